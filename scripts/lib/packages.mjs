@@ -1,0 +1,46 @@
+import { fileURLToPath } from 'node:url'
+import { isRoot } from './data-dir.mjs'
+import { findProgram, postgresFolders } from './programs.mjs'
+import { run, succeeds } from './run.mjs'
+
+/** What Windlass runs, the Debian package that has it, and how to tell that it is there. */
+const INFRA = [
+  { name: 'PostgreSQL', apt: 'postgresql', found: () => postgresFolders().length > 0 },
+  { name: 'NATS', apt: 'nats-server', found: () => findProgram('nats-server') !== undefined },
+  { name: 'Redis', apt: 'redis-server', found: () => findProgram('redis-server') !== undefined },
+]
+
+/** Makes sure that the programs of PostgreSQL, NATS and Redis are on this machine. */
+export async function ensureInfraPrograms(progress) {
+  const missing = INFRA.filter((program) => !program.found())
+  if (missing.length === 0) return
+  const names = missing.map((program) => program.name).join(', ')
+  await aptInstall(
+    progress,
+    names,
+    missing.map((program) => program.apt),
+  )
+  const still = INFRA.filter((program) => !program.found())
+  if (still.length > 0)
+    throw new Error(`${still[0].name} was installed but its programs cannot be found`)
+}
+
+/** Installs Debian packages; throws a message that says what to do where this may not be done. */
+export async function aptInstall(progress, names, packages) {
+  const asRoot = isRoot ? [] : ['sudo', '-n']
+  const allowed = findProgram('apt-get') && (isRoot || (await succeeds('sudo', ['-n', 'true'])))
+  if (!allowed) throw new Error(howToInstall(names, packages))
+  const script = fileURLToPath(new URL('apt-install.sh', import.meta.url))
+  const [command, ...args] = [...asRoot, 'sh', script, ...packages]
+  await progress.step(`Installing ${names} (apt-get install ${packages.join(' ')})`, (tell) =>
+    run(command, args, { onLine: tell }),
+  )
+}
+
+function howToInstall(names, packages) {
+  return [
+    `${names} not found on this machine, and there is no right to install packages here.`,
+    `Either install it yourself, on Debian or Ubuntu:  sudo apt-get install ${packages.join(' ')}`,
+    'or, with Docker:  docker compose -f deploy/compose.yml up -d  (its comments say what to set).',
+  ].join('\n')
+}

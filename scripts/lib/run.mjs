@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process'
+import readline from 'node:readline'
+
+const LINES_KEPT = 30
+
+/**
+ * Runs a program to its end, handing each line of its output to `onLine`, and returns its stdout
+ * (at most the last 30 lines). Throws with the end of its output when it fails.
+ */
+export async function run(command, args, { onLine = () => {}, ...options } = {}) {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options })
+  const output = []
+  const errors = []
+  const reading = [collect(child.stdout, output, onLine), collect(child.stderr, errors, onLine)]
+  const code = await new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (exit, by) => resolve(exit ?? by))
+  })
+  await Promise.all(reading)
+  if (code === 0) return output.join('\n')
+  const command_line = [command, ...args].join(' ')
+  const said = [...output, ...errors].map((line) => `    ${line}`).join('\n')
+  throw new Error(`\`${command_line}\` failed (${code}):\n${said}`)
+}
+
+/** Whether a program exists and ends well; its output is dropped. */
+export async function succeeds(command, args) {
+  try {
+    await run(command, args)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function collect(stream, lines, onLine) {
+  for await (const line of readline.createInterface({ input: stream })) {
+    lines.push(line)
+    if (lines.length > LINES_KEPT) lines.shift()
+    onLine(line)
+  }
+}
