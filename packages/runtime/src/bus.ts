@@ -1,0 +1,195 @@
+import {
+  AckPolicy,
+  DiscardPolicy,
+  type JetStreamClient,
+  type JsMsg,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+} from '@nats-io/jetstream'
+import { connect, type NatsConnection, nanos, type Subscription } from '@nats-io/transport-node'
+import { Event } from '@windlass/proto/windlass/events/v1/events'
+import type { Logger } from 'pino'
+import { loop } from './loop.ts'
+
+export type Handle = (event: Event) => Promise<void>
+
+/** How a durable consumer of events is named and what it hears. */
+export interface Consumer {
+  durable: string
+  /** The end of the subject, after `events.`: `executions.execution_finished`, `catalog.>`. */
+  subject: string
+}
+
+export interface Bus {
+  ping(): Promise<unknown>
+  /** Publishes events to JetStream, pipelined, and resolves when all are acknowledged. Repeats are dropped by id. */
+  publishAll(messages: Sealed[]): Promise<void>
+  /** Sends what may be lost. Never throws: without a connection it is lost at once. */
+  whisper(subject: string, bytes: Uint8Array): void
+  /** Hears what is whispered from now on; `flushed` resolves when the server knows of it. */
+  overhear(subject: string, hear: (bytes: Uint8Array, subject: string) => void): Overhearing
+  /** Hands each event to `handle` at least once, in order. Replicas with one durable name share the work. */
+  consume(consumer: Consumer, handle: Handle): () => Promise<void>
+  close(): Promise<void>
+}
+
+export interface Sealed {
+  subject: string
+  bytes: Uint8Array
+  event_id: string
+}
+
+export interface Overhearing {
+  flushed(): Promise<unknown>
+  stop(): void
+}
+
+const EVENTS = 'EVENTS'
+const RETRY_MS = [100, 1_000, 5_000, 30_000]
+const ACK_WAIT_MS = 60_000
+const EXPIRES_MS = 5_000
+const DEDUPLICATION_MS = 600_000
+const KEEP_MS = 24 * 3_600_000
+const RECONNECT_MS = 250
+const CONNECT_MS = 20_000
+
+/**
+ * The connection to NATS. It reconnects for ever; the stream and its consumers are asserted anew
+ * whenever they are found missing, since a server may come back with an empty store.
+ */
+export async function openBus(url: string, log: Logger): Promise<Bus> {
+  const connection = await connect({
+    servers: url.split(','),
+    ...credentialsOf(url),
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_MS,
+    timeout: CONNECT_MS,
+    waitOnFirstConnect: true,
+  })
+  const js = jetstream(connection)
+  const stopping = new AbortController()
+
+  return {
+    ping: () => connection.flush(),
+    publishAll: (messages) => publishAll(connection, js, messages),
+    whisper: (subject, bytes) => whisper(connection, subject, bytes),
+    overhear: (subject, hear) => overhear(connection, subject, hear),
+    consume(consumer, handle) {
+      const pull = loop({ name: `consume ${consumer.durable}`, pauseMs: 500, log }, () =>
+        consumeOnce(connection, consumer, { handle, log, signal: stopping.signal }),
+      )
+      return () => pull.stop()
+    },
+    async close() {
+      stopping.abort()
+      await connection.close()
+    },
+  }
+}
+
+/** nats.js takes no user and password from the URL by itself. */
+function credentialsOf(url: string): { user?: string; pass?: string } {
+  const { username, password } = new URL(url.split(',')[0] ?? url)
+  return username ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) } : {}
+}
+
+function whisper(connection: NatsConnection, subject: string, bytes: Uint8Array): void {
+  try {
+    connection.publish(subject, bytes)
+  } catch {
+    // Closing or over the server's limit: a nudge may be lost, someone looks anyway.
+  }
+}
+
+function overhear(
+  connection: NatsConnection,
+  subject: string,
+  hear: (bytes: Uint8Array, subject: string) => void,
+): Overhearing {
+  const subscription: Subscription = connection.subscribe(subject, {
+    callback: (error, message) => {
+      if (!error) hear(message.data, message.subject)
+    },
+  })
+  return { flushed: () => connection.flush(), stop: () => subscription.unsubscribe() }
+}
+
+interface Consuming {
+  handle: Handle
+  log: Logger
+  signal: AbortSignal
+}
+
+/** Takes events for a few seconds; the loop around it begins again, also when the consumer was lost. */
+async function consumeOnce(
+  connection: NatsConnection,
+  { durable, subject }: Consumer,
+  consuming: Consuming,
+): Promise<boolean> {
+  if (consuming.signal.aborted) return false
+  await assertStream(connection)
+  const manager = await jetstreamManager(connection)
+  await manager.consumers.add(EVENTS, {
+    durable_name: durable,
+    filter_subject: `events.${subject}`,
+    ack_policy: AckPolicy.Explicit,
+    ack_wait: nanos(ACK_WAIT_MS),
+    max_ack_pending: 1,
+  })
+  const consumer = await jetstream(connection).consumers.get(EVENTS, durable)
+  for (;;) {
+    if (consuming.signal.aborted) return false
+    const message = await consumer.next({ expires: EXPIRES_MS })
+    if (message) await deliver(message, consuming)
+  }
+}
+
+/** What keeps failing is logged and given up: every event has a polling fallback, so only time is lost. */
+async function deliver(message: JsMsg, { handle, log }: Consuming): Promise<void> {
+  const attempt = message.info.deliveryCount
+  try {
+    await handle(Event.decode(message.data))
+    message.ack()
+  } catch (error) {
+    const retryMs = RETRY_MS[attempt - 1]
+    log.error({ err: error, subject: message.subject, attempt, retryMs }, 'event not handled')
+    if (retryMs === undefined) message.term()
+    else message.nak(retryMs)
+  }
+}
+
+async function publishAll(
+  connection: NatsConnection,
+  js: JetStreamClient,
+  messages: Sealed[],
+): Promise<void> {
+  const publish = () =>
+    Promise.all(
+      messages.map(({ subject, bytes, event_id }) =>
+        js.publish(subject, bytes, { msgID: event_id }),
+      ),
+    )
+  try {
+    await publish()
+  } catch {
+    // The usual reason is that the store came back empty, and the stream with it.
+    await assertStream(connection)
+    await publish()
+  }
+}
+
+/** Makes the stream of events if it is not there. */
+async function assertStream(connection: NatsConnection): Promise<void> {
+  const manager = await jetstreamManager(connection)
+  await manager.streams.add({
+    name: EVENTS,
+    subjects: ['events.>'],
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    discard: DiscardPolicy.Old,
+    max_age: nanos(KEEP_MS),
+    duplicate_window: nanos(DEDUPLICATION_MS),
+  })
+}

@@ -1,0 +1,117 @@
+import pg from 'pg'
+import { compile, type Sql } from './sql.ts'
+
+declare const open: unique symbol
+
+export interface Queries {
+  rows<T>(query: Sql): Promise<T[]>
+  maybe<T>(query: Sql): Promise<T | undefined>
+  /** Runs a statement and answers how many rows it touched. */
+  run(query: Sql): Promise<number>
+}
+
+/** Queries inside an open transaction. It cannot be had outside of one. */
+export interface Tx extends Queries {
+  readonly [open]: true
+}
+
+export interface Db extends Queries {
+  tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+export interface DbOptions {
+  maxConnections?: number
+  statementMs?: number
+}
+
+const CONNECT_MS = 5_000
+const STATEMENT_MS = 15_000
+const IDLE_IN_TRANSACTION_MS = 30_000
+const MAX_CONNECTIONS = 10
+
+const identity = (text: string) => text
+const PARSERS = new Map<number, (text: string) => unknown>([
+  [pg.types.builtins.INT8, Number],
+  [pg.types.builtins.JSON, identity],
+  [pg.types.builtins.UUID, (text) => text.replaceAll('-', '')],
+])
+const types = {
+  getTypeParser: ((oid: number, format?: 'text') =>
+    PARSERS.get(oid) ?? pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+}
+
+/**
+ * A pool of connections that see one schema. Ids come as 32 hex digits, `json` as its
+ * text, absent values as undefined. Every wait has an end.
+ */
+export function openDb(url: string, schema: string, options: DbOptions = {}): Db {
+  const pool = new pg.Pool({
+    connectionString: url,
+    options: `-c search_path=${schema}`,
+    application_name: `windlass-${schema}`,
+    types,
+    max: options.maxConnections ?? MAX_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    statement_timeout: options.statementMs ?? STATEMENT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    keepAlive: true,
+    pipeline: true,
+  })
+  // A connection that breaks while idle is replaced at its next use; unheard, its error would end the process.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+
+  return {
+    ...queries(pool),
+    async tx(work) {
+      const client = await pool.connect()
+      let broken: Error | undefined
+      try {
+        const begun = client.query('begin')
+        begun.catch(() => {})
+        const result = await work({ ...queries(client) } as Tx)
+        await begun
+        await client.query('commit')
+        return result
+      } catch (error) {
+        await client.query('rollback').catch((reason: Error) => {
+          broken = reason
+        })
+        throw error
+      } finally {
+        client.release(broken)
+      }
+    },
+    close: () => pool.end(),
+  }
+}
+
+const names = new Map<string, string>()
+
+/** Prepared once per connection: planning costs more than most of our statements. */
+function nameOf(text: string): string {
+  const known = names.get(text)
+  if (known) return known
+  const name = `s${names.size}`
+  names.set(text, name)
+  return name
+}
+
+function queries(client: pg.Pool | pg.PoolClient): Queries {
+  const query = (statement: Sql) => {
+    const { text, values } = compile(statement)
+    return client.query({ name: nameOf(text), text, values })
+  }
+  const rows = async <T>(statement: Sql) => (await query(statement)).rows.map(present) as T[]
+  return {
+    rows,
+    maybe: async <T>(statement: Sql) => (await rows<T>(statement))[0],
+    run: async (statement) => (await query(statement)).rowCount ?? 0,
+  }
+}
+
+function present(row: Record<string, unknown>): Record<string, unknown> {
+  for (const key in row) if (row[key] === null) row[key] = undefined
+  return row
+}

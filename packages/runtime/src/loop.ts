@@ -1,0 +1,69 @@
+import type { Logger } from 'pino'
+
+const MAX_BACKOFF_MS = 30_000
+
+export interface Loop {
+  /** Runs once more without waiting for the pause to end. Many pokes while it runs make one more run. */
+  poke(): void
+  /** Ends after the round under way. */
+  stop(): Promise<void>
+}
+
+export interface LoopOptions {
+  name: string
+  pauseMs: number
+  log: Logger
+}
+
+/**
+ * Repeats `work` with a pause between rounds until stopped. A round that answers true has
+ * more to do and is followed at once. One that throws is logged and tried again, with growing pauses.
+ */
+export function loop({ name, pauseMs, log }: LoopOptions, work: () => Promise<unknown>): Loop {
+  let stopping = false
+  let poked = false
+  let wake: () => void = () => {}
+  let failures = 0
+
+  const rest = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+
+  const round = async (): Promise<boolean> => {
+    try {
+      const more = (await work()) === true
+      failures = 0
+      return more
+    } catch (error) {
+      failures++
+      log.error({ err: error, loop: name, failures }, 'loop round failed')
+      return false
+    }
+  }
+
+  const running = (async () => {
+    while (!stopping) {
+      poked = false
+      if (await round()) continue
+      if (stopping || (poked && failures === 0)) continue
+      await rest(Math.min(pauseMs * 2 ** Math.min(failures, 10), Math.max(pauseMs, MAX_BACKOFF_MS)))
+    }
+  })()
+
+  return {
+    poke() {
+      poked = true
+      wake()
+    },
+    async stop() {
+      stopping = true
+      wake()
+      await running
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import {
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServiceDefinition,
+  type ServiceError,
+  type StatusObject,
+  type sendUnaryData,
+  status,
+} from '@grpc/grpc-js'
+import { HealthImplementation } from 'grpc-health-check'
+import type { Logger } from 'pino'
+import { Fault } from './faults.ts'
+import { type Call, codes, FAULT, type Handlers, MAX_MESSAGE_BYTES } from './rpc.ts'
+
+type Unary = (request: unknown, call: Call) => Promise<unknown>
+export type Check = () => Promise<unknown>
+
+const CHECK_MS = 5_000
+const DRAIN_MS = 10_000
+
+/** A gRPC server of plain async functions. It answers the standard health service by running the given checks. */
+export class RpcServer {
+  readonly #server = new Server({
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+  })
+  readonly #health = new HealthImplementation({ '': 'NOT_SERVING' })
+  readonly #log: Logger
+  #checking: NodeJS.Timeout | undefined
+
+  constructor(log: Logger) {
+    this.#log = log
+    this.#health.addToServer(this.#server)
+  }
+
+  serve<S extends ServiceDefinition>(service: S, handlers: Handlers<S>): void {
+    const adapted = Object.entries(handlers).map(([rpc, handle]) => [
+      rpc,
+      this.#unary(rpc, handle as Unary),
+    ])
+    this.#server.addService(service, Object.fromEntries(adapted))
+  }
+
+  /** Answers the port it got. Health follows the checks from then on. */
+  async listen(address: { host: string; port: number }, checks: Check[]): Promise<number> {
+    const bound = await new Promise<number>((resolve, reject) => {
+      this.#server.bindAsync(
+        `${address.host}:${address.port}`,
+        ServerCredentials.createInsecure(),
+        (error, bound) => (error ? reject(error) : resolve(bound)),
+      )
+    })
+    await this.#check(checks)
+    this.#checking = setInterval(() => void this.#check(checks), CHECK_MS)
+    return bound
+  }
+
+  /** Stops claiming health, refuses new calls and lets running ones finish, for a while. */
+  async stop(): Promise<void> {
+    clearInterval(this.#checking)
+    this.#health.setStatus('', 'NOT_SERVING')
+    const impatience = setTimeout(() => this.#server.forceShutdown(), DRAIN_MS)
+    await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()))
+    clearTimeout(impatience)
+  }
+
+  async #check(checks: Check[]): Promise<void> {
+    try {
+      await Promise.all(checks.map((check) => check()))
+      this.#health.setStatus('', 'SERVING')
+    } catch (error) {
+      this.#health.setStatus('', 'NOT_SERVING')
+      this.#log.warn({ err: error }, 'health check failed')
+    }
+  }
+
+  #unary(rpc: string, handle: Unary) {
+    return (call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>) => {
+      void handle(call.request, { signal: signalOf(call) }).then(
+        (response) => done(null, response),
+        (error) => done(this.#statusOf(rpc, error) as ServiceError),
+      )
+    }
+  }
+
+  #statusOf(rpc: string, error: unknown): Partial<StatusObject> {
+    if (!(error instanceof Fault)) {
+      this.#log.error({ err: error, rpc }, 'unexpected error in an rpc')
+      return { code: status.INTERNAL, details: 'internal error' }
+    }
+    const { kind, details } = error
+    const metadata = new Metadata()
+    metadata.set(FAULT, Buffer.from(JSON.stringify({ kind, details })))
+    return { code: codes[kind], details: error.message, metadata }
+  }
+}
+
+function signalOf(call: ServerUnaryCall<unknown, unknown>): AbortSignal {
+  const controller = new AbortController()
+  call.once('cancelled', () => controller.abort())
+  return controller.signal
+}

@@ -1,0 +1,51 @@
+import { status } from '@grpc/grpc-js'
+import type { Kind } from './faults.ts'
+
+type Request<M> = M extends { requestDeserialize: (bytes: Buffer) => infer R } ? R : never
+type Response<M> = M extends { responseDeserialize: (bytes: Buffer) => infer R } ? R : never
+
+/** How a Fault crosses the wire: a status code for strangers, and kind and details as JSON in this trailer. */
+export const FAULT = 'windlass-fault-bin'
+
+export const codes: Record<Kind, status> = {
+  invalid: status.INVALID_ARGUMENT,
+  unprocessable: status.INVALID_ARGUMENT,
+  unauthenticated: status.UNAUTHENTICATED,
+  forbidden: status.PERMISSION_DENIED,
+  not_found: status.NOT_FOUND,
+  conflict: status.FAILED_PRECONDITION,
+  too_large: status.OUT_OF_RANGE,
+  unsupported_media: status.INVALID_ARGUMENT,
+  rate_limited: status.RESOURCE_EXHAUSTED,
+  misconfigured: status.INTERNAL,
+  unavailable: status.UNAVAILABLE,
+}
+
+/** The largest gRPC message: a body of the largest size and its envelope, or a page of a log. */
+export const MAX_MESSAGE_BYTES = 64 * 1_048_576
+
+export interface Call {
+  /** Aborts when the caller hangs up or its deadline passes. */
+  signal: AbortSignal
+}
+
+/** What a service implements: one function per rpc of its generated definition. */
+export type Handlers<Service> = {
+  [Rpc in keyof Service]: (
+    request: Request<Service[Rpc]>,
+    call: Call,
+  ) => Promise<Response<Service[Rpc]>>
+}
+
+export interface CallOptions {
+  timeoutMs?: number
+  signal?: AbortSignal
+}
+
+/** What its callers hold: the same functions. */
+export type ClientOf<Service> = {
+  [Rpc in keyof Service]: (
+    request: Request<Service[Rpc]>,
+    options?: CallOptions,
+  ) => Promise<Response<Service[Rpc]>>
+}

@@ -1,0 +1,139 @@
+import { z } from 'zod'
+
+/** Settings arrive typed from TOML and as text from the environment; each of these accepts both. */
+const flag = z.union([z.boolean(), z.stringbool()])
+const number = z.union([
+  z.number(),
+  z
+    .string()
+    .regex(/^-?\d+(\.\d+)?$/, 'must be a number')
+    .transform(Number),
+])
+const seconds = number.pipe(z.number().positive())
+const count = number.pipe(z.int().nonnegative())
+const port = number.pipe(z.int().min(0).max(65_535))
+const list = z.union([
+  z.array(z.string()),
+  z.string().transform((text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean),
+  ),
+])
+const rate = z
+  .string()
+  .regex(/^$|^[1-9]\d*\/(second|minute|hour)$/, 'must be like 30/minute, or empty for off')
+
+const MEBIBYTE = 1_048_576
+
+/** A table of settings: every key has a default, and an unknown one is refused. */
+const table = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape).prefault({} as never)
+
+const server = table({
+  host: z.string().default('127.0.0.1'),
+  port: port.default(8000),
+  max_body_bytes: count.default(16 * MEBIBYTE),
+  max_json_depth: count.default(512),
+  /** How many proxies in front of the gateway may be believed about the client's address. */
+  trusted_proxies: count.default(0),
+})
+
+const listen = table({
+  host: z.string().default('127.0.0.1'),
+  /** The gRPC port of this process; 0 draws one. */
+  port: port.default(0),
+})
+
+/** Where the services are: `host:port`, several for several replicas. */
+const services = table({
+  identity: list.default(['127.0.0.1:20101']),
+  catalog: list.default(['127.0.0.1:20102']),
+  executions: list.default(['127.0.0.1:20103']),
+  dispatcher: list.default(['127.0.0.1:20104']),
+  scheduler: list.default(['127.0.0.1:20105']),
+  /** Base URLs of the dispatchers' worker streams. */
+  dispatcher_streams: list.default(['http://127.0.0.1:20114']),
+})
+
+const workers = z
+  .strictObject({
+    bootstrap_token: z.string().optional(),
+    register_rate_limit: rate.default('30/minute'),
+    heartbeat_interval: seconds.default(10),
+    /** Three intervals unless set. */
+    heartbeat_timeout: seconds.optional(),
+    eviction_grace_period: seconds.default(10),
+    /** Read by workers and the command line, not by the server. */
+    server_url: z.string().optional(),
+  })
+  .prefault({})
+  .transform((workers) => ({
+    ...workers,
+    heartbeat_timeout: workers.heartbeat_timeout ?? workers.heartbeat_interval * 3,
+  }))
+
+const executions = table({
+  claim_timeout: seconds.default(10),
+  cancel_timeout: seconds.default(60),
+  max_attempts: count.default(5),
+  resume_version: z.enum(['newest', 'pinned']).default('newest'),
+})
+
+const security = table({
+  execution_token_secret: z.string().min(1).optional(),
+  auth: table({
+    enabled: flag.default(false),
+    oidc: table({
+      enabled: flag.default(false),
+      issuer: z.string().default(''),
+      audience: z.string().default(''),
+      default_user_roles: list.optional(),
+      jwks_cache_ttl: seconds.default(3600),
+      clock_skew: number.pipe(z.number().nonnegative()).default(30),
+      /** Deprecated by the contract; read and ignored. */
+      roles_claim: z.string().optional(),
+    }),
+  }),
+  encryption: table({ encryption_key: z.string().min(1).optional() }),
+})
+
+/**
+ * Every setting of every service, with its default. `[svc.<table>].<key>` in svc.toml,
+ * SVC_<TABLE>__<KEY> in the environment. Times are in seconds.
+ */
+export const Settings = table({
+  /** Holds what the server makes for itself, such as the bootstrap token. */
+  home: z.string().default('.windlass/home'),
+  server,
+  listen,
+  services,
+  postgres: table({
+    url: z.string().default('postgres://postgres@127.0.0.1:5432/postgres'),
+    max_connections: count.pipe(z.int().min(2)).default(10),
+  }),
+  nats: table({ url: z.string().default('nats://127.0.0.1:4222') }),
+  redis: table({ url: z.string().default('redis://127.0.0.1:6379') }),
+  catalog: table({
+    max_workflow_upload_bytes: count.default(MEBIBYTE),
+    /** Modules whose `workflow` and `task` decorators count. */
+    sdk_modules: list.default(['windlass', 'flux']),
+  }),
+  workers,
+  executions,
+  dispatcher: table({ stream_host: z.string().default('127.0.0.1'), stream_port: port.default(0) }),
+  scheduling: table({
+    auto_schedule_enabled: flag.default(true),
+    catchup_window: seconds.default(3600),
+  }),
+  security,
+  mcp: table({
+    name: z.string().default('windlass'),
+    host: z.string().default('127.0.0.1'),
+    port: port.default(8080),
+    server_url: z.string().default('http://127.0.0.1:8000'),
+    transport: z.enum(['streamable-http', 'stdio']).default('streamable-http'),
+  }),
+})
+export type Settings = z.output<typeof Settings>

@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto'
+import { migrate } from '@windlass/runtime/migrate'
+import pg from 'pg'
+import { onTestFinished } from 'vitest'
+
+/** An empty, migrated database of its own for one test; dropped when the test ends. Answers its URL. */
+export async function freshDatabase(schema: string, migrations: URL): Promise<string> {
+  const url = await emptyDatabase()
+  await migrate(url, schema, migrations)
+  return url
+}
+
+/** An empty database for one test, for systems of several services. Answers its URL. */
+export async function emptyDatabase(): Promise<string> {
+  const server = new URL(testUrl('TEST_POSTGRES_URL'))
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await admin(server, `create database ${name}`)
+  onTestFinished(() => admin(server, `drop database if exists ${name} with (force)`))
+  const url = new URL(server)
+  url.pathname = name
+  return url.href
+}
+
+/** The URL of a part that the test set-up provides. */
+export function testUrl(name: 'TEST_POSTGRES_URL' | 'TEST_NATS_URL' | 'TEST_REDIS_URL'): string {
+  const url = process.env[name]
+  if (!url) throw new Error(`${name} is unset: run the tests with npm test`)
+  return url
+}
+
+async function admin(server: URL, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server.href })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,35 @@
+import { defineConfig } from 'vitest/config'
+
+const SETUP = ['./packages/testkit/src/infra.ts']
+
+export default defineConfig({
+  ssr: { resolve: { conditions: ['source', 'node'] } },
+  test: {
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'unit', include: ['{packages,services}/*/src/**/*.test.ts'] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'integration',
+          include: ['{packages,services}/*/test/**/*.test.ts'],
+          globalSetup: SETUP,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: ['tests/**/*.test.ts'],
+          globalSetup: SETUP,
+          testTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
