@@ -3,6 +3,7 @@
 //   node scripts/infra.mjs env [--dir DIR]   prints the URLs again:  eval "$(node scripts/infra.mjs env)"
 //   node scripts/infra.mjs down [--dir DIR]  stops them
 //   node scripts/infra.mjs serve [--dir DIR] the same in the foreground, until stdin closes
+// `serve --temporary` uses a folder of its own, forgets durability and removes the folder at the end.
 import { spawn } from 'node:child_process'
 import { existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -16,16 +17,19 @@ import { untilGone } from './lib/pids.mjs'
 import { Processes } from './lib/processes.mjs'
 import { Progress } from './lib/progress.mjs'
 import { untilStopped } from './lib/signals.mjs'
+import { temporaryDir } from './lib/temporary-dir.mjs'
 
 const STOP_LIMIT_MS = 30_000
 
 const commands = { up, env, down, serve }
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { dir: { type: 'string' }, daemon: { type: 'boolean' }, forgetful: { type: 'boolean' } },
+  options: { dir: { type: 'string' }, daemon: { type: 'boolean' }, temporary: { type: 'boolean' } },
 })
 const command = commands[positionals[0]]
-const dir = prepare(path.resolve(values.dir ?? path.join(projectDataDir(), 'infra')))
+const dir = values.temporary
+  ? temporaryDir()
+  : prepare(path.resolve(values.dir ?? path.join(projectDataDir(), 'infra')))
 const envFile = path.join(dir, 'infra.env')
 
 try {
@@ -38,7 +42,7 @@ try {
 
 async function up() {
   const log = openSync(path.join(dir, 'infra.log'), 'w', 0o600)
-  const flags = ['serve', '--daemon', '--dir', dir, ...(values.forgetful ? ['--forgetful'] : [])]
+  const flags = ['serve', '--daemon', '--dir', dir]
   const script = fileURLToPath(import.meta.url)
   const server = spawn(process.execPath, [script, ...flags], {
     detached: true,
@@ -76,7 +80,7 @@ async function serve() {
       processes,
       dir,
       progress: new Progress(),
-      durable: !values.forgetful,
+      durable: !values.temporary,
     })
     const lines = Object.entries(testEnv(infra)).map(([key, value]) => `export ${key}=${value}\n`)
     writeFileSync(envFile, lines.join(''), { mode: 0o600 })
@@ -86,5 +90,6 @@ async function serve() {
     await processes.stopAll()
     rmSync(envFile, { force: true })
     unlock()
+    if (values.temporary) rmSync(dir, { recursive: true, force: true })
   }
 }

@@ -1,0 +1,49 @@
+import http from 'node:http'
+
+const ANSWER_MS = 2_000
+
+export interface Images {
+  postgres: string
+  nats: string
+  redis: string
+}
+
+export const images: Images = {
+  postgres: process.env.TEST_POSTGRES_IMAGE ?? 'postgres:17',
+  nats: process.env.TEST_NATS_IMAGE ?? 'nats:2',
+  redis: process.env.TEST_REDIS_IMAGE ?? 'redis:8',
+}
+
+/**
+ * Why containers cannot be used here, or undefined when they can. Asked of the engine itself:
+ * testcontainers falls back silently to other sockets and would only fail at its first pull.
+ */
+export async function whyNoContainers(): Promise<string | undefined> {
+  if ((await ask('/_ping')) !== 200) return 'no Docker engine answers'
+  if (process.env.TEST_ALLOW_PULL === '1') return undefined
+  for (const image of Object.values(images)) {
+    if ((await ask(`/images/${image}/json`)) !== 200) {
+      return `the engine has no image ${image} (TEST_ALLOW_PULL=1 lets it be fetched)`
+    }
+  }
+  return undefined
+}
+
+/** The status of the engine's answer; 0 when there is none within two seconds. */
+function ask(path: string): Promise<number> {
+  return new Promise((resolve) => {
+    const request = http.get({ ...address(), path, timeout: ANSWER_MS }, (response) => {
+      response.resume()
+      resolve(response.statusCode ?? 0)
+    })
+    request.once('timeout', () => request.destroy())
+    request.once('error', () => resolve(0))
+  })
+}
+
+function address(): { socketPath: string } | { host: string; port: string } {
+  const host = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
+  if (host.startsWith('unix://')) return { socketPath: host.slice('unix://'.length) }
+  const { hostname, port } = new URL(host)
+  return { host: hostname, port }
+}

@@ -1,0 +1,34 @@
+import { whyNoContainers } from './infra-engine.ts'
+
+/** Running PostgreSQL, NATS and Redis for one run of the tests. */
+export interface Infra {
+  urls: { TEST_POSTGRES_URL: string; TEST_NATS_URL: string; TEST_REDIS_URL: string }
+  stop(): Promise<void>
+}
+
+let own: Infra | undefined
+
+/**
+ * Vitest's global setup. Puts TEST_POSTGRES_URL, TEST_NATS_URL and TEST_REDIS_URL into the
+ * environment unless they are there, from containers where a Docker engine answers and has the
+ * images, else from private local processes. TEST_SERVICES=docker or =local forces one of them.
+ */
+export async function setup(): Promise<void> {
+  if (process.env.TEST_POSTGRES_URL) return // given, or started for another project of this run
+  const wanted = process.env.TEST_SERVICES ?? 'auto'
+  const obstacle = wanted === 'local' ? 'TEST_SERVICES=local' : await whyNoContainers()
+  if (wanted === 'docker' && obstacle) throw new Error(`TEST_SERVICES=docker, but ${obstacle}`)
+  if (obstacle) {
+    console.info(`Tests use local PostgreSQL, NATS and Redis processes: ${obstacle}.`)
+    own = await (await import('./infra-local.ts')).startLocal()
+  } else {
+    console.info('Tests use PostgreSQL, NATS and Redis in containers.')
+    own = await (await import('./infra-containers.ts')).startContainers()
+  }
+  Object.assign(process.env, own.urls)
+}
+
+export async function teardown(): Promise<void> {
+  await own?.stop()
+  own = undefined
+}
