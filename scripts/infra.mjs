@@ -16,7 +16,7 @@ import { holder, lock } from './lib/lock.mjs'
 import { untilGone } from './lib/pids.mjs'
 import { Processes } from './lib/processes.mjs'
 import { Progress } from './lib/progress.mjs'
-import { untilStopped } from './lib/signals.mjs'
+import { catchSignals, stopSignal, untilStopped } from './lib/signals.mjs'
 import { temporaryDir } from './lib/temporary-dir.mjs'
 
 const STOP_LIMIT_MS = 30_000
@@ -36,7 +36,7 @@ try {
   if (!command) throw new Error('usage: node scripts/infra.mjs up|env|down|serve [--dir DIR]')
   await command()
 } catch (error) {
-  process.stderr.write(`${error.message}\n`)
+  if (!stopSignal.aborted) process.stderr.write(`${error.message}\n`)
   process.exitCode = 1
 }
 
@@ -72,7 +72,7 @@ async function down() {
 async function serve() {
   const unlock = lock(dir)
   const processes = new Processes(dir)
-  const stopped = untilStopped({ orStdinCloses: !values.daemon })
+  catchSignals({ orStdinCloses: !values.daemon })
   try {
     rmSync(envFile, { force: true })
     await processes.recover()
@@ -85,7 +85,7 @@ async function serve() {
     const lines = Object.entries(testEnv(infra)).map(([key, value]) => `export ${key}=${value}\n`)
     writeFileSync(envFile, lines.join(''), { mode: 0o600 })
     if (!values.daemon) process.stdout.write(lines.join(''))
-    await stopped
+    await untilStopped()
   } finally {
     await processes.stopAll()
     rmSync(envFile, { force: true })

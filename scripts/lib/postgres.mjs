@@ -35,7 +35,7 @@ export async function startPostgres(processes, dir, { durable = true } = {}) {
       ],
       cwd: home,
       user,
-      stopSignal: 'SIGINT', // the fast stop; SIGTERM would wait until every client has left
+      stopWith: 'SIGINT', // the fast stop; SIGTERM would wait until every client has left
     })
     const probe = ['-q', '-h', '127.0.0.1', '-p', `${port}`, '-U', NAME, '-d', NAME]
     const ready = () => succeeds(path.join(bin, 'pg_isready'), probe)

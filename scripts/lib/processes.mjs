@@ -5,8 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, rotate, tail } from './logs.mjs'
 import { signal } from './pids.mjs'
 import { Roster } from './roster.mjs'
+import { stopSignal } from './signals.mjs'
 
-const STOP_LIMIT_MS = 10_000
+const STOP_LIMIT_MS = 25_000 // longer than a service gives itself
 const PROBE_PAUSE_MS = 30
 
 /**
@@ -30,15 +31,20 @@ export class Processes {
     return this.#roster.recover()
   }
 
-  /** Starts a program; `exited` resolves to `{ code, signal }`, also when it could not be run. */
-  start({ name, command, args = [], env = process.env, cwd, user, stopSignal = 'SIGTERM' }) {
+  /**
+   * Starts a program: `{ name, command, args, env, cwd, user, stopWith, tier }`. A child of a
+   * higher tier is stopped before those of a lower one. `exited` of the answer resolves to
+   * `{ code, signal }`, also when the program could not be run.
+   */
+  start(program) {
+    const { name, command, args = [], env, cwd, user } = program
     const logFile = path.join(this.#logs, `${name}.log`)
     const logFrom = rotate(logFile)
     const log = openSync(logFile, 'a', 0o600)
-    const options = { cwd, env, detached: true, stdio: ['ignore', log, log], ...user }
-    const spawned = spawn(command, args, options)
+    const stdio = ['ignore', log, log]
+    const spawned = spawn(command, args, { cwd, env, detached: true, stdio, ...user })
     closeSync(log)
-    const child = { name, pid: spawned.pid, stopSignal, logFile, logFrom, ended: undefined }
+    const child = { program, name, pid: spawned.pid, logFile, logFrom, ended: undefined }
     child.exited = new Promise((resolve) => {
       spawned.once('error', (error) => resolve({ code: error.message, signal: null }))
       spawned.once('exit', (code, by) => resolve({ code, signal: by }))
@@ -50,18 +56,23 @@ export class Processes {
     return child
   }
 
-  /** Stops a child and waits for its end: its stop signal first, SIGKILL after `limitMs`. */
-  async stop(child, limitMs = STOP_LIMIT_MS) {
+  /** Stops a child and waits for its end: its own stop signal first, SIGKILL after the limit. */
+  async stop(child) {
     if (child.ended !== undefined || child.pid === undefined) return
-    signal(child.pid, child.stopSignal)
-    const patience = setTimeout(() => signal(child.pid, 'SIGKILL'), limitMs)
+    signal(child.pid, child.program.stopWith ?? 'SIGTERM')
+    const patience = setTimeout(() => signal(child.pid, 'SIGKILL'), STOP_LIMIT_MS)
     await child.exited
     clearTimeout(patience)
   }
 
-  /** Stops all children in the reverse order of their start; nothing runs when it resolves. */
+  /** Stops all children, tier by tier; nothing runs when it resolves. */
   async stopAll() {
-    for (const child of [...this.#children].reverse()) await this.stop(child)
+    while (this.#children.size > 0) {
+      const left = [...this.#children]
+      const highest = Math.max(...left.map(tierOf))
+      const tier = left.filter((child) => tierOf(child) === highest)
+      await Promise.all(tier.map((child) => this.stop(child)))
+    }
     this.#roster.close()
   }
 
@@ -69,6 +80,7 @@ export class Processes {
   async untilReady(child, probe, limitMs) {
     const deadline = Date.now() + limitMs
     while (!(await probe())) {
+      stopSignal.throwIfAborted()
       if (child.ended) {
         throw new Error(`${child.name} ended at start (${describe(child.ended)})${tail(child)}`)
       }
@@ -86,4 +98,8 @@ export class Processes {
     this.#roster.remove(child.pid)
     return end
   }
+}
+
+function tierOf(child) {
+  return child.program.tier ?? 0
 }

@@ -19,11 +19,11 @@ export class Roster {
     this.#file = path.join(dir, 'processes.json')
   }
 
-  add({ name, pid, stopSignal }) {
+  add({ name, pid, program }) {
     const born = birth(pid)
     this.#children.set(pid, { name, pid, born })
     this.#warden ??= startWarden()
-    this.#warden.stdin.write(`+ ${pid} ${born} ${stopSignal}\n`)
+    this.#warden.stdin.write(`+ ${pid} ${born} ${program.stopWith ?? 'SIGTERM'}\n`)
     this.#save()
   }
 

@@ -1,14 +1,17 @@
 import { spawn } from 'node:child_process'
 import readline from 'node:readline'
+import { stopSignal } from './signals.mjs'
 
 const LINES_KEPT = 30
 
 /**
  * Runs a program to its end, handing each line of its output to `onLine`, and returns its stdout
- * (at most the last 30 lines). Throws with the end of its output when it fails.
+ * (at most the last 30 lines). Throws with the end of its output when it fails; ends it when this
+ * process is to stop.
  */
 export async function run(command, args, { onLine = () => {}, ...options } = {}) {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options })
+  const stdio = ['ignore', 'pipe', 'pipe']
+  const child = spawn(command, args, { stdio, signal: stopSignal, ...options })
   const output = []
   const errors = []
   const reading = [collect(child.stdout, output, onLine), collect(child.stderr, errors, onLine)]

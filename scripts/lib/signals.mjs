@@ -1,10 +1,29 @@
+const stopping = new AbortController()
+
+/** Aborted once this process is to stop; what runs until then is bound to it. */
+export const stopSignal = stopping.signal
+
 /**
- * Resolves with the name of the first stop signal, or when stdin ends if that is asked for. Further
- * signals are ignored: a terminal sends Ctrl-C to every process of a command, and npm sends it on.
+ * Turns the stop signals of the operating system into `stopSignal`; likewise the end of stdin if
+ * that is asked for. Further signals are ignored: a terminal sends Ctrl-C to every process of a
+ * command, and npm sends it on once more.
  */
-export function untilStopped({ orStdinCloses = false } = {}) {
+export function catchSignals({ orStdinCloses = false } = {}) {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => requestStop(name))
+  if (!orStdinCloses) return
+  process.stdin.resume().once('end', () => requestStop('the end of stdin'))
+  stopSignal.addEventListener('abort', () => process.stdin.destroy())
+}
+
+/** Aborts `stopSignal`; the first reason stays. */
+export function requestStop(reason) {
+  stopping.abort(new Error(`stopped by ${reason}`))
+}
+
+/** Resolves when this process is to stop. */
+export function untilStopped() {
   return new Promise((resolve) => {
-    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => resolve(name))
-    if (orStdinCloses) process.stdin.resume().once('end', () => resolve('end of stdin'))
+    if (stopSignal.aborted) resolve()
+    stopSignal.addEventListener('abort', () => resolve())
   })
 }

@@ -11,11 +11,11 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => {})
 
 const children = new Map()
 for await (const line of readline.createInterface({ input: process.stdin })) {
-  const [sign, pid, born, stopSignal] = line.split(' ')
-  if (sign === '+') children.set(Number(pid), { pid: Number(pid), born, stopSignal })
+  const [sign, pid, born, stopWith] = line.split(' ')
+  if (sign === '+') children.set(Number(pid), { pid: Number(pid), born, stopWith })
   else children.delete(Number(pid))
 }
 
 const left = await untilGone([...children.values()], 0)
-for (const child of left) signal(child.pid, child.stopSignal)
+for (const child of left) signal(child.pid, child.stopWith)
 for (const child of await untilGone(left, STOP_LIMIT_MS)) signal(child.pid, 'SIGKILL')

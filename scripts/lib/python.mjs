@@ -1,0 +1,54 @@
+import { rmSync } from 'node:fs'
+import path from 'node:path'
+import { PROJECT } from './data-dir.mjs'
+import { aptInstall } from './packages.mjs'
+import { run, succeeds } from './run.mjs'
+import { Stamp } from './stamp.mjs'
+
+const SDK = path.join(PROJECT, 'sdk/python')
+const CANDIDATES = ['python3', 'python3.13', 'python3.12', 'python3.11', '/usr/bin/python3']
+const NEW_ENOUGH = 'import sys; assert sys.version_info >= (3, 11)'
+
+/**
+ * The python of a virtual environment with the SDK in it; with `dev` also what its tests, types
+ * and style checks need.
+ */
+export async function ensurePython({ dir, progress }, { dev = false } = {}) {
+  const venv = path.join(dir, 'venv')
+  const python = path.join(venv, 'bin/python')
+  const files = [path.join(SDK, 'pyproject.toml')]
+  const plain = new Stamp(path.join(venv, '.windlass-stamp'), { files, facts: ['plain'] })
+  const full = new Stamp(path.join(venv, '.windlass-stamp'), { files, facts: ['dev'] })
+  const works = await succeeds(python, ['-c', NEW_ENOUGH]) // not if its base was removed
+  if (works && (full.matches() || (!dev && plain.matches()))) return python
+  await progress.step('Setting up Python', async (tell) => {
+    if (!works) {
+      rmSync(venv, { recursive: true, force: true })
+      await run(await findPython(progress), ['-m', 'venv', venv], { onLine: tell })
+    }
+    const flags = ['--disable-pip-version-check', '--no-input', '--quiet', '--editable']
+    const args = ['-m', 'pip', 'install', ...flags, dev ? `${SDK}[dev]` : SDK]
+    await run(python, args, { onLine: tell })
+  })
+  const made = dev ? full : plain
+  made.set()
+  return python
+}
+
+/** A python that is new enough and can make virtual environments, installed if need be. */
+async function findPython(progress) {
+  const there = await firstThatCan()
+  if (there) return there
+  await aptInstall(progress, 'Python with venv', ['python3', 'python3-venv'])
+  const installed = await firstThatCan()
+  if (installed) return installed
+  throw new Error(
+    'Windlass needs Python 3.11 or newer, and the distribution has only an older one.',
+  )
+}
+
+async function firstThatCan() {
+  for (const candidate of CANDIDATES) {
+    if (await succeeds(candidate, ['-c', `${NEW_ENOUGH}; import venv, ensurepip`])) return candidate
+  }
+}

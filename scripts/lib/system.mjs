@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { PROJECT, prepare } from './data-dir.mjs'
+import { written } from './logs.mjs'
+import { freePort, saysPortTaken } from './ports.mjs'
+import { run } from './run.mjs'
+import { drawPorts, INNER, OUTER, serviceEnv } from './topology.mjs'
+
+const READY_LIMIT_MS = 30_000
+const DRAWS_MAX = 5
+const STARTED = /"msg":"started"/
+
+// what is stopped first has the highest tier; PostgreSQL, NATS and Redis have none
+const TIER = { inner: 1, outer: 2, worker: 3 }
+
+/** Brings the databases of the services up to date. */
+export async function migrate(context) {
+  const { progress } = context
+  const ports = await drawPorts(0)
+  await progress.step('Migrating databases', () =>
+    Promise.all(
+      INNER.filter((service) => existsSync(script(service, 'migrate'))).map((service) =>
+        run(process.execPath, [script(service, 'migrate')], {
+          cwd: PROJECT,
+          env: serviceEnv(service, { ...context, ports }),
+        }),
+      ),
+    ),
+  )
+}
+
+/** Starts all services and returns them with their ports when each has said that it is ready. */
+export async function startServices(context, gatewayPort) {
+  prepare(path.join(context.dir, 'home'))
+  for (let draw = 1; ; draw++) {
+    const ports = await drawPorts(gatewayPort || (await freePort()))
+    const children = [...INNER, ...OUTER].map((name) => startService(name, { ...context, ports }))
+    try {
+      await Promise.all(children.map((child) => untilStarted(context.processes, child)))
+      return { children, ports }
+    } catch (error) {
+      await Promise.all(children.map((child) => context.processes.stop(child)))
+      if (!saysPortTaken(error) || draw === DRAWS_MAX) throw error
+    }
+  }
+}
+
+function startService(name, context) {
+  return context.processes.start({
+    name,
+    command: process.execPath,
+    args: [script(name, 'main')],
+    env: serviceEnv(name, context),
+    cwd: PROJECT,
+    tier: INNER.includes(name) ? TIER.inner : TIER.outer,
+  })
+}
+
+/** Starts Python workers; they keep trying until the gateway takes them. */
+export function startWorkers({ dir, processes, python }, { count, url }) {
+  const tokenFile = path.join(dir, 'home/bootstrap-token')
+  const args = ['-m', 'windlass.worker', 'start', '--server-url', url]
+  return Array.from({ length: count }, (_, index) =>
+    processes.start({
+      name: `worker-${index + 1}`,
+      command: python,
+      args: [...args, '--bootstrap-token-file', tokenFile],
+      env: { ...process.env, PYTHONUNBUFFERED: '1' },
+      cwd: PROJECT,
+      tier: TIER.worker,
+    }),
+  )
+}
+
+function untilStarted(processes, child) {
+  return processes.untilReady(child, () => STARTED.test(written(child)), READY_LIMIT_MS)
+}
+
+function script(service, name) {
+  return path.join(PROJECT, 'services', service, 'dist', `${name}.js`)
+}

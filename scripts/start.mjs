@@ -1,0 +1,56 @@
+// `npm start`: the whole system on this machine, from what a fresh clone has. See --help.
+import path from 'node:path'
+import { bringUp, prepareTools } from './lib/bring-up.mjs'
+import { projectDataDir } from './lib/data-dir.mjs'
+import { authenticationIsOff, EXAMPLE, runDemo } from './lib/demo.mjs'
+import { keepAlive } from './lib/keep-alive.mjs'
+import { lock } from './lib/lock.mjs'
+import { demoText, OPEN_TEXT, servingText } from './lib/messages.mjs'
+import { START_HELP, startOptions } from './lib/options.mjs'
+import { Processes } from './lib/processes.mjs'
+import { Progress } from './lib/progress.mjs'
+import { catchSignals, requestStop, stopSignal, untilStopped } from './lib/signals.mjs'
+
+const INTERRUPTED = 130
+
+try {
+  const options = startOptions(process.argv.slice(2))
+  if (options.help) process.stdout.write(START_HELP)
+  else await serve(options)
+} catch (error) {
+  process.stderr.write(`\n${error.message}\n`)
+  process.exitCode = 1
+}
+
+/** Runs the system until a signal comes; throws when it cannot be started or does not stay up. */
+async function serve(options) {
+  catchSignals()
+  const dir = projectDataDir()
+  const unlock = lock(dir)
+  const context = { dir, progress: new Progress(process.stdout), processes: new Processes(dir) }
+  try {
+    context.python = await prepareTools(context)
+    const system = await bringUp(context, options)
+    const living = system.children.map((child) => keepAlive(context, child))
+    await Promise.race([introduce(context, options, system), ...living])
+    await Promise.race([untilStopped(), ...living])
+  } catch (error) {
+    if (!stopSignal.aborted) throw error
+    process.exitCode = INTERRUPTED // before it was up
+  } finally {
+    requestStop('its end')
+    await context.progress.step('Stopping', () => context.processes.stopAll())
+    unlock()
+  }
+}
+
+/** Shows that it works, and how to go on. */
+async function introduce({ dir, progress }, { demo, workers }, { url, mcpUrl }) {
+  const open = await authenticationIsOff(url)
+  if (demo && open && workers > 0) {
+    const result = await progress.step(`Running ${EXAMPLE}`, () => runDemo(url))
+    process.stdout.write(demoText(result))
+  }
+  process.stdout.write(servingText({ url, mcpUrl, logs: path.join(dir, 'logs'), example: EXAMPLE }))
+  if (open) process.stdout.write(OPEN_TEXT)
+}

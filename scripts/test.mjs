@@ -1,0 +1,41 @@
+// `npm test`: sets up what is missing, runs vitest and pytest, and closes with one line of counts.
+//   npm test                                 everything
+//   npm test -- --project unit               vitest only, with these arguments
+//   npm test -- python -k replay             pytest only, with these arguments
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { closingLine, total } from './lib/counts.mjs'
+import { projectDataDir } from './lib/data-dir.mjs'
+import { Progress } from './lib/progress.mjs'
+import { ensurePython } from './lib/python.mjs'
+import { catchSignals, stopSignal } from './lib/signals.mjs'
+import { runPytest, runVitest } from './lib/test-runs.mjs'
+import { build, checkNode, installPackages } from './lib/toolchain.mjs'
+
+catchSignals()
+const folder = mkdtempSync(path.join(os.tmpdir(), 'windlass-test-'))
+let counts = { passed: 0, failed: 1, skipped: 0 }
+try {
+  counts = total(await runAll(process.argv.slice(2)))
+} catch (error) {
+  process.stderr.write(`\n${error.message}\n`)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+if (stopSignal.aborted) process.stderr.write(`\n${stopSignal.reason.message}\n`)
+process.stdout.write(`\n${closingLine(counts)}\n`)
+process.exitCode = counts.failed > 0 || stopSignal.aborted ? 1 : 0
+
+async function runAll([first, ...rest]) {
+  checkNode()
+  const context = { dir: projectDataDir(), progress: new Progress() }
+  await installPackages(context)
+  await build(context)
+  const python = await ensurePython(context, { dev: true })
+  const tools = { folder, python }
+  if (first === 'python') return [await runPytest(rest, tools)]
+  if (first !== undefined) return [await runVitest([first, ...rest], tools)]
+  const ofVitest = await runVitest([], tools)
+  return stopSignal.aborted ? [ofVitest] : [ofVitest, await runPytest([], tools)]
+}
