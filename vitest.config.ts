@@ -10,7 +10,10 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['{packages,services}/*/src/**/*.test.ts'] },
+        test: {
+          name: 'unit',
+          include: ['{packages,services}/*/src/**/*.test.ts', 'scripts/test/*.test.mjs'],
+        },
       },
       {
         extends: true,

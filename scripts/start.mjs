@@ -1,6 +1,6 @@
 // `npm start`: the whole system on this machine, from what a fresh clone has. See --help.
 import path from 'node:path'
-import { bringUp, prepareTools } from './lib/bring-up.mjs'
+import { bringUp } from './lib/bring-up.mjs'
 import { projectDataDir } from './lib/data-dir.mjs'
 import { authenticationIsOff, EXAMPLE, runDemo } from './lib/demo.mjs'
 import { keepAlive } from './lib/keep-alive.mjs'
@@ -29,7 +29,6 @@ async function serve(options) {
   const unlock = lock(dir)
   const context = { dir, progress: new Progress(process.stdout), processes: new Processes(dir) }
   try {
-    context.python = await prepareTools(context)
     const system = await bringUp(context, options)
     const living = system.children.map((child) => keepAlive(context, child))
     await Promise.race([introduce(context, options, system), ...living])

@@ -36,11 +36,9 @@ function claim(draft, file) {
     linkSync(draft, file)
   } catch (error) {
     if (error.code !== 'EEXIST') throw error
-    const other = holder(path.dirname(file))
-    if (other)
-      throw new Error(
-        `already running here, as process ${other.pid} (data in ${path.dirname(file)})`,
-      )
+    const dir = path.dirname(file)
+    const other = holder(dir)
+    if (other) throw new Error(`Already running, as process ${other.pid} (its data is in ${dir}).`)
     rmSync(file, { force: true })
     linkSync(draft, file)
   }

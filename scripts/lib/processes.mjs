@@ -27,8 +27,8 @@ export class Processes {
   }
 
   /** To be awaited before the first start: ends what an earlier supervisor left behind. */
-  recover() {
-    return this.#roster.recover()
+  recover(patienceMs) {
+    return this.#roster.recover(patienceMs)
   }
 
   /**

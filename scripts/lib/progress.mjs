@@ -1,13 +1,15 @@
 const FRAME_MS = 100
-const STILL_MS = 10_000
+const STILL_MS = 5_000
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
 /**
- * Shows steps, one line each. A terminal gets one living line with the time and the last word of
- * the work; a plain log gets a line when a step ends and one every ten seconds while it lasts.
+ * Shows steps, one line each, also of several at a time. On a terminal the steps under way share a
+ * living line with their times; a plain log gets a line every five seconds while a step lasts.
  */
 export class Progress {
+  #active = new Set()
   #out
+  #timer
   #tty
 
   constructor(out = process.stderr) {
@@ -17,46 +19,48 @@ export class Progress {
 
   /** Runs `work(tell)` under a title, where `tell(text)` says what it is at; passes its result on. */
   async step(title, work) {
-    const began = Date.now()
-    let doing = ''
-    const tick = this.#tty
-      ? () => this.#frame(title, began, doing)
-      : () => this.#still(title, began, doing)
-    const timer = setInterval(tick, this.#tty ? FRAME_MS : STILL_MS)
+    const step = { title, began: Date.now(), doing: '' }
+    this.#begin(step)
+    let mark = '✗'
     try {
       const result = await work((text) => {
-        doing = text.trim()
+        step.doing = text.trim()
       })
-      this.#line(`✓ ${title}  ${seconds(began)}`)
+      mark = '✓'
       return result
-    } catch (error) {
-      this.#line(`✗ ${title}  ${seconds(began)}`)
-      throw error
     } finally {
-      clearInterval(timer)
+      this.#active.delete(step)
+      if (this.#active.size === 0) clearInterval(this.#timer)
+      this.note(`${mark} ${title}  ${seconds(step)}`)
     }
   }
 
-  /** A line of its own between steps. */
+  /** Writes a line of its own. */
   note(text) {
-    this.#line(text)
-  }
-
-  #line(text) {
     this.#out.write(this.#tty ? `\r\x1b[K${text}\n` : `${text}\n`)
   }
 
-  #frame(title, began, doing) {
-    const spinner = FRAMES[Math.floor((Date.now() - began) / FRAME_MS) % FRAMES.length]
-    const text = `${spinner} ${title}  ${seconds(began)}  ${doing}`
+  #begin(step) {
+    if (this.#active.size === 0) {
+      const show = this.#tty ? () => this.#frame() : () => this.#still()
+      this.#timer = setInterval(show, this.#tty ? FRAME_MS : STILL_MS)
+    }
+    this.#active.add(step)
+  }
+
+  #frame() {
+    const spinner = FRAMES[Math.floor(Date.now() / FRAME_MS) % FRAMES.length]
+    const steps = [...this.#active].map((step) => `${step.title} ${seconds(step)}`)
+    const doing = [...this.#active].at(-1)?.doing
+    const text = `${spinner} ${steps.join(' · ')}  ${doing}`
     this.#out.write(`\r\x1b[K${text.slice(0, (this.#out.columns ?? 80) - 1)}`)
   }
 
-  #still(title, began, doing) {
-    this.#out.write(`  ${title}: still at it after ${seconds(began)}${doing && `: ${doing}`}\n`)
+  #still() {
+    for (const step of this.#active) this.note(`  ${step.title}, ${seconds(step)} … ${step.doing}`)
   }
 }
 
-function seconds(began) {
+function seconds({ began }) {
   return `${((Date.now() - began) / 1000).toFixed(1)} s`
 }

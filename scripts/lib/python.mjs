@@ -26,7 +26,7 @@ export async function ensurePython({ dir, progress }, { dev = false } = {}) {
       rmSync(venv, { recursive: true, force: true })
       await run(await findPython(progress), ['-m', 'venv', venv], { onLine: tell })
     }
-    const flags = ['--disable-pip-version-check', '--no-input', '--quiet', '--editable']
+    const flags = ['--disable-pip-version-check', '--no-input', '--progress-bar=off', '--editable']
     const args = ['-m', 'pip', 'install', ...flags, dev ? `${SDK}[dev]` : SDK]
     await run(python, args, { onLine: tell })
   })

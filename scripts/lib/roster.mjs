@@ -40,9 +40,9 @@ export class Roster {
   }
 
   /** Sees off what an earlier supervisor of this directory left: its warden is ending them now. */
-  async recover() {
+  async recover(patienceMs = RECOVERY_LIMIT_MS) {
     const before = this.#load()
-    for (const { pid } of await untilGone(before, RECOVERY_LIMIT_MS)) signal(pid, 'SIGKILL')
+    for (const { pid } of await untilGone(before, patienceMs)) signal(pid, 'SIGKILL')
     const [stuck] = await untilGone(before, RECOVERY_LIMIT_MS)
     if (stuck) throw new Error(`cannot end ${stuck.name}, process ${stuck.pid} of an earlier start`)
   }

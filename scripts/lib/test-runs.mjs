@@ -10,26 +10,24 @@ export async function runVitest(args, { folder, python }) {
   const report = path.join(folder, 'vitest.json')
   const vitest = path.join(PROJECT, 'node_modules/vitest/vitest.mjs')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const code = await show(process.execPath, [vitest, 'run', ...reporters, ...args], {
-    ...process.env,
-    TEST_PYTHON: python,
-  })
+  const env = { ...process.env, TEST_PYTHON: python }
+  const command = [vitest, 'run', ...reporters, ...args]
+  const code = await show(process.execPath, command, { cwd: PROJECT, env })
   return vitestCounts(textOf(report), code)
 }
 
 /** Runs the SDK's pytest in sight of the user and counts. */
 export async function runPytest(args, { folder, python }) {
   const report = path.join(folder, 'pytest.xml')
-  const flags = ['-m', 'pytest', '--rootdir', 'sdk/python', `--junitxml=${report}`]
-  const tests = args.some((arg) => !arg.startsWith('-')) ? args : ['sdk/python', ...args]
-  const code = await show(python, [...flags, ...tests], process.env)
+  const command = ['-m', 'pytest', `--junitxml=${report}`, ...args]
+  const code = await show(python, command, { cwd: path.join(PROJECT, 'sdk/python') })
   return junitCounts(textOf(report), code)
 }
 
-function show(command, args, env) {
+function show(command, args, options) {
   return new Promise((resolve) => {
     const stdio = ['ignore', 'inherit', 'inherit']
-    const child = spawn(command, args, { cwd: PROJECT, env, stdio, signal: stopSignal })
+    const child = spawn(command, args, { ...options, stdio, signal: stopSignal })
     child.once('error', () => resolve(1))
     child.once('close', (code) => resolve(code ?? 1))
   })

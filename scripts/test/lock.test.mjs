@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { holder, lock } from '../lib/lock.mjs'
+import { birth } from '../lib/pids.mjs'
+
+const PID_MAX = 4_194_304 // Linux gives no higher one
+
+let dir
+beforeEach(() => {
+  dir = mkdtempSync(path.join(os.tmpdir(), 'windlass-lock-'))
+  return () => rmSync(dir, { recursive: true })
+})
+
+describe('the lock of a data directory', () => {
+  it('is held by one process, whose pid the refusal names', () => {
+    const unlock = lock(dir)
+    onTestFinished(unlock)
+    expect(() => lock(dir)).toThrow(`process ${process.pid}`)
+    expect(holder(dir)).toMatchObject({ pid: process.pid })
+  })
+
+  it('is free again when it was given up', () => {
+    lock(dir)()
+    expect(holder(dir)).toBeUndefined()
+    lock(dir)()
+  })
+
+  it.each([
+    ['has ended', { pid: PID_MAX + 1, born: '1' }],
+    ['had the pid of a later process', { pid: process.pid, born: `not ${birth(process.pid)}` }],
+  ])('is taken over from a process that %s', (_, claim) => {
+    writeFileSync(path.join(dir, 'lock'), JSON.stringify(claim))
+    const unlock = lock(dir)
+    onTestFinished(unlock)
+    expect(holder(dir)).toMatchObject({ pid: process.pid })
+  })
+})

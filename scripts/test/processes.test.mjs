@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { birth } from '../lib/pids.mjs'
+import { Processes } from '../lib/processes.mjs'
+
+const IDLE = ['-e', 'setInterval(() => {}, 1000)']
+const DEAF = ['-e', 'process.on("SIGTERM", () => console.log("no")); setInterval(() => {}, 1000)']
+const GONE_LIMIT = { timeout: 15_000 }
+
+let dir
+beforeEach(() => {
+  dir = mkdtempSync(path.join(os.tmpdir(), 'windlass-processes-'))
+  return () => rmSync(dir, { recursive: true })
+})
+
+const program = (name, args, more = {}) => ({ name, command: process.execPath, args, ...more })
+
+describe('child processes', () => {
+  it('are stopped from the highest tier down', async () => {
+    const processes = new Processes(dir)
+    const ends = []
+    for (const [name, tier] of Object.entries({ worker: 3, service: 1, infra: 0 })) {
+      processes.start(program(name, IDLE, { tier })).exited.then(() => ends.push(name))
+    }
+    await processes.stopAll()
+    expect(ends).toEqual(['worker', 'service', 'infra'])
+  })
+
+  it('say why they ended at their start', async () => {
+    const processes = new Processes(dir)
+    const child = processes.start(
+      program('broken', ['-e', 'console.log("no such key"); process.exit(3)']),
+    )
+    const ready = processes.untilReady(child, () => false, 10_000)
+    await expect(ready).rejects.toThrow(/broken ended at start \(code 3\).*no such key/s)
+    await processes.stopAll()
+  })
+
+  it('say so when the program is not there', async () => {
+    const processes = new Processes(dir)
+    const child = processes.start({ name: 'absent', command: '/no/such/program' })
+    const ready = processes.untilReady(child, () => false, 10_000)
+    await expect(ready).rejects.toThrow(/absent ended at start \(.*ENOENT/)
+  })
+
+  it('end with a supervisor that is killed', async () => {
+    const module = new URL('../lib/processes.mjs', import.meta.url).href
+    const supervise = `
+      import { Processes } from ${JSON.stringify(module)}
+      const processes = new Processes(${JSON.stringify(dir)})
+      const child = { name: 'child', command: process.execPath, args: ${JSON.stringify(IDLE)} }
+      console.log(processes.start(child).pid)
+      setInterval(() => {}, 1000)`
+    const supervisor = spawn(process.execPath, ['--input-type=module', '-e', supervise])
+    const [line] = await once(supervisor.stdout, 'data')
+    const pid = Number(line)
+    expect(birth(pid)).toBeDefined()
+    supervisor.kill('SIGKILL')
+    await expect.poll(() => birth(pid), GONE_LIMIT).toBeUndefined()
+  })
+
+  it('of a supervisor that died with its warden are ended by the next start', async () => {
+    const before = spawn(process.execPath, DEAF, { detached: true, stdio: 'ignore' })
+    const record = [{ name: 'left', pid: before.pid, born: birth(before.pid) }]
+    writeFileSync(path.join(dir, 'processes.json'), JSON.stringify(record))
+    await new Processes(dir).recover(100)
+    expect(birth(before.pid)).toBeUndefined()
+  })
+
+  it('leave no record when all have ended', async () => {
+    const processes = new Processes(dir)
+    processes.start(program('idle', IDLE))
+    await processes.stopAll()
+    expect(JSON.parse(readFileSync(path.join(dir, 'processes.json'), 'utf8'))).toEqual([])
+  })
+})

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { pauseAfter } from '../lib/keep-alive.mjs'
+import { checkNode } from '../lib/toolchain.mjs'
+
+it('restarts a child ever more slowly, up to 15 s', () => {
+  const pauses = [1, 2, 3, 6, 7, 8, 10].map(pauseAfter)
+  expect(pauses).toEqual([250, 500, 1_000, 8_000, 15_000, 15_000, 15_000])
+})
+
+it.each(['18.20.0', '20.18.3'])('refuses Node %s', (version) => {
+  expect(() => checkNode(version)).toThrow(`this is ${version}`)
+})
+
+it.each(['20.19.0', '22.0.0', '24.1.0'])('accepts Node %s', (version) => {
+  expect(() => checkNode(version)).not.toThrow()
+})
