@@ -1,0 +1,29 @@
+import type { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import type { Db } from '@windlass/runtime/db'
+import type { Redis } from '@windlass/runtime/redis'
+import type { Handlers } from '@windlass/runtime/rpc'
+import type { Bootstrap } from '../bootstrap.ts'
+import { hashOf, matches } from '../tokens.ts'
+import * as sessions from './sessions.ts'
+
+export interface Parts {
+  db: Db
+  redis: Redis
+  bootstrapToken: Bootstrap
+}
+
+export const handlers = ({
+  db,
+  redis,
+  bootstrapToken,
+}: Parts): Handlers<typeof IdentityService> => ({
+  async checkBootstrap({ token }) {
+    const expected = await bootstrapToken()
+    if (expected === undefined) return { configured: false, valid: false }
+    return { configured: true, valid: matches(token, hashOf(expected)) }
+  },
+
+  issueSession: (request) => sessions.issue(db, redis, request),
+
+  checkSession: (request) => sessions.check(db, request),
+})

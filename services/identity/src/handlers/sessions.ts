@@ -1,0 +1,49 @@
+import type {
+  CheckSessionRequest,
+  IssueSessionRequest,
+  IssueSessionResponse,
+  Session,
+} from '@windlass/proto/windlass/identity/v1/identity'
+import type { Db } from '@windlass/runtime/db'
+import { Fault, invalid } from '@windlass/runtime/faults'
+import { parseId } from '@windlass/runtime/ids'
+import type { Redis } from '@windlass/runtime/redis'
+import { announce } from '../announce.ts'
+import * as pendingEpoch from '../store/pending-epoch.ts'
+import * as sessions from '../store/sessions.ts'
+import { matches, newSessionToken, prefixOf } from '../tokens.ts'
+
+/** How many tokens of one session stay valid: a worker that registers anew uses the last. */
+const TOKENS_PER_SESSION = 16
+const MAX_NAME_CHARS = 128
+/** Stands in for the hash of a session that is not there, so that its absence takes as long as its presence. */
+const NO_HASH = Buffer.alloc(32)
+
+/** Issues a token. What it voids is void everywhere before it is answered. */
+export async function issue(
+  db: Db,
+  redis: Redis,
+  { worker_name, session_id }: IssueSessionRequest,
+): Promise<IssueSessionResponse> {
+  const id = parseId(session_id)
+  if (!id) throw invalid('session_id must be 32 hex digits')
+  if (!worker_name || worker_name.length > MAX_NAME_CHARS) throw invalid('invalid worker name')
+
+  const { token, ...stored } = newSessionToken()
+  await db.tx(async (tx) => {
+    await sessions.lockWorker(tx, worker_name)
+    await sessions.insert(tx, { ...stored, worker_name, session_id: id })
+    const ended = await sessions.endOthers(tx, worker_name, id, TOKENS_PER_SESSION)
+    if (ended > 0) await pendingEpoch.add(tx)
+  })
+  await announce(db, redis)
+  return { token }
+}
+
+export async function check(db: Db, { token }: CheckSessionRequest): Promise<Session> {
+  const prefix = prefixOf(token)
+  const session = prefix === undefined ? undefined : await sessions.findLive(db, prefix)
+  const genuine = matches(token, session?.token_hash ?? NO_HASH)
+  if (!session || !genuine) throw new Fault('unauthenticated', 'Invalid or expired token')
+  return { worker_name: session.worker_name, session_id: session.session_id }
+}

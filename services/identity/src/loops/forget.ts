@@ -1,0 +1,9 @@
+import type { Db } from '@windlass/runtime/db'
+import * as sessions from '../store/sessions.ts'
+
+const KEEP_MS = 24 * 3_600_000
+const BATCH = 1_000
+
+/** Deletes one batch of sessions that ended more than a day ago; answers whether there may be more. */
+export const forget = async (db: Db): Promise<boolean> =>
+  (await sessions.deleteEnded(db, KEEP_MS, BATCH)) === BATCH

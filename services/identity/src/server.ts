@@ -1,0 +1,42 @@
+import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { openDb } from '@windlass/runtime/db'
+import { loop } from '@windlass/runtime/loop'
+import type { Runtime } from '@windlass/runtime/main'
+import { openRedis, redisReady } from '@windlass/runtime/redis'
+import { RpcServer } from '@windlass/runtime/rpc-server'
+import type { Settings } from '@windlass/runtime/settings'
+import { sql } from '@windlass/runtime/sql'
+import { announce } from './announce.ts'
+import { bootstrap } from './bootstrap.ts'
+import { handlers } from './handlers/index.ts'
+import { forget } from './loops/forget.ts'
+
+const ANNOUNCE_MS = 1_000
+const FORGET_MS = 600_000
+
+/** Builds the service from the outside in; teardown takes it apart in the opposite order. */
+export async function start(settings: Settings, { log, teardown }: Runtime) {
+  const db = openDb(settings.postgres.url, 'identity', {
+    maxConnections: settings.postgres.max_connections,
+  })
+  teardown.add('database', () => db.close())
+  const redis = openRedis(settings.redis.url)
+  teardown.add('redis', () => redis.disconnect())
+  await redisReady(redis)
+
+  const bootstrapToken = bootstrap(settings.home, settings.workers.bootstrap_token, log)
+  await bootstrapToken()
+
+  const announcing = loop({ name: 'announce', pauseMs: ANNOUNCE_MS, log }, () =>
+    announce(db, redis),
+  )
+  teardown.add('announce', () => announcing.stop())
+  const forgetting = loop({ name: 'forget', pauseMs: FORGET_MS, log }, () => forget(db))
+  teardown.add('forget', () => forgetting.stop())
+
+  const rpc = new RpcServer(log)
+  rpc.serve(IdentityService, handlers({ db, redis, bootstrapToken }))
+  teardown.add('rpc', () => rpc.stop())
+  const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
+  return { grpc }
+}

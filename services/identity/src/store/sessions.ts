@@ -1,0 +1,47 @@
+import type { Queries, Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+
+export interface WorkerSession {
+  prefix: string
+  token_hash: Buffer
+  worker_name: string
+  session_id: string
+}
+
+/** Makes the transactions that change the sessions of one worker follow one another. */
+export const lockWorker = (tx: Tx, worker_name: string) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`session ${worker_name}`}, 0))`)
+
+export const insert = (tx: Tx, { prefix, token_hash, worker_name, session_id }: WorkerSession) =>
+  tx.run(sql`
+    insert into worker_sessions (prefix, token_hash, worker_name, session_id, created_at)
+    values (${prefix}, ${token_hash}, ${worker_name}, ${session_id}, clock_timestamp())`)
+
+/** Ends a worker's tokens of every other session, and the oldest of this one beyond `keep`. Answers how many. */
+export const endOthers = (tx: Tx, worker_name: string, session_id: string, keep: number) =>
+  tx.run(sql`
+    update worker_sessions set ended_at = now()
+     where prefix in (
+       select prefix from (
+         select prefix, session_id,
+                row_number() over (partition by session_id order by created_at desc) as age
+           from worker_sessions
+          where worker_name = ${worker_name} and ended_at is null
+       ) live
+        where session_id <> ${session_id}::uuid or age > ${keep}::int)`)
+
+/** The session a prefix stands for, unless it has ended. */
+export const findLive = (db: Queries, prefix: string) =>
+  db.maybe<WorkerSession>(sql`
+    select prefix, token_hash, worker_name, session_id
+      from worker_sessions where prefix = ${prefix} and ended_at is null`)
+
+/** Forgets sessions that ended long ago; answers how many. */
+export const deleteEnded = (db: Queries, keepMs: number, limit: number) =>
+  db.run(sql`
+    delete from worker_sessions
+     where prefix in (
+       select prefix from worker_sessions
+        where ended_at < now() - ${keepMs}::float8 * interval '1 ms'
+        order by ended_at limit ${limit}
+        for update skip locked)`)

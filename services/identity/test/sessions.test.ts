@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:net'
+import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { openDb } from '@windlass/runtime/db'
+import { readEpoch } from '@windlass/runtime/epoch'
+import { newId } from '@windlass/runtime/ids'
+import { openRedis, redisReady } from '@windlass/runtime/redis'
+import { connect } from '@windlass/runtime/rpc-client'
+import { sql } from '@windlass/runtime/sql'
+import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { started } from '@windlass/testkit/service'
+import { expect, onTestFinished, test } from 'vitest'
+import { start } from '../src/server.ts'
+
+async function setup(env: Record<string, string> = {}) {
+  const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
+  const db = openDb(database, 'identity')
+  onTestFinished(() => db.close())
+  const redis = openRedis(testUrl('TEST_REDIS_URL'))
+  onTestFinished(() => redis.disconnect())
+  await redisReady(redis)
+
+  const replica = async (own: Record<string, string> = {}) => {
+    const { ports, stop } = await started(start, {
+      SVC_POSTGRES__URL: database,
+      SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
+      SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',
+      ...env,
+      ...own,
+    })
+    const client = connect(IdentityService, [`127.0.0.1:${ports.grpc}`])
+    onTestFinished(() => client.close())
+    return { ...client, stop }
+  }
+  return { db, redis, replica, worker_name: `w-${randomBytes(4).toString('hex')}` }
+}
+
+const refused = { kind: 'unauthenticated' }
+
+test('a session token is known to every replica', async () => {
+  const { replica, worker_name } = await setup()
+  const [a, b] = [await replica(), await replica()]
+  const session_id = newId()
+
+  const { token } = await a.issueSession({ worker_name, session_id })
+  expect(await b.checkSession({ token })).toEqual({ worker_name, session_id })
+})
+
+test("what is nobody's token is refused", async () => {
+  const { replica, worker_name } = await setup()
+  const client = await replica()
+  const { token } = await client.issueSession({ worker_name, session_id: newId() })
+
+  const last = token.endsWith('A') ? 'E' : 'A'
+  const others = ['', 'x', '\0', token.slice(0, -1), `${token}A`, token.slice(0, -1) + last]
+  for (const other of [...others, token.replace(/^ws_./, 'ws_g'), token.replace('.', '..')]) {
+    await expect(client.checkSession({ token: other }), other).rejects.toMatchObject(refused)
+  }
+})
+
+test('a new session of a name ends its earlier ones, and only those', async () => {
+  const { replica, worker_name } = await setup()
+  const [a, b] = [await replica(), await replica()]
+  const other = await a.issueSession({ worker_name: `${worker_name}-2`, session_id: newId() })
+  const old = await a.issueSession({ worker_name, session_id: newId() })
+
+  const { token } = await b.issueSession({ worker_name, session_id: newId() })
+  await expect(a.checkSession({ token: old.token })).rejects.toMatchObject(refused)
+  expect(await a.checkSession({ token })).toMatchObject({ worker_name })
+  expect(await a.checkSession({ token: other.token })).toBeTruthy()
+})
+
+test('tokens of one session stay valid beside each other, the sixteen newest', async () => {
+  const { replica, worker_name } = await setup()
+  const client = await replica()
+  const session_id = newId()
+  const tokens: string[] = []
+  for (let i = 0; i < 18; i++) {
+    tokens.push((await client.issueSession({ worker_name, session_id })).token)
+  }
+
+  const checks = await Promise.allSettled(tokens.map((token) => client.checkSession({ token })))
+  const alive = checks.map(({ status }) => status === 'fulfilled')
+  expect(alive).toEqual([...Array(2).fill(false), ...Array(16).fill(true)])
+})
+
+test('of sessions of one name issued at once, exactly one survives', async () => {
+  const { replica, worker_name } = await setup()
+  const replicas = [await replica(), await replica()]
+  const issued = await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      (replicas[i % 2] as (typeof replicas)[0]).issueSession({ worker_name, session_id: newId() }),
+    ),
+  )
+
+  const checks = await Promise.allSettled(
+    issued.map(({ token }) => (replicas[0] as (typeof replicas)[0]).checkSession({ token })),
+  )
+  expect(checks.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+})
+
+test('a change that voids a token replaces the epoch before it is answered; one that voids none does not', async () => {
+  const { db, replica, worker_name } = await setup({
+    SVC_REDIS__URL: `${testUrl('TEST_REDIS_URL')}/7`,
+  })
+  const redis = openRedis(`${testUrl('TEST_REDIS_URL')}/7`)
+  onTestFinished(() => redis.disconnect())
+  await redisReady(redis)
+  const client = await replica()
+
+  const before = await readEpoch(redis, 'auth')
+  await client.issueSession({ worker_name, session_id: newId() })
+  expect(await readEpoch(redis, 'auth')).toBe(before)
+  await client.issueSession({ worker_name, session_id: newId() })
+  expect(await readEpoch(redis, 'auth')).not.toBe(before)
+  expect(await db.rows(sql`select * from pending_epoch`)).toEqual([])
+})
+
+test('while the epoch cannot be replaced nothing that voids a token is promised, and it is made up for later', async () => {
+  const { db, replica, worker_name } = await setup()
+  const cutOff = await replica({ SVC_REDIS__URL: await deadRedis() })
+  const session_id = newId()
+  await cutOff.issueSession({ worker_name, session_id: newId() })
+
+  const unavailable = { kind: 'unavailable' }
+  await expect(cutOff.issueSession({ worker_name, session_id })).rejects.toMatchObject(unavailable)
+  // the repetition voids nothing by itself, and yet must not promise what is still unannounced
+  await expect(cutOff.issueSession({ worker_name, session_id })).rejects.toMatchObject(unavailable)
+  expect(await db.rows(sql`select * from pending_epoch`)).toHaveLength(1)
+
+  await cutOff.stop()
+  await replica()
+  await expect.poll(() => db.rows(sql`select * from pending_epoch`)).toEqual([])
+})
+
+test('sessions that ended more than a day ago are forgotten', async () => {
+  const { db, replica, worker_name } = await setup()
+  const client = await replica()
+  await client.issueSession({ worker_name, session_id: newId() })
+  await client.issueSession({ worker_name, session_id: newId() })
+  await client.issueSession({ worker_name, session_id: newId() })
+  await db.run(sql`
+    update worker_sessions set ended_at = now() - interval '25 hours'
+     where prefix = (select prefix from worker_sessions where ended_at is not null limit 1)`)
+
+  await replica()
+  await expect.poll(() => db.rows(sql`select * from worker_sessions`)).toHaveLength(2)
+})
+
+test('a session id that is none and a name without length are refused', async () => {
+  const { replica, worker_name } = await setup()
+  const client = await replica()
+
+  const invalid = { kind: 'invalid' }
+  await expect(client.issueSession({ worker_name, session_id: 'x' })).rejects.toMatchObject(invalid)
+  await expect(client.issueSession({ worker_name: '', session_id: newId() })).rejects.toMatchObject(
+    invalid,
+  )
+})
+
+/** The URL of a port where nothing listens. */
+async function deadRedis(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return `redis://127.0.0.1:${port}`
+}
