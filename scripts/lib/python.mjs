@@ -19,12 +19,13 @@ export async function ensurePython({ dir, progress }, { dev = false } = {}) {
   const files = [path.join(SDK, 'pyproject.toml')]
   const plain = new Stamp(path.join(venv, '.windlass-stamp'), { files, facts: ['plain'] })
   const full = new Stamp(path.join(venv, '.windlass-stamp'), { files, facts: ['dev'] })
-  const works = await succeeds(python, ['-c', NEW_ENOUGH]) // not if its base was removed
+  const works = await succeeds(python, ['-c', `${NEW_ENOUGH}; import pip`])
   if (works && (full.matches() || (!dev && plain.matches()))) return python
+  const base = works ? undefined : await findPython(progress)
   await progress.step('Setting up Python', async (tell) => {
-    if (!works) {
+    if (base) {
       rmSync(venv, { recursive: true, force: true })
-      await run(await findPython(progress), ['-m', 'venv', venv], { onLine: tell })
+      await run(base, ['-m', 'venv', venv], { onLine: tell })
     }
     const flags = ['--disable-pip-version-check', '--no-input', '--progress-bar=off', '--editable']
     const args = ['-m', 'pip', 'install', ...flags, dev ? `${SDK}[dev]` : SDK]

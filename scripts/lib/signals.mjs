@@ -1,7 +1,10 @@
+import { setMaxListeners } from 'node:events'
+
 const stopping = new AbortController()
 
 /** Aborted once this process is to stop; what runs until then is bound to it. */
 export const stopSignal = stopping.signal
+setMaxListeners(0, stopSignal) // one for each program under way
 
 /**
  * Turns the stop signals of the operating system into `stopSignal`; likewise the end of stdin if
