@@ -1,0 +1,78 @@
+"""Windlass: workflows in Python that finish what they began."""
+
+import logging
+
+from windlass._options import TaskMetadata
+from windlass.domain.events import ExecutionEvent, ExecutionEventType
+from windlass.domain.execution_context import ExecutionContext
+from windlass.domain.resource_request import ResourceRequest
+from windlass.domain.schedule import (
+    Schedule,
+    ScheduleStatus,
+    ScheduleType,
+    cron,
+    interval,
+    once,
+)
+from windlass.domain.state import ExecutionState
+from windlass.errors import ExecutionError, PauseRequested
+from windlass.output_storage import (
+    InlineOutputStorage,
+    LocalFileStorage,
+    OutputStorage,
+    OutputStorageReference,
+)
+from windlass.task import task
+from windlass.tasks import (
+    Graph,
+    call,
+    choice,
+    now,
+    parallel,
+    pause,
+    pipeline,
+    progress,
+    randint,
+    randrange,
+    sleep,
+    uuid4,
+)
+from windlass.workflow import workflow
+
+__all__ = [
+    "ExecutionContext",
+    "ExecutionError",
+    "ExecutionEvent",
+    "ExecutionEventType",
+    "ExecutionState",
+    "Graph",
+    "InlineOutputStorage",
+    "LocalFileStorage",
+    "OutputStorage",
+    "OutputStorageReference",
+    "PauseRequested",
+    "ResourceRequest",
+    "Schedule",
+    "ScheduleStatus",
+    "ScheduleType",
+    "TaskMetadata",
+    "call",
+    "choice",
+    "cron",
+    "interval",
+    "logger",
+    "now",
+    "once",
+    "parallel",
+    "pause",
+    "pipeline",
+    "progress",
+    "randint",
+    "randrange",
+    "sleep",
+    "task",
+    "uuid4",
+    "workflow",
+]
+
+logger = logging.getLogger("windlass")

@@ -1,0 +1,67 @@
+"""Runs the user's functions: in the event loop or in a thread, and never longer than allowed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from windlass._run import Run, Scope, current
+from windlass.errors import ExecutionError, ExecutionTimeoutError
+
+
+async def run_body(
+    func: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    scope: Scope,
+    timeout_s: float = 0,
+) -> Any:
+    """What `func` returns. Every ordinary way to fail arrives as an Exception."""
+    token = current.set(scope)
+    try:
+        if not timeout_s:
+            return await _called(func, args, kwargs)
+        limit = asyncio.timeout(timeout_s)
+        try:
+            async with limit:
+                return await _called(func, args, kwargs)
+        except TimeoutError:
+            if limit.expired():
+                raise ExecutionTimeoutError(timeout_s) from None
+            raise
+    except asyncio.CancelledError as error:
+        if asked_to_stop(scope.run):
+            raise
+        raise ExecutionError(error, "something that it waited for was cancelled") from error
+    except (SystemExit, KeyboardInterrupt) as error:
+        # Left alone these would end the event loop, and with it every other execution.
+        raise ExecutionError(error, f"{type(error).__name__} in user code") from error
+    finally:
+        current.reset(token)
+
+
+def asked_to_stop(run: Run) -> bool:
+    """Whether a CancelledError means the code that sees it, or only something it waited for."""
+    task = asyncio.current_task()
+    return run.cancelled or run.closed or (task is not None and task.cancelling() > 0)
+
+
+async def _called(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    if _in_loop(func):
+        result = func(*args, **kwargs)
+    else:
+        call = partial(contextvars.copy_context().run, func, *args, **kwargs)
+        result = await asyncio.get_running_loop().run_in_executor(None, call)
+    return await result if isinstance(result, Awaitable) else result
+
+
+def _in_loop(func: Callable[..., Any]) -> bool:
+    return (
+        inspect.iscoroutinefunction(func)
+        or inspect.iscoroutinefunction(getattr(func, "__call__", None))  # noqa: B004
+        or hasattr(func, "__windlass_task__")
+    )

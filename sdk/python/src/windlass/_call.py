@@ -1,0 +1,93 @@
+"""A call of a task: which one, with what, from where."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from windlass._call_id import call_id
+from windlass._run import Scope
+
+R_co = TypeVar("R_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Everything about a call but what it calls. `id` is unique in its execution."""
+
+    id: str
+    name: str
+    key: str
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+    arguments: Mapping[str, Any]
+
+
+class Signature:
+    """Names the arguments of calls."""
+
+    def __init__(self, func: Callable[..., Any]) -> None:
+        self._names: list[str] = []
+        self._rest: str | None = None
+        for name, parameter in inspect.signature(func).parameters.items():
+            if parameter.kind in {parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD}:
+                self._names.append(name)
+            elif parameter.kind is parameter.VAR_POSITIONAL:
+                self._rest = name
+
+    def by_name(self, args: Sequence[Any]) -> dict[str, Any]:
+        """The positional arguments under their parameters' names."""
+        named = dict(zip(self._names, args, strict=False))
+        if self._rest:
+            named[self._rest] = list(args[len(self._names) :])
+        return named
+
+
+def identified(
+    scope: Scope,
+    template: str,
+    signature: Signature,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Call:
+    """The call as it is known in the log. `template` may name arguments, as in `fetch_{url}`."""
+    by_name = signature.by_name(args)
+    arguments = {**by_name, **kwargs}
+    name = template.format(*args, **arguments) if "{" in template else template
+    key = call_id(name, by_name, args, kwargs)
+    return Call(scope.run.number(scope.path, key), name, key, args, kwargs, arguments)
+
+
+class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):
+    """A call that was made and not yet awaited. Its place in the order of calls is fixed."""
+
+    __slots__ = ("__windlass_id__", "_coroutine")
+
+    def __init__(self, id: str, coroutine: Coroutine[Any, Any, R_co]) -> None:
+        self.__windlass_id__ = id
+        self._coroutine = coroutine
+
+    def __await__(self) -> Generator[Any, Any, R_co]:
+        return self._coroutine.__await__()
+
+    def __str__(self) -> str:
+        return self.__windlass_id__
+
+    def send(self, value: Any, /) -> Any:
+        """As of any coroutine."""
+        return self._coroutine.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        """As of any coroutine."""
+        return self._coroutine.throw(*error)
+
+    def close(self) -> None:
+        """As of any coroutine."""
+        self._coroutine.close()
+
+    @property
+    def untouched(self) -> bool:
+        """Nobody has awaited it."""
+        return inspect.getcoroutinestate(self._coroutine) == inspect.CORO_CREATED

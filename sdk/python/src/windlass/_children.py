@@ -1,0 +1,39 @@
+"""Keeps track of the asyncio tasks that an execution starts, so that none outlives it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Generator
+from typing import Any
+
+from windlass._run import current
+
+log = logging.getLogger("windlass.run")
+
+CLEAN_UP_S = 5.0
+
+
+def adopting(
+    loop: asyncio.AbstractEventLoop,
+    coroutine: Coroutine[Any, Any, Any] | Generator[Any, None, Any],
+    **options: Any,
+) -> asyncio.Task[Any]:
+    """A task factory: a task started inside of a run belongs to it."""
+    task = asyncio.Task(coroutine, loop=loop, **options)
+    scope = current.get()
+    if scope is not None:
+        scope.run.children.add(task)
+        task.add_done_callback(scope.run.children.discard)
+    return task
+
+
+async def gathered_in(children: set[asyncio.Task[Any]]) -> None:
+    """Cancels what a run left behind, and gives it a moment to clean up."""
+    left = children - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    if left:
+        _, stuck = await asyncio.wait(left, timeout=CLEAN_UP_S)
+        if stuck:
+            log.warning("%d tasks of an execution did not stop when cancelled", len(stuck))

@@ -1,0 +1,80 @@
+"""Takes an execution from where its log ends to where it rests next."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from windlass._body import asked_to_stop
+from windlass._children import gathered_in
+from windlass._json import encode
+from windlass._run import Run, Scope, current
+from windlass.domain.events import ExecutionEventType as E
+from windlass.domain.state import ExecutionState
+from windlass.errors import (
+    ExecutionError,
+    PauseRequested,
+    TransientDurabilityError,
+    UnserializableError,
+    described,
+)
+
+Body = Callable[[], Awaitable[Any]]
+
+
+async def advance(run: Run, body: Body) -> None:
+    """Runs the body and records how it ended: exactly one resting event, unless it was closed."""
+    if run.replay.finished:
+        return
+    token = current.set(Scope(run))
+    try:
+        await _advance(run, body)
+    finally:
+        current.reset(token)
+        run.close()
+
+
+async def _advance(run: Run, body: Body) -> None:
+    if not run.replay.started:
+        value_text = run.input_text or encode(run.context.input)
+        run.tell(
+            E.WORKFLOW_STARTED, run.context.input, ExecutionState.RUNNING, value_text=value_text
+        )
+    try:
+        output = await body()
+        ending = E.WORKFLOW_COMPLETED, output, ExecutionState.COMPLETED
+    except BaseException as error:
+        ending = _ending(run, error)
+    await gathered_in(run.children)
+    if run.closed:
+        return
+    try:
+        run.tell(*ending)
+    except UnserializableError as error:
+        run.tell(E.WORKFLOW_FAILED, described(error), ExecutionState.FAILED)
+
+
+def _ending(run: Run, error: BaseException) -> tuple[E, Any, ExecutionState]:
+    pause = _pause_in(error)
+    if pause and not run.transient:
+        value = {"name": pause.name, "output": pause.output}
+        return E.WORKFLOW_PAUSED, value, ExecutionState.PAUSED
+    if pause:
+        error = TransientDurabilityError(message="a transient run cannot pause")
+    if isinstance(error, asyncio.CancelledError) and asked_to_stop(run):
+        return E.WORKFLOW_CANCELLED, None, ExecutionState.CANCELLED
+    if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    if not isinstance(error, Exception):
+        error = ExecutionError(message=f"{type(error).__name__} in user code: {error}")
+    return E.WORKFLOW_FAILED, described(error), ExecutionState.FAILED
+
+
+def _pause_in(error: BaseException) -> PauseRequested | None:
+    """The pause that an error is, or that a TaskGroup has wrapped."""
+    if isinstance(error, PauseRequested):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        return next((pause for inner in error.exceptions if (pause := _pause_in(inner))), None)
+    return None

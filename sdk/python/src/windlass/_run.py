@@ -1,0 +1,127 @@
+"""One pass over a workflow's body: what is known already, and where new things are told."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from windlass._entry import Entry, entry
+from windlass._replay import Replay
+from windlass._services import Journal, Services
+from windlass.domain.events import ExecutionEventType as E
+from windlass.domain.execution_context import ExecutionContext
+from windlass.domain.state import ExecutionState
+from windlass.errors import ExecutionContextNotFoundError
+
+
+class Run:
+    """Lives from the moment an execution is taken up until it rests or is given away."""
+
+    def __init__(
+        self,
+        context: ExecutionContext[Any],
+        journal: Journal,
+        services: Services,
+        *,
+        input_text: str | None = None,
+        transient: bool = False,
+    ) -> None:
+        self.context = context
+        self.services = services
+        self.replay = Replay(context.events)
+        self.input_text = input_text
+        self.transient = transient
+        self.cancelled = False
+        self.children: set[asyncio.Task[Any]] = set()
+        self._journal = journal
+        self._closed = False
+        self._calls: dict[str, int] = {}
+        self._unannounced = self.replay.resume
+        self._source = f"{context.workflow_name}_{context.execution_id}"
+
+    @property
+    def closed(self) -> bool:
+        """Nothing can be recorded any more."""
+        return self._closed
+
+    def close(self) -> None:
+        """Ends the run: whatever still tries to record something is cancelled by that."""
+        self._closed = True
+
+    def number(self, path: str, call_id: str) -> str:
+        """The id of one more call: the n-th equal call in one place is a call of its own.
+
+        Calls are counted per place (the workflow's body, a task's attempt, a parallel branch),
+        because only within one is their order the same in every run.
+        """
+        if path:
+            call_id = f"{call_id}@{hashlib.sha256(path.encode()).hexdigest()[:12]}"
+        n = self._calls[call_id] = self._calls.get(call_id, 0) + 1
+        return call_id if n == 1 else f"{call_id}#{n}"
+
+    async def room(self) -> None:
+        """Returns when the log can take what a new task will record."""
+        await self._journal.room()
+
+    def tell_task(self, type: E, call_id: str, name: str, value: Any) -> None:
+        """Records what happened to a call."""
+        self._record(type, call_id, name, value, ExecutionState.RUNNING)
+
+    def tell(
+        self, type: E, value: Any, state: ExecutionState, *, value_text: str | None = None
+    ) -> None:
+        """Records what happened to the execution."""
+        name = self.context.workflow_name
+        self._record(type, self._source, name, value, state, value_text)
+
+    def _record(
+        self,
+        type: E,
+        source_id: str,
+        name: str,
+        value: Any,
+        state: ExecutionState,
+        value_text: str | None = None,
+    ) -> None:
+        if self._closed:
+            raise asyncio.CancelledError("the execution is in other hands")
+        made = entry(type, source_id, name, value, state, value_text=value_text)
+        self._announce_resume()
+        self._keep(made)
+
+    def _announce_resume(self) -> None:
+        resume, self._unannounced = self._unannounced, None
+        if resume and not resume.announced:
+            running = ExecutionState.RUNNING
+            name = self.context.workflow_name
+            self._keep(entry(E.WORKFLOW_RESUMED, self._source, name, resume.body, running))
+
+    def _keep(self, made: Entry) -> None:
+        self.context._append(made.event, made.state)
+        # A transient run has a beginning and an end, and nothing between them.
+        if not (self.transient and made.event.type.startswith("TASK_")):
+            self._journal.record(made)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The place in a run that code executes at."""
+
+    run: Run
+    path: str = ""
+    call_id: str = ""
+    task_name: str = ""
+
+
+current: ContextVar[Scope | None] = ContextVar("windlass_scope", default=None)
+
+
+def scope_here() -> Scope:
+    """The scope of the calling code. Raises ExecutionContextNotFoundError outside of a run."""
+    scope = current.get()
+    if scope is None:
+        raise ExecutionContextNotFoundError("tasks run inside of a workflow")
+    return scope

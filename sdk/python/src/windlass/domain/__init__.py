@@ -1,0 +1,1 @@
+"""The nouns of the service as workflow sources and the worker see them."""

@@ -1,0 +1,70 @@
+"""The entries of an execution's log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class ExecutionEventType(StrEnum):
+    """What an entry of the log says."""
+
+    WORKFLOW_SCHEDULED = "WORKFLOW_SCHEDULED"
+    WORKFLOW_CLAIMED = "WORKFLOW_CLAIMED"
+    WORKFLOW_STARTED = "WORKFLOW_STARTED"
+    WORKFLOW_COMPLETED = "WORKFLOW_COMPLETED"
+    WORKFLOW_FAILED = "WORKFLOW_FAILED"
+    WORKFLOW_PAUSED = "WORKFLOW_PAUSED"
+    WORKFLOW_RESUMING = "WORKFLOW_RESUMING"
+    WORKFLOW_RESUME_SCHEDULED = "WORKFLOW_RESUME_SCHEDULED"
+    WORKFLOW_RESUME_CLAIMED = "WORKFLOW_RESUME_CLAIMED"
+    WORKFLOW_RESUMED = "WORKFLOW_RESUMED"
+    WORKFLOW_CANCELLING = "WORKFLOW_CANCELLING"
+    WORKFLOW_CANCELLED = "WORKFLOW_CANCELLED"
+
+    TASK_STARTED = "TASK_STARTED"
+    TASK_COMPLETED = "TASK_COMPLETED"
+    TASK_FAILED = "TASK_FAILED"
+    TASK_PAUSED = "TASK_PAUSED"
+    TASK_RESUMED = "TASK_RESUMED"
+    TASK_PROGRESS = "TASK_PROGRESS"
+    TASK_AWAITING_APPROVAL = "TASK_AWAITING_APPROVAL"
+    TASK_APPROVED = "TASK_APPROVED"
+    TASK_REJECTED = "TASK_REJECTED"
+    TASK_RETRY_STARTED = "TASK_RETRY_STARTED"
+    TASK_RETRY_COMPLETED = "TASK_RETRY_COMPLETED"
+    TASK_RETRY_FAILED = "TASK_RETRY_FAILED"
+    TASK_FALLBACK_STARTED = "TASK_FALLBACK_STARTED"
+    TASK_FALLBACK_COMPLETED = "TASK_FALLBACK_COMPLETED"
+    TASK_FALLBACK_FAILED = "TASK_FALLBACK_FAILED"
+    TASK_ROLLBACK_STARTED = "TASK_ROLLBACK_STARTED"
+    TASK_ROLLBACK_COMPLETED = "TASK_ROLLBACK_COMPLETED"
+    TASK_ROLLBACK_FAILED = "TASK_ROLLBACK_FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionEvent:
+    """One entry. `type` is text, since a newer service may tell of things unknown here."""
+
+    type: str
+    source_id: str
+    name: str
+    value: Any
+    time: str
+    id: str
+    subject: str | None = None
+
+    @classmethod
+    def from_wire(cls, members: Mapping[str, Any]) -> ExecutionEvent:
+        """The entry as the service sends it; members unknown here are passed over."""
+        return cls(
+            type=members["type"],
+            source_id=members["source_id"],
+            name=members["name"],
+            value=members.get("value"),
+            time=members.get("time") or "",
+            id=members.get("id") or "",
+            subject=members.get("subject"),
+        )

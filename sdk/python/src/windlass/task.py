@@ -1,0 +1,92 @@
+"""The `task` decorator."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from dataclasses import replace
+from functools import update_wrapper
+from typing import Any, Generic, ParamSpec, TypeVar, Unpack, overload
+
+from windlass._call import Call, Signature, TaskCall, identified
+from windlass._options import TaskMetadata, TaskOptionNames, TaskOptions
+from windlass._perform import Performance
+from windlass._run import Run, scope_here
+
+__all__ = ["Task", "TaskMetadata", "TaskOptions", "task"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Procedure = Callable[[Run, Call], Coroutine[Any, Any, Any]]
+
+
+class Task(Generic[P, R]):
+    """A function whose calls are recorded: made once, and found in the log by every later run."""
+
+    __windlass_task__ = True
+
+    def __init__(
+        self,
+        func: Callable[P, Awaitable[R]],
+        options: TaskOptions,
+        *,
+        restore: Callable[[Any], R] | None = None,
+        procedure: Procedure | None = None,
+    ) -> None:
+        update_wrapper(self, func)
+        self.func: Callable[..., Any] = func
+        self.options = options
+        self.name = options.name or str(getattr(func, "__name__", type(func).__name__))
+        self._restore = restore
+        self._procedure = procedure or self._perform
+        self._signature = Signature(func)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
+        """Makes a call, to be awaited. Its place among equal calls is taken now."""
+        scope = scope_here()
+        call = identified(scope, self.name, self._signature, args, kwargs)
+        return TaskCall(call.id, self._procedure(scope.run, call))
+
+    def with_options(self, **options: Unpack[TaskOptionNames]) -> Task[P, R]:
+        """The same task with some options changed."""
+        return Task(self.func, replace(self.options, **options), restore=self._restore)
+
+    async def map(self: Task[[Any], R], items: Iterable[Any]) -> list[R]:
+        """Calls the task once per item, all at the same time. Results come in the items' order."""
+        return await asyncio.gather(*[self(item) for item in items])
+
+    async def _perform(self, run: Run, call: Call) -> Any:
+        return await Performance(
+            self.func, self.options, self._restore, self.name, run, call
+        ).result()
+
+
+class _Decorator:
+    """`@task`, `@task.with_options(...)`."""
+
+    @overload
+    def __call__(self, func: Callable[P, Awaitable[R]], /) -> Task[P, R]: ...
+    @overload
+    def __call__(self, func: Callable[P, R], /) -> Task[P, R]: ...
+    def __call__(self, func: Callable[..., Any], /) -> Task[..., Any]:
+        return Task(func, TaskOptions())
+
+    def with_options(self, **options: Unpack[TaskOptionNames]) -> _Configured:
+        """The decorator with options; see `TaskOptions` for what they mean."""
+        return _Configured(TaskOptions(**options))
+
+
+class _Configured:
+    def __init__(self, options: TaskOptions) -> None:
+        self._options = options
+
+    @overload
+    def __call__(self, func: Callable[P, Awaitable[R]], /) -> Task[P, R]: ...
+    @overload
+    def __call__(self, func: Callable[P, R], /) -> Task[P, R]: ...
+    def __call__(self, func: Callable[..., Any], /) -> Task[..., Any]:
+        return Task(func, self._options)
+
+
+task = _Decorator()

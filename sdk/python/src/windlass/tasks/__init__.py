@@ -1,0 +1,25 @@
+"""Tasks that come with the SDK."""
+
+from windlass.tasks._call import call
+from windlass.tasks._graph import Graph
+from windlass.tasks._parallel import parallel
+from windlass.tasks._pause import pause
+from windlass.tasks._pipeline import pipeline
+from windlass.tasks._progress import progress
+from windlass.tasks._sleep import sleep
+from windlass.tasks._values import choice, now, randint, randrange, uuid4
+
+__all__ = [
+    "Graph",
+    "call",
+    "choice",
+    "now",
+    "parallel",
+    "pause",
+    "pipeline",
+    "progress",
+    "randint",
+    "randrange",
+    "sleep",
+    "uuid4",
+]

@@ -1,0 +1,38 @@
+"""Running another workflow."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from windlass._options import TaskOptions
+from windlass._run import scope_here
+from windlass._services import Target
+from windlass.task import Task
+from windlass.workflow import Workflow
+
+
+async def _call(
+    workflow: Workflow[Any, Any] | str, *args: Any, mode: Literal["sync", "async"] = "sync"
+) -> Any:
+    """Runs a workflow, given as an object or as `"namespace/name"`.
+
+    One argument is its input, several are a list. `"sync"` returns its output and raises what it
+    failed with; `"async"` returns its execution id at once. Interrupted and made again, the call
+    finds the execution that it started.
+    """
+    if mode not in {"sync", "async"}:
+        raise ValueError("mode is sync or async")
+    scope = scope_here()
+    given = args[0] if len(args) == 1 else (list(args) or None)
+    key = f"{scope.run.context.execution_id}:{scope.call_id}"
+    return await scope.run.services.call(_target(workflow), given, key=key, wait=mode == "sync")
+
+
+def _target(workflow: Workflow[Any, Any] | str) -> Target:
+    if isinstance(workflow, Workflow):
+        return Target(workflow.namespace, workflow.name, workflow)
+    namespace, _, name = workflow.rpartition("/")
+    return Target(namespace or "default", name)
+
+
+call = Task(_call, TaskOptions(name="call", auth_exempt=True))

@@ -1,0 +1,107 @@
+"""Tasks whose order follows from what they need of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+from windlass._options import TaskOptions
+from windlass.task import Task
+
+Action = Callable[..., Awaitable[Any]]
+Condition = Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The way from one node to another, open if the condition holds of the first's result."""
+
+    start: str
+    end: str
+    condition: Condition | None = None
+
+
+class Graph:
+    """A task made of nodes. The first gets the call's input, the others their parents' results."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._nodes: dict[str, Action] = {}
+        self._edges: list[Edge] = []
+        self._first: str | None = None
+        self._last: str | None = None
+
+    def add_node(self, name: str, action: Action) -> Graph:
+        """Adds a task under a name."""
+        if name in self._nodes:
+            raise ValueError(f"there is a node '{name}' already")
+        self._nodes[name] = action
+        return self
+
+    def add_edge(self, start: str, end: str, condition: Condition | None = None) -> Graph:
+        """Lets `end` follow `start`."""
+        self._edges.append(Edge(self._known(start), self._known(end), condition))
+        return self
+
+    def start_with(self, name: str) -> Graph:
+        """Names the node that gets the input."""
+        self._first = self._known(name)
+        return self
+
+    def end_with(self, name: str) -> Graph:
+        """Names the node whose result is the graph's."""
+        self._last = self._known(name)
+        return self
+
+    def validate(self) -> Graph:
+        """Raises ValueError if the graph has a circle, or a node that no way leads to."""
+        if self._first is None or self._last is None:
+            raise ValueError("a graph has a first and a last node")
+        try:
+            reached = {self._first}
+            for node in self._order():
+                if any(edge.start in reached for edge in self._into(node)):
+                    reached.add(node)
+        except CycleError as error:
+            raise ValueError(f"the graph goes in a circle: {error.args[1]}") from error
+        lost = self._nodes.keys() - reached
+        if lost:
+            raise ValueError(f"no way leads to {', '.join(sorted(lost))}")
+        return self
+
+    async def __call__(self, input: Any = None) -> Any:
+        """Runs the nodes that the conditions lead to, and returns the last one's result."""
+        self.validate()
+        options = TaskOptions(name=f"graph_{self.name}", auth_exempt=True)
+        return await Task(self._walk, options)(input)
+
+    async def _walk(self, input: Any) -> Any:
+        results: dict[str, Any] = {}
+        for node in self._order():
+            if node == self._first:
+                results[node] = await self._nodes[node](input)
+                continue
+            taken = [edge for edge in self._into(node) if _open(edge, results)]
+            if taken:
+                results[node] = await self._nodes[node](*[results[edge.start] for edge in taken])
+        return results.get(self._last or "")
+
+    def _order(self) -> list[str]:
+        parents = {node: [edge.start for edge in self._into(node)] for node in self._nodes}
+        return list(TopologicalSorter(parents).static_order())
+
+    def _into(self, node: str) -> list[Edge]:
+        return [edge for edge in self._edges if edge.end == node]
+
+    def _known(self, name: str) -> str:
+        if name not in self._nodes:
+            raise ValueError(f"there is no node '{name}'")
+        return name
+
+
+def _open(edge: Edge, results: dict[str, Any]) -> bool:
+    if edge.start not in results:
+        return False
+    return edge.condition is None or edge.condition(results[edge.start])

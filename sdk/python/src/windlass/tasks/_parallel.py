@@ -1,0 +1,80 @@
+"""Several things at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import Any, TypeVar, cast
+
+from windlass._call import Call, TaskCall
+from windlass._options import TaskOptions
+from windlass._perform import Performance
+from windlass._run import Run, current, scope_here
+from windlass.errors import PauseRequested
+from windlass.task import Task
+
+T = TypeVar("T")
+
+
+async def parallel(*calls: Awaitable[T]) -> list[T]:
+    """The results of all calls, in their order.
+
+    The first failure is raised at once; the other branches go on. A pause is raised only when
+    they have come to an end, so that nothing they were doing is thrown away.
+    """
+    return cast("list[T]", await _parallel(*calls))
+
+
+async def _branches(*calls: Awaitable[Any]) -> list[Any]:
+    branches = [asyncio.ensure_future(_branch(call, n)) for n, call in enumerate(calls)]
+    try:
+        left = set(branches)
+        while left:
+            done, left = await asyncio.wait(left, return_when=asyncio.FIRST_EXCEPTION)
+            failed = [error for error in map(_error, done) if error]
+            if failed and not all(isinstance(error, PauseRequested) for error in failed):
+                break
+    except asyncio.CancelledError:
+        for branch in branches:
+            branch.cancel()
+        await asyncio.wait(branches)
+        raise
+    # A failure before a pause, so that a workflow which will not go on does not rest either.
+    errors = [error for branch in branches if branch.done() and (error := _error(branch))]
+    for error in sorted(errors, key=lambda error: isinstance(error, PauseRequested)):
+        raise error
+    return [branch.result() for branch in branches]
+
+
+async def _branch(call: Awaitable[Any], number: int) -> Any:
+    if not isinstance(call, TaskCall):
+        # What runs beside others has a count of its own, or equal calls could change places.
+        scope = scope_here()
+        current.set(replace(scope, path=f"{scope.path}[{number}]"))
+    return await call
+
+
+def _error(branch: asyncio.Future[Any]) -> BaseException | None:
+    return asyncio.CancelledError() if branch.cancelled() else branch.exception()
+
+
+async def _perform_parallel(run: Run, call: Call) -> Any:
+    try:
+        return await Performance(_branches, _OPTIONS, None, "parallel", run, call).result()
+    finally:
+        for made in call.args:
+            # Recorded already, so never awaited: Python would warn of that.
+            if _untouched(made):
+                made.close()
+
+
+def _untouched(made: Any) -> bool:
+    if isinstance(made, TaskCall):
+        return made.untouched
+    return inspect.iscoroutine(made) and inspect.getcoroutinestate(made) == inspect.CORO_CREATED
+
+
+_OPTIONS = TaskOptions(name="parallel", auth_exempt=True)
+_parallel = Task(_branches, _OPTIONS, procedure=_perform_parallel)

@@ -1,0 +1,52 @@
+"""Waiting for somebody: the run ends, and the next one continues with what they said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from windlass._call import Call
+from windlass._failures import revived
+from windlass._options import TaskOptions
+from windlass._perform import finite
+from windlass._replay import Failed
+from windlass._run import Run
+from windlass.domain.events import ExecutionEventType as E
+from windlass.errors import PauseRequested
+from windlass.output_storage import InlineOutputStorage, reference_of
+from windlass.task import Task
+
+
+async def _pause(name: str, output: Any = None) -> Any:
+    """Pauses the execution until it is resumed, and returns what it is resumed with.
+
+    `output` is shown to whoever looks at the paused execution.
+    """
+    raise NotImplementedError  # the signature of `_perform_pause`
+
+
+async def _perform_pause(run: Run, call: Call) -> Any:
+    recorded = run.replay.outcome(call.id)
+    if isinstance(recorded, Failed):
+        raise revived(recorded, {})
+    if recorded:
+        reference = reference_of(recorded.value)
+        return reference.metadata.get("value") if reference else recorded.value
+    name, output = call.arguments["name"], call.arguments.get("output")
+    resume = run.replay.resume
+    if resume and resume.call_id == call.id:
+        return _resumed(run, call, name, resume.body, told=resume.task_announced)
+    if not run.replay.first(E.TASK_PAUSED, call.id):
+        run.tell_task(E.TASK_STARTED, call.id, call.name, finite(call.arguments))
+        run.tell_task(E.TASK_PAUSED, call.id, call.name, name)
+    raise PauseRequested(name, output)
+
+
+def _resumed(run: Run, call: Call, name: str, body: Any, *, told: bool) -> Any:
+    if not told:
+        run.tell_task(E.TASK_RESUMED, call.id, call.name, {"name": name, "input": body})
+    form = InlineOutputStorage().store(call.id, body).to_dict()
+    run.tell_task(E.TASK_COMPLETED, call.id, call.name, form)
+    return body
+
+
+pause = Task(_pause, TaskOptions(name="pause", auth_exempt=True), procedure=_perform_pause)

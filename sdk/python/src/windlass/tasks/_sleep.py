@@ -1,0 +1,43 @@
+"""Waiting for time to pass."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+from windlass._call import Call
+from windlass._options import TaskOptions
+from windlass._run import Run
+from windlass.domain.events import ExecutionEventType as E
+from windlass.output_storage import InlineOutputStorage
+from windlass.task import Task
+
+
+async def _sleep(seconds: float | timedelta) -> None:
+    """Waits. Interrupted, it waits on another worker only for the rest of the time."""
+
+
+async def _perform_sleep(run: Run, call: Call) -> None:
+    if run.replay.outcome(call.id):
+        return
+    given = next(iter(call.arguments.values()))
+    seconds = given.total_seconds() if isinstance(given, timedelta) else float(given)
+    started = run.replay.first(E.TASK_STARTED, call.id)
+    if started is None:
+        await run.room()
+        run.tell_task(E.TASK_STARTED, call.id, call.name, dict(call.arguments))
+    await asyncio.sleep(max(0.0, seconds - _elapsed_s(started)))
+    form = InlineOutputStorage().store(call.id, None).to_dict()
+    run.tell_task(E.TASK_COMPLETED, call.id, call.name, form)
+
+
+def _elapsed_s(started: str | None) -> float:
+    """Seconds since then. Clocks differ between machines, so never less than none."""
+    if started is None:
+        return 0.0
+    then = datetime.fromisoformat(started)
+    now = datetime.now(UTC) if then.tzinfo else datetime.now()
+    return max(0.0, (now - then).total_seconds())
+
+
+sleep = Task(_sleep, TaskOptions(name="sleep", auth_exempt=True), procedure=_perform_sleep)

@@ -1,0 +1,157 @@
+"""The `workflow` decorator."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import update_wrapper
+from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
+
+from windlass._body import run_body
+from windlass._inline import InlineRuns
+from windlass._run import scope_here
+from windlass.domain.execution_context import ExecutionContext
+from windlass.domain.resource_request import ResourceRequest
+from windlass.domain.schedule import Schedule
+from windlass.output_storage import OutputStorage
+from windlass.routing import Score
+
+__all__ = ["Workflow", "WorkflowOptions", "workflow"]
+
+I = TypeVar("I")  # noqa: E741
+O = TypeVar("O")  # noqa: E741
+
+_NAMESPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_DURABILITIES = {"durable", "transient"}
+_RUNNERS = {None, "inprocess", "subprocess", "docker"}
+
+
+class WorkflowOptionNames(TypedDict, total=False):
+    """What `workflow.with_options` takes."""
+
+    name: str | None
+    namespace: str | None
+    secret_requests: Sequence[str]
+    output_storage: OutputStorage | None
+    requests: ResourceRequest | None
+    affinity: Mapping[str, str] | None
+    schedule: Schedule | None
+    durability: str
+    runner: str | None
+    routing: Score | None
+    required_permissions: Sequence[str]
+    queue_timeout: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowOptions:
+    """Where and when a workflow runs. The service reads them from the source; they are checked
+    here so that a mistake shows before the upload.
+    """
+
+    name: str | None = None
+    namespace: str | None = None
+    secret_requests: Sequence[str] = ()
+    output_storage: OutputStorage | None = None
+    requests: ResourceRequest | None = None
+    affinity: Mapping[str, str] | None = None
+    schedule: Schedule | None = None
+    durability: str = "durable"
+    runner: str | None = None
+    routing: Score | None = None
+    required_permissions: Sequence[str] = ()
+    queue_timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.durability not in _DURABILITIES:
+            raise ValueError(f"durability is one of {sorted(_DURABILITIES)}")
+        if self.durability == "transient" and self.schedule:
+            raise ValueError("a transient workflow cannot have a schedule")
+        if self.runner not in _RUNNERS:
+            raise ValueError("runner is one of inprocess, subprocess, docker")
+        if self.namespace and not _NAMESPACE.fullmatch(self.namespace):
+            raise ValueError(f"not a namespace: {self.namespace!r}")
+        if self.routing is not None and not isinstance(self.routing, Score):
+            raise TypeError("routing is a score(...) of windlass.routing")
+
+
+class Workflow(Generic[I, O]):
+    """A function of an execution's context, run by a worker and resumed where it stopped."""
+
+    def __init__(
+        self,
+        func: Callable[[ExecutionContext[I]], Awaitable[O]] | Callable[[ExecutionContext[I]], O],
+        options: WorkflowOptions,
+    ) -> None:
+        update_wrapper(self, func)
+        self.func: Callable[..., Any] = func
+        self.options = options
+        self.name = options.name or str(getattr(func, "__name__", type(func).__name__))
+        self.namespace = options.namespace or "default"
+        self.qualified_name = f"{self.namespace}/{self.name}"
+        self.schedule = options.schedule
+        self.requests = options.requests
+        self.affinity = options.affinity
+        self.secret_requests = options.secret_requests
+        self.output_storage = options.output_storage
+        self.durability = options.durability
+        self.runner = options.runner
+        self.routing = options.routing
+        self._inline = InlineRuns(self)
+
+    async def __call__(self, context: ExecutionContext[I]) -> O:
+        """Runs the body as a part of the current run."""
+        result: O = await run_body(self.func, [context], {}, scope_here())
+        return result
+
+    async def perform(self, context: ExecutionContext[I]) -> Any:
+        """The output as the log keeps it: itself, or a reference to where it is."""
+        output = await self(context)
+        if self.output_storage is None:
+            return output
+        store = self.output_storage.store
+        return (await asyncio.to_thread(store, context.execution_id, output)).to_dict()
+
+    def run(self, input: Any = None) -> ExecutionContext[I]:
+        """Runs the workflow here and now, without a server, until it rests."""
+        return self._inline.run(input)
+
+    def resume(self, execution_id: str, input: Any = None) -> ExecutionContext[I]:
+        """Continues an execution that `run` of this process left paused."""
+        return self._inline.resume(execution_id, input)
+
+
+class _Decorator:
+    """`@workflow`, `@workflow.with_options(...)`."""
+
+    @overload
+    def __call__(
+        self, func: Callable[[ExecutionContext[I]], Awaitable[O]], /
+    ) -> Workflow[I, O]: ...
+    @overload
+    def __call__(self, func: Callable[[ExecutionContext[I]], O], /) -> Workflow[I, O]: ...
+    def __call__(self, func: Callable[..., Any], /) -> Workflow[Any, Any]:
+        return Workflow(func, WorkflowOptions())
+
+    def with_options(self, **options: Unpack[WorkflowOptionNames]) -> _Configured:
+        """The decorator with options; see `WorkflowOptions` for what they mean."""
+        return _Configured(WorkflowOptions(**options))
+
+
+class _Configured:
+    def __init__(self, options: WorkflowOptions) -> None:
+        self._options = options
+
+    @overload
+    def __call__(
+        self, func: Callable[[ExecutionContext[I]], Awaitable[O]], /
+    ) -> Workflow[I, O]: ...
+    @overload
+    def __call__(self, func: Callable[[ExecutionContext[I]], O], /) -> Workflow[I, O]: ...
+    def __call__(self, func: Callable[..., Any], /) -> Workflow[Any, Any]:
+        return Workflow(func, self._options)
+
+
+workflow = _Decorator()
