@@ -38,9 +38,13 @@ async function serve(options) {
     process.exitCode = INTERRUPTED // before it was up
   } finally {
     requestStop('its end')
-    await context.progress.step('Stopping', () => context.processes.stopAll())
+    await stopAll(context)
     unlock()
   }
+}
+
+async function stopAll({ processes, progress }) {
+  if (processes.count > 0) await progress.step('Stopping', () => processes.stopAll())
 }
 
 /** Shows that it works, and how to go on. */

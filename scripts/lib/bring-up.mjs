@@ -32,7 +32,7 @@ export async function bringUp(context, { port, workers }) {
   await progress.step(`Starting ${workers} Python worker${workers === 1 ? '' : 's'}`, () =>
     Promise.all(started.map((worker) => untilOnline(processes, worker, { url, workers }))),
   )
-  const servers = Object.values(infra).map((server) => server.child)
+  const servers = Object.values(infra).flatMap(({ child }) => child ?? [])
   return {
     url,
     mcpUrl: `http://127.0.0.1:${ports.mcp}/mcp`,

@@ -3,8 +3,13 @@ import { ensureInfraPrograms } from './packages.mjs'
 import { startPostgres } from './postgres.mjs'
 import { startRedis } from './redis.mjs'
 
-/** Starts private PostgreSQL, NATS and Redis in a data directory, installing what is missing. */
+/**
+ * PostgreSQL, NATS and Redis as `{ url, child }` each: private ones in a data directory, installed
+ * if they are missing, or those that the environment names, which run elsewhere and have no child.
+ */
 export async function startInfra({ processes, dir, progress, durable = true }) {
+  const given = givenInfra()
+  if (given) return given
   await ensureInfraPrograms(progress)
   return progress.step('Starting PostgreSQL, NATS and Redis', async () => {
     const starts = [
@@ -18,6 +23,13 @@ export async function startInfra({ processes, dir, progress, durable = true }) {
     const [postgres, nats, redis] = settled.map((start) => start.value)
     return { postgres, nats, redis }
   })
+}
+
+/** All three or none: half a private infrastructure would be lost with the other half. */
+function givenInfra({ SVC_POSTGRES__URL, SVC_NATS__URL, SVC_REDIS__URL } = process.env) {
+  if (!(SVC_POSTGRES__URL && SVC_NATS__URL && SVC_REDIS__URL)) return undefined
+  const [postgres, nats, redis] = [SVC_POSTGRES__URL, SVC_NATS__URL, SVC_REDIS__URL]
+  return { postgres: { url: postgres }, nats: { url: nats }, redis: { url: redis } }
 }
 
 /** The environment in which the tests find their infrastructure. */

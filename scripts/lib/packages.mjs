@@ -41,6 +41,6 @@ function howToInstall(names, packages) {
   return [
     `${names} not found on this machine, and there is no right to install packages here.`,
     `Either install it yourself, on Debian or Ubuntu:  sudo apt-get install ${packages.join(' ')}`,
-    'or, with Docker:  docker compose -f deploy/compose.yml up -d  (its comments say what to set).',
+    'or run it with Docker: the first lines of deploy/compose.yml say how.',
   ].join('\n')
 }

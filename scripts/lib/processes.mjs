@@ -65,9 +65,14 @@ export class Processes {
     clearTimeout(patience)
   }
 
+  /** How many children run. */
+  get count() {
+    return this.#children.size
+  }
+
   /** Stops all children, tier by tier; nothing runs when it resolves. */
   async stopAll() {
-    while (this.#children.size > 0) {
+    while (this.count > 0) {
       const left = [...this.#children]
       const highest = Math.max(...left.map(tierOf))
       const tier = left.filter((child) => tierOf(child) === highest)

@@ -1,3 +1,5 @@
+import { stopSignal } from './signals.mjs'
+
 const FRAME_MS = 100
 const STILL_MS = 5_000
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
@@ -31,7 +33,8 @@ export class Progress {
     } finally {
       this.#active.delete(step)
       if (this.#active.size === 0) clearInterval(this.#timer)
-      this.note(`${mark} ${title}  ${seconds(step)}`)
+      const interrupted = mark === '✗' && stopSignal.aborted
+      if (!interrupted) this.note(`${mark} ${title}  ${seconds(step)}`)
     }
   }
 
