@@ -7,12 +7,14 @@ export const stopSignal = stopping.signal
 setMaxListeners(0, stopSignal) // one for each program under way
 
 /**
- * Turns the stop signals of the operating system into `stopSignal`; likewise the end of stdin if
- * that is asked for. Further signals are ignored: a terminal sends Ctrl-C to every process of a
- * command, and npm sends it on once more.
+ * Turns the stop signals of the operating system into `stopSignal`, and so an output that nobody
+ * reads any more and, if asked for, the end of stdin. Further signals are ignored: a terminal sends
+ * Ctrl-C to every process of a command, and npm sends it on once more.
  */
 export function catchSignals({ orStdinCloses = false } = {}) {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => requestStop(name))
+  process.stdout.on('error', () => requestStop('its reader'))
+  process.stderr.on('error', () => requestStop('its reader'))
   if (!orStdinCloses) return
   process.stdin.resume().once('end', () => requestStop('the end of stdin'))
   stopSignal.addEventListener('abort', () => process.stdin.destroy())
