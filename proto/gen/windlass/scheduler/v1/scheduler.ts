@@ -105,6 +105,14 @@ export interface HistoryResponse {
   total: number;
 }
 
+export interface ReconcileRequest {
+  workflow_namespace: string;
+  workflow_name: string;
+}
+
+export interface ReconcileResponse {
+}
+
 function createBaseSchedule(): Schedule {
   return {
     id: "",
@@ -1080,6 +1088,98 @@ export const HistoryResponse: MessageFns<HistoryResponse> = {
   },
 };
 
+function createBaseReconcileRequest(): ReconcileRequest {
+  return { workflow_namespace: "", workflow_name: "" };
+}
+
+export const ReconcileRequest: MessageFns<ReconcileRequest> = {
+  encode(message: ReconcileRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.workflow_namespace !== "") {
+      writer.uint32(10).string(message.workflow_namespace);
+    }
+    if (message.workflow_name !== "") {
+      writer.uint32(18).string(message.workflow_name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReconcileRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReconcileRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.workflow_namespace = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.workflow_name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReconcileResponse(): ReconcileResponse {
+  return {};
+}
+
+export const ReconcileResponse: MessageFns<ReconcileResponse> = {
+  encode(_: ReconcileResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReconcileResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReconcileResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** Schedules and what they fired. `ref` is an id (32 hex, dashed accepted) or a name. */
 export type SchedulerService = typeof SchedulerService;
 export const SchedulerService = {
@@ -1155,6 +1255,19 @@ export const SchedulerService = {
     responseSerialize: (value: HistoryResponse): Buffer => Buffer.from(HistoryResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): HistoryResponse => HistoryResponse.decode(value),
   },
+  /**
+   * Brings the declared schedule of a workflow up to date with its latest version. Events do so
+   * too, a little later; who changed a workflow asks so that its own answer includes the schedule.
+   */
+  reconcile: {
+    path: "/windlass.scheduler.v1.Scheduler/Reconcile" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ReconcileRequest): Buffer => Buffer.from(ReconcileRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReconcileRequest => ReconcileRequest.decode(value),
+    responseSerialize: (value: ReconcileResponse): Buffer => Buffer.from(ReconcileResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReconcileResponse => ReconcileResponse.decode(value),
+  },
 } as const;
 
 export interface SchedulerServer extends UntypedServiceImplementation {
@@ -1166,6 +1279,11 @@ export interface SchedulerServer extends UntypedServiceImplementation {
   resume: handleUnaryCall<RefRequest, Schedule>;
   delete: handleUnaryCall<RefRequest, DeleteResponse>;
   history: handleUnaryCall<HistoryRequest, HistoryResponse>;
+  /**
+   * Brings the declared schedule of a workflow up to date with its latest version. Events do so
+   * too, a little later; who changed a workflow asks so that its own answer includes the schedule.
+   */
+  reconcile: handleUnaryCall<ReconcileRequest, ReconcileResponse>;
 }
 
 function toTimestamp(date: Date): Timestamp {
