@@ -61,15 +61,13 @@ const CONNECT_MS = 20_000
  */
 export async function openBus(url: string, log: Logger): Promise<Bus> {
   const connection = await connect({
-    servers: url.split(','),
-    ...credentialsOf(url),
+    ...endpointOf(url),
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_MS,
     timeout: CONNECT_MS,
     waitOnFirstConnect: true,
   })
   const js = jetstream(connection)
-  const stopping = new AbortController()
 
   return {
     ping: () => connection.flush(),
@@ -77,22 +75,28 @@ export async function openBus(url: string, log: Logger): Promise<Bus> {
     whisper: (subject, bytes) => whisper(connection, subject, bytes),
     overhear: (subject, hear) => overhear(connection, subject, hear),
     consume(consumer, handle) {
+      const stopping = new AbortController()
+      const { signal } = stopping
       const pull = loop({ name: `consume ${consumer.durable}`, pauseMs: 500, log }, () =>
-        consumeOnce(connection, consumer, { handle, log, signal: stopping.signal }),
+        consume(connection, consumer, { handle, log, signal }),
       )
-      return () => pull.stop()
+      return () => {
+        stopping.abort()
+        return pull.stop()
+      }
     },
-    async close() {
-      stopping.abort()
-      await connection.close()
-    },
+    close: () => connection.close(),
   }
 }
 
-/** nats.js takes no user and password from the URL by itself. */
-function credentialsOf(url: string): { user?: string; pass?: string } {
-  const { username, password } = new URL(url.split(',')[0] ?? url)
-  return username ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) } : {}
+/** nats.js wants credentials apart from addresses. Several servers are separated by commas. */
+function endpointOf(url: string): { servers: string[]; user?: string; pass?: string } {
+  const urls = url.split(',').map((one) => new URL(one))
+  const [first] = urls
+  const servers = urls.map(({ hostname, port }) => `${hostname}:${port || 4222}`)
+  if (!first?.username) return { servers }
+  const user = decodeURIComponent(first.username)
+  return { servers, user, pass: decodeURIComponent(first.password) }
 }
 
 function whisper(connection: NatsConnection, subject: string, bytes: Uint8Array): void {
@@ -122,13 +126,13 @@ interface Consuming {
   signal: AbortSignal
 }
 
-/** Takes events for a few seconds; the loop around it begins again, also when the consumer was lost. */
-async function consumeOnce(
+/** Takes events until told to stop, or until the consumer is found missing; the loop around it begins again. */
+async function consume(
   connection: NatsConnection,
   { durable, subject }: Consumer,
   consuming: Consuming,
-): Promise<boolean> {
-  if (consuming.signal.aborted) return false
+): Promise<void> {
+  if (consuming.signal.aborted) return
   await assertStream(connection)
   const manager = await jetstreamManager(connection)
   await manager.consumers.add(EVENTS, {
@@ -139,10 +143,17 @@ async function consumeOnce(
     max_ack_pending: 1,
   })
   const consumer = await jetstream(connection).consumers.get(EVENTS, durable)
-  for (;;) {
-    if (consuming.signal.aborted) return false
-    const message = await consumer.next({ expires: EXPIRES_MS })
-    if (message) await deliver(message, consuming)
+  const messages = await consumer.consume({
+    max_messages: 1,
+    expires: EXPIRES_MS,
+    abort_on_missing_resource: true,
+  })
+  const stop = () => void messages.close()
+  consuming.signal.addEventListener('abort', stop, { once: true })
+  try {
+    for await (const message of messages) await deliver(message, consuming)
+  } finally {
+    consuming.signal.removeEventListener('abort', stop)
   }
 }
 

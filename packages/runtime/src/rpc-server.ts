@@ -12,6 +12,7 @@ import {
 import { HealthImplementation } from 'grpc-health-check'
 import type { Logger } from 'pino'
 import { Fault } from './faults.ts'
+import { outageOf } from './outage.ts'
 import { type Call, codes, FAULT, type Handlers, MAX_MESSAGE_BYTES } from './rpc.ts'
 
 type Unary = (request: unknown, call: Call) => Promise<unknown>
@@ -86,14 +87,16 @@ export class RpcServer {
   }
 
   #statusOf(rpc: string, error: unknown): Partial<StatusObject> {
-    if (!(error instanceof Fault)) {
+    const fault = error instanceof Fault ? error : outageOf(error)
+    if (!fault) {
       this.#log.error({ err: error, rpc }, 'unexpected error in an rpc')
       return { code: status.INTERNAL, details: 'internal error' }
     }
-    const { kind, details } = error
+    if (fault.kind === 'unavailable') this.#log.warn({ err: fault.cause, rpc }, fault.message)
+    const { kind, details } = fault
     const metadata = new Metadata()
     metadata.set(FAULT, Buffer.from(JSON.stringify({ kind, details })))
-    return { code: codes[kind], details: error.message, metadata }
+    return { code: codes[kind], details: fault.message, metadata }
   }
 }
 

@@ -1,0 +1,110 @@
+-- What a workflow needs from a worker. Executions with equal needs share one row, so that
+-- matching is decided once for each requirement and worker.
+create table requirements (
+  requirement_id uuid primary key,
+  body           json not null
+);
+
+create table executions (
+  execution_id          uuid primary key,
+  workflow_id           uuid not null,
+  workflow_namespace    text not null,
+  workflow_name         text not null,
+  workflow_version      integer not null check (workflow_version > 0),
+  requirement_id        uuid not null references requirements,
+  state                 text not null check (state in
+    ('CREATED', 'SCHEDULED', 'CLAIMED', 'RUNNING', 'PAUSED', 'RESUMING', 'RESUME_SCHEDULED',
+     'RESUME_CLAIMED', 'CANCELLING', 'COMPLETED', 'FAILED', 'CANCELLED')),
+  -- Who has it now, and on which session and connection it was given.
+  held_by               text,
+  held_session          text,
+  held_connection       bigint,
+  -- Who had it last; what clients see.
+  worker_name           text,
+  -- Grows at every lease and at every loss of ownership. Writes are fenced by it.
+  claim_generation      bigint not null default 0,
+  priority              smallint not null default 0,
+  queued_at             timestamptz,
+  deadline_at           timestamptz,
+  -- Claims since `completions` last grew: work that kills its workers is given up.
+  attempts              integer not null default 0,
+  completions           integer not null default 0,
+  -- A resume body that no task has taken yet.
+  resume_due            boolean not null default false,
+  pause_source_id       text,
+  preferred_worker      text,
+  -- The worker that let a lease expire; the next lease goes past it once.
+  passed_over           text,
+  last_seq              bigint not null default 0,
+  input                 json not null,
+  output                json,
+  pause_output          json,
+  created_by            text not null default '',
+  schedule_id           uuid,
+  request_hash          text not null default '',
+  created_at            timestamptz not null default now(),
+  updated_at            timestamptz not null default now(),
+  finished_at           timestamptz,
+  -- Every state that is not final has an owner; where the owner can vanish unseen, a deadline.
+  constraint queued_is_unheld check ((queued_at is not null) = (state in ('SCHEDULED', 'RESUMING') and held_by is null)),
+  constraint held_while_working check (held_by is not null or state not in
+    ('CLAIMED', 'RUNNING', 'RESUME_SCHEDULED', 'RESUME_CLAIMED', 'CANCELLING')),
+  constraint unheld_while_resting check (held_by is null or state not in
+    ('PAUSED', 'RESUMING', 'COMPLETED', 'FAILED', 'CANCELLED')),
+  constraint deadline_where_owner_can_vanish check (deadline_at is not null or not
+    (state in ('RESUME_SCHEDULED', 'CANCELLING') or (state = 'SCHEDULED' and held_by is not null))),
+  constraint finished_is_final check ((finished_at is not null) = (state in ('COMPLETED', 'FAILED', 'CANCELLED')))
+) with (fillfactor = 80);
+
+create index executions_newest on executions (created_at desc, execution_id desc);
+create index executions_by_workflow on executions
+  (workflow_namespace, workflow_name, created_at desc, execution_id desc);
+create index executions_live on executions (created_at desc, execution_id desc) where finished_at is null;
+create index executions_by_end on executions (state, created_at desc, execution_id desc)
+  where finished_at is not null;
+-- The ready queue.
+create index executions_ready on executions (requirement_id, priority desc, queued_at, execution_id)
+  where queued_at is not null;
+create index executions_held on executions (held_by) where held_by is not null;
+create index executions_due on executions (deadline_at) where deadline_at is not null;
+
+-- The log of each execution, and the outbox of the service: `xid` is the order of commit.
+create table events (
+  execution_id uuid not null,
+  seq          bigint not null,
+  event_id     text not null,
+  type         text not null,
+  source_id    text not null,
+  name         text not null,
+  value        json not null,
+  time         text not null,
+  xid          xid8 not null default pg_current_xact_id(),
+  primary key (execution_id, seq)
+);
+-- A checkpoint that is sent again adds nothing.
+create unique index events_once on events (execution_id, event_id, type);
+-- What the relay publishes: only the types that a durable consumer needs.
+create index events_to_publish on events (xid, execution_id, seq)
+  where type in ('WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED');
+
+create table relay_cursor (
+  name         text primary key,
+  xid          xid8 not null,
+  execution_id uuid not null,
+  seq          bigint not null
+);
+
+-- Totals are kept, not counted: each flush adds what it changed, a loop folds it.
+create table totals (
+  workflow_namespace text not null,
+  workflow_name      text not null,
+  state              text not null,
+  total              bigint not null,
+  primary key (workflow_namespace, workflow_name, state)
+);
+create table totals_delta (
+  workflow_namespace text not null,
+  workflow_name      text not null,
+  state              text not null,
+  delta              integer not null
+);

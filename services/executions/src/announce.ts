@@ -1,0 +1,60 @@
+import { LogGrew, Ready, WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
+import type { Bus } from '@windlass/runtime/bus'
+import type { Effect } from './flush.ts'
+
+/** Larger entries are not sent about: who waits reads them from the log. */
+const MAX_SIGNAL_BYTES = 64 * 1024
+
+/**
+ * Tells, after a commit, whoever may be waiting for it: followers of a log, dispatchers with free
+ * workers, the dispatcher that holds a worker. All of it may be lost; everyone looks by himself too.
+ */
+export const announcer =
+  (bus: Bus, onFinished: () => void) =>
+  (effects: readonly Effect[]): void => {
+    for (const effect of effects) grew(bus, effect)
+    for (const requirement_id of new Set(effects.flatMap(newlyReady)))
+      bus.whisper(`ready.${requirement_id}`, Ready.encode({ requirement_id }).finish())
+    for (const [worker, slots] of freed(effects))
+      signal(bus, worker, { body: { $case: 'slot_freed', value: { slots } } })
+    for (const { execution_id, held_by = '' } of effects.flatMap(newlyCancelling))
+      cancelDue(bus, held_by, execution_id)
+    if (effects.some(hasEnding)) onFinished()
+  }
+
+const hasEnding = ({ entries }: Effect) => entries.some(({ type }) => ENDINGS.has(type))
+
+const newlyReady = ({ before, after }: Effect) =>
+  after.queued && !before?.queued ? [after.requirement_id] : []
+
+const newlyCancelling = ({ before, after }: Effect) =>
+  after.state === 'CANCELLING' && before?.state !== 'CANCELLING' ? [after] : []
+
+function freed(effects: readonly Effect[]): Map<string, number> {
+  const slots = new Map<string, number>()
+  for (const { before, after } of effects) {
+    const holder = before?.held_by
+    if (holder && holder !== after.held_by) slots.set(holder, (slots.get(holder) ?? 0) + 1)
+  }
+  return slots
+}
+
+const ENDINGS = new Set(['WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED'])
+
+function grew(bus: Bus, { after, entries }: Effect): void {
+  if (entries.length === 0) return
+  const { execution_id, state, last_seq } = after
+  const bytes = entries.reduce((sum, { value_json }) => sum + value_json.length, 0)
+  const omitted = bytes > MAX_SIGNAL_BYTES
+  const message = { execution_id, state, last_seq, omitted, entries: omitted ? [] : entries }
+  bus.whisper(`executions.${execution_id}.events`, LogGrew.encode(message).finish())
+}
+
+/** A worker holds something that is to be cancelled; safe to repeat. */
+export const cancelDue = (bus: Bus, worker: string, execution_id: string) =>
+  signal(bus, worker, { body: { $case: 'cancel_due', value: { execution_id } } })
+
+/** Worker names keep to a grammar without blanks, `*` and `>`; dots in them only make more tokens. */
+function signal(bus: Bus, worker: string, message: WorkerSignal): void {
+  if (worker) bus.whisper(`workers.${worker}`, WorkerSignal.encode(message).finish())
+}

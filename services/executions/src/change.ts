@@ -1,0 +1,70 @@
+import type { Db } from '@windlass/runtime/db'
+import { Gather } from '@windlass/runtime/gather'
+import { outageOf, unstorable } from '@windlass/runtime/outage'
+import type { Change } from './command.ts'
+import type { Execution, Limits } from './domain/execution.ts'
+import { type Effect, type Flushed, flush, type Result } from './flush.ts'
+
+export type { Result } from './flush.ts'
+
+export interface Door {
+  /** Applies the command and answers after its commit. Rejects only if nobody can say what happened. */
+  submit(change: Change): Promise<Result>
+  /** The same, for callers that have nothing to do but pass the refusal on. */
+  change(change: Change): Promise<Execution>
+  drained(): Promise<void>
+}
+
+export interface DoorOptions {
+  db: Db
+  limits: Limits
+  /** Told after each commit what it changed. */
+  announce(effects: readonly Effect[]): void
+}
+
+/** Flushes that run side by side, on disjoint executions: two commands for one never meet in two of them. */
+const LANES = 4
+
+/** The only way an execution changes. Commands that come while a flush is under way go with the next. */
+export function openDoor({ db, limits, announce }: DoorOptions): Door {
+  async function commit(changes: Change[]): Promise<Result[]> {
+    try {
+      const { results, effects } = await flush(db, changes, limits)
+      announce(effects)
+      return results
+    } catch (error) {
+      const outage = outageOf(error)
+      if (outage) return changes.map(() => ({ fault: outage }))
+      return changes.length > 1 ? alone(changes) : [refusal(error)]
+    }
+  }
+
+  /** One bad row never fails its neighbours: what the database refused together is tried one by one. */
+  async function alone(changes: Change[]): Promise<Result[]> {
+    const results: Result[] = []
+    for (const change of changes) results.push(...(await commit([change])))
+    return results
+  }
+
+  const lanes = Array.from({ length: LANES }, () => new Gather<Change, Result>(commit))
+  const submit = (change: Change) => (lanes[laneOf(change)] as Gather<Change, Result>).add(change)
+  return {
+    submit,
+    async change(change) {
+      const result = await submit(change)
+      if ('fault' in result) throw result.fault
+      return result.execution
+    },
+    drained: async () => void (await Promise.all(lanes.map((lane) => lane.drained()))),
+  }
+}
+
+const laneOf = ({ execution_id }: Change) => Number.parseInt(execution_id.slice(-2), 16) % LANES
+
+function refusal(error: unknown): Result {
+  const fault = unstorable(error)
+  if (!fault) throw error
+  return { fault }
+}
+
+export type { Effect, Flushed }

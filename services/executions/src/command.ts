@@ -1,0 +1,75 @@
+import type { Checkpoint } from './domain/checkpoint.ts'
+import { checkpoint } from './domain/checkpoint.ts'
+import { cancel, resume, type Target } from './domain/client.ts'
+import type { Draft, Execution, Limits, Outcome } from './domain/execution.ts'
+import { claim, type Loss, lease, lose, type Offer } from './domain/ownership.ts'
+import { fence, type Writer } from './domain/writer.ts'
+import type { NewExecution } from './store/executions.ts'
+
+/** Everything that can be asked of an execution. Each is safe to repeat. */
+export type Command =
+  | { kind: 'create'; row: NewExecution }
+  | { kind: 'lease'; offer: Offer; capacity: number }
+  | { kind: 'claim'; writer: Writer }
+  | { kind: 'checkpoint'; report: Checkpoint }
+  | { kind: 'release'; writer: Writer }
+  | { kind: 'resume'; body_json: string; target?: Target }
+  | { kind: 'cancel' }
+  | { kind: 'verify'; writer: Writer }
+  /** The server's own: the holder named is gone, or the deadline passed. */
+  | { kind: 'lose'; held_by: string; upToConnection: number; loss: Loss }
+  | { kind: 'expire' }
+
+export interface Change {
+  execution_id: string
+  command: Command
+}
+
+/** What the door knows beside the row. */
+export interface Circumstances {
+  limits: Limits
+  isKnown(event: Draft): boolean
+  /** Takes one of the worker's free slots, or answers that it has none. */
+  takeSlot(worker_name: string, capacity: number): boolean
+  /** The database's clock says that the row's deadline has passed. */
+  isDue: boolean
+}
+
+/** Lets the state machine decide. Throws a Fault for what it refuses. */
+export function decide(
+  execution: Execution,
+  command: Exclude<Command, { kind: 'create' }>,
+  { limits, isKnown, takeSlot, isDue }: Circumstances,
+): Outcome {
+  switch (command.kind) {
+    case 'lease': {
+      const { offer, capacity } = command
+      const room = execution.queued && takeSlot(offer.worker_name, capacity)
+      return room ? lease(execution, offer, limits) : unchanged(execution)
+    }
+    case 'claim':
+      return claim(execution, command.writer)
+    case 'checkpoint':
+      return checkpoint(execution, command.report, isKnown, limits)
+    case 'release':
+      fence(execution, command.writer)
+      return lose(execution, 'released', limits)
+    case 'resume':
+      return resume(execution, command.body_json, command.target)
+    case 'cancel':
+      return cancel(execution, limits)
+    case 'verify':
+      fence(execution, command.writer)
+      return unchanged(execution)
+    case 'lose': {
+      const theirs =
+        execution.held_by === command.held_by &&
+        (execution.held_connection ?? 0) <= command.upToConnection
+      return theirs ? lose(execution, command.loss, limits) : unchanged(execution)
+    }
+    case 'expire':
+      return isDue ? lose(execution, 'expired', limits) : unchanged(execution)
+  }
+}
+
+const unchanged = (execution: Execution): Outcome => ({ next: execution, events: [] })

@@ -1,0 +1,133 @@
+import { Fault } from '@windlass/runtime/faults'
+import { membersOf } from '@windlass/runtime/json'
+import type { Draft, Execution, Limits, Outcome } from './execution.ts'
+import { next, type Trigger } from './lifecycle.ts'
+import { lose, unheld, workflowEvent } from './ownership.ts'
+import { isFinal } from './states.ts'
+import { fence, isFrom, stale, type Writer } from './writer.ts'
+
+export interface Checkpoint {
+  writer: Writer
+  /** The state that the worker says it is in. */
+  state: string
+  output_json?: string
+  /** In the worker's order; those known already are among them. */
+  events: Draft[]
+}
+
+/** What a worker's word for its state means here. Older workers go on saying how they were claimed. */
+const MEANINGS: Record<string, Trigger> = {
+  CLAIMED: 'work',
+  RESUME_CLAIMED: 'work',
+  RUNNING: 'work',
+  PAUSED: 'pause',
+  COMPLETED: 'complete',
+  FAILED: 'fail',
+  CANCELLED: 'confirm_cancel',
+}
+
+/** The event that has to be in the log when a state is reached. */
+const CLOSING: Partial<Record<Trigger, string>> = {
+  pause: 'WORKFLOW_PAUSED',
+  complete: 'WORKFLOW_COMPLETED',
+  fail: 'WORKFLOW_FAILED',
+  confirm_cancel: 'WORKFLOW_CANCELLED',
+}
+
+/**
+ * Takes in what a worker reports. `isKnown` tells events that the log has already: a report that
+ * is sent again after its answer was lost changes nothing and is no error.
+ */
+export function checkpoint(
+  execution: Execution,
+  report: Checkpoint,
+  isKnown: (event: Draft) => boolean,
+  limits: Limits,
+): Outcome {
+  const trigger = MEANINGS[report.state]
+  if (!trigger) throw unknownState(report.state)
+  const events = report.events.filter((event) => !isKnown(event))
+  if (isFinal(execution.state) || execution.state === 'PAUSED')
+    return repeated(execution, report, events)
+  fence(execution, report.writer)
+  if (trigger === 'confirm_cancel' && execution.state !== 'CANCELLING')
+    return unasked(execution, report, limits)
+  if (execution.state === 'SCHEDULED' || execution.state === 'RESUME_SCHEDULED')
+    throw stale(execution)
+  const state = next(execution.state, trigger)
+  const moved = { ...execution, state }
+  if (trigger !== 'work') return end(moved, { ...report, events }, trigger)
+  const deadlineMs = state === 'CANCELLING' ? 'kept' : undefined
+  return { next: progressed(moved, events), events, deadlineMs }
+}
+
+/** After the end, only the very same report is fine. */
+function repeated(execution: Execution, report: Checkpoint, fresh: Draft[]): Outcome {
+  const same = report.state === execution.state && fresh.length === 0
+  if (same && isFrom(execution, { ...report.writer, session_id: '' }, execution.worker_name))
+    return { next: execution, events: [] }
+  throw stale(execution)
+}
+
+/** A worker that stops says CANCELLED of work that nobody asked to cancel: it means a release. */
+function unasked(execution: Execution, { writer }: Checkpoint, limits: Limits): Outcome {
+  if (writer.claim_generation === undefined) throw stale(execution)
+  return lose(execution, 'released', limits)
+}
+
+function progressed(execution: Execution, events: Draft[]): Execution {
+  const completed = events.filter(({ type }) => type === 'TASK_COMPLETED')
+  if (completed.length === 0) return execution
+  const { pause_source_id } = execution
+  const taken =
+    pause_source_id === undefined ||
+    completed.some(({ source_id }) => source_id === pause_source_id)
+  return {
+    ...execution,
+    completions: execution.completions + completed.length,
+    attempts: 1,
+    resume_due: execution.resume_due && !taken,
+    pause_source_id: taken ? undefined : pause_source_id,
+  }
+}
+
+/** The worker is done with it: paused, completed, failed or cancelled. */
+function end(moved: Execution, report: Checkpoint, trigger: Trigger): Outcome {
+  const type = CLOSING[trigger] as string
+  const events = [...report.events]
+  let closing = events.find((event) => event.type === type)
+  if (!closing) {
+    closing = { ...workflowEvent(moved, type), value_json: report.output_json ?? 'null' }
+    events.push(closing)
+  }
+  // A pause of something that is being cancelled ends it: nobody would wake it up again.
+  if (trigger === 'pause' && moved.state === 'CANCELLED')
+    events.push(workflowEvent(moved, 'WORKFLOW_CANCELLED'))
+  const done = unheld(progressed(moved, events))
+  if (moved.state !== 'PAUSED')
+    return {
+      next: { ...done, output_json: outputOf(trigger, closing), pause_output_json: undefined },
+      events,
+    }
+  return { next: paused(done, closing, events), events }
+}
+
+const outputOf = (trigger: Trigger, closing: Draft) =>
+  trigger === 'complete' || trigger === 'fail' ? closing.value_json : undefined
+
+function paused(execution: Execution, closing: Draft, events: Draft[]): Execution {
+  return {
+    ...execution,
+    resume_due: false,
+    attempts: 0,
+    pause_source_id: events.findLast(({ type }) => type === 'TASK_PAUSED')?.source_id,
+    pause_output_json: membersOf(closing.value_json)?.get('output') ?? 'null',
+  }
+}
+
+const unknownState = (state: string) =>
+  new Fault('unprocessable', 'state is none that a worker can report', {
+    details: {
+      problems: [{ loc: ['body', 'state'], msg: `unexpected state '${state}'`, type: 'enum' }],
+    },
+  })

@@ -1,0 +1,51 @@
+import type { Draft, Execution, Limits, Outcome } from './execution.ts'
+import { next } from './lifecycle.ts'
+import { unheld, workflowEvent } from './ownership.ts'
+import { isFinal } from './states.ts'
+
+/** The source that a resumed execution goes on with. */
+export interface Target {
+  workflow_id: string
+  workflow_version: number
+  requirement_id: string
+}
+
+/**
+ * Asks for the end of an execution. What no worker has claimed ends at once, under a new
+ * generation, so that a frame on its way finds nothing; a claimed one is told to its worker, which
+ * has `cancelMs` to answer. Asking again changes nothing.
+ */
+export function cancel(execution: Execution, limits: Limits): Outcome {
+  const state = next(execution.state, 'cancel')
+  if (execution.state === 'CANCELLING') return { next: execution, events: [] }
+  const events: Draft[] = [workflowEvent(execution, 'WORKFLOW_CANCELLING')]
+  if (!isFinal(state)) return { next: { ...execution, state }, events, deadlineMs: limits.cancelMs }
+  events.push(workflowEvent(execution, 'WORKFLOW_CANCELLED'))
+  return {
+    next: {
+      ...unheld(execution),
+      state,
+      queued: false,
+      claim_generation: execution.claim_generation + 1,
+    },
+    events,
+  }
+}
+
+/** Delivers a body to a paused execution and queues it, preferably for the worker that paused it. */
+export function resume(execution: Execution, body_json: string, target?: Target): Outcome {
+  const state = next(execution.state, 'resume')
+  return {
+    next: {
+      ...execution,
+      ...target,
+      state,
+      queued: true,
+      resume_due: true,
+      preferred_worker: execution.worker_name,
+      worker_name: undefined,
+      pause_output_json: undefined,
+    },
+    events: [{ ...workflowEvent(execution, 'WORKFLOW_RESUMING'), value_json: body_json }],
+  }
+}

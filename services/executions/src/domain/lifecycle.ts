@@ -1,0 +1,65 @@
+import { conflict, invalid } from '@windlass/runtime/faults'
+import { isFinal, type State } from './states.ts'
+
+/** What can happen to an execution, whoever asks for it. */
+export type Trigger =
+  | 'lease'
+  | 'claim'
+  | 'work'
+  | 'pause'
+  | 'complete'
+  | 'fail'
+  | 'confirm_cancel'
+  | 'resume'
+  | 'cancel'
+  | 'lose'
+  | 'lose_resume'
+  | 'give_up'
+
+type Row = Partial<Record<State, State>>
+
+const claimed = (to: State): Row => ({ CLAIMED: to, RUNNING: to, RESUME_CLAIMED: to })
+
+/**
+ * The whole lifecycle: trigger, state it is in, state it goes to. What is not listed is refused.
+ * `docs/lifecycle.md` carries this table in words, and a test compares the two.
+ */
+export const transitions: Record<Trigger, Row> = {
+  lease: { SCHEDULED: 'SCHEDULED', RESUMING: 'RESUME_SCHEDULED' },
+  claim: { SCHEDULED: 'CLAIMED', RESUME_SCHEDULED: 'RESUME_CLAIMED' },
+  work: { ...claimed('RUNNING'), CANCELLING: 'CANCELLING' },
+  pause: { ...claimed('PAUSED'), CANCELLING: 'CANCELLED' },
+  complete: { ...claimed('COMPLETED'), CANCELLING: 'COMPLETED' },
+  fail: { ...claimed('FAILED'), CANCELLING: 'FAILED' },
+  confirm_cancel: { CANCELLING: 'CANCELLED' },
+  resume: { PAUSED: 'RESUMING' },
+  cancel: {
+    ...claimed('CANCELLING'),
+    SCHEDULED: 'CANCELLED',
+    PAUSED: 'CANCELLED',
+    RESUMING: 'CANCELLED',
+    RESUME_SCHEDULED: 'CANCELLED',
+    CANCELLING: 'CANCELLING',
+  },
+  lose: {
+    SCHEDULED: 'SCHEDULED',
+    CLAIMED: 'SCHEDULED',
+    RUNNING: 'SCHEDULED',
+    RESUME_SCHEDULED: 'RESUMING',
+    RESUME_CLAIMED: 'RESUMING',
+    CANCELLING: 'CANCELLED',
+  },
+  // The body of a resume that no task has taken yet goes with the work.
+  lose_resume: { CLAIMED: 'RESUMING', RUNNING: 'RESUMING', RESUME_CLAIMED: 'RESUMING' },
+  give_up: claimed('FAILED'),
+}
+
+/** The state that `trigger` leads to; a finished execution is `invalid`, any other misfit a `conflict`. */
+export function next(state: State, trigger: Trigger): State {
+  const to = transitions[trigger][state]
+  if (to) return to
+  if (isFinal(state)) throw invalid(`Cannot ${trigger} a finished execution.`)
+  if (trigger === 'resume')
+    throw conflict(`Cannot resume an execution in state '${state}'; it is not paused.`)
+  throw conflict(`Cannot ${trigger} an execution in state '${state}'.`)
+}

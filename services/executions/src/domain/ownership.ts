@@ -1,0 +1,119 @@
+import { conflict } from '@windlass/runtime/faults'
+import type { Draft, Execution, Limits, Outcome } from './execution.ts'
+import { next, type Trigger } from './lifecycle.ts'
+import { isFrom, type Writer } from './writer.ts'
+
+export interface Offer {
+  worker_name: string
+  session_id: string
+  connection_generation: number
+}
+
+/** An event of the server's own about a worker. */
+const about = (type: string, worker_name: string): Draft => ({
+  type,
+  source_id: worker_name,
+  name: worker_name,
+  value_json: 'null',
+})
+
+/** Gives queued work to a worker. Work that is not queued any more is left as it is: another was faster. */
+export function lease(execution: Execution, offer: Offer, limits: Limits): Outcome {
+  if (!execution.queued) return { next: execution, events: [] }
+  const state = next(execution.state, 'lease')
+  const type = state === 'SCHEDULED' ? 'WORKFLOW_SCHEDULED' : 'WORKFLOW_RESUME_SCHEDULED'
+  return {
+    next: {
+      ...execution,
+      state,
+      held_by: offer.worker_name,
+      held_session: offer.session_id,
+      held_connection: offer.connection_generation,
+      worker_name: offer.worker_name,
+      claim_generation: execution.claim_generation + 1,
+      queued: false,
+      passed_over: undefined,
+    },
+    events: [about(type, offer.worker_name)],
+    deadlineMs: limits.claimMs,
+  }
+}
+
+const CLAIMED_ALREADY = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED', 'CANCELLING']
+
+/** Confirms a lease. The holder may repeat it: its first answer may have been lost. */
+export function claim(execution: Execution, writer: Writer): Outcome {
+  if (!isFrom(execution, writer, execution.held_by)) throw refused(execution)
+  if (CLAIMED_ALREADY.includes(execution.state)) return { next: execution, events: [] }
+  const state = next(execution.state, 'claim')
+  const type = state === 'CLAIMED' ? 'WORKFLOW_CLAIMED' : 'WORKFLOW_RESUME_CLAIMED'
+  return {
+    next: { ...execution, state, attempts: execution.attempts + 1 },
+    events: [about(type, writer.worker_name)],
+  }
+}
+
+const refused = ({ execution_id, state }: Execution) =>
+  conflict(`Cannot claim execution ${execution_id}: current state is ${state}`)
+
+/** The same execution in nobody's hands. */
+export const unheld = (execution: Execution): Execution => ({
+  ...execution,
+  held_by: undefined,
+  held_session: undefined,
+  held_connection: undefined,
+})
+
+/** How an execution leaves its worker: handed back, the worker died, or a deadline passed. */
+export type Loss = 'released' | 'died' | 'expired'
+
+/**
+ * Takes work from its holder, under a new generation, so that nothing the holder still sends
+ * counts. It goes back to the queue; what someone asked to cancel ends; what has killed
+ * `maxAttempts` workers at the same point is given up.
+ */
+export function lose(execution: Execution, loss: Loss, limits: Limits): Outcome {
+  if (!execution.held_by) return { next: execution, events: [] }
+  const { state, held_by } = execution
+  const unclaimed = state === 'SCHEDULED' || state === 'RESUME_SCHEDULED'
+  const free = { ...unheld(execution), claim_generation: execution.claim_generation + 1 }
+  if (state === 'CANCELLING')
+    return {
+      next: { ...free, state: next(state, 'lose') },
+      events: [workflowEvent(execution, 'WORKFLOW_CANCELLED')],
+    }
+  if (!unclaimed && loss === 'died' && execution.attempts >= limits.maxAttempts)
+    return giveUp(execution, free)
+  const trigger: Trigger = execution.resume_due && !unclaimed ? 'lose_resume' : 'lose'
+  const given = loss === 'released' && !unclaimed ? 1 : 0
+  return {
+    next: {
+      ...free,
+      state: next(state, trigger),
+      queued: true,
+      worker_name: undefined,
+      attempts: Math.max(0, execution.attempts - given),
+      passed_over: loss === 'expired' ? held_by : undefined,
+    },
+    events: [],
+  }
+}
+
+function giveUp(execution: Execution, free: Execution): Outcome {
+  const message =
+    `given up after ${execution.attempts} workers died at the same point, ` +
+    `with ${execution.completions} tasks completed`
+  const value_json = JSON.stringify({ type: 'WorkerLost', message })
+  return {
+    next: { ...free, state: next(execution.state, 'give_up'), output_json: value_json },
+    events: [{ ...workflowEvent(execution, 'WORKFLOW_FAILED'), value_json }],
+  }
+}
+
+/** An event of the server's own about the execution as a whole. */
+export const workflowEvent = (execution: Execution, type: string): Draft => ({
+  type,
+  source_id: execution.worker_name ?? '',
+  name: execution.workflow_name,
+  value_json: 'null',
+})

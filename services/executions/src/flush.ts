@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto'
+import type { Db, Tx } from '@windlass/runtime/db'
+import { Fault, notFound } from '@windlass/runtime/faults'
+import { type Change, type Command, decide } from './command.ts'
+import type { Draft, Execution, Limits } from './domain/execution.ts'
+import { gather, keyOf, type Scene } from './scene.ts'
+import * as executions from './store/executions.ts'
+import * as log from './store/log.ts'
+import * as totals from './store/totals.ts'
+
+/** What became of one command: the row as committed, or why it was refused. */
+export type Result = { execution: Execution } | { fault: Fault }
+
+/** One execution that a flush changed: before (absent: it is new), after, and what was appended to its log. */
+export interface Effect {
+  before: Execution | undefined
+  after: Execution
+  entries: log.Entry[]
+}
+
+export interface Flushed {
+  results: Result[]
+  effects: Effect[]
+}
+
+/** The working copy of a row while its commands are applied in order. */
+interface Draught {
+  before: Execution | undefined
+  after: Execution
+  deadlineMs: number | 'kept' | undefined
+  entries: log.Entry[]
+}
+
+/**
+ * Applies many commands in one transaction: locks their rows in the order of their ids, lets the
+ * state machine decide each, and writes all results with one statement a table. A refused command
+ * leaves no trace and does not touch its neighbours.
+ */
+export function flush(db: Db, changes: readonly Change[], limits: Limits): Promise<Flushed> {
+  return db.tx(async (tx) => {
+    const scene = await gather(tx, changes)
+    const draughts = new Map<string, Draught>()
+    const results = changes.map((change) => apply(scene, draughts, change, limits))
+    const effects = [...draughts.values()].filter(({ before, after }) => before !== after)
+    await save(tx, effects)
+    return { results, effects }
+  })
+}
+
+function apply(
+  scene: Scene,
+  draughts: Map<string, Draught>,
+  { execution_id, command }: Change,
+  limits: Limits,
+): Result {
+  try {
+    if (command.kind === 'create') return create(scene, draughts, command)
+    const draught = draughts.get(execution_id) ?? open(scene, execution_id)
+    if (!draught) {
+      if (command.kind === 'lease') throw new Fault('conflict', 'another flush has it')
+      throw notFound('Execution', execution_id)
+    }
+    draughts.set(execution_id, draught)
+    advance(scene, draught, command, limits)
+    return { execution: draught.after }
+  } catch (error) {
+    if (error instanceof Fault) return { fault: error }
+    throw error
+  }
+}
+
+function open(scene: Scene, execution_id: string): Draught | undefined {
+  const row = scene.rows.get(execution_id)
+  return row && { before: row, after: row, deadlineMs: 'kept', entries: [] }
+}
+
+/** A repeated create finds what the first one made, unless the two ask for different things. */
+function create(
+  scene: Scene,
+  draughts: Map<string, Draught>,
+  { row }: Extract<Command, { kind: 'create' }>,
+): Result {
+  const made = draughts.get(row.execution_id)?.after ?? scene.rows.get(row.execution_id)
+  if (!made) throw new Error('a created row is missing')
+  const same =
+    made.workflow_name === row.workflow_name &&
+    made.workflow_namespace === row.workflow_namespace &&
+    made.request_hash === row.request_hash
+  if (!same) throw differentRequest()
+  if (scene.created.delete(row.execution_id))
+    draughts.set(row.execution_id, {
+      before: undefined,
+      after: made,
+      deadlineMs: undefined,
+      entries: [],
+    })
+  return { execution: made }
+}
+
+const differentRequest = () =>
+  new Fault('unprocessable', 'the same key was used for a different request', {
+    details: {
+      problems: [
+        {
+          loc: ['header', 'Idempotency-Key'],
+          msg: 'the same key was used for a different request',
+          type: 'value_error',
+        },
+      ],
+    },
+  })
+
+function advance(
+  scene: Scene,
+  draught: Draught,
+  command: Exclude<Command, { kind: 'create' }>,
+  limits: Limits,
+): void {
+  const { after: execution } = draught
+  const { execution_id } = execution
+  const outcome = decide(execution, command, {
+    limits,
+    isKnown: (event) => scene.known.has(keyOf(execution_id, event)),
+    takeSlot: (worker, capacity) => scene.takeSlot(worker, capacity),
+    isDue: scene.due.has(execution_id),
+  })
+  if (outcome.next === execution && outcome.events.length === 0) return
+  const time = new Date().toISOString()
+  let seq = execution.last_seq
+  for (const event of outcome.events) {
+    const entry = entryOf(execution_id, ++seq, event, time)
+    if (scene.known.has(keyOf(execution_id, entry))) continue
+    scene.known.add(keyOf(execution_id, entry))
+    draught.entries.push(entry)
+  }
+  draught.after = { ...outcome.next, last_seq: seq, updated_at: new Date() }
+  draught.deadlineMs = outcome.deadlineMs
+}
+
+function entryOf(execution_id: string, seq: number, event: Draft, time: string): log.Entry {
+  const { type, source_id, name, value_json } = event
+  const event_id = event.event_id || derivedId(`${execution_id}:${seq}:${type}`)
+  return {
+    execution_id,
+    seq,
+    event_id,
+    type,
+    source_id,
+    name,
+    value_json,
+    time: event.time || time,
+  }
+}
+
+const derivedId = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
+
+/** Row locks are held; now the rows, the log, the counters, in that order. */
+async function save(tx: Tx, draughts: readonly Draught[]): Promise<void> {
+  const updates = draughts
+    .filter(({ before }) => before !== undefined)
+    .map(({ after, deadlineMs }) => ({ next: after, deadlineMs }))
+  const entries = draughts.flatMap((draught) => draught.entries)
+  const deltas = deltasOf(draughts)
+  await Promise.all([
+    updates.length > 0 && executions.update(tx, updates),
+    entries.length > 0 && log.append(tx, entries),
+    deltas.length > 0 && totals.add(tx, deltas),
+  ])
+}
+
+function deltasOf(draughts: readonly Draught[]): totals.Delta[] {
+  const sums = new Map<string, totals.Delta>()
+  const add = ({ workflow_namespace, workflow_name, state }: Execution, delta: number) => {
+    const key = JSON.stringify([workflow_namespace, workflow_name, state])
+    const sum = sums.get(key) ?? { workflow_namespace, workflow_name, state, delta: 0 }
+    sums.set(key, { ...sum, delta: sum.delta + delta })
+  }
+  for (const { before, after } of draughts) {
+    if (before?.state === after.state) continue
+    if (before) add(before, -1)
+    add(after, 1)
+  }
+  return [...sums.values()].filter(({ delta }) => delta !== 0)
+}

@@ -1,0 +1,86 @@
+import type {
+  Command as Message,
+  NewEvent,
+  Writer as WriterMessage,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import { invalid } from '@windlass/runtime/faults'
+import type { Change, Command } from '../command.ts'
+import type { Draft } from '../domain/execution.ts'
+import type { Writer } from '../domain/writer.ts'
+import type { KnownRequirement } from '../requirement.ts'
+import { identify } from '../requirement.ts'
+
+export interface Parsed extends Change {
+  with_log: boolean
+  /** What has to be known before the command can be applied. */
+  requirement?: KnownRequirement
+}
+
+/** A command of the wire as the door takes it. */
+export function parse({ execution_id, with_log, body }: Message): Parsed {
+  const as = (command: Command, requirement?: KnownRequirement): Parsed => ({
+    execution_id,
+    command,
+    with_log,
+    requirement,
+  })
+  switch (body?.$case) {
+    case 'create':
+      return create(execution_id, body.value, as)
+    case 'claim':
+      return as({ kind: 'claim', writer: writerOf(body.value.writer) })
+    case 'release':
+      return as({ kind: 'release', writer: writerOf(body.value.writer) })
+    case 'verify':
+      return as({ kind: 'verify', writer: writerOf(body.value.writer) })
+    case 'cancel':
+      return as({ kind: 'cancel' })
+    case 'checkpoint': {
+      const { writer, state, output_json, events } = body.value
+      const report = { writer: writerOf(writer), state, output_json, events: events.map(draft) }
+      return as({ kind: 'checkpoint', report })
+    }
+    case 'resume':
+      return resume(body.value, as)
+    default:
+      throw invalid('a command without a body')
+  }
+}
+
+type As = (command: Command, requirement?: KnownRequirement) => Parsed
+type Body<Case> =
+  Extract<NonNullable<Message['body']>, { $case: Case }> extends { value: infer V } ? V : never
+
+function create(execution_id: string, value: Body<'create'>, as: As): Parsed {
+  const known = identify(value.requirement)
+  const { requirement, preferred_worker, schedule_id, ...rest } = value
+  const row = {
+    ...rest,
+    execution_id,
+    requirement_id: known.requirement_id,
+    preferred_worker: preferred_worker || undefined,
+    schedule_id: schedule_id || undefined,
+  }
+  return as({ kind: 'create', row }, known)
+}
+
+function resume({ body_json, target }: Body<'resume'>, as: As): Parsed {
+  if (!target) return as({ kind: 'resume', body_json })
+  const known = identify(target.requirement)
+  const { workflow_id, workflow_version } = target
+  const { requirement_id } = known
+  return as(
+    { kind: 'resume', body_json, target: { workflow_id, workflow_version, requirement_id } },
+    known,
+  )
+}
+
+function writerOf(writer: WriterMessage | undefined): Writer {
+  if (!writer) throw invalid('a command without its writer')
+  return writer
+}
+
+const draft = ({ event_id, ...event }: NewEvent): Draft => ({
+  ...event,
+  event_id: event_id || undefined,
+})

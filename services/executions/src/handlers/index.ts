@@ -1,0 +1,78 @@
+import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Db } from '@windlass/runtime/db'
+import { notFound } from '@windlass/runtime/faults'
+import type { Handlers } from '@windlass/runtime/rpc'
+import type { Door } from '../change.ts'
+import { toMessage } from '../message.ts'
+import { requeue } from '../requeue.ts'
+import { parseRequirement } from '../requirement.ts'
+import * as executions from '../store/executions.ts'
+import * as lists from '../store/list.ts'
+import * as log from '../store/log.ts'
+import * as ready from '../store/ready.ts'
+import * as totals from '../store/totals.ts'
+import type { Mint } from '../token.ts'
+import { leaser } from './lease.ts'
+import { submitter } from './submit.ts'
+
+/** Entries of one page of a log. */
+const MAX_PAGE = 1_000
+/** A page ends earlier than that when its values are large. */
+const MAX_PAGE_BYTES = 8 * 1_048_576
+
+export const handlers = (db: Db, door: Door, mint: Mint): Handlers<typeof ExecutionsService> => ({
+  submit: submitter(db, door),
+
+  lease: leaser(db, door, mint),
+
+  requeue: async ({ worker_name, connection_generation, died }) => ({
+    requeued: await requeue(db, door, {
+      worker_name,
+      connection_generation,
+      loss: died ? 'died' : 'released',
+    }),
+  }),
+
+  async get({ execution_ids }) {
+    const rows = await executions.getMany(db, execution_ids)
+    return { executions: rows.map(toMessage) }
+  },
+
+  async log({ execution_id, after_seq, limit }) {
+    const most = Math.min(limit || MAX_PAGE, MAX_PAGE)
+    // The row first: a log that is longer than the row says is fine, a shorter one would end a stream early.
+    const row = await executions.find(db, execution_id)
+    if (!row) throw notFound('Execution', execution_id)
+    const entries = await log.page(db, execution_id, { after: after_seq, limit: most + 1 })
+    const page = withinBytes(entries.slice(0, most))
+    return { execution: toMessage(row), entries: page, more: page.length < entries.length }
+  },
+
+  async list({ limit, offset, ...filter }) {
+    const [rows, total] = await Promise.all([
+      lists.list(db, { ...filter, limit, offset }),
+      totals.count(db, filter),
+    ])
+    return { executions: rows.map(toMessage), total }
+  },
+
+  async listReady({ known_ids }) {
+    const known = new Set(known_ids)
+    const rows = await ready.requirements(db)
+    const requirements = rows.map(({ requirement_id, body }) => ({
+      requirement_id,
+      requirement: known.has(requirement_id) ? undefined : parseRequirement(body),
+    }))
+    return { requirements }
+  },
+})
+
+/** At least one entry, and no more than fit: a log with large values goes in more pages. */
+function withinBytes(entries: log.Entry[]): log.Entry[] {
+  let bytes = 0
+  const end = entries.findIndex((entry, i) => {
+    bytes += entry.value_json.length
+    return i > 0 && bytes > MAX_PAGE_BYTES
+  })
+  return end < 0 ? entries : entries.slice(0, end)
+}

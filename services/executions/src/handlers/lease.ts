@@ -1,0 +1,102 @@
+import type {
+  LeaseRequest,
+  LeaseResponse,
+  Offer,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import type { Db } from '@windlass/runtime/db'
+import type { Door } from '../change.ts'
+import { type Assignment, assign, type Room } from '../domain/assign.ts'
+import type { Execution } from '../domain/execution.ts'
+import { toMessage } from '../message.ts'
+import * as executions from '../store/executions.ts'
+import * as log from '../store/log.ts'
+import * as ready from '../store/ready.ts'
+import type { Mint } from '../token.ts'
+
+const MAX_LEASES = 128
+
+/**
+ * Gives queued work to workers: picks in queue order without a lock, and lets the door decide each
+ * again under its locks. What another replica took meanwhile is simply not among the answers.
+ */
+export const leaser =
+  (db: Db, door: Door, mint: Mint) =>
+  async ({ offers, limit }: LeaseRequest): Promise<LeaseResponse> => {
+    const wanted = [...new Set(offers.flatMap((offer) => offer.requirement_ids))]
+    const most = Math.min(limit || MAX_LEASES, MAX_LEASES)
+    if (wanted.length === 0) return { leases: [], loads: [], more: false }
+    const names = offers.map(({ worker_name }) => worker_name)
+    const [candidates, held] = await Promise.all([
+      ready.candidates(db, wanted, most + 1),
+      ready.loads(db, names),
+    ])
+    const used = new Map(held.map((load) => [load.worker_name, load.used]))
+    const rooms = offers.map((offer) => roomOf(offer, used.get(offer.worker_name) ?? 0))
+    const assignments = assign(candidates.slice(0, most), rooms)
+    const leased = await leaseAll(door, offers, assignments)
+    for (const { worker_name = '' } of leased)
+      used.set(worker_name, (used.get(worker_name) ?? 0) + 1)
+    return {
+      leases: await describe(db, mint, leased),
+      loads: names.map((worker_name) => ({ worker_name, used: used.get(worker_name) ?? 0 })),
+      more: candidates.length > most || leased.length < assignments.length,
+    }
+  }
+
+const roomOf = (offer: Offer, used: number): Room => ({
+  worker_name: offer.worker_name,
+  free: offer.capacity > 0 ? offer.capacity - used : Number.POSITIVE_INFINITY,
+  used,
+  requirement_ids: new Set(offer.requirement_ids),
+})
+
+async function leaseAll(
+  door: Door,
+  offers: readonly Offer[],
+  assignments: readonly Assignment[],
+): Promise<Execution[]> {
+  const byName = new Map(offers.map((offer) => [offer.worker_name, offer]))
+  const results = await Promise.all(
+    assignments.map(async ({ execution_id, worker_name }) => {
+      const offer = byName.get(worker_name) as Offer
+      const command = { kind: 'lease', offer, capacity: offer.capacity } as const
+      const result = await door.submit({ execution_id, command })
+      return 'execution' in result && isGiven(result.execution, offer) ? [result.execution] : []
+    }),
+  )
+  return results.flat()
+}
+
+/** A lease that came too late leaves the row as another made it. */
+const isGiven = ({ held_by, held_connection, state }: Execution, offer: Offer) =>
+  held_by === offer.worker_name &&
+  held_connection === offer.connection_generation &&
+  (state === 'SCHEDULED' || state === 'RESUME_SCHEDULED')
+
+async function describe(db: Db, mint: Mint, leased: readonly Execution[]) {
+  if (leased.length === 0) return []
+  const ids = leased.map(({ execution_id }) => execution_id)
+  const large = leased.filter(({ input_json }) => input_json === undefined)
+  const [entries, rows] = await Promise.all([
+    log.wholeOf(db, ids),
+    large.length > 0
+      ? executions.getMany(
+          db,
+          large.map(({ execution_id }) => execution_id),
+        )
+      : [],
+  ])
+  const logs = log.byExecution(entries)
+  const inputs = new Map(rows.map((row) => [row.execution_id, row.input_json]))
+  return Promise.all(
+    leased.map(async (row) => ({
+      execution: toMessage({
+        ...row,
+        input_json: row.input_json ?? inputs.get(row.execution_id) ?? 'null',
+      }),
+      log: logs.get(row.execution_id) ?? [],
+      resumed: row.state === 'RESUME_SCHEDULED',
+      execution_token: await mint(row),
+    })),
+  )
+}

@@ -1,0 +1,96 @@
+import type {
+  Command as Message,
+  Result as ResultMessage,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import type { Db } from '@windlass/runtime/db'
+import { Fault } from '@windlass/runtime/faults'
+import type { Door, Result } from '../change.ts'
+import type { Execution } from '../domain/execution.ts'
+import { toMessage } from '../message.ts'
+import * as executions from '../store/executions.ts'
+import * as log from '../store/log.ts'
+import * as ready from '../store/ready.ts'
+import { type Parsed, parse } from './commands.ts'
+
+/** Requirements seen by this process; they are few and never change. */
+const MAX_KNOWN = 10_000
+
+/** Applies many commands, each with a result of its own, in the order sent. */
+export function submitter(db: Db, door: Door) {
+  const known = new Set<string>()
+
+  async function remember({ requirement }: Parsed): Promise<void> {
+    if (!requirement || known.has(requirement.requirement_id)) return
+    await ready.remember(db, requirement.requirement_id, requirement.body)
+    if (known.size >= MAX_KNOWN) known.clear()
+    known.add(requirement.requirement_id)
+  }
+
+  async function one(message: Message): Promise<{ parsed?: Parsed; result: Result }> {
+    try {
+      const parsed = parse(message)
+      await remember(parsed)
+      return { parsed, result: await door.submit(parsed) }
+    } catch (error) {
+      if (error instanceof Fault) return { result: { fault: error } }
+      throw error
+    }
+  }
+
+  return async ({ commands }: { commands: Message[] }) => {
+    const done = await Promise.all(commands.map(one))
+    const answered = done.flatMap(({ parsed, result }) =>
+      'execution' in result && parsed ? [{ parsed, execution: result.execution }] : [],
+    )
+    const [inputs, logs] = await Promise.all([inputsOf(db, answered), logsOf(db, answered)])
+    const results = done.map(({ parsed, result }): ResultMessage => {
+      if ('fault' in result)
+        return { body: { $case: 'refusal', value: refusal(result.fault) }, log: [] }
+      const { execution_id } = result.execution
+      const execution = {
+        ...result.execution,
+        input_json: inputs.get(execution_id) ?? result.execution.input_json,
+      }
+      return {
+        body: { $case: 'execution', value: toMessage(execution) },
+        log: parsed?.with_log ? (logs.get(execution_id) ?? []) : [],
+      }
+    })
+    return { results }
+  }
+}
+
+interface Answered {
+  parsed: Parsed
+  execution: Execution
+}
+
+/** Inputs that were too large to be read with their rows, where the answer shows them. */
+async function inputsOf(db: Db, answered: readonly Answered[]): Promise<Map<string, string>> {
+  const missing = answered.filter(
+    ({ parsed, execution }) =>
+      execution.input_json === undefined && !['checkpoint', 'verify'].includes(parsed.command.kind),
+  )
+  if (missing.length === 0) return new Map()
+  const rows = await executions.getMany(
+    db,
+    missing.map(({ execution }) => execution.execution_id),
+  )
+  return new Map(rows.map((row) => [row.execution_id, row.input_json]))
+}
+
+async function logsOf(db: Db, answered: readonly Answered[]): Promise<Map<string, log.Entry[]>> {
+  const wanted = answered.filter(({ parsed }) => parsed.with_log)
+  if (wanted.length === 0) return new Map()
+  const entries = await log.wholeOf(
+    db,
+    wanted.map(({ execution }) => execution.execution_id),
+  )
+  return log.byExecution(entries)
+}
+
+const refusal = ({ kind, message, details }: Fault) => ({
+  kind,
+  message,
+  details_json: details ? JSON.stringify(details) : '',
+})

@@ -1,0 +1,35 @@
+import type { Bus } from '@windlass/runtime/bus'
+import type { Db } from '@windlass/runtime/db'
+import { seal } from '@windlass/runtime/outbox'
+import * as relays from '../store/relay.ts'
+
+const BATCH = 500
+
+/**
+ * Publishes the endings that were committed since the last round, in the order of commit; the event
+ * log is the outbox. A crash before the cursor moves repeats them under the same ids. Answers
+ * whether there are more.
+ */
+export const relayFinished = (db: Db, bus: Bus): Promise<boolean> =>
+  db.tx(async (tx) => {
+    if (!(await relays.lockCursor(tx))) return false
+    const finished = await relays.finishedAfterCursor(tx, BATCH)
+    const last = finished.at(-1)
+    if (!last) return false
+    await bus.publishAll(finished.map(sealFinished))
+    await relays.moveCursor(tx, last)
+    return finished.length === BATCH
+  })
+
+function sealFinished(row: relays.Finished) {
+  const { execution_id, seq, state, workflow_namespace, workflow_name, schedule_id = '' } = row
+  return seal(
+    'executions',
+    execution_id,
+    {
+      $case: 'execution_finished',
+      value: { execution_id, state, workflow_namespace, workflow_name, schedule_id },
+    },
+    `${execution_id}:${seq}`,
+  )
+}

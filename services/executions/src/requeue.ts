@@ -1,0 +1,34 @@
+import type { Db } from '@windlass/runtime/db'
+import type { Door } from './change.ts'
+import type { Loss } from './domain/ownership.ts'
+import * as sweep from './store/sweep.ts'
+
+export interface Lost {
+  worker_name: string
+  /** Work that was given on a later connection is not touched: the worker is back. */
+  connection_generation: number
+  loss: Loss
+}
+
+/** Takes from a worker all it held on connections up to one; safe to repeat. Answers how many there were. */
+export async function requeue(
+  db: Db,
+  door: Door,
+  { worker_name, connection_generation, loss }: Lost,
+): Promise<number> {
+  const held = await sweep.heldBy(db, worker_name, connection_generation)
+  await Promise.all(
+    held.map(({ execution_id }) =>
+      door.change({
+        execution_id,
+        command: {
+          kind: 'lose',
+          held_by: worker_name,
+          upToConnection: connection_generation,
+          loss,
+        },
+      }),
+    ),
+  )
+  return held.length
+}

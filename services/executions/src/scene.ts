@@ -1,0 +1,107 @@
+import type { Tx } from '@windlass/runtime/db'
+import type { Change, Command } from './command.ts'
+import type { Execution } from './domain/execution.ts'
+import * as executions from './store/executions.ts'
+import * as log from './store/log.ts'
+import * as ready from './store/ready.ts'
+import * as sweep from './store/sweep.ts'
+
+/** Everything that a flush has to know before it decides, read under the locks it holds to its end. */
+export interface Scene {
+  rows: Map<string, Execution>
+  /** New rows of this flush that no command has been answered with yet. */
+  created: Set<string>
+  /** Keys of events that the logs have already. */
+  known: Set<string>
+  due: Set<string>
+  takeSlot(worker_name: string, capacity: number): boolean
+}
+
+/** Events are told apart by execution, id and type. */
+export const keyOf = (
+  execution_id: string,
+  { event_id, type }: { event_id?: string; type: string },
+) => `${execution_id} ${type} ${event_id}`
+
+type Of<Kind> = Extract<Command, { kind: Kind }>
+
+/** Locks and reads. All statements go out together; the database runs them in this order. */
+export async function gather(tx: Tx, changes: readonly Change[]): Promise<Scene> {
+  const leases = pick(changes, 'lease')
+  const creates = pick(changes, 'create')
+  const others = changes.filter(({ command }) => !['lease', 'create'].includes(command.kind))
+  const workers = [...new Set(leases.map(({ command }) => command.offer.worker_name))]
+  const due = pick(changes, 'expire')
+
+  const [rows, leasable, known, expired, , loads, made] = await Promise.all([
+    others.length > 0 ? executions.lock(tx, idsOf(others)) : [],
+    leases.length > 0 ? executions.lockFree(tx, idsOf(leases)) : [],
+    knownEvents(tx, changes),
+    due.length > 0 ? sweep.dueAmong(tx, idsOf(due)) : [],
+    workers.length > 0 ? ready.lockWorkers(tx, workers) : [],
+    workers.length > 0 ? ready.loads(tx, workers) : [],
+    insertNew(tx, creates),
+  ])
+  return {
+    rows: new Map([...rows, ...leasable, ...made.rows].map((row) => [row.execution_id, row])),
+    created: made.created,
+    known: new Set(known.map((key) => keyOf(key.execution_id, key))),
+    due: new Set(expired.map(({ execution_id }) => execution_id)),
+    takeSlot: slots(loads),
+  }
+}
+
+function pick<Kind extends Command['kind']>(changes: readonly Change[], kind: Kind) {
+  return changes.filter(({ command }) => command.kind === kind) as {
+    execution_id: string
+    command: Of<Kind>
+  }[]
+}
+
+const idsOf = (changes: readonly { execution_id: string }[]) => [
+  ...new Set(changes.map(({ execution_id }) => execution_id)),
+]
+
+function knownEvents(tx: Tx, changes: readonly Change[]): Promise<log.Key[]> | log.Key[] {
+  const keys = pick(changes, 'checkpoint').flatMap(({ execution_id, command }) =>
+    command.report.events.flatMap(({ event_id }) => (event_id ? [{ execution_id, event_id }] : [])),
+  )
+  return keys.length > 0 ? log.known(tx, keys) : []
+}
+
+/** Rows of equal ids are locked in one order by every flush, inserts included. */
+async function insertNew(tx: Tx, creates: { execution_id: string; command: Of<'create'> }[]) {
+  if (creates.length === 0) return { rows: [], created: new Set<string>() }
+  const unique = new Map(creates.map(({ execution_id, command }) => [execution_id, command.row]))
+  const rows = [...unique.values()].sort((a, b) => (a.execution_id < b.execution_id ? -1 : 1))
+  const created = await executions.insert(tx, rows)
+  const earlier = rows.filter(({ execution_id }) => !created.has(execution_id))
+  const found = earlier.length > 0 ? await executions.lock(tx, idsOf(earlier)) : []
+  return {
+    rows: [...rows.filter((row) => created.has(row.execution_id)).map(fresh), ...found],
+    created,
+  }
+}
+
+const fresh = (row: executions.NewExecution): Execution => ({
+  ...row,
+  state: 'SCHEDULED',
+  claim_generation: 0,
+  queued: true,
+  attempts: 0,
+  completions: 0,
+  resume_due: false,
+  last_seq: 0,
+  created_at: new Date(),
+  updated_at: new Date(),
+})
+
+function slots(loads: readonly { worker_name: string; used: number }[]) {
+  const used = new Map(loads.map((load) => [load.worker_name, load.used]))
+  return (worker_name: string, capacity: number) => {
+    const now = used.get(worker_name) ?? 0
+    if (capacity > 0 && now >= capacity) return false
+    used.set(worker_name, now + 1)
+    return true
+  }
+}

@@ -1,0 +1,56 @@
+import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import { openBus } from '@windlass/runtime/bus'
+import { openDb } from '@windlass/runtime/db'
+import { loop } from '@windlass/runtime/loop'
+import type { Runtime } from '@windlass/runtime/main'
+import { RpcServer } from '@windlass/runtime/rpc-server'
+import type { Settings } from '@windlass/runtime/settings'
+import { sql } from '@windlass/runtime/sql'
+import { announcer } from './announce.ts'
+import { openDoor } from './change.ts'
+import { listen } from './events.ts'
+import { handlers } from './handlers/index.ts'
+import { relayFinished } from './loops/relay.ts'
+import { expireDue, remindCancelling } from './loops/sweep.ts'
+import * as totals from './store/totals.ts'
+import { executionTokenSecret, minter } from './token.ts'
+
+const SWEEP_MS = 1_000
+const REMIND_MS = 5_000
+/** The floor under the pokes: what was committed by a replica that died before it told anyone. */
+const FLOOR_MS = 5_000
+
+/** Builds the service from the outside in; teardown takes it apart in the opposite order. */
+export async function start(settings: Settings, { log, teardown }: Runtime) {
+  const { postgres, nats, executions } = settings
+  const db = openDb(postgres.url, 'executions', { maxConnections: postgres.max_connections })
+  teardown.add('database', () => db.close())
+  const bus = await openBus(nats.url, log)
+  teardown.add('bus', () => bus.close())
+
+  const every = (name: string, pauseMs: number, work: () => Promise<unknown>) => {
+    const running = loop({ name, pauseMs, log }, work)
+    teardown.add(name, () => running.stop())
+    return running
+  }
+  const relay = every('relay', FLOOR_MS, () => relayFinished(db, bus))
+  every('fold totals', FLOOR_MS, () => totals.fold(db))
+  const announce = announcer(bus, relay.poke)
+  const limits = {
+    claimMs: executions.claim_timeout * 1_000,
+    cancelMs: executions.cancel_timeout * 1_000,
+    maxAttempts: executions.max_attempts,
+  }
+  const door = openDoor({ db, limits, announce })
+  teardown.add('door', () => door.drained())
+  every('sweep', SWEEP_MS, () => expireDue(db, door))
+  every('remind', REMIND_MS, () => remindCancelling(db, bus))
+  const deaf = listen(bus, db, door)
+  teardown.add('events', deaf)
+
+  const rpc = new RpcServer(log)
+  rpc.serve(ExecutionsService, handlers(db, door, minter(await executionTokenSecret(settings))))
+  const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
+  teardown.add('rpc', () => rpc.stop())
+  return { grpc }
+}

@@ -1,0 +1,55 @@
+import type { LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Queries, Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+
+export interface Entry extends LogEntry {
+  execution_id: string
+}
+
+const columns = sql`execution_id, seq, event_id, type, source_id, name, value as value_json, time`
+
+export interface Key {
+  execution_id: string
+  event_id: string
+  type: string
+}
+
+/** Which of these events the log has already. */
+export const known = (tx: Tx, keys: readonly Omit<Key, 'type'>[]) =>
+  tx.rows<Key>(sql`
+    select e.execution_id, e.event_id, e.type
+      from unnest(${keys.map((key) => key.execution_id)}::uuid[],
+                  ${keys.map((key) => key.event_id)}::text[]) as k(execution_id, event_id)
+      join events e using (execution_id, event_id)`)
+
+export function append(tx: Tx, entries: readonly Entry[]): Promise<number> {
+  const column = <K extends keyof Entry>(key: K) => entries.map((entry) => entry[key])
+  return tx.run(sql`
+    insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
+    select * from unnest(
+      ${column('execution_id')}::uuid[], ${column('seq')}::bigint[], ${column('event_id')}::text[],
+      ${column('type')}::text[], ${column('source_id')}::text[], ${column('name')}::text[],
+      ${column('value_json')}::json[], ${column('time')}::text[])`)
+}
+
+/** The whole logs of some executions, each in order. */
+export const wholeOf = (db: Queries, ids: readonly string[]) =>
+  db.rows<Entry>(sql`
+    select ${columns} from events
+     where execution_id = any(${ids}::uuid[]) order by execution_id, seq`)
+
+/** A page of one log, in order. */
+export const page = (db: Queries, id: string, { after, limit }: { after: number; limit: number }) =>
+  db.rows<Entry>(sql`
+    select ${columns} from events
+     where execution_id = ${id} and seq > ${after} order by seq limit ${limit}`)
+
+export function byExecution(entries: readonly Entry[]): Map<string, Entry[]> {
+  const logs = new Map<string, Entry[]>()
+  for (const entry of entries) {
+    const log = logs.get(entry.execution_id)
+    if (log) log.push(entry)
+    else logs.set(entry.execution_id, [entry])
+  }
+  return logs
+}

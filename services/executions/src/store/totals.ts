@@ -1,0 +1,59 @@
+import type { Db, Queries, Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+
+export interface Delta {
+  workflow_namespace: string
+  workflow_name: string
+  state: string
+  delta: number
+}
+
+/** Only inserts, so that flushes never wait for one another's totals. */
+export const add = (tx: Tx, deltas: readonly Delta[]) =>
+  tx.run(sql`
+    insert into totals_delta (workflow_namespace, workflow_name, state, delta)
+    select * from unnest(
+      ${deltas.map((row) => row.workflow_namespace)}::text[],
+      ${deltas.map((row) => row.workflow_name)}::text[],
+      ${deltas.map((row) => row.state)}::text[], ${deltas.map((row) => row.delta)}::int[])`)
+
+const BATCH = 5_000
+
+/** Adds up to one batch of deltas to the totals; answers whether there are more. */
+export const fold = (db: Db) =>
+  db.tx(async (tx) => {
+    const folded = await tx.maybe<{ count: number }>(sql`
+      with gone as (
+        delete from totals_delta where ctid = any(array(
+          select ctid from totals_delta limit ${BATCH} for update skip locked))
+        returning *),
+      summed as (
+        select workflow_namespace, workflow_name, state, sum(delta) as delta
+          from gone group by 1, 2, 3 order by 1, 2, 3),
+      added as (
+        insert into totals as t (workflow_namespace, workflow_name, state, total)
+        select * from summed
+        on conflict (workflow_namespace, workflow_name, state)
+        do update set total = t.total + excluded.total)
+      select count(*) as count from gone`)
+    return (folded?.count ?? 0) === BATCH
+  })
+
+export interface Filter {
+  state: string
+  workflow_namespace: string
+  workflow_name: string
+}
+
+/** How many executions match: a sum over the few rows of the totals and what is not folded yet. */
+export async function count(db: Queries, filter: Filter): Promise<number> {
+  const { state, workflow_namespace, workflow_name } = filter
+  const matching = sql`
+     where (${state} = '' or state = ${state})
+       and (${workflow_namespace} = '' or workflow_namespace = ${workflow_namespace})
+       and (${workflow_name} = '' or workflow_name = ${workflow_name})`
+  const row = await db.maybe<{ total: number }>(sql`
+    select (coalesce((select sum(total) from totals ${matching}), 0)
+          + coalesce((select sum(delta) from totals_delta ${matching}), 0))::bigint as total`)
+  return row?.total ?? 0
+}
