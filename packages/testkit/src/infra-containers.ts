@@ -4,7 +4,7 @@ import type { Infra } from './infra.ts'
 import { images } from './infra-engine.ts'
 
 const NAME = 'windlass'
-const SECOND_NS = 1_000_000_000
+const HEALTH_CHECK_MS = 250
 
 /** PostgreSQL, NATS and Redis in containers of the engine that answered. */
 export async function startContainers(): Promise<Infra> {
@@ -21,7 +21,7 @@ export async function startContainers(): Promise<Infra> {
     // over TCP, since the server that prepares the database listens on its socket only
     .withHealthCheck({
       test: ['CMD', 'pg_isready', '-q', '-h', 'localhost', '-U', NAME],
-      interval: SECOND_NS / 4,
+      interval: HEALTH_CHECK_MS,
       retries: 240,
     })
     .withWaitStrategy(Wait.forHealthCheck())
