@@ -8,8 +8,9 @@ const HEALTH_CHECK_MS = 250
 
 /** PostgreSQL, NATS and Redis in containers of the engine that answered. */
 export async function startContainers(): Promise<Infra> {
-  // read when the module loads; its reaper is one more image, and not every engine can fetch it
-  if (!process.env.RYUK_CONTAINER_IMAGE) process.env.TESTCONTAINERS_RYUK_DISABLED ??= 'true'
+  // its reaper is one more image, and not every engine can fetch it; read when the module loads
+  const reaper = process.env.RYUK_CONTAINER_IMAGE || process.env.TEST_ALLOW_PULL === '1'
+  if (!reaper) process.env.TESTCONTAINERS_RYUK_DISABLED ??= 'true'
   const { GenericContainer, Wait } = await import('testcontainers')
   const password = randomBytes(16).toString('hex')
 
