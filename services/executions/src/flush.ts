@@ -8,8 +8,8 @@ import * as executions from './store/executions.ts'
 import * as log from './store/log.ts'
 import * as totals from './store/totals.ts'
 
-/** What became of one command: the row as committed, or why it was refused. */
-export type Result = { execution: Execution } | { fault: Fault }
+/** What became of one command: the row as committed and whether this command changed it, or why it was refused. */
+export type Result = { execution: Execution; changed: boolean } | { fault: Fault }
 
 /** One execution that a flush changed: before (absent: it is new), after, and what was appended to its log. */
 export interface Effect {
@@ -61,8 +61,9 @@ function apply(
       throw notFound('Execution', execution_id)
     }
     draughts.set(execution_id, draught)
+    const before = draught.after
     advance(scene, draught, command, limits)
-    return { execution: draught.after }
+    return { execution: draught.after, changed: draught.after !== before }
   } catch (error) {
     if (error instanceof Fault) return { fault: error }
     throw error
@@ -87,14 +88,15 @@ function create(
     made.workflow_namespace === row.workflow_namespace &&
     made.request_hash === row.request_hash
   if (!same) throw differentRequest()
-  if (scene.created.delete(row.execution_id))
+  const changed = scene.created.delete(row.execution_id)
+  if (changed)
     draughts.set(row.execution_id, {
       before: undefined,
       after: made,
       deadlineMs: undefined,
       entries: [],
     })
-  return { execution: made }
+  return { execution: made, changed }
 }
 
 const differentRequest = () =>

@@ -61,17 +61,12 @@ async function leaseAll(
       const offer = byName.get(worker_name) as Offer
       const command = { kind: 'lease', offer, capacity: offer.capacity } as const
       const result = await door.submit({ execution_id, command })
-      return 'execution' in result && isGiven(result.execution, offer) ? [result.execution] : []
+      // A lease that came too late leaves the row as another made it, perhaps for this very worker.
+      return 'execution' in result && result.changed ? [result.execution] : []
     }),
   )
   return results.flat()
 }
-
-/** A lease that came too late leaves the row as another made it. */
-const isGiven = ({ held_by, held_connection, state }: Execution, offer: Offer) =>
-  held_by === offer.worker_name &&
-  held_connection === offer.connection_generation &&
-  (state === 'SCHEDULED' || state === 'RESUME_SCHEDULED')
 
 async function describe(db: Db, mint: Mint, leased: readonly Execution[]) {
   if (leased.length === 0) return []

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { next, type Trigger, transitions } from './lifecycle.ts'
+import { isFinal, STATES } from './states.ts'
+
+const triggers = Object.keys(transitions) as Trigger[]
+
+test('no trigger leaves a final state', () => {
+  for (const state of STATES.filter(isFinal))
+    for (const trigger of triggers)
+      expect(() => next(state, trigger), `${trigger} from ${state}`).toThrow('finished')
+})
+
+test('what the table does not list is refused, everything it lists leads somewhere', () => {
+  for (const state of STATES)
+    for (const trigger of triggers) {
+      const to = transitions[trigger][state]
+      if (to) expect(next(state, trigger)).toBe(to)
+      else expect(() => next(state, trigger)).toThrow()
+    }
+})
+
+test('from every state that is not final there is a way to the end', () => {
+  const reached = new Set(STATES.filter(isFinal))
+  for (let grown = true; grown; ) {
+    grown = false
+    for (const trigger of triggers)
+      for (const [from, to] of Object.entries(transitions[trigger]))
+        if (reached.has(to) && !reached.has(from as never)) grown = !!reached.add(from as never)
+  }
+  expect([...reached].sort()).toEqual(STATES.filter((state) => state !== 'CREATED').sort())
+})

@@ -1,0 +1,184 @@
+import { Fault } from '@windlass/runtime/faults'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Command, decide } from '../command.ts'
+import type { Draft, Execution } from './execution.ts'
+import { isFinal } from './states.ts'
+
+const limits = { claimMs: 10_000, cancelMs: 60_000, maxAttempts: 5 }
+const WORKERS = ['a', 'b']
+
+const queued: Execution = {
+  execution_id: 'e',
+  workflow_id: 'w',
+  workflow_namespace: 'default',
+  workflow_name: 'report',
+  workflow_version: 1,
+  requirement_id: 'r',
+  state: 'SCHEDULED',
+  claim_generation: 0,
+  queued: true,
+  attempts: 0,
+  completions: 0,
+  resume_due: false,
+  last_seq: 0,
+  input_json: '1',
+  request_hash: '',
+  created_at: new Date(0),
+  updated_at: new Date(0),
+}
+
+const worker = fc.constantFrom(...WORKERS)
+const writer = fc.record({
+  worker_name: worker,
+  session_id: fc.constantFrom('', 's'),
+  claim_generation: fc.option(fc.integer({ min: 0, max: 6 }), { nil: undefined }),
+})
+const draft = fc.record<Draft>({
+  type: fc.constantFrom('TASK_STARTED', 'TASK_COMPLETED', 'TASK_PAUSED', 'WORKFLOW_PAUSED'),
+  source_id: fc.constantFrom('t1', 't2'),
+  name: fc.constant('t'),
+  value_json: fc.constantFrom('null', '{"name":"p","output":7}'),
+  event_id: fc.string({ minLength: 4, maxLength: 4 }),
+  time: fc.constant('t'),
+})
+const state = fc.constantFrom(
+  'CLAIMED',
+  'RUNNING',
+  'PAUSED',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+  'SCHEDULED',
+)
+const command: fc.Arbitrary<Exclude<Command, { kind: 'create' }>> = fc.oneof(
+  fc.record({
+    kind: fc.constant('lease' as const),
+    offer: fc.record({
+      worker_name: worker,
+      session_id: fc.constant('s'),
+      connection_generation: fc.integer({ min: 1, max: 3 }),
+    }),
+    capacity: fc.constant(0),
+  }),
+  fc.record({ kind: fc.constant('claim' as const), writer }),
+  fc.record({ kind: fc.constant('release' as const), writer }),
+  fc.record({ kind: fc.constant('verify' as const), writer }),
+  fc.record({
+    kind: fc.constant('checkpoint' as const),
+    report: fc.record({
+      writer,
+      state,
+      events: fc.array(draft, { maxLength: 3 }),
+      output_json: fc.constant('2'),
+    }),
+  }),
+  fc.record({ kind: fc.constant('resume' as const), body_json: fc.constant('3') }),
+  fc.record({ kind: fc.constant('cancel' as const) }),
+  fc.record({
+    kind: fc.constant('lose' as const),
+    held_by: worker,
+    upToConnection: fc.integer({ min: 0, max: 3 }),
+    loss: fc.constantFrom('died' as const, 'released' as const),
+  }),
+  fc.record({ kind: fc.constant('expire' as const) }),
+)
+
+interface Step {
+  before: Execution
+  after: Execution
+  events: Draft[]
+  deadline: boolean
+  command: Command
+}
+
+/** Applies commands in order; refused ones change nothing, as behind the door. */
+function play(commands: Exclude<Command, { kind: 'create' }>[], each: (step: Step) => void): void {
+  let before = queued
+  let deadline = false
+  for (const command of commands) {
+    try {
+      const outcome = decide(before, command, {
+        limits,
+        isKnown: () => false,
+        takeSlot: () => true,
+        isDue: deadline,
+      })
+      const changed = outcome.next !== before || outcome.events.length > 0
+      if (changed)
+        deadline = outcome.deadlineMs === 'kept' ? deadline : outcome.deadlineMs !== undefined
+      each({ before, after: outcome.next, events: outcome.events, deadline, command })
+      before = outcome.next
+    } catch (error) {
+      expect(error).toBeInstanceOf(Fault)
+    }
+  }
+}
+
+const commands = fc.array(command, { maxLength: 40 })
+const always = (check: (step: Step) => void) =>
+  fc.assert(
+    fc.property(commands, (list) => play(list, check)),
+    { numRuns: 3_000 },
+  )
+
+test('every state that is not final has an owner, and a deadline where the owner can vanish unseen', () => {
+  always(({ after, deadline }) => {
+    const { state, held_by, queued: waits } = after
+    expect(waits).toBe((state === 'SCHEDULED' || state === 'RESUMING') && held_by === undefined)
+    if (['CLAIMED', 'RUNNING', 'RESUME_SCHEDULED', 'RESUME_CLAIMED', 'CANCELLING'].includes(state))
+      expect(held_by).toBeDefined()
+    if (state === 'PAUSED' || state === 'RESUMING' || isFinal(state))
+      expect(held_by).toBeUndefined()
+    const vanishes =
+      state === 'RESUME_SCHEDULED' ||
+      state === 'CANCELLING' ||
+      (state === 'SCHEDULED' && held_by !== undefined)
+    if (vanishes) expect(deadline).toBe(true)
+  })
+})
+
+test('an end is the end: neither state nor output changes after it', () => {
+  always(({ before, after, events }) => {
+    if (!isFinal(before.state)) return
+    expect(after).toBe(before)
+    expect(events).toEqual([])
+  })
+})
+
+test('generations only grow, and grow whenever work is given or taken away before its end', () => {
+  always(({ before, after }) => {
+    expect(after.claim_generation).toBeGreaterThanOrEqual(before.claim_generation)
+    const given = after.held_by !== undefined && before.held_by === undefined
+    const taken = before.held_by !== undefined && after.queued
+    if (given || taken) expect(after.claim_generation).toBe(before.claim_generation + 1)
+  })
+})
+
+test('a worker changes only what it holds, and only under the generation it was given', () => {
+  always(({ before, after, command }) => {
+    if (!('report' in command) || after === before) return
+    expect(command.report.writer.worker_name).toBe(before.held_by)
+    const { claim_generation } = command.report.writer
+    if (claim_generation !== undefined) expect(claim_generation).toBe(before.claim_generation)
+  })
+})
+
+test('an end leaves exactly one closing event, and nothing is CANCELLED that nobody asked to cancel', () => {
+  const closing = ['WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED']
+  always(({ before, after, events, command }) => {
+    const ends = events.filter(({ type }) => closing.includes(type))
+    expect(ends).toHaveLength(isFinal(after.state) && !isFinal(before.state) ? 1 : 0)
+    if (after.state === 'CANCELLED' && before.state !== 'CANCELLED')
+      expect(before.state === 'CANCELLING' || command.kind === 'cancel').toBe(true)
+  })
+})
+
+test('a resume body is kept until a task has taken it or the execution ends', () => {
+  always(({ before, after, events }) => {
+    if (!before.resume_due || isFinal(after.state) || after.state === 'PAUSED') return
+    if (events.some(({ type }) => type === 'TASK_COMPLETED')) return
+    expect(after.resume_due).toBe(true)
+    if (after.queued) expect(after.state).toBe('RESUMING')
+  })
+})

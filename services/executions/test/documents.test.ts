@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { type Trigger, transitions } from '../src/domain/lifecycle.ts'
+
+const triggers = Object.keys(transitions) as Trigger[]
+
+test('docs/lifecycle.md carries this very table', () => {
+  const text = readFileSync(new URL('../../../docs/lifecycle.md', import.meta.url), 'utf8')
+  const documented = [...text.matchAll(/^\| `(\w+)` \| ([A-Z_, ]+) \| ([A-Z_]+) \|/gm)].flatMap(
+    ([, trigger, froms = '', to]) => froms.split(', ').map((from) => `${trigger} ${from} ${to}`),
+  )
+  const coded = triggers.flatMap((trigger) =>
+    Object.entries(transitions[trigger]).map(([from, to]) => `${trigger} ${from} ${to}`),
+  )
+  expect(documented.sort()).toEqual(coded.sort())
+})

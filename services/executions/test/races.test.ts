@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import { cancel, event, get, resume, run, setup, worker } from './support.ts'
+
+const ROUNDS = 150
+
+const settled = async (calls: Promise<unknown>[]) => {
+  const results = await Promise.allSettled(calls)
+  return {
+    won: results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
+    lost: results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])),
+  }
+}
+
+test('of many workers that lease at once through two replicas, each execution goes to one', async () => {
+  const { client } = await setup({ replicas: 2 })
+  const ids = new Set(
+    (await Promise.all(Array.from({ length: 100 }, () => run(client)))).map(
+      ({ execution_id }) => execution_id,
+    ),
+  )
+  const workers = Array.from({ length: 12 }, () => worker(client))
+  const given: string[] = []
+  for (let round = 0; given.length < ids.size && round < 50; round++)
+    for (const { leases } of await Promise.all(workers.map((w) => w.lease({ limit: 20 }))))
+      given.push(...leases.map(({ execution }) => execution?.execution_id ?? ''))
+  expect(given).toHaveLength(ids.size)
+  expect(new Set(given)).toEqual(ids)
+})
+
+test('a worker never holds more than it has room for, however many leases it asks for at once', async () => {
+  const { client } = await setup({ replicas: 2 })
+  await Promise.all(Array.from({ length: 60 }, () => run(client)))
+  const w = worker(client)
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => w.lease({ capacity: 7, limit: 20 })),
+  )
+  const leases = answers.flatMap((answer) => answer.leases)
+  expect(leases.length).toBeLessThanOrEqual(7)
+  await w.lease({ capacity: 7 })
+  const { loads } = await w.lease({ capacity: 7 })
+  expect(loads[0]?.used).toBe(7)
+})
+
+test('cancel against completion: exactly one wins, and the answers say which', async () => {
+  const { client } = await setup({ replicas: 2 })
+  const w = worker(client)
+  for (let round = 0; round < ROUNDS; round++) {
+    const { execution_id } = await run(client)
+    await w.lease()
+    await w.claim(execution_id)
+    const [cancelled, completed] = await Promise.allSettled([
+      cancel(client, execution_id),
+      w.report(execution_id, 'COMPLETED', { generation: 1, events: [event('WORKFLOW_COMPLETED')] }),
+    ])
+    expect(completed.status).toBe('fulfilled')
+    expect((await get(client, execution_id)).state).toBe('COMPLETED')
+    if (cancelled.status === 'rejected') expect(cancelled.reason).toMatchObject({ kind: 'invalid' })
+    else expect(cancelled.value.state).toBe('CANCELLING')
+  }
+})
+
+test('resume against resume: one wins, and its body is the one delivered', async () => {
+  const { client } = await setup({ replicas: 2 })
+  const w = worker(client)
+  for (let round = 0; round < ROUNDS; round++) {
+    const { execution_id } = await run(client)
+    await w.lease()
+    await w.claim(execution_id)
+    await w.report(execution_id, 'PAUSED', { generation: 1 })
+    const bodies = ['1', '2', '3', '4']
+    const { won, lost } = await settled(
+      bodies.map((body) => resume(client, execution_id, body).then(() => body)),
+    )
+    expect(won).toHaveLength(1)
+    for (const reason of lost) expect(reason).toMatchObject({ kind: 'conflict' })
+    const { leases } = await w.lease()
+    const bodiesSeen = leases[0]?.log.filter(({ type }) => type === 'WORKFLOW_RESUMING')
+    expect(bodiesSeen?.map(({ value_json }) => value_json)).toEqual(won)
+    await cancel(client, execution_id)
+  }
+})
+
+test('release against checkpoint: what was refused is not in the log', async () => {
+  const { client } = await setup({ replicas: 2 })
+  const w = worker(client)
+  for (let round = 0; round < ROUNDS; round++) {
+    const { execution_id } = await run(client)
+    await w.lease()
+    await w.claim(execution_id)
+    const mine = event('TASK_COMPLETED')
+    const [reported] = await Promise.allSettled([
+      w.report(execution_id, 'RUNNING', { generation: 1, events: [mine] }),
+      w.release(execution_id, 1),
+    ])
+    const { entries } = await client.log({ execution_id, after_seq: 0, limit: 0 })
+    const stored = entries.some(({ event_id }) => event_id === mine.event_id)
+    expect(stored).toBe(reported.status === 'fulfilled')
+    expect(await get(client, execution_id)).toMatchObject({
+      state: 'SCHEDULED',
+      claim_generation: 2,
+    })
+    await cancel(client, execution_id)
+  }
+})
+
+test('one bad row never fails its neighbours', async () => {
+  const { client } = await setup()
+  const w = worker(client)
+  const executions = await Promise.all(Array.from({ length: 30 }, () => run(client)))
+  await w.lease({ limit: 100 })
+  await Promise.all(executions.map(({ execution_id }) => w.claim(execution_id)))
+  const { won, lost } = await settled(
+    executions.map(({ execution_id }, i) =>
+      w.report(execution_id, 'RUNNING', {
+        generation: 1,
+        events: [event('TASK_COMPLETED', { name: i === 13 ? 'no\u0000name' : 'name' })],
+      }),
+    ),
+  )
+  expect(won).toHaveLength(29)
+  expect(lost).toEqual([expect.objectContaining({ kind: 'unprocessable' })])
+})

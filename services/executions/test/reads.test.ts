@@ -1,0 +1,135 @@
+import { jetstream } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import { Event } from '@windlass/proto/windlass/events/v1/events'
+import { LogGrew } from '@windlass/proto/windlass/signals/v1/signals'
+import { newId } from '@windlass/runtime/ids'
+import { sql } from '@windlass/runtime/sql'
+import { testUrl } from '@windlass/testkit/database'
+import { expect, onTestFinished, test } from 'vitest'
+import { cancel, event, run, setup, worker } from './support.ts'
+
+const page = { state: '', workflow_namespace: '', workflow_name: '', limit: 50, offset: 0 }
+
+async function nats() {
+  const { hostname, port, username, password } = new URL(testUrl('TEST_NATS_URL'))
+  const connection = await connect({
+    servers: `${hostname}:${port}`,
+    user: username,
+    pass: password,
+  })
+  onTestFinished(() => connection.close())
+  return connection
+}
+
+test('lists are newest first, by workflow and by state, with totals that need no counting', async () => {
+  const { client, db } = await setup()
+  const made: { execution_id: string }[] = []
+  for (const workflow_name of ['a', 'b', 'a']) made.push(await run(client, { workflow_name }))
+  await cancel(client, made[0]?.execution_id ?? '')
+  const ids = async (filter: object) => {
+    const { executions, total } = await client.list({ ...page, ...filter })
+    expect(total).toBe(executions.length)
+    return executions.map(({ execution_id }) =>
+      made.findIndex((row) => row.execution_id === execution_id),
+    )
+  }
+  const check = async () => {
+    expect(await ids({})).toEqual([2, 1, 0])
+    expect(await ids({ workflow_namespace: 'default', workflow_name: 'a' })).toEqual([2, 0])
+    expect(await ids({ state: 'CANCELLED' })).toEqual([0])
+    expect(await ids({ state: 'SCHEDULED', workflow_name: 'a' })).toEqual([2])
+    expect(await ids({ state: 'CREATED' })).toEqual([])
+  }
+  await check()
+  await expect.poll(() => db.rows(sql`select 1 from totals_delta`), { timeout: 10_000 }).toEqual([])
+  await check()
+  const second = await client.list({ ...page, limit: 1, offset: 1 })
+  expect(second).toMatchObject({ total: 3, executions: [{ execution_id: made[1]?.execution_id }] })
+})
+
+test('a log is read in pages, from any place', async () => {
+  const { client } = await setup()
+  const { execution_id } = await run(client)
+  const w = worker(client)
+  await w.lease()
+  await w.claim(execution_id)
+  await w.report(execution_id, 'RUNNING', {
+    generation: 1,
+    events: Array.from({ length: 10 }, () => event('TASK_STARTED')),
+  })
+  const first = await client.log({ execution_id, after_seq: 0, limit: 5 })
+  expect(first).toMatchObject({ more: true, execution: { last_seq: 12 } })
+  const rest = await client.log({ execution_id, after_seq: 5, limit: 0 })
+  expect([...first.entries, ...rest.entries].map(({ seq }) => seq)).toEqual(
+    Array.from({ length: 12 }, (_, i) => i + 1),
+  )
+  await expect(client.log({ execution_id: newId(), after_seq: 0, limit: 0 })).rejects.toMatchObject(
+    { kind: 'not_found' },
+  )
+})
+
+test('a checkpoint that is sent again adds nothing, also while its first copy is under way', async () => {
+  const { client } = await setup({ replicas: 2 })
+  const { execution_id } = await run(client)
+  const w = worker(client)
+  await w.lease()
+  await w.claim(execution_id)
+  const events = [event('TASK_STARTED'), event('TASK_COMPLETED')]
+  await Promise.all(
+    Array.from({ length: 10 }, () => w.report(execution_id, 'RUNNING', { generation: 1, events })),
+  )
+  const { entries } = await client.log({ execution_id, after_seq: 0, limit: 0 })
+  expect(entries.filter(({ type }) => type.startsWith('TASK_'))).toHaveLength(2)
+})
+
+test('followers are told what was committed, and large values are left for them to read', async () => {
+  const { client } = await setup()
+  const { execution_id } = await run(client)
+  const connection = await nats()
+  const heard: LogGrew[] = []
+  connection.subscribe(`executions.${execution_id}.events`, {
+    callback: (_, message) => void heard.push(LogGrew.decode(message.data)),
+  })
+  await connection.flush()
+  const w = worker(client)
+  await w.lease()
+  await w.claim(execution_id)
+  await w.report(execution_id, 'RUNNING', {
+    generation: 1,
+    events: [event('TASK_COMPLETED', { value_json: `"${'x'.repeat(100_000)}"` })],
+  })
+  await expect
+    .poll(() => heard)
+    .toMatchObject([
+      { state: 'SCHEDULED', last_seq: 1, entries: [{ type: 'WORKFLOW_SCHEDULED', seq: 1 }] },
+      { state: 'CLAIMED', last_seq: 2 },
+      { state: 'RUNNING', last_seq: 3, omitted: true, entries: [] },
+    ])
+})
+
+test('every ending is published once to JetStream, in the order of commit', async () => {
+  const { client } = await setup({ replicas: 2 })
+  const connection = await nats()
+  const ended: string[] = []
+  for (let i = 0; i < 20; i++) {
+    const { execution_id } = await run(client, { schedule_id: newId() })
+    await cancel(client, execution_id)
+    ended.push(execution_id)
+  }
+  const consumer = await jetstream(connection).consumers.get('EVENTS', {
+    filter_subjects: 'events.executions.execution_finished',
+  })
+  const heard: string[] = []
+  const messages = await consumer.consume()
+  void (async () => {
+    for await (const message of messages) {
+      const { body } = Event.decode(message.data)
+      if (body?.$case === 'execution_finished' && ended.includes(body.value.execution_id)) {
+        expect(body.value).toMatchObject({ state: 'CANCELLED', workflow_name: 'report' })
+        heard.push(body.value.execution_id)
+      }
+    }
+  })()
+  onTestFinished(async () => void (await messages.close()))
+  await expect.poll(() => heard, { timeout: 15_000 }).toEqual(ended)
+})
