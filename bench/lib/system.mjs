@@ -1,0 +1,41 @@
+import { rmSync } from 'node:fs'
+import os from 'node:os'
+import { bringUp } from '../../scripts/lib/bring-up.mjs'
+import { Processes } from '../../scripts/lib/processes.mjs'
+import { Progress } from '../../scripts/lib/progress.mjs'
+import { catchSignals, stopSignal } from '../../scripts/lib/signals.mjs'
+import { temporaryDir } from '../../scripts/lib/temporary-dir.mjs'
+
+/**
+ * Starts the whole system with durable infrastructure in a folder of its own, hands it to `work`
+ * and stops it again, whatever happens. `pids` names every process for the accounting.
+ */
+export async function withSystem(options, work) {
+  catchSignals()
+  const dir = temporaryDir()
+  const processes = new Processes(dir)
+  try {
+    const system = await bringUp(
+      { dir, progress: new Progress(process.stderr), processes },
+      { port: 0, workers: 1, ...options },
+    )
+    const pids = Object.fromEntries(system.children.map(({ name, pid }) => [name, pid]))
+    return await work({ ...system, pids })
+  } finally {
+    await processes.stopAll()
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+/** What the figures were measured on. */
+export function machine() {
+  const [cpu] = os.cpus()
+  return {
+    cpu: cpu?.model,
+    cores: os.cpus().length,
+    memory_gib: Math.round(os.totalmem() / 2 ** 30),
+    node: process.version,
+  }
+}
+
+export { stopSignal }

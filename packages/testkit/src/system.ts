@@ -1,0 +1,152 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { migrate } from '@windlass/runtime/migrate'
+import { onTestFinished } from 'vitest'
+import { balance } from './balancer.ts'
+import { emptyDatabase, testUrl } from './database.ts'
+import { freePort } from './ports.ts'
+import { Process } from './process.ts'
+
+const SERVICES = [
+  'identity',
+  'catalog',
+  'executions',
+  'dispatcher',
+  'scheduler',
+  'gateway',
+  'mcp',
+] as const
+export type Service = (typeof SERVICES)[number]
+
+const STORES = ['identity', 'catalog', 'executions', 'dispatcher', 'scheduler']
+const ROOT = new URL('../../../', import.meta.url)
+
+export interface SystemOptions {
+  /** How many of each; one unless said. */
+  replicas?: Partial<Record<Service, number>>
+  env?: Record<string, string>
+  /** Python workers to begin with. */
+  workers?: number
+}
+
+export type System = Awaited<ReturnType<typeof startSystem>>
+
+/** Heartbeats fast enough for a test to wait for an eviction: about a second after the last answer. */
+const FAST = {
+  SVC_WORKERS__HEARTBEAT_INTERVAL: '0.2',
+  SVC_WORKERS__HEARTBEAT_TIMEOUT: '0.8',
+  SVC_WORKERS__EVICTION_GRACE_PERIOD: '0.4',
+  SVC_WORKERS__REGISTER_RATE_LIMIT: '',
+}
+
+/**
+ * The whole system as users run it: every service a process of its own from `dist/`, real Python
+ * workers, a database of its own; several gateways are behind one address. Stopped when the test ends.
+ */
+export async function startSystem({ replicas = {}, env = {}, workers = 1 }: SystemOptions = {}) {
+  const home = await mkdtemp(join(tmpdir(), 'windlass-home-'))
+  onTestFinished(() => rm(home, { recursive: true, force: true }))
+  const database = await emptyDatabase()
+  for (const store of STORES)
+    await migrate(database, store, new URL(`services/${store}/migrations/`, ROOT))
+
+  const processes = await layOut(replicas, { ...FAST, ...env }, { home, database })
+  const all = [...processes.values()].flat()
+  onTestFinished(async () => void (await Promise.all(all.map((one) => one.end()))))
+  await Promise.all(all.map((one) => one.start()))
+
+  const gateways = (processes.get('gateway') ?? []).map(portOf)
+  const door = await balance(gateways)
+  onTestFinished(() => door.stop())
+  const url = `http://127.0.0.1:${door.port}`
+  const system = {
+    url,
+    gateways: gateways.map((port) => `http://127.0.0.1:${port}`),
+    mcpUrl: `http://127.0.0.1:${portOf(processes.get('mcp')?.[0] as Process)}/mcp`,
+    home,
+    database,
+    of: (service: Service) => processes.get(service) ?? [],
+    bootstrapToken: async () => (await readFile(join(home, 'bootstrap-token'), 'utf8')).trim(),
+    startWorker: (options: WorkerOptions = {}) => startWorker(url, home, options),
+  }
+  await Promise.all(Array.from({ length: workers }, () => system.startWorker()))
+  return system
+}
+
+const portOf = ({ program: { env } }: Process) => Number(env.SVC_SERVER__PORT ?? env.SVC_MCP__PORT)
+
+async function layOut(
+  replicas: Partial<Record<Service, number>>,
+  env: Record<string, string>,
+  { home, database }: { home: string; database: string },
+): Promise<Map<Service, Process[]>> {
+  const ports = new Map<Service, number[]>()
+  for (const service of SERVICES) ports.set(service, await draw(replicas[service] ?? 1))
+  const streams = await draw(replicas.dispatcher ?? 1)
+  const addresses = (service: Service) =>
+    (ports.get(service) ?? []).map((port) => `127.0.0.1:${port}`).join(',')
+  const common = {
+    SVC_CONFIG: '/dev/null',
+    SVC_HOME: home,
+    SVC_POSTGRES__URL: database,
+    SVC_NATS__URL: testUrl('TEST_NATS_URL'),
+    SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
+    ...Object.fromEntries(
+      SERVICES.slice(0, 5).map((service) => [
+        `SVC_SERVICES__${service.toUpperCase()}`,
+        addresses(service),
+      ]),
+    ),
+    SVC_SERVICES__DISPATCHER_STREAMS: streams.map((port) => `http://127.0.0.1:${port}`).join(','),
+    SVC_MCP__SERVER_URL: `http://${addresses('gateway').split(',')[0]}`,
+    ...env,
+  }
+  const own = (service: Service, i: number, port: number): Record<string, string> => {
+    if (service === 'gateway') return { SVC_SERVER__PORT: String(port) }
+    if (service === 'mcp') return { SVC_MCP__PORT: String(port) }
+    const stream: Record<string, string> =
+      service === 'dispatcher' ? { SVC_DISPATCHER__STREAM_PORT: String(streams[i]) } : {}
+    return { SVC_LISTEN__PORT: String(port), ...stream }
+  }
+  const processes = SERVICES.map((service): [Service, Process[]] => [
+    service,
+    (ports.get(service) ?? []).map(
+      (port, i) =>
+        new Process({
+          name: `${service}-${i + 1}`,
+          command: process.execPath,
+          args: [fileURLToPath(new URL(`services/${service}/dist/main.js`, ROOT))],
+          env: { ...common, ...own(service, i, port) },
+          ready: /"msg":"started"/,
+        }),
+    ),
+  ])
+  return new Map(processes)
+}
+
+const draw = (count: number) => Promise.all(Array.from({ length: count }, () => freePort()))
+
+export interface WorkerOptions {
+  name?: string
+  args?: string[]
+}
+
+/** A real Python worker, ready when its stream is open. */
+async function startWorker(url: string, home: string, { name, args = [] }: WorkerOptions) {
+  const named = name ? ['--name', name] : []
+  const worker = new Process({
+    name: name ?? 'worker',
+    command: process.env.TEST_PYTHON ?? 'python3',
+    args: [
+      ...['-m', 'windlass.worker', 'start', '--server-url', url],
+      ...['--bootstrap-token-file', join(home, 'bootstrap-token'), ...named, ...args],
+    ],
+    env: { PYTHONUNBUFFERED: '1' },
+    ready: /connected/,
+  })
+  onTestFinished(() => worker.end('SIGKILL'))
+  await worker.start()
+  return worker
+}

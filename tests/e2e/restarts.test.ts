@@ -1,0 +1,42 @@
+import { type Service, startSystem } from '@windlass/testkit/system'
+import { expect, test } from 'vitest'
+import { client, example } from './api.ts'
+
+const services: Service[] = [
+  'gateway',
+  'identity',
+  'catalog',
+  'executions',
+  'dispatcher',
+  'scheduler',
+  'mcp',
+]
+
+test.each(services)(
+  'a running workflow completes while %s is killed and restarted',
+  async (service) => {
+    const system = await startSystem()
+    const api = client(system.url)
+    await api.upload(await example('ten_tasks'))
+    const { execution_id } = await api.run('ten_tasks', 'async', 0.1)
+    await api.until(execution_id, 'RUNNING')
+    for (const process of system.of(service)) await process.restart('SIGKILL')
+    const done = await api.until(execution_id, 'COMPLETED', 'FAILED', 'CANCELLED')
+    expect(done.state, JSON.stringify(done)).toBe('COMPLETED')
+    const tasks = done.events.filter(({ type }: { type: string }) => type === 'TASK_COMPLETED')
+    expect(tasks).toHaveLength(10)
+  },
+)
+
+test('every service stops on SIGTERM by itself, and says so', async () => {
+  const system = await startSystem()
+  const api = client(system.url)
+  await api.upload(await example('hello_world'))
+  expect((await api.run('hello_world', 'sync', 'x')).state).toBe('COMPLETED')
+  for (const service of services.toReversed())
+    for (const process of system.of(service)) {
+      await process.end('SIGTERM')
+      expect(process.output, service).toContain('"msg":"stopped"')
+      expect(process.output, service).not.toContain('"level":"error"')
+    }
+})
