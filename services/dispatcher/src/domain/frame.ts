@@ -1,0 +1,88 @@
+import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import type { Execution, Lease, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
+import { quote } from '@windlass/runtime/json'
+
+/** The part of a dispatch that all executions of a workflow version share, as JSON text. */
+export interface WorkflowPart {
+  workflow: string
+  /** `,"runner":…,"transient":true`, as far as the workflow declares them. */
+  options: string
+}
+
+export const PING = 'event: ping\ndata: {}\n\n'
+
+/** Encodes once what every dispatch of the version repeats; `source` is base64. */
+export function workflowPart(workflow: Workflow, source: string): WorkflowPart {
+  const { id, namespace, name, imports, version } = workflow
+  const metadata = workflow.metadata_json || '{}'
+  const { runner, durability } = JSON.parse(metadata) as { runner?: unknown; durability?: unknown }
+  return {
+    workflow:
+      `{"id":${quote(id)},"namespace":${quote(namespace)},"name":${quote(name)},` +
+      `"imports":${JSON.stringify(imports)},"source":"${source}","version":${version},` +
+      `"requests":${workflow.requests_json || 'null'},"affinity":${workflow.affinity_json || 'null'},` +
+      `"schedule":null,"metadata":${metadata}}`,
+    options:
+      (typeof runner === 'string' ? `,"runner":${quote(runner)}` : '') +
+      (durability === 'transient' ? ',"transient":true' : ''),
+  }
+}
+
+/** The frame that hands leased work to its worker. Payloads are spliced in as they are. */
+export function dispatchFrame(
+  { execution, log, resumed, execution_token }: Lease & { execution: Execution },
+  { workflow, options }: WorkflowPart,
+): string {
+  const token = execution_token === '' ? '' : `,"exec_token":${quote(execution_token)}`
+  return frame(
+    resumed ? 'execution_resumed' : 'execution_scheduled',
+    frameId(execution, execution.claim_generation),
+    `{"workflow":${workflow},"context":${contextJson(execution, log)}${token}${options}}`,
+  )
+}
+
+/** The frame that tells a worker to stop what it runs. */
+export const cancelFrame = (execution: Execution, log: readonly LogEntry[]): string =>
+  frame(
+    'execution_cancelled',
+    frameId(execution, execution.last_seq),
+    `{"context":${contextJson(execution, log)}}`,
+  )
+
+/** The execution as workers know it. Their event objects bear these seven members and no other. */
+function contextJson(execution: Execution, log: readonly LogEntry[]): string {
+  return (
+    `{"workflow_id":${quote(execution.workflow_id)},` +
+    `"workflow_namespace":${quote(execution.workflow_namespace)},` +
+    `"workflow_name":${quote(execution.workflow_name)},` +
+    `"execution_id":${quote(execution.execution_id)},` +
+    `"input":${execution.input_json || 'null'},"output":${execution.output_json || 'null'},` +
+    `"state":${quote(execution.state)},"current_worker":${quote(execution.worker_name)},` +
+    `"events":[${log.map(eventJson).join(',')}]}`
+  )
+}
+
+const eventJson = ({ type, source_id, name, value_json, time, event_id }: LogEntry): string =>
+  `{"type":${quote(type)},"source_id":${quote(source_id)},"name":${quote(name)},` +
+  `"value":${value_json || 'null'},"time":${quote(time)},"id":${quote(event_id)},"subject":null}`
+
+/** Tells repeats apart: the same work given once more under one generation bears the same id. */
+const frameId = ({ execution_id }: Execution, count: number): string =>
+  `${execution_id}_${count.toString(16).padStart(32, '0')}`
+
+const frame = (event: string, id: string, json: string): string =>
+  `id: ${id}\nevent: ${event}\ndata: ${oneLine(json)}\n\n`
+
+const BREAKS = /[\r\n\u0085\u2028\u2029]/g
+const ANY_BREAK = /[\r\n\u0085\u2028\u2029]/
+
+/**
+ * JSON in one line, for readers that split at any line end Unicode knows. CR and LF can only stand
+ * between tokens, the others only within strings; so a blank and an escape leave every value as it was.
+ */
+const oneLine = (json: string): string =>
+  ANY_BREAK.test(json)
+    ? json.replace(BREAKS, (char) =>
+        char < ' ' ? ' ' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      )
+    : json

@@ -1,0 +1,76 @@
+import type { Package, Resources } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
+import { compareVersions } from './versions.ts'
+
+/** What a worker can do, as far as it decides which work it may get. */
+export interface Abilities {
+  resources: Resources | undefined
+  /** Version by folded name. */
+  packages: ReadonlyMap<string, string>
+  labels: Readonly<Record<string, string>>
+  runners: readonly string[]
+}
+
+/** Whether a worker may be given work with this requirement: nothing it needs is missing. */
+export const meets = (requirement: Requirement, abilities: Abilities): boolean =>
+  unmet(requirement, abilities) === undefined
+
+/** The first thing that work needs and the worker lacks, in words; undefined when it lacks nothing. */
+export function unmet(requirement: Requirement, abilities: Abilities): string | undefined {
+  return (
+    unmetRunner(requirement, abilities) ??
+    unmetLabel(requirement, abilities) ??
+    unmetAmount(requirement, abilities) ??
+    unmetPackage(requirement, abilities)
+  )
+}
+
+/** Package names are compared as the package index does: case, `-`, `_` and `.` make no difference. */
+export const foldName = (name: string): string => name.toLowerCase().replace(/[-_.]+/g, '-')
+
+/** Versions by folded name, for `Abilities`. */
+export const packageIndex = (packages: readonly Package[]): ReadonlyMap<string, string> =>
+  new Map(packages.map(({ name, version }) => [foldName(name), version]))
+
+function unmetRunner({ runner }: Requirement, { runners }: Abilities): string | undefined {
+  return runner === '' || runners.includes(runner) ? undefined : `runner '${runner}'`
+}
+
+function unmetLabel({ affinity }: Requirement, { labels }: Abilities): string | undefined {
+  for (const [key, value] of Object.entries(affinity))
+    if (!Object.hasOwn(labels, key) || labels[key] !== value) return `label '${key}' = '${value}'`
+  return undefined
+}
+
+function unmetAmount(requirement: Requirement, { resources }: Abilities): string | undefined {
+  const gpus = resources?.gpus.filter(({ memory_available }) => memory_available > 0).length
+  const amounts: [string, number | undefined, number | undefined][] = [
+    ['cpu', requirement.cpu, resources?.cpu_available],
+    ['memory', requirement.memory, resources?.memory_available],
+    ['disk', requirement.disk, resources?.disk_free],
+    ['gpu', requirement.gpu, gpus],
+  ]
+  const lacking = amounts.find(
+    ([, needed, available]) =>
+      needed !== undefined && !(available !== undefined && available >= needed),
+  )
+  return lacking && `${lacking[0]} ${lacking[1]}`
+}
+
+function unmetPackage(requirement: Requirement, { packages }: Abilities): string | undefined {
+  const missing = requirement.packages.find((wanted) => !hasPackage(wanted, packages))
+  return missing === undefined ? undefined : `package '${missing}'`
+}
+
+const WANTED = /^([A-Za-z0-9._-]+)\s*(?:(==|>=)\s*([A-Za-z0-9._+!-]+))?$/
+
+function hasPackage(wanted: string, packages: ReadonlyMap<string, string>): boolean {
+  const [, name, operator, version = ''] = WANTED.exec(wanted.trim()) ?? []
+  const installed = name === undefined ? undefined : packages.get(foldName(name))
+  if (installed === undefined) return false
+  if (operator === undefined || installed === version) return true
+  const order = compareVersions(installed, version)
+  if (order === undefined) return false
+  // A build that is asked for by its local label (`2.1+cu118`) must be that very build.
+  return operator === '>=' ? order >= 0 : order === 0 && !version.includes('+')
+}

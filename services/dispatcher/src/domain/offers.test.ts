@@ -1,0 +1,84 @@
+import { expect, test, vi } from 'vitest'
+import type { Abilities } from './matching.ts'
+import { type Need, offersFor, type Seat } from './offers.ts'
+
+const abilities: Abilities = {
+  resources: undefined,
+  packages: new Map(),
+  labels: { zone: 'a' },
+  runners: ['inprocess'],
+}
+const seat: Seat = {
+  name: 'w',
+  session_id: 's',
+  generation: 7,
+  capacity: 2,
+  used: 0,
+  healthy: true,
+  drained: true,
+  abilities,
+}
+const need = (requirement_id: string, zone?: string): Need => ({
+  requirement_id,
+  requirement: { packages: [], affinity: zone ? { zone } : {}, runner: '' },
+  verdicts: new WeakMap(),
+})
+const estimated = { regardless: false }
+
+test('an offer names the connection, the capacity and what the worker can do', () => {
+  expect(offersFor([seat], [need('r1'), need('r2', 'b'), need('r3', 'a')], estimated)).toEqual([
+    {
+      worker_name: 'w',
+      session_id: 's',
+      connection_generation: 7,
+      capacity: 2,
+      requirement_ids: ['r1', 'r3'],
+    },
+  ])
+})
+
+test.each<[string, Partial<Seat>, number]>([
+  ['one that is full is not offered', { used: 2 }, 0],
+  ['one with a free slot is', { used: 1 }, 1],
+  ['one without a limit always is', { capacity: 0, used: 1_000 }, 1],
+  ['one that is unhealthy is not', { healthy: false }, 0],
+  ['one whose stream is behind is not', { drained: false }, 0],
+])('of workers, %s', (_, change, count) => {
+  expect(offersFor([{ ...seat, ...change }], [need('r')], estimated)).toHaveLength(count)
+})
+
+test('regardless of estimates a full worker is offered, an unhealthy one still not', () => {
+  const offers = offersFor(
+    [
+      { ...seat, used: 9 },
+      { ...seat, healthy: false },
+    ],
+    [need('r')],
+    { regardless: true },
+  )
+  expect(offers).toHaveLength(1)
+})
+
+test('work that nobody can do makes no offer', () => {
+  expect(offersFor([seat], [need('r', 'b')], estimated)).toEqual([])
+  expect(offersFor([seat], [], estimated)).toEqual([])
+})
+
+test('a worker is matched with a requirement once, until its record is another', () => {
+  const wanted = need('r', 'a')
+  const set = vi.spyOn(wanted.verdicts, 'set')
+  offersFor([seat, seat], [wanted], estimated)
+  offersFor([seat], [wanted], estimated)
+  expect(set).toHaveBeenCalledTimes(1)
+
+  const moved = { ...seat, abilities: { ...abilities, labels: { zone: 'b' } } }
+  expect(offersFor([moved], [wanted], estimated)).toEqual([])
+})
+
+test('one lease offers a bounded number of workers and requirements', () => {
+  const seats = Array.from({ length: 600 }, (_, i) => ({ ...seat, name: `w${i}` }))
+  const needs = Array.from({ length: 300 }, (_, i) => need(`r${i}`))
+  const offers = offersFor(seats, needs, estimated)
+  expect(offers).toHaveLength(512)
+  expect(offers[0]?.requirement_ids).toHaveLength(256)
+})

@@ -1,0 +1,70 @@
+import type { Offer } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
+import { type Abilities, meets } from './matching.ts'
+
+/** A worker that could be given work. */
+export interface Seat {
+  name: string
+  session_id: string
+  generation: number
+  /** 0: unlimited. */
+  capacity: number
+  /** How much it holds, as far as this process knows. */
+  used: number
+  healthy: boolean
+  /** Its stream has room for frames. */
+  drained: boolean
+  abilities: Abilities
+}
+
+/** A requirement that has queued work, and which workers were found to meet it. */
+export interface Need {
+  requirement_id: string
+  requirement: Requirement
+  verdicts: WeakMap<Abilities, boolean>
+}
+
+const MAX_OFFERS = 512
+const MAX_NEEDS_PER_OFFER = 256
+
+/**
+ * Offers the workers that are fit and may have room for queued work that they can do. `regardless`
+ * distrusts what is known of their load: the lease checks capacity itself.
+ */
+export function offersFor(
+  seats: Iterable<Seat>,
+  needs: readonly Need[],
+  { regardless }: { regardless: boolean },
+): Offer[] {
+  const offers: Offer[] = []
+  if (needs.length === 0) return offers
+  for (const seat of seats) {
+    if (!seat.healthy || !seat.drained || !(regardless || hasRoom(seat))) continue
+    const requirement_ids = met(needs, seat.abilities)
+    if (requirement_ids.length === 0) continue
+    offers.push({
+      worker_name: seat.name,
+      session_id: seat.session_id,
+      connection_generation: seat.generation,
+      capacity: seat.capacity,
+      requirement_ids,
+    })
+    if (offers.length === MAX_OFFERS) break
+  }
+  return offers
+}
+
+const hasRoom = ({ capacity, used }: Seat): boolean => capacity === 0 || used < capacity
+
+function met(needs: readonly Need[], abilities: Abilities): string[] {
+  const ids: string[] = []
+  for (const need of needs) {
+    let verdict = need.verdicts.get(abilities)
+    if (verdict === undefined) {
+      verdict = meets(need.requirement, abilities)
+      need.verdicts.set(abilities, verdict)
+    }
+    if (verdict && ids.push(need.requirement_id) === MAX_NEEDS_PER_OFFER) break
+  }
+  return ids
+}

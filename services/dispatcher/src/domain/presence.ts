@@ -1,0 +1,21 @@
+const MAX_METRICS = 64
+const MAX_KEY_CHARS = 64
+
+export type Status = 'online' | 'offline' | 'unhealthy'
+
+/** `connected` means by a stream whose holder is alive. */
+export function statusOf({ connected, healthy }: { connected: boolean; healthy: boolean }): Status {
+  if (!connected) return 'offline'
+  return healthy ? 'online' : 'unhealthy'
+}
+
+/** A snapshot of metrics as JSON text, or undefined for one that is not taken: it is all or nothing. */
+export function metricsJson(values: Readonly<Record<string, number>>): string | undefined {
+  const entries = Object.entries(values)
+  const taken =
+    entries.length <= MAX_METRICS &&
+    entries.every(
+      ([key, value]) => key !== '' && key.length <= MAX_KEY_CHARS && Number.isFinite(value),
+    )
+  return taken ? JSON.stringify(Object.fromEntries(entries)) : undefined
+}

@@ -1,0 +1,80 @@
+import type { Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import type { Fault } from '@windlass/runtime/faults'
+import { expect, test } from 'vitest'
+import { validWorker } from './registration.ts'
+
+const worker: Worker = {
+  name: 'w1',
+  runtime: { os_name: 'Linux', os_version: '6.1', python_version: '3.12.1' },
+  packages: [{ name: 'p', version: '1' }],
+  resources: {
+    cpu_total: 4,
+    cpu_available: 0.9,
+    memory_total: 1,
+    memory_available: 0,
+    disk_total: 1,
+    disk_free: 1,
+    gpus: [{ name: 'g', memory_total: 8, memory_available: 4 }],
+  },
+  labels: { zone: 'a' },
+  max_concurrent_executions: 16,
+  runners: ['subprocess'],
+  status: '',
+  metrics: {},
+  last_seen_at: undefined,
+  registered_at: undefined,
+  session_id: '',
+}
+const request = (change: Partial<Worker>) => ({
+  worker: { ...worker, ...change },
+  instance: 'i',
+  proven_session_id: '',
+})
+const resources = (change: object) => ({ resources: { ...worker.resources, ...change } as never })
+
+test('an ordinary worker is taken as it is', () => {
+  expect(validWorker(request({}))).toEqual(worker)
+  expect(validWorker(request({ resources: undefined, runtime: undefined }))).toBeDefined()
+})
+
+test.each<[Partial<Worker>, (string | number)[]]>([
+  [{ name: '..' }, ['name']],
+  [{ name: 'w\n1' }, ['name']],
+  [{ max_concurrent_executions: -1 }, ['max_concurrent_executions']],
+  [
+    { runtime: { os_name: 'x'.repeat(257), os_version: '', python_version: '' } },
+    ['runtime', 'os_name'],
+  ],
+  [{ packages: [{ name: '', version: '1' }] }, ['packages', 0, 'name']],
+  [{ packages: Array(5_001).fill({ name: 'p', version: '1' }) }, ['packages']],
+  [{ labels: { zone: 'x'.repeat(1_025) } }, ['labels', 'zone']],
+  [{ labels: { '': 'x' } }, ['labels']],
+  [{ labels: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`l${i}`, ''])) }, ['labels']],
+  [{ runners: ['a', ''] }, ['runners', 1]],
+  [resources({ cpu_available: Number.NaN }), ['resources', 'cpu_available']],
+  [resources({ disk_free: -1 }), ['resources', 'disk_free']],
+  [
+    resources({
+      gpus: [{ name: 'g', memory_total: Number.POSITIVE_INFINITY, memory_available: 0 }],
+    }),
+    ['resources', 'gpus', 0, 'memory_total'],
+  ],
+])('a part that may not be stored is named: case %#', (change, place) => {
+  try {
+    validWorker(request(change))
+    expect.unreachable()
+  } catch (error) {
+    const { kind, details } = error as Fault
+    expect(kind).toBe('unprocessable')
+    expect(details?.problems).toMatchObject([{ loc: ['body', ...place] }])
+  }
+})
+
+test('all that is wrong is named at once', () => {
+  try {
+    validWorker(request({ name: '', runners: [''] }))
+    expect.unreachable()
+  } catch (error) {
+    expect((error as Fault).details?.problems).toHaveLength(2)
+  }
+})

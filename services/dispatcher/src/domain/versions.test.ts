@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { compareVersions } from './versions.ts'
+
+test.each([
+  ['1.10', '1.9', 1],
+  ['1.0', '1.0.0', 0],
+  ['2', '10', -1],
+  ['2.0rc1', '2.0', -1],
+  ['2.0a2', '2.0b1', -1],
+  ['2.0rc2', '2.0rc1', 1],
+  ['2.0.post1', '2.0', 1],
+  ['2.0.dev3', '2.0a1', -1],
+  ['v1.2', '1.2', 0],
+  ['2.1.0+cu118', '2.1.0', 0],
+])('%s against %s is %i', (a, b, order) => {
+  expect(compareVersions(a, b)).toBe(order)
+  expect(compareVersions(b, a)).toBe(order === 0 ? 0 : -order)
+})
+
+test('what is no version has no place in the order', () => {
+  expect(compareVersions('x', '1')).toBeUndefined()
+  expect(compareVersions('1', '')).toBeUndefined()
+})

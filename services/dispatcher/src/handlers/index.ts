@@ -1,0 +1,33 @@
+import type { DispatcherService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { notFound, unprocessable } from '@windlass/runtime/faults'
+import type { Handlers } from '@windlass/runtime/rpc'
+import * as records from '../store/records.ts'
+import { type Ponging, pong } from './pong.ts'
+import { type Registering, register } from './register.ts'
+
+const STATUSES = ['', 'online', 'offline', 'unhealthy']
+
+export const handlers = (service: Registering & Ponging): Handlers<DispatcherService> => ({
+  register: (request) => register(service, request),
+
+  async pong(request) {
+    await pong(service, request)
+    return {}
+  },
+
+  async list({ status }) {
+    if (!STATUSES.includes(status))
+      throw unprocessable({
+        loc: ['query', 'status'],
+        msg: "Input should be 'online', 'offline' or 'unhealthy'",
+        type: 'enum',
+      })
+    return { workers: await records.list(service.db, status) }
+  },
+
+  async get({ name }) {
+    const worker = await records.find(service.db, name)
+    if (!worker) throw notFound('Worker', name)
+    return worker
+  },
+})

@@ -1,0 +1,65 @@
+import type {
+  RegisterRequest,
+  RegisterResponse,
+} from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import type { Bus } from '@windlass/runtime/bus'
+import type { Db, Tx } from '@windlass/runtime/db'
+import { notFound } from '@windlass/runtime/faults'
+import { newId } from '@windlass/runtime/ids'
+import { admit } from '../domain/admission.ts'
+import { validWorker } from '../domain/registration.ts'
+import type { Releases } from '../releases.ts'
+import type { Roster } from '../roster.ts'
+import { signal } from '../signals.ts'
+import * as records from '../store/records.ts'
+import * as workers from '../store/workers.ts'
+
+export interface Registering {
+  db: Db
+  bus: Bus
+  roster: Roster
+  releases: Releases
+}
+
+/** Registers a worker: who has the name, under which session, and all that the worker says of itself. */
+export async function register(
+  { db, bus, roster, releases }: Registering,
+  request: RegisterRequest,
+): Promise<RegisterResponse> {
+  const worker = validWorker(request)
+  const { name } = worker
+  const { replaced, stored } = await db.tx(async (tx) => {
+    const replaced = await takeName(tx, request, name)
+    await records.save(tx, worker)
+    const stored = await records.find(tx, name)
+    return { replaced, stored }
+  })
+  if (!stored) throw notFound('Worker', name)
+
+  if (replaced !== undefined) {
+    const value = { connection_generation: replaced }
+    signal(bus, name, { $case: 'superseded', value })
+    if (replaced > 1) releases.begin([{ name, connection_generation: replaced - 1 }])
+  }
+  roster.refresh(name)
+  signal(bus, name, { $case: 'revised', value: {} })
+  return { worker: stored, session_id: stored.session_id }
+}
+
+/** Gives the name to the applicant, or throws `conflict`. Answers the new generation if someone else had it. */
+async function takeName(
+  tx: Tx,
+  request: RegisterRequest,
+  name: string,
+): Promise<number | undefined> {
+  const { instance, proven_session_id } = request
+  const fresh = { name, instance, session_id: newId() }
+  if (await workers.claimName(tx, fresh)) return undefined
+  const holder = await workers.lockHolder(tx, name)
+  if (!holder) throw notFound('Worker', name)
+  if (admit(holder, { name, instance, proven_session_id }) === 'keeps its session') {
+    await workers.renew(tx, name)
+    return undefined
+  }
+  return await workers.replace(tx, fresh)
+}

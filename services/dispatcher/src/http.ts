@@ -1,0 +1,85 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Logger } from '@windlass/runtime/log'
+import { PING } from './domain/frame.ts'
+import { isName } from './domain/names.ts'
+
+const MAX_STREAMS = 20_000
+const RETRY_SECONDS = 1
+/** How long the stream of a dead session is held: long enough for its ping to be answered, and so found out. */
+const REFUSED_HOLD_MS = 3_000
+
+/** Opens the stream of a worker, or says why not. */
+export type Open = (
+  request: { name: string; session: string | undefined },
+  response: ServerResponse,
+) => Promise<'opened' | 'unknown worker' | 'dead session'>
+
+/** The listener for worker streams: `GET /workers/{name}/connect`, and nothing else. */
+export function streamServer(open: Open, log: Logger): Server {
+  const server = createServer((request, response) => {
+    answer(open, request, response).catch((error) => {
+      log.warn({ err: error }, 'stream was not opened')
+      if (response.headersSent) response.destroy()
+      else
+        refuse(response, 503, 'The dispatcher cannot be reached', { 'Retry-After': RETRY_SECONDS })
+    })
+  })
+  server.maxConnections = MAX_STREAMS
+  return server
+}
+
+async function answer(open: Open, request: IncomingMessage, response: ServerResponse) {
+  const name = nameIn(request.url ?? '')
+  if (name === undefined) return refuse(response, 404, 'Not Found')
+  if (request.method !== 'GET') return refuse(response, 405, 'Method Not Allowed', { Allow: 'GET' })
+  if (!isName(name)) return refuse(response, 404, unknown(name))
+  const session = request.headers['x-windlass-session']
+  const outcome = await open({ name, session: session?.toString() }, response)
+  if (outcome === 'unknown worker') refuse(response, 404, unknown(name))
+  if (outcome === 'dead session') refuseSession(response)
+}
+
+const unknown = (name: string) => `Worker '${name}' not found`
+
+function nameIn(url: string): string | undefined {
+  const [, encoded] = /^\/workers\/([^/?#]+)\/connect(?:\?.*)?$/.exec(url) ?? []
+  try {
+    return encoded === undefined ? undefined : decodeURIComponent(encoded)
+  } catch {
+    return undefined
+  }
+}
+
+function refuse(
+  response: ServerResponse,
+  status: number,
+  detail: string,
+  headers: Record<string, string | number> = {},
+): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', ...headers })
+  response.end(JSON.stringify({ detail }))
+}
+
+/**
+ * A worker of the reference release does not look at the status of its stream, only at what a POST
+ * answers: so it is pinged once, finds its pong refused, and registers anew.
+ */
+function refuseSession(response: ServerResponse): void {
+  response.writeHead(401, {
+    'Content-Type': 'text/event-stream',
+    'Cache-Control': 'no-cache',
+    'WWW-Authenticate': 'Bearer',
+  })
+  response.write(PING)
+  const held = setTimeout(() => response.end(), REFUSED_HOLD_MS)
+  response.on('close', () => clearTimeout(held))
+}
+
+/** Answers the port that the server got. */
+export async function listen(server: Server, address: { host: string; port: number }) {
+  server.listen(address.port, address.host)
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}

@@ -1,0 +1,46 @@
+import type { Bus } from '@windlass/runtime/bus'
+import type { Db } from '@windlass/runtime/db'
+import type { Logger } from '@windlass/runtime/log'
+import { emit } from '@windlass/runtime/outbox'
+import { signal } from '../signals.ts'
+import * as watch from '../store/watch.ts'
+import type { Connection } from '../store/workers.ts'
+
+const BATCH = 100
+
+export interface Evicting {
+  db: Db
+  bus: Bus
+  log: Logger
+  silence_ms: number
+}
+
+/**
+ * Takes their place from a batch of workers that have been silent for too long, in one transaction
+ * with the events that tell of it. Answers how many, and the connections whose work is now to be released.
+ */
+export async function evict({ db, bus, log, silence_ms }: Evicting) {
+  const evicted = await db.tx(async (tx) => {
+    const gone = await watch.evict(tx, silence_ms / 1_000, BATCH)
+    await Promise.all(
+      lostBy(gone).map(({ name: worker_name, connection_generation }) =>
+        emit(tx, 'dispatcher', worker_name, {
+          $case: 'worker_evicted',
+          value: { worker_name, connection_generation },
+        }),
+      ),
+    )
+    return gone
+  })
+  for (const { name, connection_generation } of evicted) {
+    log.info({ worker_name: name, connection_generation }, 'worker evicted')
+    signal(bus, name, { $case: 'evicted', value: { connection_generation } })
+  }
+  return { count: evicted.length, lost: lostBy(evicted) }
+}
+
+/** One that was never connected was never given work. */
+const lostBy = (evicted: readonly watch.Evicted[]): Connection[] =>
+  evicted.flatMap(({ name, release_generation }) =>
+    release_generation === undefined ? [] : { name, connection_generation: release_generation },
+  )

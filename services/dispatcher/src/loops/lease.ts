@@ -1,0 +1,80 @@
+import type {
+  ExecutionsService,
+  LeaseResponse,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import type { Logger } from '@windlass/runtime/log'
+import { type Loop, loop } from '@windlass/runtime/loop'
+import type { RpcClient } from '@windlass/runtime/rpc-client'
+import type { Dispatch } from '../dispatch.ts'
+import { offersFor } from '../domain/offers.ts'
+import type { Queue } from '../queue.ts'
+import type { Sessions } from '../sessions.ts'
+
+const FLOOR_MS = 1_000
+const MAX_LEASES = 256
+
+export interface Leasing {
+  executions: Pick<RpcClient<ExecutionsService>, 'lease' | 'listReady'>
+  sessions: Sessions
+  queue: Queue
+  dispatch: Dispatch
+  log: Logger
+}
+
+/**
+ * Gives queued work to the workers here: one lease under way at most, and nudges that come
+ * meanwhile make one more round. Once a second it looks by itself, and then offers every worker
+ * that can do what is queued, whatever is believed of its load.
+ */
+export function leaseLoop(leasing: Leasing): Loop {
+  let lookedAtMs = Number.NEGATIVE_INFINITY
+  const turn = { start: 0 }
+
+  const round = async (): Promise<boolean> => {
+    const { sessions, queue, dispatch } = leasing
+    if (sessions.size === 0 || !dispatch.keepsUp) return false
+    const floor = performance.now() - lookedAtMs >= FLOOR_MS
+    if (floor || queue.puzzled) {
+      lookedAtMs = performance.now()
+      await look(leasing)
+    }
+    return await lease(leasing, turn, floor)
+  }
+
+  return loop({ name: 'lease', pauseMs: FLOOR_MS, log: leasing.log }, async () => {
+    try {
+      return await round()
+    } catch (error) {
+      // Not thrown on: the loop would pause ever longer, and work must flow a second after the outage.
+      leasing.log.warn({ err: error }, 'no work can be leased')
+      return false
+    }
+  })
+}
+
+async function look({ executions, queue }: Leasing): Promise<void> {
+  const mark = queue.mark
+  const { requirements } = await executions.listReady({ known_ids: queue.knownIds })
+  queue.listed(requirements, mark)
+}
+
+/** Answers whether there is more to be had at once. */
+async function lease(leasing: Leasing, turn: { start: number }, regardless: boolean) {
+  const { executions, sessions, queue, dispatch } = leasing
+  const mark = queue.mark
+  const offers = offersFor(sessions.rotated(turn.start), queue.needs, { regardless })
+  if (offers.length === 0) return false
+  turn.start += offers.length
+  const answer = await executions.lease({ offers, limit: MAX_LEASES })
+  settle(sessions, answer)
+  if (!answer.more) queue.emptied(new Set(offers.flatMap((offer) => offer.requirement_ids)), mark)
+  dispatch.send(answer.leases)
+  return answer.more && answer.leases.length > 0
+}
+
+function settle(sessions: Sessions, { loads }: LeaseResponse): void {
+  for (const { worker_name, used } of loads) {
+    const session = sessions.get(worker_name)
+    if (session) session.used = used
+  }
+}

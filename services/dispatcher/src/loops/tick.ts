@@ -1,0 +1,98 @@
+import type { Bus } from '@windlass/runtime/bus'
+import type { Db } from '@windlass/runtime/db'
+import type { Logger } from '@windlass/runtime/log'
+import { type Loop, loop } from '@windlass/runtime/loop'
+import type { Callers } from '../callers.ts'
+import { looked, mayEvict, type Patience } from '../domain/patience.ts'
+import type { Pulse } from '../pulse.ts'
+import type { Releases } from '../releases.ts'
+import type { Roster } from '../roster.ts'
+import { signal } from '../signals.ts'
+import * as beats from '../store/beats.ts'
+import * as streams from '../store/streams.ts'
+import * as watch from '../store/watch.ts'
+import { evict } from './evict.ts'
+
+const MAX_TICK_MS = 1_000
+const MAX_ORDINARY_GAP_MS = 2_000
+/** Changes are looked for this much further back than the last look: they may commit late. */
+const LATE_MS = 5_000
+
+export interface Ticking {
+  db: Db
+  bus: Bus
+  log: Logger
+  replica_id: string
+  pulse: Pulse
+  callers: Callers
+  roster: Roster
+  releases: Releases
+  /** Something was put into the outbox. */
+  published(): void
+  heartbeat_ms: number
+  /** The silence after which a worker is evicted. */
+  silence_ms: number
+}
+
+/**
+ * The dispatcher's own look around, once a second or twice in a heartbeat: writes what it heard,
+ * reads what changed elsewhere, evicts. `dark_ms` is how long no dispatcher ran before this one began.
+ */
+export function tickLoop(ticking: Ticking, dark_ms: number): Loop {
+  const pauseMs = Math.min(MAX_TICK_MS, ticking.heartbeat_ms / 2)
+  const { silence_ms } = ticking
+  const tolerance = { gap_ms: pauseMs + Math.min(MAX_ORDINARY_GAP_MS, silence_ms / 4), silence_ms }
+  const start_ms = performance.now()
+  let patience = looked(
+    { looked_at_ms: start_ms - dark_ms, wait_until_ms: start_ms },
+    start_ms,
+    tolerance,
+  )
+  let after_name = ''
+
+  const round = async () => {
+    await flush(ticking)
+    const now_ms = performance.now()
+    const seen = await watch.glance(ticking.db, {
+      within_seconds: (now_ms - patience.looked_at_ms + LATE_MS) / 1_000,
+      silence_seconds: silence_ms / 1_000,
+      after_name,
+    })
+    patience = looked(patience, now_ms, tolerance)
+    ticking.roster.learn(seen.changed)
+    ticking.releases.begin(seen.owing)
+    after_name = seen.owing.at(-1)?.name ?? ''
+    if (seen.silent && mayEvict(patience, now_ms)) await evictAll(ticking, patience)
+  }
+
+  return loop({ name: 'tick', pauseMs, log: ticking.log }, async () => {
+    try {
+      await round()
+    } catch (error) {
+      // Not thrown on: the loop would pause ever longer, and liveness must be looked at each second.
+      ticking.log.warn({ err: error }, 'the database cannot be reached')
+    }
+  })
+}
+
+/** Writes what is known here only, and tells of workers whose health changed by it. */
+export function flush({ db, bus, replica_id, pulse, callers, roster }: Ticking): Promise<void> {
+  return pulse.flush(performance.now(), async (heard, departures) => {
+    if (departures.length > 0) await streams.disconnect(db, departures)
+    const { strangers, flipped } = await beats.write(db, replica_id, heard)
+    callers.forget(strangers)
+    for (const name of flipped) {
+      roster.refresh(name)
+      signal(bus, name, { $case: 'revised', value: {} })
+    }
+  })
+}
+
+async function evictAll(ticking: Ticking, patience: Patience): Promise<void> {
+  while (mayEvict(patience, performance.now())) {
+    const { count, lost } = await evict(ticking)
+    if (count === 0) return
+    ticking.releases.begin(lost)
+    ticking.published()
+  }
+}

@@ -1,0 +1,40 @@
+import type { Beat } from './store/beats.ts'
+import type { Connection } from './store/workers.ts'
+
+type Noted = Omit<Beat, 'age_ms'> & { at_ms: number }
+
+/** What this process has learned about workers and the database has not: their newest pongs, and which streams ended. */
+export class Pulse {
+  #beats = new Map<string, Noted>()
+  #departures: Connection[] = []
+
+  beat(beat: Omit<Beat, 'age_ms'>, now_ms: number): void {
+    const metrics = beat.metrics ?? this.#beats.get(beat.name)?.metrics
+    this.#beats.set(beat.name, { ...beat, metrics, at_ms: now_ms })
+  }
+
+  left(connection: Connection): void {
+    this.#departures.push(connection)
+  }
+
+  /** Hands over all that is noted; it is noted again if `write` fails, unless something newer is by then. */
+  async flush(
+    now_ms: number,
+    write: (beats: Beat[], departures: readonly Connection[]) => Promise<void>,
+  ): Promise<void> {
+    const [beats, departures] = [this.#beats, this.#departures]
+    this.#beats = new Map()
+    this.#departures = []
+    try {
+      const aged = [...beats.values()].map(({ at_ms, ...beat }) => ({
+        ...beat,
+        age_ms: Math.round(now_ms - at_ms),
+      }))
+      await write(aged, departures)
+    } catch (error) {
+      this.#beats = new Map([...beats, ...this.#beats])
+      this.#departures = [...departures, ...this.#departures]
+      throw error
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import type { Abilities } from './domain/matching.ts'
+import type { Seat } from './domain/offers.ts'
+import type { Ending, WorkerStream } from './stream.ts'
+
+/** What may change about a worker while its stream is open. */
+export interface Standing {
+  session_id: string
+  /** Differs whenever the rest did. */
+  changed_at: string
+  capacity: number
+  healthy: boolean
+  abilities: Abilities
+}
+
+/** How long the same cancellation is not repeated on one stream. */
+const CANCEL_REPEAT_MS = 5_000
+
+/** One live stream of a worker. */
+export class Session implements Seat {
+  readonly name: string
+  readonly generation: number
+  readonly stream: WorkerStream
+  readonly #cancelled = new Map<string, number>()
+  #standing: Standing
+  /** How much the worker holds, as far as this process knows. */
+  used = 0
+
+  constructor(name: string, generation: number, standing: Standing, stream: WorkerStream) {
+    this.name = name
+    this.generation = generation
+    this.stream = stream
+    this.#standing = standing
+  }
+
+  get session_id(): string {
+    return this.#standing.session_id
+  }
+
+  get changed_at(): string {
+    return this.#standing.changed_at
+  }
+
+  get capacity(): number {
+    return this.#standing.capacity
+  }
+
+  get healthy(): boolean {
+    return this.#standing.healthy
+  }
+
+  get abilities(): Abilities {
+    return this.#standing.abilities
+  }
+
+  /** Takes in what is stored about the worker by now. */
+  stand(standing: Standing): void {
+    this.#standing = standing
+  }
+
+  /** Takes in what its pong says, ahead of the database. */
+  feel(healthy: boolean): void {
+    this.#standing = { ...this.#standing, healthy }
+  }
+
+  get drained(): boolean {
+    return this.stream.drained
+  }
+
+  /** The worker holds less than before. */
+  freed(slots: number): void {
+    this.used = Math.max(0, this.used - slots)
+  }
+
+  /** Whether this cancellation is to be told now; if so it counts as told. */
+  tellsCancel(execution_id: string, now_ms: number): boolean {
+    for (const [id, told_ms] of this.#cancelled) {
+      if (now_ms - told_ms < CANCEL_REPEAT_MS) break
+      this.#cancelled.delete(id)
+    }
+    if (this.#cancelled.has(execution_id)) return false
+    this.#cancelled.set(execution_id, now_ms)
+    return true
+  }
+}
+
+/** The live streams of this process, at most one for each worker: the one of the highest generation. */
+export class Sessions {
+  readonly #byName = new Map<string, Session>()
+
+  get size(): number {
+    return this.#byName.size
+  }
+
+  get(name: string): Session | undefined {
+    return this.#byName.get(name)
+  }
+
+  /** Takes a stream in, closing an older one of the worker. Closes and refuses it if a newer one is there. */
+  open(session: Session): boolean {
+    const other = this.#byName.get(session.name)
+    if (other && other.generation > session.generation) {
+      session.stream.end('superseded')
+      return false
+    }
+    this.#byName.set(session.name, session)
+    other?.stream.end('superseded')
+    return true
+  }
+
+  /** Closes the worker's stream if it is older than this generation. */
+  close(name: string, generation: number, ending: Ending): void {
+    const session = this.#byName.get(name)
+    if (session && session.generation < generation) session.stream.end(ending)
+  }
+
+  /** Forgets a stream that has ended; answers whether it was the worker's latest here. */
+  drop(session: Session): boolean {
+    if (this.#byName.get(session.name) !== session) return false
+    return this.#byName.delete(session.name)
+  }
+
+  /** Every session once, beginning at a place that moves on, so that no worker is always last. */
+  *rotated(start: number): Generator<Session> {
+    const all = [...this.#byName.values()]
+    for (let i = 0; i < all.length; i++) {
+      const session = all[(start + i) % all.length]
+      if (session) yield session
+    }
+  }
+
+  [Symbol.iterator](): Iterator<Session> {
+    return this.#byName.values()
+  }
+}

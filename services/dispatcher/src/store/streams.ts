@@ -1,0 +1,52 @@
+import type { Queries } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+import type { Connection } from './workers.ts'
+
+/** What is needed of a worker to give it work, as stored. */
+export interface Fitness extends Connection {
+  session_id: string
+  healthy: boolean
+  /** Differs whenever any of these did. */
+  changed_at: string
+  packages: string
+  resources?: string
+  labels: string
+  runners: string
+  max_concurrent_executions: number
+}
+
+const columns = sql`name, session_id, connection_generation, healthy, changed_at::text as changed_at,
+  packages, resources, labels, runners, max_concurrent_executions`
+
+/**
+ * Marks a stream as open at this dispatcher, under a new generation. Undefined when the name is
+ * unknown or has another session; with no session asked for, the name's newest counts.
+ */
+export const connect = (
+  db: Queries,
+  { name, session_id, replica_id }: { name: string; session_id?: string; replica_id: string },
+) =>
+  db.maybe<Fitness>(sql`
+    with mine as (
+      update workers
+         set connection_generation = connection_generation + 1, connected = true,
+             connected_at = now(), replica_id = ${replica_id}, healthy = true, evicted_at = null,
+             last_seen_at = now(), changed_at = now()
+       where name = ${name} and session_id = coalesce(${session_id ?? null}::uuid, session_id)
+      returning name, session_id, connection_generation, healthy, changed_at)
+    select ${columns} from mine join records using (name)`)
+
+/** Marks streams as closed, unless newer ones took their place. */
+export const disconnect = (db: Queries, gone: readonly Connection[]) =>
+  db.run(sql`
+    update workers w set connected = false, replica_id = null, changed_at = now()
+      from (select w.name from workers w
+              join unnest(${gone.map(({ name }) => name)}::text[],
+                          ${gone.map((it) => it.connection_generation)}::bigint[]) as g (name, generation)
+                on w.name = g.name and w.connection_generation = g.generation
+             where w.connected order by w.name for update of w) as mine
+     where w.name = mine.name`)
+
+export const fitness = (db: Queries, names: readonly string[]) =>
+  db.rows<Fitness>(sql`
+    select ${columns} from workers join records using (name) where name = any(${names}::text[])`)

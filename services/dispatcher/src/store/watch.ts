@@ -1,0 +1,66 @@
+import type { Queries, Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+import type { Connection } from './workers.ts'
+
+export interface Change extends Connection {
+  /** Differs whenever anything but pongs and metrics did. */
+  changed_at: string
+}
+
+export interface Glance {
+  /** Workers of which something changed lately, as they are now. */
+  changed: Change[]
+  /** Some worker has been silent for too long. */
+  silent: boolean
+  /** Connections whose work is to be released, after the given name. */
+  owing: Connection[]
+}
+
+export interface Glimpse {
+  /** How far back a change is of interest. */
+  within_seconds: number
+  silence_seconds: number
+  after_name: string
+}
+
+export interface Evicted extends Connection {
+  /** The connection that was lost; undefined if there never was one. */
+  release_generation?: number
+}
+
+const MAX_OWING = 100
+
+/** All that a dispatcher must look for by itself, in one statement. */
+export async function glance(db: Queries, glimpse: Glimpse): Promise<Glance> {
+  const { within_seconds, silence_seconds, after_name } = glimpse
+  const rows = await db.rows<Change & { matter: keyof Glance }>(sql`
+    select 'changed' as matter, name, connection_generation, changed_at::text from workers
+     where changed_at > now() - make_interval(secs => ${within_seconds})
+    union all
+    (select 'silent', name, 0, '' from workers
+      where evicted_at is null and last_seen_at < now() - make_interval(secs => ${silence_seconds}) limit 1)
+    union all
+    (select 'owing', name, release_generation, '' from workers
+      where release_generation is not null and name > ${after_name} order by name limit ${MAX_OWING})`)
+  const of = (matter: keyof Glance) => rows.filter((row) => row.matter === matter)
+  return { changed: of('changed'), silent: of('silent').length > 0, owing: of('owing') }
+}
+
+/** Takes their place from workers that are silent for too long, a batch at most. Rows that someone else has in hand are left to them. */
+export const evict = (tx: Tx, silence_seconds: number, limit: number) =>
+  tx.rows<Evicted>(sql`
+    update workers w
+       set evicted_at = now(), changed_at = now(), connected = false, replica_id = null,
+           connection_generation = w.connection_generation + 1,
+           release_generation = nullif(w.connection_generation, 0)
+      from (select name from workers
+             where evicted_at is null and last_seen_at < now() - make_interval(secs => ${silence_seconds})
+             order by last_seen_at limit ${limit} for update skip locked) as silent
+     where w.name = silent.name
+    returning w.name, w.connection_generation, w.release_generation`)
+
+/** The work of this connection is back in the queue. */
+export const released = (db: Queries, { name, connection_generation }: Connection) =>
+  db.run(sql`
+    update workers set release_generation = null
+     where name = ${name} and release_generation = ${connection_generation}`)

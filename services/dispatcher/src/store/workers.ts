@@ -1,0 +1,69 @@
+import type { Queries, Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+import type { Holder } from '../domain/admission.ts'
+
+/** A worker and one of its connections. */
+export interface Connection {
+  name: string
+  connection_generation: number
+}
+
+/** How long a dispatcher that does not show itself is still believed to hold its streams. */
+const REPLICA_TRUST_SECONDS = 5
+
+/** Whether the row `w` has a stream at a dispatcher that is alive. */
+export const live = sql`(w.connected and exists (
+  select from replicas r where r.replica_id = w.replica_id
+     and r.seen_at > now() - make_interval(secs => ${REPLICA_TRUST_SECONDS})))`
+
+/** Takes a name that nobody has; answers whether it did. */
+export async function claimName(
+  tx: Tx,
+  worker: { name: string; session_id: string; instance: string },
+) {
+  const { name, session_id, instance } = worker
+  const claimed = await tx.run(sql`
+    insert into workers (name, session_id, instance) values (${name}, ${session_id}, ${instance})
+    on conflict (name) do nothing`)
+  return claimed === 1
+}
+
+export const lockHolder = (tx: Tx, name: string) =>
+  tx.maybe<Holder>(sql`
+    select session_id, instance, ${live} as live from workers w where name = ${name} for update`)
+
+/** The same process registered again: it keeps its session, its stream and its work. */
+export const renew = (tx: Tx, name: string) =>
+  tx.run(sql`
+    update workers
+       set registered_at = now(), last_seen_at = now(), changed_at = now(), evicted_at = null
+     where name = ${name}`)
+
+/** Another process has the name from now on; what the earlier one holds is to be released. Answers the new generation. */
+export async function replace(
+  tx: Tx,
+  worker: { name: string; session_id: string; instance: string },
+) {
+  const { name, session_id, instance } = worker
+  const row = await tx.maybe<Connection>(sql`
+    update workers
+       set session_id = ${session_id}, instance = ${instance}, registered_at = now(), last_seen_at = now(),
+           changed_at = now(), evicted_at = null, connected = false, replica_id = null, healthy = true,
+           metrics = '{}', connection_generation = connection_generation + 1,
+           release_generation = nullif(connection_generation, 0)
+     where name = ${name} returning name, connection_generation`)
+  return row?.connection_generation ?? 0
+}
+
+/** Fails when the database cannot be reached. */
+export const reachable = (db: Queries) => db.rows(sql`select 1`)
+
+/** The sessions that have these names now. */
+export const sessions = (db: Queries, names: readonly string[]) =>
+  db.rows<{ name: string; session_id: string }>(sql`
+    select name, session_id from workers where name = any(${names}::text[])`)
+
+/** Whether the name was ever registered. */
+export async function exists(db: Queries, name: string): Promise<boolean> {
+  return (await sessions(db, [name])).length > 0
+}

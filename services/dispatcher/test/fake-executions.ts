@@ -1,0 +1,179 @@
+import { CatalogService, type Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import {
+  type Execution,
+  ExecutionsService,
+  type Lease,
+  type LeaseRequest,
+  type RequeueRequest,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
+import { Fault } from '@windlass/runtime/faults'
+import { newId } from '@windlass/runtime/ids'
+import { RpcServer } from '@windlass/runtime/rpc-server'
+import { pino } from 'pino'
+import { onTestFinished } from 'vitest'
+
+export const anything: Requirement = { packages: [], affinity: {}, runner: '' }
+
+/** A scripted executions service with a queue in memory, and a catalog that knows every workflow. */
+export class FakeExecutions {
+  readonly leaseCalls: LeaseRequest[] = []
+  readonly listCalls: { known_ids: string[] }[] = []
+  readonly requeues: RequeueRequest[] = []
+  readonly held = new Map<string, Execution[]>()
+  readonly cancelling = new Map<string, Execution>()
+  readonly #queued: { requirement_id: string; execution: Execution }[] = []
+  readonly #requirements = new Map<string, Requirement>()
+  fetched = 0
+  /** Set to make every call fail. */
+  down = false
+  inFlight = 0
+  mostInFlight = 0
+
+  require(requirement: Requirement): string {
+    const requirement_id = newId()
+    this.#requirements.set(requirement_id, requirement)
+    return requirement_id
+  }
+
+  queue(requirement_id: string, change: Partial<Execution> = {}): Execution {
+    const execution = newExecution(change)
+    this.#queued.push({ requirement_id, execution })
+    return execution
+  }
+
+  get queued(): number {
+    return this.#queued.length
+  }
+
+  hold(worker_name: string, count: number): void {
+    const more = Array.from({ length: count }, () => newExecution({ worker_name }))
+    this.held.set(worker_name, [...(this.held.get(worker_name) ?? []), ...more])
+  }
+
+  async listen(): Promise<string> {
+    const server = new RpcServer(pino({ level: 'silent' }))
+    onTestFinished(() => server.stop())
+    const unused = async () => {
+      throw new Fault('invalid', 'not scripted')
+    }
+    server.serve(ExecutionsService, {
+      submit: unused,
+      get: unused,
+      list: unused,
+      lease: async (request) => this.#lease(request),
+      requeue: async (request) => {
+        this.#answerable()
+        this.requeues.push(request)
+        const lost = this.held.get(request.worker_name)?.splice(0) ?? []
+        return { requeued: lost.length }
+      },
+      log: async ({ execution_id }) => {
+        this.#answerable()
+        return { execution: this.cancelling.get(execution_id), entries: [], more: false }
+      },
+      listReady: async (request) => {
+        this.#answerable()
+        this.listCalls.push(request)
+        const ids = new Set(this.#queued.map(({ requirement_id }) => requirement_id))
+        const requirements = [...ids].map((requirement_id) => ({
+          requirement_id,
+          requirement: request.known_ids.includes(requirement_id)
+            ? undefined
+            : this.#requirements.get(requirement_id),
+        }))
+        return { requirements }
+      },
+    })
+    return `127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 }, [])}`
+  }
+
+  async listenCatalog(): Promise<string> {
+    const server = new RpcServer(pino({ level: 'silent' }))
+    onTestFinished(() => server.stop())
+    const unused = async () => {
+      throw new Fault('invalid', 'not scripted')
+    }
+    server.serve(CatalogService, {
+      analyze: unused,
+      register: unused,
+      resolve: unused,
+      get: unused,
+      list: unused,
+      listVersions: unused,
+      delete: unused,
+      getById: async ({ id }) => {
+        this.fetched++
+        return workflow(id)
+      },
+    })
+    return `127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 }, [])}`
+  }
+
+  #answerable(): void {
+    if (this.down) throw new Fault('unavailable', 'scripted to be down')
+  }
+
+  /** Gives each offered worker what it has room for, in queue order, as the real service does. */
+  async #lease(request: LeaseRequest) {
+    this.#answerable()
+    this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    this.inFlight--
+    this.leaseCalls.push(request)
+    const leases: Lease[] = []
+    for (const entry of [...this.#queued]) {
+      const offer = request.offers.find(
+        ({ requirement_ids, worker_name, capacity }) =>
+          requirement_ids.includes(entry.requirement_id) &&
+          (capacity === 0 || (this.held.get(worker_name)?.length ?? 0) < capacity),
+      )
+      if (!offer || leases.length === request.limit) continue
+      this.#queued.splice(this.#queued.indexOf(entry), 1)
+      const { worker_name } = offer
+      const execution = { ...entry.execution, worker_name, claim_generation: 1 }
+      this.held.set(worker_name, [...(this.held.get(worker_name) ?? []), execution])
+      leases.push({ execution, log: [], resumed: false, execution_token: '' })
+    }
+    const loads = request.offers.map(({ worker_name }) => ({
+      worker_name,
+      used: this.held.get(worker_name)?.length ?? 0,
+    }))
+    const offered = new Set(request.offers.flatMap(({ requirement_ids }) => requirement_ids))
+    const more = this.#queued.some(({ requirement_id }) => offered.has(requirement_id))
+    return { leases, loads, more }
+  }
+}
+
+const newExecution = (change: Partial<Execution>): Execution => ({
+  execution_id: newId(),
+  workflow_id: 'c'.repeat(32),
+  workflow_namespace: 'default',
+  workflow_name: 'hello',
+  workflow_version: 1,
+  state: 'SCHEDULED',
+  worker_name: '',
+  claim_generation: 0,
+  input_json: '{"n":9007199254740993}',
+  last_seq: 1,
+  created_at: undefined,
+  updated_at: undefined,
+  worker_session: '',
+  ...change,
+})
+
+const workflow = (id: string): Workflow => ({
+  id,
+  namespace: 'default',
+  name: 'hello',
+  version: 1,
+  source: Buffer.from('x = 1\n'),
+  imports: [],
+  metadata_json: '{}',
+  requests_json: 'null',
+  affinity_json: 'null',
+  requirement: anything,
+  input_schema_json: '',
+  created_at: undefined,
+  created_by: '',
+})

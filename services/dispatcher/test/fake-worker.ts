@@ -1,0 +1,81 @@
+import { get, type IncomingMessage } from 'node:http'
+import { onTestFinished } from 'vitest'
+
+export interface Frame {
+  id: string | undefined
+  event: string | undefined
+  data: string | undefined
+  at_ms: number
+}
+
+/** A worker's end of its stream: what came, and whether it has ended. */
+export interface FakeStream {
+  status: number
+  headers: IncomingMessage['headers']
+  frames: Frame[]
+  comments: string[]
+  /** All that came, for bodies that are no stream. */
+  text(): string
+  ended: boolean
+  /** Stops reading, as a process that hangs. */
+  stall(): void
+  /** Breaks the connection, as a process that is killed. */
+  kill(): void
+}
+
+/** Opens `GET /workers/{name}/connect` and resolves when its headers are there. */
+export function openStream(port: number, name: string, session?: string): Promise<FakeStream> {
+  return new Promise((resolve, reject) => {
+    const request = get({
+      host: '127.0.0.1',
+      port,
+      path: `/workers/${name}/connect`,
+      headers: session === undefined ? {} : { 'x-windlass-session': session },
+      agent: false,
+    })
+    onTestFinished(() => void request.destroy())
+    request.on('error', reject)
+    request.on('response', (response) => resolve(read(response)))
+  })
+}
+
+function read(response: IncomingMessage): FakeStream {
+  let text = ''
+  let rest = ''
+  const stream: FakeStream = {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    frames: [],
+    comments: [],
+    text: () => text,
+    ended: false,
+    stall: () => void response.pause(),
+    kill: () => void response.destroy(),
+  }
+  response.setEncoding('utf8')
+  response.on('data', (chunk: string) => {
+    text += chunk
+    const parts = (rest + chunk).split('\n\n')
+    rest = parts.pop() ?? ''
+    for (const part of parts) take(stream, part)
+  })
+  response.on('error', () => {})
+  response.on('close', () => {
+    stream.ended = true
+  })
+  return stream
+}
+
+function take(stream: FakeStream, part: string): void {
+  if (part.startsWith(':')) {
+    stream.comments.push(part)
+    return
+  }
+  const fields = new Map(
+    part
+      .split('\n')
+      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+  )
+  const [id, event, data] = ['id', 'event', 'data'].map((name) => fields.get(name))
+  stream.frames.push({ id, event, data, at_ms: performance.now() })
+}

@@ -1,0 +1,177 @@
+import { sql } from '@windlass/runtime/sql'
+import { expect, test } from 'vitest'
+import { openStream } from './fake-worker.ts'
+import { registration, setup } from './system.ts'
+
+const refused = (kind: string) => expect.objectContaining({ kind })
+
+test('a worker is answered with its record and a session of its own', async () => {
+  const { register, rpc, name } = await setup()
+  const worker = name()
+  const { session_id, worker: stored } = await register({ name: worker, labels: { zone: 'b' } })
+
+  expect(session_id).toMatch(/^[0-9a-f]{32}$/)
+  expect(stored).toMatchObject({ name: worker, labels: { zone: 'b' }, session_id })
+  expect(stored?.resources?.cpu_available).toBe(3.5)
+  expect(await rpc.get({ name: worker })).toEqual(stored)
+  expect(stored?.status).toBe('offline')
+})
+
+test('registering again refreshes everything, under a new session', async () => {
+  const { register, rpc, name } = await setup()
+  const worker = name()
+  const first = await register({ name: worker })
+  const second = await register({
+    name: worker,
+    packages: [],
+    resources: undefined,
+    runtime: undefined,
+    runners: ['subprocess'],
+    labels: {},
+    max_concurrent_executions: 0,
+  })
+
+  expect(second.session_id).not.toBe(first.session_id)
+  expect(await rpc.get({ name: worker })).toMatchObject({
+    packages: [],
+    resources: undefined,
+    runtime: undefined,
+    runners: ['subprocess'],
+    labels: {},
+    max_concurrent_executions: 0,
+  })
+})
+
+test('the same process keeps its session and its work', async () => {
+  const { register, name, executions, db } = await setup()
+  const worker = name()
+  const first = await register({ name: worker }, { instance: 'i1' })
+  const second = await register({ name: worker }, { instance: 'i1' })
+
+  expect(second.session_id).toBe(first.session_id)
+  const owing = sql`select name from workers where release_generation is not null`
+  expect(await db.rows(owing)).toEqual([])
+  expect(executions.requeues).toEqual([])
+})
+
+test('a name with a live stream is refused at every dispatcher, unless the token is shown', async () => {
+  const { join, all, name } = await setup({ dispatchers: 2 })
+  const worker = name()
+  const { session_id, stream } = await join({ name: worker })
+
+  for (const { rpc } of all)
+    await expect(rpc.register(registration({ name: worker }))).rejects.toThrow(refused('conflict'))
+  expect(stream.ended).toBe(false)
+
+  const request = registration({ name: worker }, { proven_session_id: session_id })
+  const renewed = await all[1]?.rpc.register(request)
+  expect(renewed?.session_id).not.toBe(session_id)
+  await expect.poll(() => stream.ended).toBe(true)
+})
+
+test('a closed stream frees the name at once, and what the earlier process held is released', async () => {
+  const { join, register, name, executions } = await setup()
+  const worker = name()
+  const { session_id, stream } = await join({ name: worker })
+  executions.hold(worker, 2)
+  stream.kill()
+
+  await expect.poll(() => register({ name: worker }).catch(() => undefined)).toBeDefined()
+  await expect.poll(() => executions.held.get(worker)).toEqual([])
+  expect(executions.requeues).toContainEqual({
+    worker_name: worker,
+    connection_generation: 1,
+    died: true,
+  })
+  expect(session_id).toBeDefined()
+})
+
+test('work is released when executions comes back, if it was away', async () => {
+  const { join, register, name, executions } = await setup()
+  const worker = name()
+  const { session_id } = await join({ name: worker })
+  executions.hold(worker, 1)
+  executions.down = true
+  await register({ name: worker }, { proven_session_id: session_id })
+  expect(executions.requeues).toEqual([])
+
+  executions.down = false
+  await expect.poll(() => executions.held.get(worker)).toEqual([])
+})
+
+test('of many processes that register one new name at once, all get an answer and one session is left', async () => {
+  const { all, name } = await setup({ dispatchers: 2 })
+  const worker = name()
+  const sessions = await Promise.all(
+    Array.from({ length: 10 }, async (_, i) => {
+      const { rpc } = all[i % 2] ?? all[0] ?? expect.unreachable()
+      return (await rpc.register(registration({ name: worker }))).session_id
+    }),
+  )
+  const known = await all[0]?.rpc.get({ name: worker })
+  expect(sessions).toContain(known?.session_id)
+  expect(new Set(sessions).size).toBe(10)
+})
+
+test('a record out of bounds is refused, naming the part, and nothing is stored', async () => {
+  const { register, rpc, name } = await setup()
+  const worker = name()
+  await expect(register({ name: worker, runners: [''] })).rejects.toMatchObject({
+    kind: 'unprocessable',
+    details: { problems: [{ loc: ['body', 'runners', 0] }] },
+  })
+  await expect(register({ name: '..' })).rejects.toThrow(refused('unprocessable'))
+  await expect(rpc.get({ name: worker })).rejects.toThrow(refused('not_found'))
+})
+
+test('workers are listed by name with their status', async () => {
+  const { join, register, rpc, name, executions } = await setup()
+  const [there, gone] = [`a-${name()}`, `b-${name()}`]
+  await join({ name: there })
+  await register({ name: gone })
+
+  const listed = async (status: string) =>
+    (await rpc.list({ status })).workers.map((worker) => [worker.name, worker.status])
+  expect(await listed('')).toEqual([
+    [there, 'online'],
+    [gone, 'offline'],
+  ])
+  expect(await listed('online')).toEqual([[there, 'online']])
+  expect(await listed('offline')).toEqual([[gone, 'offline']])
+  expect(await listed('unhealthy')).toEqual([])
+  await expect(rpc.list({ status: 'busy' })).rejects.toThrow(refused('unprocessable'))
+  expect(executions.requeues).toEqual([])
+})
+
+test('a worker that left long ago is not listed, but known by name', async () => {
+  const { register, rpc, name, db } = await setup()
+  const worker = name()
+  await register({ name: worker })
+  await db.run(
+    sql`update workers set last_seen_at = now() - interval '3 hours', evicted_at = now()`,
+  )
+
+  expect((await rpc.list({ status: '' })).workers).toEqual([])
+  expect(await rpc.get({ name: worker })).toMatchObject({ status: 'offline' })
+})
+
+test('the streams of a dispatcher that died are not believed in for long', async () => {
+  const { join, rpc, register, name, db, stop } = await setup()
+  const worker = name()
+  const { session_id } = await join({ name: worker })
+  await db.run(sql`update workers set replica_id = ${session_id}`)
+
+  expect(await rpc.get({ name: worker })).toMatchObject({ status: 'offline' })
+  expect(await register({ name: worker })).toBeDefined()
+  await stop()
+})
+
+test('a stream of an unknown or malformed name is 404, in JSON', async () => {
+  const { streams, name } = await setup()
+  for (const path of [name(), '%2e%2e', 'w%0a1', '%', 'a%2Fb']) {
+    const stream = await openStream(streams, path)
+    await expect.poll(() => stream.ended).toBe(true)
+    expect(stream.status).toBe(404)
+    expect(JSON.parse(stream.text())).toHaveProperty('detail')
+  }
+})

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto'
+import {
+  DispatcherService,
+  type RegisterRequest,
+  type Worker,
+} from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { Ready, WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
+import { openBus } from '@windlass/runtime/bus'
+import { openDb } from '@windlass/runtime/db'
+import { connect } from '@windlass/runtime/rpc-client'
+import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { started } from '@windlass/testkit/service'
+import { pino } from 'pino'
+import { onTestFinished } from 'vitest'
+import { start } from '../src/server.ts'
+import { FakeExecutions } from './fake-executions.ts'
+import { openStream } from './fake-worker.ts'
+
+const MIGRATIONS = new URL('../migrations/', import.meta.url)
+
+/** One database and scripted neighbours, and as many dispatchers as asked for. */
+export async function setup({ dispatchers = 1, env = {} as Record<string, string> } = {}) {
+  const url = await freshDatabase('dispatcher', MIGRATIONS)
+  const executions = new FakeExecutions()
+  const settings = {
+    SVC_POSTGRES__URL: url,
+    SVC_NATS__URL: testUrl('TEST_NATS_URL'),
+    SVC_SERVICES__EXECUTIONS: await executions.listen(),
+    SVC_SERVICES__CATALOG: await executions.listenCatalog(),
+    SVC_WORKERS__HEARTBEAT_INTERVAL: '0.2',
+    SVC_WORKERS__HEARTBEAT_TIMEOUT: '60',
+    SVC_WORKERS__EVICTION_GRACE_PERIOD: '60',
+    ...env,
+  }
+  const begin = async () => {
+    const { ports, stop } = await started(start, settings)
+    const rpc = connect(DispatcherService, [`127.0.0.1:${ports.grpc}`])
+    onTestFinished(() => rpc.close())
+    return { rpc, streams: ports.streams ?? 0, stop }
+  }
+  const all = await Promise.all(Array.from({ length: dispatchers }, begin))
+  const db = openDb(url, 'dispatcher')
+  onTestFinished(() => db.close())
+  const bus = await openBus(testUrl('TEST_NATS_URL'), pino({ level: 'silent' }))
+  onTestFinished(() => bus.close())
+  const [first] = all
+  if (!first) throw new Error('no dispatcher')
+
+  return {
+    ...first,
+    all,
+    db,
+    bus,
+    executions,
+    begin,
+    name: () => `w-${randomBytes(6).toString('hex')}`,
+    register: (change: Partial<Worker>, extra: Partial<RegisterRequest> = {}) =>
+      first.rpc.register(registration(change, extra)),
+    /** Registers a worker and opens its stream at the first dispatcher. */
+    async join(change: Partial<Worker> & { name: string }) {
+      const { session_id } = await first.rpc.register(registration(change, {}))
+      return { session_id, stream: await openStream(first.streams, change.name, session_id) }
+    },
+    ready: (requirement_id: string) =>
+      bus.whisper(`ready.${requirement_id}`, Ready.encode({ requirement_id }).finish()),
+    tell: (name: string, body: NonNullable<WorkerSignal['body']>) =>
+      bus.whisper(`workers.${name}`, WorkerSignal.encode({ body }).finish()),
+  }
+}
+
+export const registration = (
+  change: Partial<Worker>,
+  extra: Partial<RegisterRequest> = {},
+): RegisterRequest => ({
+  worker: {
+    name: 'w',
+    runtime: { os_name: 'Linux', os_version: '6.1', python_version: '3.12.1' },
+    packages: [{ name: 'aiohttp', version: '3.9.1' }],
+    resources: {
+      cpu_total: 4,
+      cpu_available: 3.5,
+      memory_total: 100,
+      memory_available: 50,
+      disk_total: 10,
+      disk_free: 5,
+      gpus: [],
+    },
+    labels: { zone: 'a' },
+    max_concurrent_executions: 2,
+    runners: ['inprocess'],
+    status: '',
+    metrics: {},
+    last_seen_at: undefined,
+    registered_at: undefined,
+    session_id: '',
+    ...change,
+  },
+  instance: '',
+  proven_session_id: '',
+  ...extra,
+})
