@@ -1,0 +1,51 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { loop } from './loop.ts'
+
+const log = pino({ level: 'silent' })
+const options = { name: 'test', pauseMs: 60_000, log }
+
+test('a round that has more to do is followed at once, the last one by a pause', async () => {
+  let rounds = 0
+  const running = loop(options, async () => ++rounds < 3)
+  await expect.poll(() => rounds).toBe(3)
+  await running.stop()
+  expect(rounds).toBe(3)
+})
+
+test('a poke ends the pause, and one that comes during a round makes one more', async () => {
+  let rounds = 0
+  let release = () => {}
+  const running = loop(options, async () => {
+    rounds++
+    if (rounds === 2) await new Promise<void>((resolve) => (release = resolve))
+  })
+  await expect.poll(() => rounds).toBe(1)
+  running.poke()
+  await expect.poll(() => rounds).toBe(2)
+  running.poke()
+  running.poke()
+  release()
+  await expect.poll(() => rounds).toBe(3)
+  await running.stop()
+  expect(rounds).toBe(3)
+})
+
+test('a round that throws does not end the loop', async () => {
+  let rounds = 0
+  const running = loop({ ...options, pauseMs: 1 }, async () => {
+    if (++rounds < 3) throw new Error('passing')
+  })
+  await expect.poll(() => rounds).toBeGreaterThanOrEqual(3)
+  await running.stop()
+})
+
+test('stopping waits for the round under way', async () => {
+  let ended = false
+  const running = loop(options, async () => {
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    ended = true
+  })
+  await running.stop()
+  expect(ended).toBe(true)
+})

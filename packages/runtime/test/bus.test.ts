@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import { testUrl } from '@windlass/testkit/database'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { openBus } from '../src/bus.ts'
+import { seal } from '../src/outbox.ts'
+
+async function setup() {
+  const bus = await openBus(testUrl('TEST_NATS_URL'), pino({ level: 'silent' }))
+  onTestFinished(() => bus.close())
+  const source = `test${randomBytes(4).toString('hex')}`
+  const event = (worker_name: string, event_id?: string) =>
+    seal(
+      source,
+      worker_name,
+      { $case: 'worker_evicted', value: { worker_name, connection_generation: 1 } },
+      event_id,
+    )
+  return { bus, source, event, consumer: { durable: source, subject: `${source}.>` } }
+}
+
+test('an event whose handler fails is delivered again, before those after it', async () => {
+  const { bus, event, consumer } = await setup()
+  const seen: string[] = []
+  const stop = bus.consume(consumer, async ({ key }) => {
+    seen.push(key)
+    if (seen.length === 1) throw new Error('not yet')
+  })
+  onTestFinished(() => stop())
+  await bus.publishAll([event('first'), event('second')])
+  await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['first', 'first', 'second'])
+})
+
+test('an event that is published again under its id is heard once', async () => {
+  const { bus, event, consumer } = await setup()
+  const seen: string[] = []
+  const stop = bus.consume(consumer, async ({ key }) => void seen.push(key))
+  onTestFinished(() => stop())
+  const repeated = event('twice', randomBytes(8).toString('hex'))
+  await bus.publishAll([repeated])
+  await bus.publishAll([repeated, event('after')])
+  await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['twice', 'after'])
+})
+
+test('a consumer that was lost with its server is made anew', async () => {
+  const { bus, source, event, consumer } = await setup()
+  const seen: string[] = []
+  const stop = bus.consume(consumer, async ({ key }) => void seen.push(key))
+  onTestFinished(() => stop())
+  await bus.publishAll([event('before')])
+  await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['before'])
+  const { hostname, port, username, password } = new URL(testUrl('TEST_NATS_URL'))
+  const admin = await connect({ servers: `${hostname}:${port}`, user: username, pass: password })
+  onTestFinished(() => admin.close())
+  const manager = await jetstreamManager(admin)
+  await manager.consumers.delete('EVENTS', source)
+  await expect
+    .poll(
+      async () => (await manager.consumers.info('EVENTS', source).catch(() => undefined))?.name,
+      { timeout: 20_000 },
+    )
+    .toBe(source)
+  await bus.publishAll([event('after')])
+  await expect.poll(() => seen.at(-1), { timeout: 10_000 }).toBe('after')
+})
+
+test('what is whispered is heard by those who listen', async () => {
+  const { bus, source } = await setup()
+  const heard: string[] = []
+  const listening = bus.overhear(`${source}.*`, (bytes, subject) =>
+    heard.push(`${subject} ${Buffer.from(bytes)}`),
+  )
+  await listening.flushed()
+  bus.whisper(`${source}.a`, Buffer.from('1'))
+  await expect.poll(() => heard).toEqual([`${source}.a 1`])
+  listening.stop()
+  bus.whisper(`${source}.a`, Buffer.from('2'))
+  await bus.ping()
+  expect(heard).toHaveLength(1)
+})

@@ -1,0 +1,98 @@
+import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { Fault } from '../src/faults.ts'
+import type { Handlers } from '../src/rpc.ts'
+import { connect } from '../src/rpc-client.ts'
+import { RpcServer } from '../src/rpc-server.ts'
+
+type Identity = Handlers<typeof IdentityService>
+
+const HOST = '127.0.0.1'
+
+async function serve(handlers: Partial<Identity>, port = 0) {
+  const server = new RpcServer(pino({ level: 'silent' }))
+  const missing = async () => {
+    throw new Error('not in this test')
+  }
+  server.serve(IdentityService, {
+    checkBootstrap: missing,
+    issueSession: missing,
+    checkSession: missing,
+    ...handlers,
+  } as Identity)
+  const bound = await server.listen({ host: HOST, port }, [])
+  onTestFinished(() => server.stop())
+  return { server, port: bound }
+}
+
+function client(...ports: number[]) {
+  const identity = connect(
+    IdentityService,
+    ports.map((port) => `${HOST}:${port}`),
+  )
+  onTestFinished(() => identity.close())
+  return identity
+}
+
+test('a fault arrives as it was thrown, with its kind, message and details', async () => {
+  const details = { problems: [{ loc: ['body', 'name'], msg: 'grüße', type: 'x' }] }
+  const { port } = await serve({
+    async checkSession() {
+      throw new Fault('unprocessable', 'no — never', { details })
+    },
+  })
+  await expect(client(port).checkSession({ token: 'x' })).rejects.toMatchObject({
+    kind: 'unprocessable',
+    details,
+  })
+})
+
+test('what is no fault is told to nobody', async () => {
+  const { port } = await serve({
+    async checkSession() {
+      throw new Error('select * from secrets')
+    },
+  })
+  await expect(client(port).checkSession({ token: 'x' })).rejects.not.toMatchObject({
+    message: expect.stringContaining('secrets'),
+  })
+})
+
+test('an outage of the database is unavailable, not a bug', async () => {
+  const { port } = await serve({
+    async checkSession() {
+      throw Object.assign(new Error('terminating connection'), { code: '57P01' })
+    },
+  })
+  await expect(client(port).checkSession({ token: 'x' })).rejects.toMatchObject({
+    kind: 'unavailable',
+  })
+})
+
+test('a call has a deadline', async () => {
+  const { port } = await serve({ checkSession: () => new Promise(() => {}) })
+  await expect(client(port).checkSession({ token: 'x' }, { timeoutMs: 100 })).rejects.toMatchObject(
+    { kind: 'unavailable' },
+  )
+})
+
+test('a service that restarts is waited for, and replicas share the calls', async () => {
+  const served = [0, 0]
+  const handler = (i: number) => ({
+    async checkSession() {
+      served[i] = (served[i] ?? 0) + 1
+      return { worker_name: `${i}`, session_id: '' }
+    },
+  })
+  const [a, b] = [await serve(handler(0)), await serve(handler(1))]
+  const identity = client(a.port, b.port)
+  const burst = () =>
+    Promise.all(Array.from({ length: 40 }, () => identity.checkSession({ token: 'x' })))
+  // The first calls go to whichever replica was connected first.
+  await expect.poll(() => burst().then(() => Math.min(...served))).toBeGreaterThan(20)
+  await Promise.all([a.server.stop(), b.server.stop()])
+  const waiting = identity.checkSession({ token: 'x' })
+  await serve(handler(0), a.port)
+  expect(await waiting).toMatchObject({ worker_name: '0' })
+})

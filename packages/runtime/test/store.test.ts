@@ -1,0 +1,93 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { emptyDatabase, testUrl } from '@windlass/testkit/database'
+import { expect, onTestFinished, test } from 'vitest'
+import { openDb } from '../src/db.ts'
+import { bumpEpoch, readEpoch } from '../src/epoch.ts'
+import { migrate } from '../src/migrate.ts'
+import { openRedis, redisReady } from '../src/redis.ts'
+import { sql } from '../src/sql.ts'
+
+async function setup() {
+  const url = await emptyDatabase()
+  const db = openDb(url, 'public')
+  onTestFinished(() => db.close())
+  return { url, db }
+}
+
+test('values are parameters, fragments nest, and rows come in the types of the wire', async () => {
+  const { db } = await setup()
+  const name = "'; drop table x; --"
+  const columns = sql`${name}::text as name, ${'0190aaaabbbb7ccc8dddeeeeffff0000'}::uuid as id`
+  const row = await db.maybe(
+    sql`select ${columns}, '{"a":9007199254740993}'::json as body, 5::bigint as n, null as nothing`,
+  )
+  expect(row).toEqual({
+    name,
+    id: '0190aaaabbbb7ccc8dddeeeeffff0000',
+    body: '{"a":9007199254740993}',
+    n: 5,
+    nothing: undefined,
+  })
+})
+
+test('a transaction is all or nothing, and leaves a usable connection behind', async () => {
+  const { db } = await setup()
+  await db.run(sql`create table t (n int)`)
+  const failing = db.tx(async (tx) => {
+    await tx.run(sql`insert into t values (1)`)
+    await tx.run(sql`select 1 / 0`)
+  })
+  await expect(failing).rejects.toMatchObject({ code: '22012' })
+  await db.tx((tx) =>
+    Promise.all([tx.run(sql`insert into t values (2)`), tx.run(sql`insert into t values (3)`)]),
+  )
+  expect(await db.rows(sql`select n from t order by n`)).toEqual([{ n: 2 }, { n: 3 }])
+})
+
+test('a connection that the server ends is replaced', async () => {
+  const { db } = await setup()
+  const [own] = await db.rows<{ pid: number }>(sql`select pg_backend_pid() as pid`)
+  const other = openDb(testUrl('TEST_POSTGRES_URL'), 'public')
+  onTestFinished(() => other.close())
+  await other.run(sql`select pg_terminate_backend(${own?.pid}::int)`)
+  await expect
+    .poll(() => db.rows(sql`select 1 as one`).catch(() => undefined))
+    .toEqual([{ one: 1 }])
+})
+
+test('migrations run once, in order, also when replicas race, and a failing one leaves nothing', async () => {
+  const { url, db } = await setup()
+  const folder = mkdtempSync(join(tmpdir(), 'windlass-migrations-'))
+  writeFileSync(join(folder, '0001_make_t.sql'), 'create table t (n int);')
+  writeFileSync(join(folder, '0002_fill_t.sql'), 'insert into t values (1);')
+  const place = pathToFileURL(`${folder}/`)
+  const runs = await Promise.all([1, 2, 3].map(() => migrate(url, 'made', place)))
+  expect(runs.flat().sort()).toEqual(['0001_make_t.sql', '0002_fill_t.sql'])
+  expect(await db.rows(sql`select n from made.t`)).toEqual([{ n: 1 }])
+  writeFileSync(join(folder, '0003_break.sql'), 'insert into t values (2); select 1 / 0;')
+  await expect(migrate(url, 'made', place)).rejects.toThrow('0003_break.sql')
+  expect(await db.rows(sql`select n from made.t`)).toEqual([{ n: 1 }])
+})
+
+test('an epoch stays until it is bumped or lost, and never comes again', async () => {
+  const redis = openRedis(testUrl('TEST_REDIS_URL'))
+  onTestFinished(() => redis.disconnect())
+  await redisReady(redis)
+  const first = await readEpoch(redis, 'catalog')
+  expect(first).toMatch(/^[0-9a-f]{24}$/)
+  await bumpEpoch(redis, 'catalog')
+  const second = await readEpoch(redis, 'catalog')
+  await redis.del('epoch:catalog')
+  const third = await readEpoch(redis, 'catalog')
+  expect(new Set([first, second, third]).size).toBe(3)
+})
+
+test('without Redis nothing is known and nothing is promised', async () => {
+  const redis = openRedis('redis://127.0.0.1:1')
+  onTestFinished(() => redis.disconnect())
+  expect(await readEpoch(redis, 'auth')).toBeUndefined()
+  await expect(bumpEpoch(redis, 'auth')).rejects.toMatchObject({ kind: 'unavailable' })
+})
