@@ -1,0 +1,26 @@
+import type { Exchange } from '../http/exchange.ts'
+import { authenticate } from './authenticate.ts'
+import { ANONYMOUS, type Caller, demand } from './caller.ts'
+import type { Asked } from './rule.ts'
+import { ruleOf } from './rules.ts'
+
+/** Who is asking, as far as the route wants to know before it looks at the request. */
+export function identify(access: string, x: Exchange, isOn: boolean): Caller {
+  if (access === 'public' || ruleOf(access)?.for === 'machines') return ANONYMOUS
+  return authenticate(x, isOn)
+}
+
+/** Lets a request in, or throws why not. Answers what a rule has looked up. */
+export async function admit(
+  access: string,
+  asked: Asked<Record<string, string>>,
+): Promise<unknown> {
+  if (access === 'public' || access === 'authenticated') return undefined
+  const rule = ruleOf(access)
+  if (rule) return rule.admit(asked as Asked<never>)
+  demand(
+    asked.caller,
+    access.replace(/{(\w+)}/g, (_, name: string) => asked.params[name] ?? ''),
+  )
+  return undefined
+}

@@ -1,0 +1,24 @@
+import type { Exchange } from '../http/exchange.ts'
+import type { Services } from '../services.ts'
+import type { Caller } from './caller.ts'
+
+/** A request before it is let in. */
+export interface Asked<Params> {
+  x: Exchange
+  params: Params
+  query: { version?: number }
+  caller: Caller
+  services: Services
+  /** Takes the body now, for the rule that has to look into it. */
+  body(): Promise<unknown>
+}
+
+/** Access that a permission cannot say. It throws the refusal, or answers what it looked up, so that the handler need not. */
+export interface AccessRule<Params, T> {
+  summary: string
+  /** `people` are identified first; `machines` show a token of their own, which the rule checks. */
+  for: 'people' | 'machines'
+  admit(asked: Asked<Params>): Promise<T>
+}
+
+export const rule = <Params, T>(rule: AccessRule<Params, T>) => rule

@@ -1,0 +1,29 @@
+import { bootstrap } from './bootstrap.ts'
+import type { AccessRule, Asked } from './rule.ts'
+import { mayReadSchedule } from './schedule.ts'
+import { ownWorker } from './worker.ts'
+import { mayRegister, mayResume, mayRun } from './workflow.ts'
+
+/** Access that no permission template can say, by the name under which routes declare it. */
+export const rules = {
+  bootstrap,
+  'own worker': ownWorker,
+  'may run': mayRun,
+  'may resume': mayResume,
+  'may register': mayRegister,
+  'may read schedule': mayReadSchedule,
+}
+
+export type Rule = keyof typeof rules
+
+type ParamsOf<R extends Rule> =
+  Parameters<(typeof rules)[R]['admit']>[0] extends Asked<infer P> ? P : never
+
+/** The path parameters that a rule looks at. */
+export type RuleNeeds<R extends Rule> = keyof ParamsOf<R>
+
+/** What a rule hands to the handler. */
+export type Found<A> = A extends Rule ? Awaited<ReturnType<(typeof rules)[A]['admit']>> : undefined
+
+export const ruleOf = (access: string): AccessRule<never, unknown> | undefined =>
+  (rules as Record<string, AccessRule<never, unknown>>)[access]

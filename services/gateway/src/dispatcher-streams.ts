@@ -1,0 +1,71 @@
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { unavailable } from '@windlass/runtime/faults'
+import type { Owner } from './access/worker.ts'
+import type { Exchange } from './http/exchange.ts'
+
+/** A dispatcher that does not begin to answer in this time is passed over. */
+const ANSWER_MS = 5_000
+/** What of the dispatcher's head goes on to the worker. */
+const PASSED = ['content-type', 'cache-control', 'x-accel-buffering', 'retry-after'] as const
+
+/** Hands workers' streams through from the dispatchers, byte for byte. */
+export class DispatcherStreams {
+  readonly #urls: readonly string[]
+  #turn = Math.floor(Math.random() * 1_000)
+
+  constructor(urls: readonly string[]) {
+    this.#urls = urls
+  }
+
+  /** Connects a worker to the next dispatcher that answers, and resolves when the stream is over. Either end closes the other. */
+  async pass(x: Exchange, owner: Owner): Promise<void> {
+    const { length } = this.#urls
+    this.#turn++
+    for (let i = 0; i < length && !x.signal.aborted; i++) {
+      const call = open(this.#urls[(this.#turn + i) % length] ?? '', x, owner)
+      const upstream = await answerOf(call)
+      if (upstream) return copy(upstream, x)
+    }
+    throw unavailable('no dispatcher is within reach')
+  }
+}
+
+function open(
+  url: string,
+  { id, signal }: Exchange,
+  { worker_name, session_id }: Owner,
+): ClientRequest {
+  // The dispatchers' listeners are inside the cluster: they take the gateway's word for the session.
+  const headers = { 'x-request-id': id, ...(session_id && { 'x-windlass-session': session_id }) }
+  const call = request(`${url}/workers/${worker_name}/connect`, { agent: false, headers, signal })
+  call.setTimeout(ANSWER_MS, () => call.destroy(new Error('no answer')))
+  call.setNoDelay(true)
+  return call.end()
+}
+
+/** The head of the answer, or undefined where nobody answers. */
+function answerOf(call: ClientRequest): Promise<IncomingMessage | undefined> {
+  return new Promise((resolve) => {
+    call.once('response', (answer) => {
+      call.setTimeout(0)
+      resolve(answer)
+    })
+    call.on('error', () => resolve(undefined))
+    call.once('close', () => resolve(undefined))
+  })
+}
+
+function copy(upstream: IncomingMessage, { res, id, signal }: Exchange): Promise<void> {
+  const head = PASSED.flatMap((name) => {
+    const value = upstream.headers[name]
+    return value === undefined ? [] : [name, value]
+  })
+  res.writeHead(upstream.statusCode ?? 502, [...head, 'x-request-id', id])
+  res.flushHeaders()
+  return new Promise((resolve) => {
+    // A stream that breaks off must not look like one that ended: a worker waits before it tries again.
+    upstream.once('error', () => (signal.aborted ? res.end() : res.destroy()))
+    res.once('close', resolve)
+    upstream.pipe(res)
+  })
+}

@@ -1,0 +1,79 @@
+import type { NewEvent } from '@windlass/proto/windlass/executions/v1/executions'
+import { type Problem, unprocessable } from '@windlass/runtime/faults'
+import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json'
+import { EVENT_TYPES, isState } from './states.ts'
+
+/** What a worker reports. Payloads are slices of the body. */
+export interface Report {
+  execution_id: string
+  state: string
+  output_json: string | undefined
+  events: NewEvent[]
+}
+
+const MAX_EVENTS = 50_000
+/** The database finds repeated events by their ids, in an index with short keys. */
+const MAX_ID_LENGTH = 256
+const MAX_TEXT_LENGTH = 65_536
+
+type Members = Map<string, string>
+type Place = (string | number)[]
+
+/** The report in the text of a checkpoint's body, which is checked JSON. Unknown members are ignored. */
+export function readCheckpoint(text: string): Report {
+  const members = membersOf(text) ?? wrong(['body'], 'must be an object', 'object_type')
+  for (const name of ['workflow_id', 'workflow_namespace', 'workflow_name'])
+    control(members, name, ['body'])
+  const state = control(members, 'state', ['body'])
+  if (!isState(state)) wrong(['body', 'state'], 'unknown state', 'enum')
+  if (members.has('current_worker')) control(members, 'current_worker', ['body'])
+  return {
+    execution_id: control(members, 'execution_id', ['body']),
+    state,
+    output_json: members.get('output'),
+    events: readEvents(members.get('events')),
+  }
+}
+
+function readEvents(text: string | undefined): NewEvent[] {
+  if (text === undefined) return []
+  const place: Place = ['body', 'events']
+  const elements = elementsOf(text) ?? wrong(place, 'must be an array', 'list_type')
+  if (elements.length > MAX_EVENTS) wrong(place, `more than ${MAX_EVENTS} events`, 'too_long')
+  return elements.map((element, i) => readEvent(element, [...place, i]))
+}
+
+function readEvent(text: string, place: Place): NewEvent {
+  const members = membersOf(text) ?? wrong(place, 'must be an object', 'object_type')
+  const type = control(members, 'type', place)
+  if (!EVENT_TYPES.has(type)) wrong([...place, 'type'], 'unknown type', 'enum')
+  const id = members.get('id')
+  const event_id = id === undefined || id === 'null' ? '' : control(members, 'id', place)
+  if (event_id.length > MAX_ID_LENGTH)
+    wrong([...place, 'id'], `longer than ${MAX_ID_LENGTH}`, 'too_long')
+  return {
+    event_id,
+    type,
+    source_id: control(members, 'source_id', place),
+    name: control(members, 'name', place),
+    value_json: members.get('value') ?? 'null',
+    time: control(members, 'time', place),
+  }
+}
+
+/** A member that steers: a string that a database column can hold. */
+function control(members: Members, name: string, place: Place): string {
+  const raw = members.get(name)
+  if (raw === undefined) return wrong([...place, name], 'Field required', 'missing')
+  const value = stringOf(raw)
+  if (value === undefined) return wrong([...place, name], 'must be a string', 'string_type')
+  if (raw.includes('\\') && /\0|\p{Cs}/u.test(value))
+    return wrong([...place, name], 'holds NUL or half a character', 'string_unicode')
+  if (value.length > MAX_TEXT_LENGTH)
+    return wrong([...place, name], `longer than ${MAX_TEXT_LENGTH}`, 'too_long')
+  return value
+}
+
+function wrong(loc: Place, msg: string, type: Problem['type']): never {
+  throw unprocessable({ loc, msg, type })
+}

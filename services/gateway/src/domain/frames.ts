@@ -1,0 +1,74 @@
+import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
+import type { ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
+import { quote } from '@windlass/runtime/json'
+import { isFinal } from './states.ts'
+import { detailed } from './views.ts'
+
+/** Steps of the server's own that say nothing to a client. */
+const UNSENT = new Set([
+  'WORKFLOW_SCHEDULED',
+  'WORKFLOW_CLAIMED',
+  'WORKFLOW_RESUMING',
+  'WORKFLOW_RESUME_SCHEDULED',
+  'WORKFLOW_RESUME_CLAIMED',
+])
+
+/** Valid JSON has raw line breaks only between its tokens; a frame has one data line. */
+const oneLine = (json: string) => json.replace(/[\r\n]+/g, ' ')
+
+/** The state that an event tells of, so that a replayed log reads as it was lived. */
+export function stateAfter(state: string, type: string): string {
+  if (type === 'WORKFLOW_STARTED' || type === 'WORKFLOW_RESUMED') return 'RUNNING'
+  if (type.startsWith('WORKFLOW_')) return type.slice('WORKFLOW_'.length)
+  return state === 'CLAIMED' || state === 'RESUME_CLAIMED' ? 'RUNNING' : state
+}
+
+/** The frame of one entry, or undefined for what is not sent. */
+export function frameOf(execution_id: string, state: string, entry: LogEntry): string | undefined {
+  if (UNSENT.has(entry.type)) return undefined
+  return frame(entry.seq, entry.type, `{${fieldsOf(execution_id, state, entry)}}`)
+}
+
+/** The last frame: it carries the output, or the whole context when that was asked for. */
+export function closingFrame(
+  execution: Execution,
+  entry: LogEntry,
+  log: readonly LogEntry[] | undefined,
+): string {
+  const { execution_id, state, output_json } = execution
+  const data = log
+    ? `{${entryFields(entry)},${detailed(execution, log).text.slice(1)}`
+    : `{${fieldsOf(execution_id, state, entry)},"output":${output_json ?? 'null'}}`
+  return frame(entry.seq, entry.type, oneLine(data))
+}
+
+/** What a task reported; its id is that of the last entry, since it stands in no log. */
+export function progressFrame(
+  { execution_id, state, seq }: { execution_id: string; state: string; seq: number },
+  { task_id, task_name, value_json, time }: ProgressItem,
+): string {
+  const fields = fieldsOf(execution_id, state, {
+    type: 'TASK_PROGRESS',
+    source_id: task_id,
+    name: task_name,
+    value_json,
+    time,
+  })
+  return frame(seq, 'TASK_PROGRESS', `{${fields}}`)
+}
+
+/** Whether a stream ends with this entry. */
+export const closes = ({ type }: LogEntry) =>
+  type.startsWith('WORKFLOW_') && isFinal(type.slice('WORKFLOW_'.length))
+
+const frame = (seq: number, type: string, data: string) =>
+  `id: ${seq}\nevent: ${type.toLowerCase()}\ndata: ${data}\n\n`
+
+type Fields = Pick<LogEntry, 'type' | 'source_id' | 'name' | 'value_json' | 'time'>
+
+const fieldsOf = (execution_id: string, state: string, entry: Fields) =>
+  `"execution_id":"${execution_id}","state":"${state}",${entryFields(entry)}`
+
+const entryFields = ({ type, source_id, name, value_json, time }: Fields) =>
+  `"type":"${type}","source_id":${quote(source_id)},"name":${quote(name)}` +
+  `,"value":${oneLine(value_json || 'null')},"time":${quote(time)}`

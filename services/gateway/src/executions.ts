@@ -1,0 +1,132 @@
+import type {
+  Command,
+  Execution,
+  ExecutionsService,
+  ListRequest,
+  ListResponse,
+  LogEntry,
+  LogResponse,
+  Result,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import { Fault, type Kind, notFound } from '@windlass/runtime/faults'
+import { Gather } from '@windlass/runtime/gather'
+import type { RpcClient } from '@windlass/runtime/rpc-client'
+import { inRuns, orAlone, persistently } from './batches.ts'
+
+type Outcome<T> = { value: T } | { error: unknown }
+
+/** An execution as its change left it, with its log where that was asked for. */
+export interface Changed {
+  execution: Execution
+  log: LogEntry[]
+}
+
+const SUBMIT_LANES = 4
+const GET_LANES = 2
+
+/** The executions service, with the calls of all requests of this process gathered into few. */
+export class Executions {
+  readonly #rpc: RpcClient<typeof ExecutionsService>
+  readonly #submits: Gather<Command, Outcome<Result>>
+  readonly #gets: Gather<string, Outcome<Execution | undefined>>
+
+  constructor(rpc: RpcClient<typeof ExecutionsService>) {
+    this.#rpc = rpc
+    this.#submits = new Gather((commands) => this.#submitAll(commands), { lanes: SUBMIT_LANES })
+    this.#gets = new Gather((ids) => this.#getAll(ids), { lanes: GET_LANES })
+  }
+
+  /** Changes an execution, or throws why it was refused. Safe to repeat, so a broken call is. */
+  async submit(command: Command): Promise<Changed> {
+    const { body, log } = unwrap(await this.#submits.add(command))
+    if (body?.$case === 'execution') return { execution: body.value, log }
+    if (!body) throw new Error('a command was not answered')
+    const { kind, message, details_json } = body.value
+    const details = details_json ? JSON.parse(details_json) : undefined
+    throw new Fault(kind as Kind, message, { details })
+  }
+
+  async find(execution_id: string): Promise<Execution | undefined> {
+    return unwrap(await this.#gets.add(execution_id))
+  }
+
+  async get(execution_id: string): Promise<Execution> {
+    const execution = await this.find(execution_id)
+    if (!execution) throw notFound('Execution', execution_id)
+    return execution
+  }
+
+  /** One of this workflow; another's is as good as none. */
+  async of(path: {
+    execution_id: string
+    namespace: string
+    workflow_name: string
+  }): Promise<Execution> {
+    const { execution_id, namespace, workflow_name } = path
+    const execution = await this.get(execution_id)
+    if (
+      execution.workflow_namespace !== namespace ||
+      execution.workflow_name.normalize('NFC') !== workflow_name
+    )
+      throw new Fault(
+        'not_found',
+        `Execution ${execution_id} does not belong to workflow ${namespace}/${workflow_name}.`,
+      )
+    return execution
+  }
+
+  /** A page of the log, with the execution as it is then. */
+  page(execution_id: string, after_seq: number): Promise<LogResponse> {
+    return this.#rpc.log({ execution_id, after_seq, limit: 0 })
+  }
+
+  /** The execution and its whole log, of one moment. */
+  async withLog(execution_id: string): Promise<Changed> {
+    const log: LogEntry[] = []
+    for (;;) {
+      const { execution, entries, more } = await this.page(execution_id, log.at(-1)?.seq ?? 0)
+      if (!execution) throw notFound('Execution', execution_id)
+      log.push(...entries)
+      if (!more || entries.length === 0) return { execution, log }
+    }
+  }
+
+  list(request: ListRequest): Promise<ListResponse> {
+    return this.#rpc.list(request)
+  }
+
+  async drained(): Promise<void> {
+    await Promise.all([this.#submits.drained(), this.#gets.drained()])
+  }
+
+  async #submitAll(commands: Command[]): Promise<Outcome<Result>[]> {
+    const runs = inRuns(commands, sizeOf).map((run) =>
+      orAlone(run, async (some) => {
+        const { results } = await persistently(() => this.#rpc.submit({ commands: [...some] }))
+        return results
+      }),
+    )
+    return (await Promise.all(runs)).flat()
+  }
+
+  #getAll(execution_ids: string[]): Promise<Outcome<Execution | undefined>[]> {
+    return orAlone(execution_ids, async (some) => {
+      const { executions } = await this.#rpc.get({ execution_ids: [...new Set(some)] })
+      const found = new Map(executions.map((execution) => [execution.execution_id, execution]))
+      return some.map((id) => found.get(id))
+    })
+  }
+}
+
+function unwrap<T>(outcome: Outcome<T>): T {
+  if ('error' in outcome) throw outcome.error
+  return outcome.value
+}
+
+function sizeOf({ body }: Command): number {
+  if (body?.$case === 'create') return body.value.input_json.length
+  if (body?.$case === 'resume') return body.value.body_json.length
+  if (body?.$case !== 'checkpoint') return 0
+  const { events, output_json = '' } = body.value
+  return events.reduce((sum, { value_json }) => sum + value_json.length, output_json.length)
+}

@@ -1,0 +1,47 @@
+import { Gather } from '@windlass/runtime/gather'
+import { connect } from '@windlass/runtime/rpc-client'
+import type { Settings } from '@windlass/runtime/settings'
+
+const CHECK_MS = 3_000
+const nothing = () => Buffer.alloc(0)
+
+/** The standard gRPC health service, as much of it as is asked here. `SERVING` is 1 in field 1. */
+const HealthService = {
+  check: {
+    path: '/grpc.health.v1.Health/Check',
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: nothing,
+    requestDeserialize: () => ({}),
+    responseSerialize: nothing,
+    responseDeserialize: (bytes: Buffer) => ({ isServing: bytes[0] === 8 && bytes[1] === 1 }),
+  },
+} as const
+
+export interface Health {
+  /** Whether the services that hold what this one serves are well, and so their database. */
+  isWell(): Promise<boolean>
+  close(): void
+}
+
+export function watchHealth({ services }: Settings): Health {
+  const clients = [services.executions, services.catalog].map((addresses) =>
+    connect(HealthService, addresses),
+  )
+  const isWell = async () => {
+    const checks = clients.map((client) => client.check({}, { timeoutMs: CHECK_MS }))
+    const answers = await Promise.allSettled(checks)
+    return answers.every((answer) => answer.status === 'fulfilled' && answer.value.isServing)
+  }
+  // Those who ask at the same time get the same answer.
+  const gather = new Gather<undefined, boolean>(async (asks) => {
+    const well = await isWell()
+    return asks.map(() => well)
+  })
+  return {
+    isWell: () => gather.add(undefined),
+    close: () => {
+      for (const client of clients) client.close()
+    },
+  }
+}

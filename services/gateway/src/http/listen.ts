@@ -1,0 +1,88 @@
+import { createServer, type Server, STATUS_CODES } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { unavailable } from '@windlass/runtime/faults'
+import type { Route } from '../route.ts'
+import { sendFault } from './answer.ts'
+import { createApp } from './app.ts'
+import { Exchange } from './exchange.ts'
+import { Matcher } from './matcher.ts'
+import { logRequest } from './request-log.ts'
+import { type Serving, serve } from './serve.ts'
+
+/** Longer than what balancers keep an idle connection for, so that they are the ones to close it. */
+const KEEP_ALIVE_MS = 75_000
+const HEADERS_MS = 20_000
+const REQUEST_MS = 120_000
+const MAX_HEADER_BYTES = 16_384
+/** How long a stop waits for answers that are under way, and for those that wait for an execution. */
+const DRAIN_MS = 10_000
+const WAIT_MS = 5_000
+const STOPPING = unavailable('the server is stopping')
+
+export interface Listening {
+  port: number
+  stop(): Promise<void>
+}
+
+/** Serves the routes: the hot ones by themselves, the others by Express, with the same checks. */
+export async function listen(routes: readonly Route[], serving: Serving): Promise<Listening> {
+  const app = createApp(routes, serving)
+  const hot = new Matcher(routes.filter(({ raw }) => raw))
+  const server = createServer({
+    keepAlive: true,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  })
+  server.on('request', (req, res) => {
+    if (!server.listening) res.setHeader('connection', 'close')
+    const x = new Exchange(req, res)
+    try {
+      const match = hot.find(req.method ?? '', x.path)
+      if (match) void serve(match.route, x, match.params, serving)
+      else app(x)
+    } catch (error) {
+      sendFault(x, error)
+      logRequest(serving.log, x)
+    }
+  })
+  server.on('clientError', refuseMalformed)
+
+  const { host, port } = serving.services.settings.server
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  return { port: (server.address() as AddressInfo).port, stop: () => stop(server, serving) }
+}
+
+/** Takes no new requests, ends the streams, lets answers under way finish for a while. */
+async function stop(server: Server, { open }: Serving): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const enough = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+  for (const x of open) if (x.res.headersSent) x.giveUp(STOPPING)
+  const impatience = setTimeout(() => {
+    for (const x of open) x.giveUp(STOPPING)
+  }, WAIT_MS)
+  await closed
+  clearTimeout(impatience)
+  clearTimeout(enough)
+}
+
+const REFUSALS: Record<string, number> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+}
+
+/** What is not HTTP gets an answer in our form all the same, and no second chance. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  const status = REFUSALS[error.code ?? ''] ?? 400
+  const body = JSON.stringify({ detail: STATUS_CODES[status] })
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}

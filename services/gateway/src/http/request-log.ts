@@ -1,0 +1,21 @@
+import type { Logger } from '@windlass/runtime/log'
+import type { Exchange } from './exchange.ts'
+
+const MAX_PATH_LENGTH = 1_024
+/** As nginx has it: the client left before it was answered. */
+const LEFT = 499
+
+/** The one line that each request leaves. Queries are not in it: they may hold anything. */
+export function logRequest(log: Logger, { req, res, id, path, route, startedAt }: Exchange): void {
+  log.info(
+    {
+      request_id: id,
+      method: req.method,
+      path: path.length > MAX_PATH_LENGTH ? path.slice(0, MAX_PATH_LENGTH) : path,
+      route,
+      status: res.headersSent ? res.statusCode : LEFT,
+      ms: Math.round((performance.now() - startedAt) * 100) / 100,
+    },
+    'request',
+  )
+}

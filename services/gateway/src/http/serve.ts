@@ -1,0 +1,70 @@
+import type { Logger } from '@windlass/runtime/log'
+import { admit, identify } from '../access/admit.ts'
+import type { BodyLimits } from '../body.ts'
+import { JsonText } from '../domain/views.ts'
+import { Written } from '../reply.ts'
+import type { Route } from '../route.ts'
+import type { Services } from '../services.ts'
+import { faultOf, sendFault, sendJson } from './answer.ts'
+import type { Exchange } from './exchange.ts'
+import { logRequest } from './request-log.ts'
+
+export interface Serving {
+  services: Services
+  limits: BodyLimits
+  log: Logger
+  /** What is being answered just now. */
+  open: Set<Exchange>
+}
+
+/** One request of a route, whoever routed it: who is asking, for what, may they, with which body; then the handler. */
+export async function serve(
+  route: Route,
+  x: Exchange,
+  raw: Record<string, string>,
+  serving: Serving,
+): Promise<void> {
+  x.route = route.path
+  serving.open.add(x)
+  try {
+    await answer(route, x, raw, serving)
+  } catch (error) {
+    refuse(route, x, error, serving.log)
+  } finally {
+    serving.open.delete(x)
+    logRequest(serving.log, x)
+  }
+}
+
+async function answer(
+  route: Route,
+  x: Exchange,
+  raw: Record<string, string>,
+  { services, limits }: Serving,
+): Promise<void> {
+  const caller = identify(route.access, x, services.settings.security.auth.enabled)
+  const params: Record<string, string> = {}
+  for (const name in route.params)
+    params[name] = route.params[name]?.read(raw[name] ?? '') as string
+  const query = route.readQuery(x.search) as { version?: number }
+  let taken: Promise<unknown> | undefined
+  const body = () => {
+    taken ??= route.body.take(x, limits)
+    return taken
+  }
+  const found = await admit(route.access, { x, params, query, caller, services, body })
+  const input = { params, query, body: await body(), caller, found, services, x }
+  const reply = await route.handle(input)
+  if (reply instanceof JsonText) sendJson(x, 200, reply.text)
+  else if (reply instanceof Written) await reply.write(x)
+  else sendJson(x, 200, JSON.stringify(reply))
+}
+
+function refuse(route: Route, x: Exchange, error: unknown, log: Logger): void {
+  // A client that left is nobody's fault.
+  if (x.isOver) return
+  if (!faultOf(error))
+    log.error({ err: error, request_id: x.id, route: route.path }, 'unexpected error')
+  if (x.res.headersSent) x.res.destroy()
+  else if (!route.refuse?.(error, x)) sendFault(x, error)
+}

@@ -1,0 +1,86 @@
+import type { Bus, Overhearing } from '@windlass/runtime/bus'
+import { Gather } from '@windlass/runtime/gather'
+
+type Hear<T> = (message: T) => void
+
+interface Channel<T> {
+  ears: Set<Hear<T>>
+  heard: Overhearing
+  /** Nothing came since somebody last looked. */
+  isQuiet: boolean
+  /** Resolves when the server knows of the subscription. */
+  known: Promise<unknown>
+}
+
+/** Without NATS nobody waits for it: whoever listens also looks by itself. */
+const FLUSH_MS = 1_000
+
+/** One subscription for each subject, however many listen to it; a message is decoded once. */
+export class Shared<T> {
+  readonly #bus: Bus
+  readonly #subjectOf: (key: string) => string
+  readonly #decode: (bytes: Uint8Array) => T
+  readonly #channels = new Map<string, Channel<T>>()
+  readonly #flushes = new Gather<Overhearing, undefined>(flushOnce)
+
+  constructor(bus: Bus, subjectOf: (key: string) => string, decode: (bytes: Uint8Array) => T) {
+    this.#bus = bus
+    this.#subjectOf = subjectOf
+    this.#decode = decode
+  }
+
+  /** Resolves when nothing said from now on is missed. Answers how to stop listening. */
+  async listen(key: string, hear: Hear<T>): Promise<() => void> {
+    const channel = this.#channels.get(key) ?? this.#open(key)
+    channel.ears.add(hear)
+    await channel.known
+    return () => {
+      if (!channel.ears.delete(hear) || channel.ears.size > 0) return
+      channel.heard.stop()
+      this.#channels.delete(key)
+    }
+  }
+
+  /** Passes a message on as if it had been heard. */
+  tell(key: string, message: T): void {
+    for (const hear of this.#channels.get(key)?.ears ?? []) hear(message)
+  }
+
+  /** Where nothing was heard since the last time this was asked. */
+  takeQuiet(): string[] {
+    const quiet: string[] = []
+    for (const [key, channel] of this.#channels) {
+      if (channel.isQuiet) quiet.push(key)
+      channel.isQuiet = true
+    }
+    return quiet
+  }
+
+  #open(key: string): Channel<T> {
+    const heard = this.#bus.overhear(this.#subjectOf(key), (bytes) => {
+      channel.isQuiet = false
+      this.tell(key, this.#decode(bytes))
+    })
+    const known = this.#flushes.add(heard)
+    const channel: Channel<T> = { ears: new Set(), heard, isQuiet: false, known }
+    this.#channels.set(key, channel)
+    return channel
+  }
+}
+
+/** The server knows of all subscriptions that were made before a flush when that flush is answered. */
+async function flushOnce(made: Overhearing[]): Promise<undefined[]> {
+  let patience: NodeJS.Timeout | undefined
+  const enough = new Promise<void>((resolve) => {
+    patience = setTimeout(resolve, FLUSH_MS)
+  })
+  await Promise.race([
+    made
+      .at(-1)
+      ?.flushed()
+      .catch(() => {}),
+    enough,
+  ])
+  clearTimeout(patience)
+  return made.map(() => undefined)
+}

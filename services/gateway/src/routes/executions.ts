@@ -1,0 +1,131 @@
+import { invalid, notFound } from '@windlass/runtime/faults'
+import { z } from 'zod'
+import { isFinal, isState, STATES } from '../domain/states.ts'
+import { flag, page, text } from '../fields.ts'
+import { settle } from '../live/settle.ts'
+import { eventStream, lastEventId } from '../live/stream.ts'
+import { route } from '../route.ts'
+import { listOf, viewOf } from './answers.ts'
+import { EventStream, ExecutionList, ExecutionView } from './schemas.ts'
+
+const filter = text(255).default('')
+const detailed = flag.default(false)
+
+export const listExecutions = route('get', '/executions', {
+  summary: 'List executions, newest first',
+  access: 'execution:*:read',
+  query: { state: filter, workflow_name: filter, namespace: filter, ...page },
+  returns: ExecutionList,
+  handle: ({ query, services }) =>
+    listOf(services.executions, {
+      state: stateOf(query.state),
+      workflow_namespace: query.namespace,
+      workflow_name: query.workflow_name,
+      limit: query.limit,
+      offset: query.offset,
+    }),
+})
+
+export const listWorkflowExecutions = route(
+  'get',
+  '/workflows/{namespace}/{workflow_name}/executions',
+  {
+    summary: 'List the executions of a workflow, newest first',
+    access: 'workflow:{namespace}:{workflow_name}:read',
+    query: { state: filter, ...page },
+    returns: ExecutionList,
+    async handle({ params, query, services }) {
+      const state = stateOf(query.state)
+      const { namespace, name } = await services.resolve(params.namespace, params.workflow_name, 0)
+      return listOf(services.executions, {
+        state,
+        workflow_namespace: namespace,
+        workflow_name: name,
+        limit: query.limit,
+        offset: query.offset,
+      })
+    },
+  },
+)
+
+export const getExecution = route('get', '/executions/{execution_id}', {
+  summary: 'Show an execution, or follow it with mode=stream',
+  access: 'execution:{execution_id}:read',
+  query: { detailed, mode: z.string().default('sync') },
+  returns: ExecutionView,
+  async handle({ params: { execution_id }, query, services, x }) {
+    if (query.mode !== 'sync' && query.mode !== 'stream')
+      throw invalid("Invalid mode. Use 'sync' or 'stream'.")
+    const execution = await services.executions.get(execution_id)
+    if (query.mode === 'sync') return viewOf(services.executions, execution, query.detailed)
+    const afterSeq = lastEventId(x)
+    return eventStream(services, { execution_id, afterSeq, detailed: query.detailed })
+  },
+})
+
+export const followExecution = route('get', '/executions/{execution_id}/events', {
+  summary: 'Follow an execution from the beginning of its log, or from Last-Event-ID',
+  access: 'execution:{execution_id}:read',
+  query: { detailed },
+  returns: EventStream,
+  async handle({ params: { execution_id }, query, services, x }) {
+    if (!(await services.executions.find(execution_id))) throw notFound('Execution', execution_id)
+    const afterSeq = lastEventId(x)
+    return eventStream(services, { execution_id, afterSeq, detailed: query.detailed })
+  },
+})
+
+export const getStatus = route(
+  'get',
+  '/workflows/{namespace}/{workflow_name}/status/{execution_id}',
+  {
+    summary: 'Show an execution of a workflow',
+    access: 'workflow:{namespace}:{workflow_name}:read',
+    raw: true,
+    query: { detailed },
+    returns: ExecutionView,
+    handle: async ({ params, query, services }) =>
+      viewOf(services.executions, await services.executions.of(params), query.detailed),
+  },
+)
+
+export const cancelExecution = route(
+  'get',
+  '/workflows/{namespace}/{workflow_name}/cancel/{execution_id}',
+  {
+    summary: 'Cancel an execution',
+    access: 'workflow:{namespace}:{workflow_name}:run',
+    query: { detailed, mode: z.string().default('async') },
+    returns: ExecutionView,
+    async handle({ params, query, caller, services, x }) {
+      const mode = query.mode === '' ? 'async' : query.mode
+      if (mode !== 'async' && mode !== 'sync') throw invalid("Invalid mode. Use 'sync', 'async'.")
+      const { execution_id } = await services.executions.of(params)
+      const change = () =>
+        services.executions.submit({
+          execution_id,
+          with_log: false,
+          body: { $case: 'cancel', value: { cancelled_by: caller.subject } },
+        })
+      const { signal } = x
+      const execution =
+        mode === 'async'
+          ? (await change()).execution
+          : await settle(services, {
+              execution_id,
+              change,
+              isDone: isFinal,
+              timeoutMs: undefined,
+              signal,
+            })
+      return viewOf(services.executions, execution, query.detailed)
+    },
+  },
+)
+
+/** The state to filter by, empty for all. */
+function stateOf(text: string): string {
+  const state = text.toUpperCase()
+  if (state === '' || isState(state)) return state
+  throw invalid(`Invalid state '${text}'. Valid states: ${STATES.join(', ')}`)
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { send } from '../http/answer.ts'
+import { Written } from '../reply.ts'
+import { route } from '../route.ts'
+import { VERSION } from '../version.ts'
+
+const HealthView = z
+  .object({ status: z.string(), database: z.boolean(), version: z.string() })
+  .meta({ id: 'Health' })
+
+const ReadyView = z.object({ status: z.string(), database: z.boolean() }).meta({ id: 'Ready' })
+
+/** Not well is an answer, not a failure: it has the same form. */
+const report = (isWell: boolean, view: object) =>
+  new Written(async (x) =>
+    send(x, { status: isWell ? 200 : 503, type: 'application/json', text: JSON.stringify(view) }),
+  )
+
+export const getHealth = route('get', '/health', {
+  summary: 'Whether the service can do its work',
+  access: 'public',
+  returns: HealthView,
+  async handle({ services }) {
+    const database = await services.health.isWell()
+    const status = database ? 'healthy' : 'unhealthy'
+    return report(database, { status, database, version: VERSION })
+  },
+})
+
+export const getReady = route('get', '/ready', {
+  summary: 'Whether requests may be sent here',
+  access: 'public',
+  returns: ReadyView,
+  async handle({ services }) {
+    const database = await services.health.isWell()
+    return report(database, { status: database ? 'ready' : 'not-ready', database })
+  },
+})

@@ -1,0 +1,22 @@
+import * as docs from './docs.ts'
+import * as executions from './executions.ts'
+import * as health from './health.ts'
+import * as runs from './runs.ts'
+import * as schedules from './schedules.ts'
+import * as workerCalls from './worker-calls.ts'
+import * as workers from './workers.ts'
+import * as workflows from './workflows.ts'
+
+/** Every route, in the order of the documents. */
+export const routes = [
+  ...Object.values(workflows),
+  ...Object.values(runs),
+  ...Object.values(executions),
+  ...Object.values(workers),
+  ...Object.values(workerCalls),
+  ...Object.values(schedules),
+  ...Object.values(health),
+  ...Object.values(docs),
+]
+
+export type Routes = (typeof routes)[number]

@@ -1,0 +1,136 @@
+import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
+import { z } from 'zod'
+import { anyJson } from '../body.ts'
+import { isFinal } from '../domain/states.ts'
+import { detailed, summary } from '../domain/views.ts'
+import { flag, oneOf, seconds, versionQuery } from '../fields.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { requestOf } from '../idempotency.ts'
+import { settle } from '../live/settle.ts'
+import { eventStream } from '../live/stream.ts'
+import { route } from '../route.ts'
+import type { Services } from '../services.ts'
+import { viewOf } from './answers.ts'
+import { ExecutionView } from './schemas.ts'
+
+const mode = oneOf(['sync', 'async', 'stream'], "Invalid mode. Use 'sync', 'async', or 'stream'.")
+
+const waiting = {
+  detailed: flag.default(false),
+  wait_for: z.literal('paused').optional(),
+  timeout: seconds.optional(),
+}
+
+export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}/run/{mode}', {
+  summary: 'Run a workflow',
+  access: 'may run',
+  raw: true,
+  params: { mode },
+  query: { ...waiting, version: versionQuery },
+  body: anyJson,
+  returns: ExecutionView,
+  async handle({ params, query, body, found: workflow, caller, services, x }) {
+    services.schemas.check(workflow, body)
+    const { execution_id, request_hash } = requestOf(x, { workflow, caller, body })
+    const command: Command = {
+      execution_id,
+      with_log: params.mode === 'async' && query.detailed,
+      body: {
+        $case: 'create',
+        value: {
+          ...identityOf(workflow),
+          input_json: body,
+          requirement: workflow.requirement,
+          preferred_worker: preferredWorker(x),
+          created_by: caller.subject,
+          schedule_id: '',
+          request_hash,
+        },
+      },
+    }
+    if (params.mode === 'async') {
+      const { execution, log } = await services.executions.submit(command)
+      return query.detailed ? detailed(execution, log) : summary(execution)
+    }
+    if (params.mode === 'sync') return settled(services, { command, query, x })
+    await services.executions.submit(command)
+    return eventStream(services, { execution_id, afterSeq: 0, detailed: query.detailed })
+  },
+})
+
+export const resumeWorkflow = route(
+  'post',
+  '/workflows/{namespace}/{workflow_name}/resume/{execution_id}/{mode}',
+  {
+    summary: 'Resume a paused execution',
+    access: 'may resume',
+    params: { mode },
+    query: waiting,
+    body: anyJson,
+    returns: ExecutionView,
+    async handle({ params, query, body, found, caller, services, x }) {
+      const { execution_id, last_seq } = found.execution
+      const isNewest = services.settings.executions.resume_version === 'newest'
+      const command: Command = {
+        execution_id,
+        with_log: params.mode === 'async' && query.detailed,
+        body: {
+          $case: 'resume',
+          value: {
+            body_json: body,
+            target: isNewest ? targetOf(found.newest) : undefined,
+            resumed_by: caller.subject,
+          },
+        },
+      }
+      if (params.mode === 'sync') return settled(services, { command, query, x })
+      const { execution, log } = await services.executions.submit(command)
+      if (params.mode === 'async')
+        return query.detailed ? detailed(execution, log) : summary(execution)
+      return eventStream(services, { execution_id, afterSeq: last_seq, detailed: query.detailed })
+    },
+  },
+)
+
+interface Sync {
+  command: Command
+  query: { detailed: boolean; wait_for?: 'paused'; timeout?: number }
+  x: Exchange
+}
+
+/** Makes the change and answers when the execution is over, or as the query has it. */
+async function settled(services: Services, { command, query, x }: Sync) {
+  const { detailed, wait_for, timeout } = query
+  const execution = await settle(services, {
+    execution_id: command.execution_id,
+    change: () => services.executions.submit(command),
+    isDone: (state) => isFinal(state) || (state === 'PAUSED' && wait_for === 'paused'),
+    timeoutMs: timeout === undefined ? undefined : timeout * 1_000,
+    signal: x.signal,
+  })
+  return viewOf(services.executions, execution, detailed)
+}
+
+const identityOf = ({ id, namespace, name, version }: Workflow) => ({
+  workflow_id: id,
+  workflow_namespace: namespace,
+  workflow_name: name,
+  workflow_version: version,
+})
+
+const targetOf = (workflow: Workflow | undefined) =>
+  workflow && {
+    workflow_id: workflow.id,
+    workflow_version: workflow.version,
+    requirement: workflow.requirement,
+  }
+
+const MAX_PREFERENCE_LENGTH = 256
+
+/** A wish: one that cannot be a name is ignored. */
+function preferredWorker(x: Exchange): string {
+  const wish = x.header('x-svc-preferred-worker') ?? x.header('x-flux-preferred-worker') ?? ''
+  const name = wish.trim()
+  return name.length > MAX_PREFERENCE_LENGTH ? '' : name
+}

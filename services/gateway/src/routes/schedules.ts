@@ -1,0 +1,139 @@
+import { unprocessable } from '@windlass/runtime/faults'
+import { z } from 'zod'
+import { json } from '../body.ts'
+import { namespaceOf, splitWorkflowRef, workflowNameOf } from '../domain/names.ts'
+import { JsonText } from '../domain/views.ts'
+import { flag, page, text, whole } from '../fields.ts'
+import { route } from '../route.ts'
+import { timeOf } from './answers.ts'
+import { HistoryView, NewSchedule, ScheduleChange, ScheduleView, viewOf } from './schedule-views.ts'
+import { Success } from './schemas.ts'
+
+const keptText = (value: JsonText | undefined) => (value?.text === 'null' ? undefined : value?.text)
+
+export const createSchedule = route('post', '/schedules', {
+  summary: 'Create a schedule',
+  access: 'schedule:*:manage',
+  body: json(NewSchedule, ['schedule_config', 'input_data']),
+  returns: ScheduleView,
+  handle: async ({ body, caller, services }) =>
+    viewOf(
+      await services.scheduler.create({
+        ...workflowOf(body),
+        name: body.name,
+        schedule_config_json: body.schedule_config?.text ?? '',
+        description: body.description ?? undefined,
+        input_json: body.input_data?.text ?? 'null',
+        run_as_service_account: body.run_as_service_account ?? undefined,
+        created_by: caller.subject,
+      }),
+    ),
+})
+
+function workflowOf(body: z.output<typeof NewSchedule>) {
+  const { namespace, name } = body.workflow_namespace
+    ? { namespace: body.workflow_namespace, name: body.workflow_name }
+    : splitWorkflowRef(body.workflow_name)
+  const workflow_namespace = namespaceOf(namespace)
+  const workflow_name = workflowNameOf(name)
+  if (workflow_namespace !== undefined && workflow_name !== undefined)
+    return { workflow_namespace, workflow_name }
+  throw unprocessable({
+    loc: ['body', workflow_namespace === undefined ? 'workflow_namespace' : 'workflow_name'],
+    msg: 'is no name of a workflow',
+    type: 'value_error',
+  })
+}
+
+export const listSchedules = route('get', '/schedules', {
+  summary: 'List schedules, newest first',
+  access: 'schedule:*:read',
+  query: {
+    workflow_name: text(255).default(''),
+    active_only: flag.default(true),
+    limit: whole({ min: 1, max: 1000 }).default(1000),
+    offset: page.offset,
+  },
+  returns: z.array(ScheduleView),
+  async handle({ query: { workflow_name, ...query }, services }) {
+    const isFull = workflow_name.includes('/')
+    const { namespace, name } = splitWorkflowRef(workflow_name)
+    const { schedules } = await services.scheduler.list({
+      ...query,
+      workflow_namespace: isFull ? namespace : '',
+      workflow_name: name,
+    })
+    return new JsonText(`[${schedules.map((schedule) => viewOf(schedule).text).join(',')}]`)
+  },
+})
+
+export const getSchedule = route('get', '/schedules/{schedule_id}', {
+  summary: 'Show a schedule, by its id or name',
+  access: 'may read schedule',
+  returns: ScheduleView,
+  handle: async ({ found }) => viewOf(found),
+})
+
+export const updateSchedule = route('put', '/schedules/{schedule_id}', {
+  summary: 'Change a schedule; what is absent or null stays as it is',
+  access: 'schedule:*:manage',
+  body: json(ScheduleChange, ['schedule_config', 'input_data']),
+  returns: ScheduleView,
+  handle: async ({ params, body, caller, services }) =>
+    viewOf(
+      await services.scheduler.update({
+        ref: params.schedule_id,
+        schedule_config_json: keptText(body.schedule_config),
+        description: body.description ?? undefined,
+        input_json: keptText(body.input_data),
+        run_as_service_account: body.run_as_service_account ?? undefined,
+        updated_by: caller.subject,
+      }),
+    ),
+})
+
+export const pauseSchedule = route('post', '/schedules/{schedule_id}/pause', {
+  summary: 'Pause a schedule',
+  access: 'schedule:*:manage',
+  returns: ScheduleView,
+  handle: async ({ params, services }) =>
+    viewOf(await services.scheduler.pause({ ref: params.schedule_id })),
+})
+
+export const resumeSchedule = route('post', '/schedules/{schedule_id}/resume', {
+  summary: 'Resume a schedule',
+  access: 'schedule:*:manage',
+  returns: ScheduleView,
+  handle: async ({ params, services }) =>
+    viewOf(await services.scheduler.resume({ ref: params.schedule_id })),
+})
+
+export const deleteSchedule = route('delete', '/schedules/{schedule_id}', {
+  summary: 'Delete a schedule',
+  access: 'schedule:*:manage',
+  returns: Success,
+  async handle({ params: { schedule_id: ref }, services }) {
+    await services.scheduler.delete({ ref })
+    return { status: 'success' as const, message: `Schedule '${ref}' deleted successfully` }
+  },
+})
+
+export const getScheduleHistory = route('get', '/schedules/{schedule_id}/history', {
+  summary: 'List what a schedule has launched, newest first',
+  access: 'schedule:*:read',
+  query: page,
+  returns: HistoryView,
+  async handle({ params, query, services }) {
+    const history = await services.scheduler.history({ ref: params.schedule_id, ...query })
+    const entries = history.entries.map((entry) => ({
+      ...entry,
+      execution_id: entry.execution_id || null,
+      scheduled_for: timeOf(entry.scheduled_for),
+      started_at: timeOf(entry.started_at),
+      completed_at: timeOf(entry.completed_at),
+      error: entry.error ?? null,
+    }))
+    const { schedule_id, workflow_name, total } = history
+    return { schedule_id, workflow_name, entries, total, ...query }
+  },
+})

@@ -1,0 +1,155 @@
+import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
+import { Progress } from '@windlass/proto/windlass/signals/v1/signals'
+import { unprocessable } from '@windlass/runtime/faults'
+import { parseId } from '@windlass/runtime/ids'
+import { z } from 'zod'
+import type { Owner } from '../access/worker.ts'
+import { cut, optionalJson } from '../body.ts'
+import { readCheckpoint } from '../domain/checkpoint.ts'
+import { readMetrics } from '../domain/pong.ts'
+import { inMessages, readProgress } from '../domain/progress.ts'
+import { context, summary } from '../domain/views.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { route } from '../route.ts'
+import { ExecutionContext, ExecutionView, Ok } from './schemas.ts'
+
+export const pong = route('post', '/workers/{name}/pong', {
+  summary: 'Answer a ping',
+  access: 'own worker',
+  raw: true,
+  body: optionalJson(z.object({ healthy: z.boolean().nullish(), metrics: z.unknown().optional() })),
+  returns: Ok,
+  async handle({ params, body, found: { session_id }, services }) {
+    const metrics = readMetrics(body?.metrics)
+    await services.dispatcher.pong({
+      name: params.name,
+      session_id,
+      healthy: body?.healthy ?? true,
+      metrics: metrics && { values: metrics },
+    })
+    return { status: 'ok' as const }
+  },
+})
+
+export const claim = route('post', '/workers/{name}/claim/{execution_id}', {
+  summary: 'Claim a dispatched execution',
+  access: 'own worker',
+  raw: true,
+  returns: ExecutionContext,
+  async handle({ params: { execution_id }, found, services, x }) {
+    const { execution, log } = await services.executions.submit({
+      execution_id,
+      with_log: true,
+      body: { $case: 'claim', value: { writer: writerOf(found, x) } },
+    })
+    const generation = String(execution.claim_generation)
+    x.answerHeaders.push('x-svc-claim-generation', generation)
+    x.answerHeaders.push('x-flux-claim-generation', generation)
+    return context(execution, log)
+  },
+})
+
+const Checkpoint = z
+  .object({
+    workflow_id: z.string(),
+    workflow_namespace: z.string(),
+    workflow_name: z.string(),
+    execution_id: z.string(),
+    state: z.string(),
+    input: z.unknown().optional(),
+    output: z.unknown().optional(),
+    current_worker: z.string().optional(),
+    events: z
+      .array(
+        z.object({
+          type: z.string(),
+          source_id: z.string(),
+          name: z.string(),
+          time: z.string(),
+          id: z.string().optional(),
+          value: z.unknown().optional(),
+          subject: z.string().nullish(),
+        }),
+      )
+      .optional(),
+  })
+  .meta({ id: 'Checkpoint' })
+
+export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_id}', {
+  summary: 'Persist the progress of a claimed execution',
+  access: 'own worker',
+  raw: true,
+  body: cut(Checkpoint, readCheckpoint),
+  returns: ExecutionView,
+  async handle({ params: { execution_id }, body, found, services, x }) {
+    if (parseId(body.execution_id) !== execution_id)
+      throw unprocessable({
+        loc: ['body', 'execution_id'],
+        msg: 'is not the execution of the path',
+        type: 'value_error',
+      })
+    const { state, output_json, events } = body
+    const { execution } = await services.executions.submit({
+      execution_id,
+      with_log: false,
+      body: {
+        $case: 'checkpoint',
+        value: { writer: writerOf(found, x), state, output_json, events },
+      },
+    })
+    return summary(execution)
+  },
+})
+
+export const release = route('post', '/workers/{name}/release/{execution_id}', {
+  summary: 'Return an execution to the queue',
+  access: 'own worker',
+  raw: true,
+  returns: z.object({ status: z.literal('released'), state: z.string() }),
+  async handle({ params: { execution_id }, found, services, x }) {
+    const { execution } = await services.executions.submit({
+      execution_id,
+      with_log: false,
+      body: { $case: 'release', value: { writer: writerOf(found, x) } },
+    })
+    return { status: 'released' as const, state: execution.state }
+  },
+})
+
+const ProgressItems = z
+  .array(z.object({ task_id: z.string(), task_name: z.string(), value: z.unknown() }))
+  .meta({ id: 'Progress' })
+
+export const progress = route('post', '/workers/{name}/progress/{execution_id}', {
+  summary: 'Forward what tasks report to whoever follows the execution',
+  access: 'own worker',
+  raw: true,
+  body: cut(ProgressItems, (text) => readProgress(text, new Date().toISOString())),
+  returns: Ok,
+  async handle({ params: { execution_id }, body, found, services, x }) {
+    const command: Command = {
+      execution_id,
+      with_log: false,
+      body: { $case: 'verify', value: { writer: writerOf(found, x) } },
+    }
+    await services.executions.submit(command)
+    for (const items of inMessages(body))
+      services.bus.whisper(
+        `executions.${execution_id}.progress`,
+        Progress.encode({ execution_id, items }).finish(),
+      )
+    return { status: 'ok' as const }
+  },
+})
+
+/** Who writes, with the claim that it says it writes under. */
+function writerOf({ worker_name, session_id }: Owner, x: Exchange) {
+  const text = x.header('x-svc-claim-generation') ?? x.header('x-flux-claim-generation')
+  if (text === undefined) return { worker_name, session_id }
+  if (/^\d{1,15}$/.test(text)) return { worker_name, session_id, claim_generation: Number(text) }
+  throw unprocessable({
+    loc: ['header', 'claim-generation'],
+    msg: 'must be a whole number',
+    type: 'int_parsing',
+  })
+}

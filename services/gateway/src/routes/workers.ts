@@ -1,0 +1,157 @@
+import type { RegisterRequest, Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { Fault } from '@windlass/runtime/faults'
+import { z } from 'zod'
+import { json } from '../body.ts'
+import { plainNameOf } from '../domain/names.ts'
+import { text } from '../fields.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { SseStream } from '../http/sse.ts'
+import { Written } from '../reply.ts'
+import { route } from '../route.ts'
+import type { Services } from '../services.ts'
+import { timeOf } from './answers.ts'
+import { EventStream } from './schemas.ts'
+
+const amount = z.number().min(0)
+const Runtime = z.object({ os_name: text(255), os_version: text(255), python_version: text(255) })
+const Package = z.object({ name: text(255), version: text(255) })
+const Gpu = z.object({ name: text(255), memory_total: amount, memory_available: amount })
+const Resources = z.object({
+  cpu_total: amount,
+  cpu_available: amount,
+  memory_total: amount,
+  memory_available: amount,
+  disk_total: amount,
+  disk_free: amount,
+  gpus: z.array(Gpu).max(64).default([]),
+})
+
+const Registration = z
+  .object({
+    name: z
+      .string()
+      .refine((name) => plainNameOf(name) === name, 'must be 1 to 128 letters, digits, ., _ or -'),
+    runtime: Runtime,
+    packages: z.array(Package).max(10_000),
+    resources: Resources,
+    labels: z.record(text(255), text(255)).default({}),
+    max_concurrent_executions: z.int32().min(0).nullish(),
+    runners: z.array(text(64)).max(16).nullish(),
+    /** Ours: the same for all registrations of one worker process. */
+    instance: text(64).optional(),
+  })
+  .meta({ id: 'WorkerRegistration' })
+
+const WorkerView = z
+  .object({
+    name: z.string(),
+    status: z.string(),
+    runtime: Runtime.nullable(),
+    resources: Resources.nullable(),
+    packages: z.array(Package),
+    labels: z.record(z.string(), z.string()),
+    metrics: z.record(z.string(), z.number()),
+    max_concurrent_executions: z.int().nullable(),
+    runners: z.array(z.string()),
+    last_seen_at: z.string().nullable(),
+  })
+  .meta({ id: 'Worker' })
+
+const viewOf = (worker: Worker): z.input<typeof WorkerView> => ({
+  name: worker.name,
+  status: worker.status,
+  runtime: worker.runtime ?? null,
+  resources: worker.resources ?? null,
+  packages: worker.packages,
+  labels: worker.labels,
+  metrics: worker.metrics,
+  max_concurrent_executions: worker.max_concurrent_executions || null,
+  runners: worker.runners,
+  last_seen_at: timeOf(worker.last_seen_at),
+})
+
+export const registerWorker = route('post', '/workers/register', {
+  summary: 'Register a worker; answers its session token',
+  access: 'bootstrap',
+  body: json(Registration),
+  returns: WorkerView.extend({ session_token: z.string() }),
+  async handle({ body, services, x }) {
+    const answer = await services.dispatcher.register({
+      worker: recordOf(body),
+      instance: body.instance ?? '',
+      proven_session_id: await provenSession(services, x, body.name),
+    })
+    const { session_id, worker } = answer
+    if (!worker) throw new Error('a registration was not answered')
+    const { token } = await services.identity.issueSession({ worker_name: body.name, session_id })
+    return { ...viewOf(worker), session_token: token }
+  },
+})
+
+function recordOf(body: z.output<typeof Registration>): RegisterRequest['worker'] {
+  const { name, runtime, packages, resources, labels } = body
+  return {
+    name,
+    runtime,
+    packages,
+    resources,
+    labels,
+    max_concurrent_executions: body.max_concurrent_executions ?? 0,
+    // Workers of old say nothing, and know this one only.
+    runners: body.runners ?? ['inprocess'],
+    status: '',
+    metrics: {},
+    last_seen_at: undefined,
+    registered_at: undefined,
+    session_id: '',
+  }
+}
+
+/** The session that the caller holds the token of, empty if it is not this worker's. */
+async function provenSession(services: Services, x: Exchange, name: string): Promise<string> {
+  const token = x.header('x-svc-session')
+  if (token === undefined) return ''
+  try {
+    const session = await services.sessionOf(token)
+    return session.worker_name === name ? session.session_id : ''
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'unauthenticated') return ''
+    throw error
+  }
+}
+
+/** Long enough for a worker to answer the ping, and so to learn that its session is dead. */
+const HOLD_MS = 3_000
+
+export const connectWorker = route('get', '/workers/{name}/connect', {
+  summary: "A worker's stream of work and pings",
+  access: 'own worker',
+  returns: EventStream,
+  handle: async ({ found, services }) => new Written((x) => services.streams.pass(x, found)),
+  refuse(error, x) {
+    if (!(error instanceof Fault && error.kind === 'unauthenticated')) return false
+    // Workers look at the content type only, and at nothing but a refused call to register again.
+    const sse = new SseStream(x, 401)
+    sse.send('event: ping\ndata: {}\n\n')
+    setTimeout(() => sse.end(), HOLD_MS).unref()
+    return true
+  },
+})
+
+export const listWorkers = route('get', '/workers', {
+  summary: 'List the known workers',
+  access: 'authenticated',
+  query: { status: z.enum(['online', 'offline', 'unhealthy']).optional() },
+  returns: z.array(WorkerView),
+  async handle({ query, services }) {
+    const { workers } = await services.dispatcher.list({ status: query.status ?? '' })
+    return workers.map(viewOf)
+  },
+})
+
+export const getWorker = route('get', '/workers/{name}', {
+  summary: 'Show a worker, connected or not',
+  access: 'authenticated',
+  returns: WorkerView,
+  handle: async ({ params, services }) => viewOf(await services.dispatcher.get(params)),
+})

@@ -1,0 +1,128 @@
+import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { z } from 'zod'
+import { type Caller, may } from '../access/caller.ts'
+import { JsonText } from '../domain/views.ts'
+import { text, version, versionQuery } from '../fields.ts'
+import { route } from '../route.ts'
+import { upload } from '../upload.ts'
+import { Success } from './schemas.ts'
+
+const Row = z
+  .object({ namespace: z.string(), name: z.string(), version: z.int() })
+  .meta({ id: 'WorkflowRow' })
+
+const WorkflowView = z
+  .object({
+    id: z.string(),
+    namespace: z.string(),
+    name: z.string(),
+    version: z.int(),
+    imports: z.array(z.string()),
+    source: z.string().meta({ contentEncoding: 'base64' }),
+    requests: z.record(z.string(), z.unknown()),
+    affinity: z.record(z.string(), z.string()).nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Workflow' })
+
+const rowOf = ({ namespace, name, version }: Workflow) => ({ namespace, name, version })
+
+/** What was declared is JSON text already. */
+const viewOf = (workflow: Workflow) =>
+  new JsonText(
+    `{"id":"${workflow.id}","namespace":"${workflow.namespace}"` +
+      `,"name":${JSON.stringify(workflow.name)},"version":${workflow.version}` +
+      `,"imports":${JSON.stringify(workflow.imports)}` +
+      `,"source":"${workflow.source.toString('base64')}"` +
+      `,"requests":${workflow.requests_json === 'null' ? '{}' : workflow.requests_json || '{}'}` +
+      `,"affinity":${workflow.affinity_json || 'null'}` +
+      `,"metadata":${workflow.metadata_json || '{}'}}`,
+  )
+
+const mayRead = (caller: Caller) => (workflow: Workflow) =>
+  may(caller, `workflow:${workflow.namespace}:${workflow.name}:read`)
+
+const REGISTER_MS = 30_000
+
+export const uploadWorkflows = route('post', '/workflows', {
+  summary: 'Upload a Python source; each of its workflows gets a new version',
+  access: 'may register',
+  body: upload,
+  returns: z.array(Row),
+  async handle({ found: { source }, caller, services }) {
+    const { workflows } = await services.catalog.register(
+      { source, created_by: caller.subject },
+      { timeoutMs: REGISTER_MS },
+    )
+    return workflows.map(rowOf)
+  },
+})
+
+export const listWorkflows = route('get', '/workflows', {
+  summary: 'List the workflows that the caller may read, at their latest versions',
+  access: 'authenticated',
+  query: { namespace: text(255).default('') },
+  returns: z.array(Row),
+  async handle({ query, caller, services }) {
+    const { workflows } = await services.catalog.list(query)
+    return workflows.filter(mayRead(caller)).map(rowOf)
+  },
+})
+
+export const listNamespaces = route('get', '/namespaces', {
+  summary: 'List namespaces with the number of workflows that the caller may read',
+  access: 'authenticated',
+  returns: z.array(z.object({ namespace: z.string(), workflow_count: z.int() })),
+  async handle({ caller, services }) {
+    const { workflows } = await services.catalog.list({ namespace: '' })
+    const counts = new Map<string, number>()
+    for (const { namespace } of workflows.filter(mayRead(caller)))
+      counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
+    return [...counts].map(([namespace, workflow_count]) => ({ namespace, workflow_count }))
+  },
+})
+
+export const getWorkflow = route('get', '/workflows/{namespace}/{workflow_name}', {
+  summary: 'Show the latest version of a workflow',
+  access: 'workflow:{namespace}:{workflow_name}:read',
+  returns: WorkflowView,
+  handle: async ({ params: { namespace, workflow_name: name }, services }) =>
+    viewOf(await services.catalog.get({ namespace, name, version: 0 })),
+})
+
+export const listVersions = route('get', '/workflows/{namespace}/{workflow_name}/versions', {
+  summary: 'List the versions of a workflow, newest first',
+  access: 'workflow:{namespace}:{workflow_name}:read',
+  returns: z.array(z.object({ id: z.string(), name: z.string(), version: z.int() })),
+  async handle({ params: { namespace, workflow_name: name }, services }) {
+    const { workflows } = await services.catalog.listVersions({ namespace, name })
+    return workflows.map(({ id, name, version }) => ({ id, name, version }))
+  },
+})
+
+export const getVersion = route(
+  'get',
+  '/workflows/{namespace}/{workflow_name}/versions/{version}',
+  {
+    summary: 'Show a version of a workflow',
+    access: 'workflow:{namespace}:{workflow_name}:read',
+    params: { version },
+    returns: WorkflowView,
+    handle: async ({ params: { namespace, workflow_name: name, version }, services }) =>
+      viewOf(await services.catalog.get({ namespace, name, version })),
+  },
+)
+
+export const deleteWorkflow = route('delete', '/workflows/{namespace}/{workflow_name}', {
+  summary: 'Delete a version of a workflow, or all of them',
+  access: 'workflow:{namespace}:*:register',
+  query: { version: versionQuery },
+  returns: Success,
+  async handle({ params: { namespace, workflow_name: name }, query, services }) {
+    const { version } = query
+    await services.catalog.delete({ namespace, name, version: version ?? 0 })
+    const what = version === undefined ? '(all versions)' : `version ${version}`
+    const message = `Workflow '${namespace}/${name}' ${what} deleted successfully`
+    return { status: 'success' as const, message }
+  },
+})

@@ -1,0 +1,53 @@
+import { openBus } from '@windlass/runtime/bus'
+import type { Runtime } from '@windlass/runtime/main'
+import { openRedis, redisReady } from '@windlass/runtime/redis'
+import type { Settings } from '@windlass/runtime/settings'
+import { limitRegistrations } from './access/registrations.ts'
+import { DispatcherStreams } from './dispatcher-streams.ts'
+import { Executions } from './executions.ts'
+import { watchHealth } from './health.ts'
+import { listen } from './http/listen.ts'
+import { InputSchemas } from './input-schemas.ts'
+import { Waiters } from './live/waiters.ts'
+import { openapi } from './openapi.ts'
+import { routes } from './routes/index.ts'
+import { connectAll, rememberedBy, type Services } from './services.ts'
+
+/** Builds the gateway from the outside in; it keeps nothing that another process would miss. */
+export async function start(settings: Settings, { log, teardown }: Runtime) {
+  const redis = openRedis(settings.redis.url)
+  teardown.add('redis', () => redis.disconnect())
+  const bus = await openBus(settings.nats.url, log)
+  teardown.add('bus', () => bus.close())
+  await redisReady(redis)
+
+  const clients = connectAll(settings)
+  teardown.add('clients', () => clients.close())
+  const health = watchHealth(settings)
+  teardown.add('health', () => health.close())
+  const executions = new Executions(clients.executions)
+  const waiters = new Waiters(bus, executions, log)
+  teardown.add('waiters', () => waiters.stop())
+
+  const services: Services = {
+    ...clients,
+    ...rememberedBy(redis, clients),
+    settings,
+    executions,
+    waiters,
+    health,
+    bus,
+    schemas: new InputSchemas(),
+    registrations: limitRegistrations(settings, redis),
+    streams: new DispatcherStreams(settings.services.dispatcher_streams),
+    openapi: openapi(routes),
+  }
+  const limits = {
+    maxBytes: settings.server.max_body_bytes,
+    maxDepth: settings.server.max_json_depth,
+    maxUploadBytes: settings.catalog.max_workflow_upload_bytes,
+  }
+  const http = await listen(routes, { services, limits, log, open: new Set() })
+  teardown.add('http', () => http.stop())
+  return { http: http.port }
+}

@@ -1,0 +1,73 @@
+import { CatalogService, type Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { DispatcherService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import { IdentityService, type Session } from '@windlass/proto/windlass/identity/v1/identity'
+import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import type { Bus } from '@windlass/runtime/bus'
+import type { Redis } from '@windlass/runtime/redis'
+import { connect, type RpcClient } from '@windlass/runtime/rpc-client'
+import type { Settings } from '@windlass/runtime/settings'
+import type { Registrations } from './access/registrations.ts'
+import type { DispatcherStreams } from './dispatcher-streams.ts'
+import { EpochCache, epochReader } from './epoch-cache.ts'
+import type { Executions } from './executions.ts'
+import type { Health } from './health.ts'
+import type { InputSchemas } from './input-schemas.ts'
+import type { Waiters } from './live/waiters.ts'
+
+/** Everything that rules and handlers reach. */
+export interface Services {
+  settings: Settings
+  executions: Executions
+  waiters: Waiters
+  catalog: RpcClient<typeof CatalogService>
+  dispatcher: RpcClient<typeof DispatcherService>
+  scheduler: RpcClient<typeof SchedulerService>
+  identity: RpcClient<typeof IdentityService>
+  /** A workflow without its source; version 0 is the latest. Remembered for as long as the catalog stands still. */
+  resolve(namespace: string, name: string, version: number): Promise<Workflow>
+  /** Whose session a token is; `unauthenticated` for nobody's. Remembered until a session ends. */
+  sessionOf(token: string): Promise<Session>
+  schemas: InputSchemas
+  registrations: Registrations
+  streams: DispatcherStreams
+  health: Health
+  bus: Bus
+  /** The OpenAPI document of the routes, which cannot be had from the routes themselves. */
+  openapi: Record<string, unknown>
+}
+
+export type Clients = ReturnType<typeof connectAll>
+
+export function connectAll({ services }: Settings) {
+  const clients = {
+    executions: connect(ExecutionsService, services.executions),
+    catalog: connect(CatalogService, services.catalog),
+    dispatcher: connect(DispatcherService, services.dispatcher),
+    scheduler: connect(SchedulerService, services.scheduler),
+    identity: connect(IdentityService, services.identity),
+  }
+  return {
+    ...clients,
+    close: () => {
+      for (const client of Object.values(clients)) client.close()
+    },
+  }
+}
+
+export function rememberedBy(
+  redis: Redis,
+  { catalog, identity }: Clients,
+): Pick<Services, 'resolve' | 'sessionOf'> {
+  const workflows = new EpochCache(epochReader(redis, 'catalog'), (key) => {
+    const [namespace = '', name = '', version] = key.split('/')
+    return catalog.resolve({ namespace, name, version: Number(version) })
+  })
+  const sessions = new EpochCache(epochReader(redis, 'auth'), (token) =>
+    identity.checkSession({ token }),
+  )
+  return {
+    resolve: (namespace, name, version) => workflows.get(`${namespace}/${name}/${version}`),
+    sessionOf: (token) => sessions.get(token),
+  }
+}
