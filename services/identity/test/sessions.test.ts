@@ -35,6 +35,9 @@ async function setup(env: Record<string, string> = {}) {
   return { db, redis, replica, worker_name: `w-${randomBytes(4).toString('hex')}` }
 }
 
+const HANG_MS = 15_000
+const eventually = <T>(read: () => T) => expect.poll(read, { timeout: HANG_MS })
+
 const refused = { kind: 'unauthenticated' }
 
 test('a session token is known to every replica', async () => {
@@ -130,7 +133,7 @@ test('while the epoch cannot be replaced nothing that voids a token is promised,
 
   await cutOff.stop()
   await replica()
-  await expect.poll(() => db.rows(sql`select * from pending_epoch`)).toEqual([])
+  await eventually(() => db.rows(sql`select * from pending_epoch`)).toEqual([])
 })
 
 test('sessions that ended more than a day ago are forgotten', async () => {
@@ -144,7 +147,7 @@ test('sessions that ended more than a day ago are forgotten', async () => {
      where prefix = (select prefix from worker_sessions where ended_at is not null limit 1)`)
 
   await replica()
-  await expect.poll(() => db.rows(sql`select * from worker_sessions`)).toHaveLength(2)
+  await eventually(() => db.rows(sql`select * from worker_sessions`)).toHaveLength(2)
 })
 
 test('a session id that is none and a name without length are refused', async () => {

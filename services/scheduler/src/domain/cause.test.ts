@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { causeOf } from './cause.ts'
+
+test.each([
+  ['"boom"', 'boom'],
+  ['{"type":"ValueError","message":"no such file"}', 'no such file'],
+  ['{"type":"ValueError","message":5}', '{"type":"ValueError","message":5}'],
+  ['null', 'null'],
+  ['[1,2]', '[1,2]'],
+  [`"${'x'.repeat(5_000)}"`, 'x'.repeat(1_000)],
+  [`["${'x'.repeat(100_000)}"]`, `["${'x'.repeat(998)}`],
+])('%.30s is told as %.30s', (output_json, expected) => {
+  expect(causeOf(output_json)).toBe(expected)
+})

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { chunksOf } from './chunks.ts'
+
+const cut = (sizes: number[]) => chunksOf(sizes, (size) => size, { items: 3, bytes: 10 })
+
+test.each([
+  [[], []],
+  [[1], [[1]]],
+  [
+    [1, 1, 1, 1],
+    [[1, 1, 1], [1]],
+  ],
+  [
+    [6, 4, 1],
+    [[6, 4], [1]],
+  ],
+  [
+    [50, 1, 50],
+    [[50], [1], [50]],
+  ],
+])('%j is cut into %j', (sizes, expected) => {
+  expect(cut(sizes)).toEqual(expected)
+})

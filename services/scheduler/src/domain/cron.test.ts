@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest'
+import { compile } from './cron.ts'
+
+const runs = (expression: string, timezone: string, from: string, count: number) =>
+  compile(expression, timezone)
+    .nextRuns(count, new Date(from))
+    .map((date) => date.toISOString().slice(0, 19))
+
+const NEW_YORK = 'America/New_York'
+const LORD_HOWE = 'Australia/Lord_Howe'
+
+test.each([
+  [
+    'a fixed time in a gap fires once right after it',
+    '30 2 * * *',
+    NEW_YORK,
+    '2026-03-07T08:00Z',
+    ['2026-03-08T07:00:00', '2026-03-09T06:30:00'],
+  ],
+  [
+    'a list of fixed times too',
+    '30 2,14 * * *',
+    NEW_YORK,
+    '2026-03-08T05:00Z',
+    ['2026-03-08T07:00:00', '2026-03-08T18:30:00', '2026-03-09T06:30:00'],
+  ],
+  [
+    'a wildcard hour follows elapsed time over a gap',
+    '0 * * * *',
+    NEW_YORK,
+    '2026-03-08T05:30Z',
+    ['2026-03-08T06:00:00', '2026-03-08T07:00:00', '2026-03-08T08:00:00'],
+  ],
+  [
+    'a fixed time in a fold fires once, at the first',
+    '30 1 * * *',
+    NEW_YORK,
+    '2026-10-31T06:00Z',
+    ['2026-11-01T05:30:00', '2026-11-02T06:30:00'],
+  ],
+  [
+    'a wildcard follows elapsed time through a fold',
+    '*/30 * * * *',
+    NEW_YORK,
+    '2026-11-01T04:45Z',
+    [
+      '2026-11-01T05:00:00',
+      '2026-11-01T05:30:00',
+      '2026-11-01T06:00:00',
+      '2026-11-01T06:30:00',
+      '2026-11-01T07:00:00',
+    ],
+  ],
+  [
+    'a midnight that is missing',
+    '0 0 * * *',
+    'Africa/Cairo',
+    '2026-04-22T00:00Z',
+    ['2026-04-22T22:00:00', '2026-04-23T22:00:00', '2026-04-24T21:00:00'],
+  ],
+  [
+    'a fold of half an hour',
+    '45 1 * * *',
+    LORD_HOWE,
+    '2026-04-03T00:00Z',
+    ['2026-04-03T14:45:00', '2026-04-04T14:45:00', '2026-04-05T15:15:00'],
+  ],
+  [
+    'a gap of half an hour',
+    '15 2 * * *',
+    LORD_HOWE,
+    '2026-10-02T00:00Z',
+    ['2026-10-02T15:45:00', '2026-10-03T15:30:00', '2026-10-04T15:15:00'],
+  ],
+  [
+    'day of month or day of week',
+    '0 0 13 * 5',
+    'UTC',
+    '2026-01-01T00:00Z',
+    ['2026-01-02T00:00:00', '2026-01-09T00:00:00', '2026-01-13T00:00:00', '2026-01-16T00:00:00'],
+  ],
+  [
+    'nine in New York',
+    '0 9 * * *',
+    NEW_YORK,
+    '2026-01-01T00:00Z',
+    ['2026-01-01T14:00:00', '2026-01-02T14:00:00'],
+  ],
+])('the golden table: %s', (...row) => {
+  const [, expression, timezone, from, expected] = row
+  expect(runs(expression, timezone, from, expected.length)).toEqual(expected)
+})
+
+test.each([
+  ['seconds are the sixth field', '30 4 * * * 15', ['2026-01-01T04:30:15', '2026-01-02T04:30:15']],
+  [
+    'names of months and days in any case',
+    '0 0 * JUL Mon',
+    ['2026-07-06T00:00:00', '2026-07-13T00:00:00'],
+  ],
+  ['0 and 7 are both Sunday', '0 0 * * 7', ['2026-01-04T00:00:00', '2026-01-11T00:00:00']],
+  [
+    'lists, ranges and steps',
+    '0,30 8-12/2 1 1 *',
+    ['2026-01-01T08:00:00', '2026-01-01T08:30:00', '2026-01-01T10:00:00'],
+  ],
+  [
+    'a step from a value',
+    '5/20 0 * * *',
+    ['2026-01-01T00:05:00', '2026-01-01T00:25:00', '2026-01-01T00:45:00', '2026-01-02T00:05:00'],
+  ],
+  ['the last day of the month', '0 0 L * *', ['2026-01-31T00:00:00', '2026-02-28T00:00:00']],
+  ['the third Friday', '0 0 * * 5#3', ['2026-01-16T00:00:00', '2026-02-20T00:00:00']],
+  ['the last Friday', '0 0 * * l5', ['2026-01-30T00:00:00', '2026-02-27T00:00:00']],
+  ['a question mark for any day', '0 0 ? 2 ?', ['2026-02-01T00:00:00', '2026-02-02T00:00:00']],
+  ['29 February', '0 0 29 2 *', ['2028-02-29T00:00:00', '2032-02-29T00:00:00']],
+  ['@hourly', '@hourly', ['2026-01-01T01:00:00', '2026-01-01T02:00:00']],
+  ['@daily', ' @Daily ', ['2026-01-02T00:00:00', '2026-01-03T00:00:00']],
+  ['@midnight', '@midnight', ['2026-01-02T00:00:00', '2026-01-03T00:00:00']],
+  ['@weekly', '@weekly', ['2026-01-04T00:00:00', '2026-01-11T00:00:00']],
+  ['@monthly', '@monthly', ['2026-02-01T00:00:00', '2026-03-01T00:00:00']],
+  ['@yearly', '@yearly', ['2027-01-01T00:00:00', '2028-01-01T00:00:00']],
+  ['@annually', '@annually', ['2027-01-01T00:00:00', '2028-01-01T00:00:00']],
+])('the dialect knows %s', (_, expression, expected) => {
+  expect(runs(expression, 'UTC', '2026-01-01T00:00:00Z', expected.length)).toEqual(expected)
+})
+
+test.each([
+  '',
+  '*',
+  '* * *',
+  '* * * *',
+  '* * * * * * *',
+  'every day',
+  '@reboot',
+  '@fortnightly',
+  'L',
+  '60 * * * *',
+  '0 24 * * *',
+  '0 0 0 * *',
+  '0 0 32 * *',
+  '0 0 * 0 *',
+  '0 0 * 13 *',
+  '0 0 * * 8',
+  '0 0 * * * 60',
+  '*/0 * * * *',
+  '*/61 * * * *',
+  '*/999999999999 * * * *',
+  '1-99999999 * * * *',
+  '5-1 * * * *',
+  '1,,2 * * * *',
+  ', * * * *',
+  '- * * * *',
+  '-1 * * * *',
+  '1.5 * * * *',
+  '? * * * *',
+  '0 0 15W * *',
+  '0 0 1 * +MON',
+  '0 0 * * 5#6',
+  '0 0 * * 5#0',
+  'H * * * *',
+  'R * * * *',
+  '٣ * * * *',
+  '0 0 * * *\n0',
+  '0 0 * FOO *',
+  'MON 0 * * *',
+  '0 0 * * * *; rm',
+  '* '.repeat(600_000),
+])('no cron expression: %j', (expression) => {
+  expect(() => compile(expression, 'UTC')).toThrow(expect.objectContaining({ name: 'CronError' }))
+})
+
+test('an expression that never matches has no next run', () => {
+  expect(compile('0 0 30 2 *', 'UTC').nextRun(new Date('2026-01-01'))).toBeNull()
+})

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import { parseConfig } from './config.ts'
+import { plan, spanBefore } from './plan.ts'
+import { type Clockwork, latestTick, nextTick } from './recurrence.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const at = (time: string) => new Date(`2026-11-21T${time}Z`)
+const clockwork = (config: object, anchor = at('12:00:00')): Clockwork => ({
+  recurrence: parseConfig(JSON.stringify(config)),
+  anchor,
+})
+const every = (interval_seconds: number, more = {}) =>
+  clockwork({ type: 'interval', interval_seconds, ...more })
+
+test('a tick that is due fires, and the next one keeps the rhythm of the anchor', () => {
+  expect(plan(every(60), at('12:01:00'), at('12:01:00.250'), HOUR_MS)).toEqual({
+    fire: at('12:01:00'),
+    skipped: undefined,
+    next: at('12:02:00'),
+  })
+})
+
+test('of missed ticks the newest fires and the others are skipped', () => {
+  expect(plan(every(60), at('12:01:00'), at('12:05:30'), HOUR_MS)).toEqual({
+    fire: at('12:05:00'),
+    skipped: { first: at('12:01:00'), last: at('12:04:00') },
+    next: at('12:06:00'),
+  })
+})
+
+test('a tick that is due at this very moment counts as missed no longer', () => {
+  expect(plan(every(60), at('12:01:00'), at('12:02:00'), HOUR_MS)).toEqual({
+    fire: at('12:02:00'),
+    skipped: { first: at('12:01:00'), last: at('12:01:00') },
+    next: at('12:03:00'),
+  })
+})
+
+test('what is older than the catch-up window does not fire', () => {
+  const daily = clockwork({ type: 'cron', cron_expression: '0 6 * * *' })
+  expect(plan(daily, at('06:00:00'), at('07:00:00'), HOUR_MS).fire).toEqual(at('06:00:00'))
+  expect(plan(daily, at('06:00:00'), at('07:00:00.001'), HOUR_MS)).toEqual({
+    fire: undefined,
+    skipped: { first: at('06:00:00'), last: at('06:00:00') },
+    next: new Date('2026-11-22T06:00:00Z'),
+  })
+})
+
+test('two years of missed seconds are planned as fast as one', () => {
+  const later = new Date('2028-11-21T12:00:00.500Z')
+  for (const seconds of [every(1), clockwork({ type: 'cron', cron_expression: '* * * * * *' })]) {
+    const started = performance.now()
+    expect(plan(seconds, at('12:00:01'), later, HOUR_MS)).toEqual({
+      fire: new Date('2028-11-21T12:00:00Z'),
+      skipped: { first: at('12:00:01'), last: new Date('2028-11-21T11:59:59Z') },
+      next: new Date('2028-11-21T12:00:01Z'),
+    })
+    expect(performance.now() - started).toBeLessThan(1_000)
+  }
+})
+
+test('a schedule of one tick has no next one', () => {
+  const once = clockwork({ type: 'once', run_time: '2026-11-21T13:00:00Z' })
+  expect(plan(once, at('13:00:00'), at('13:10:00'), HOUR_MS)).toEqual({
+    fire: at('13:00:00'),
+    skipped: undefined,
+    next: undefined,
+  })
+})
+
+test('an interval ends with its end', () => {
+  const ending = every(60, { start_time: '2026-11-21T12:00:00Z', end_time: '2026-11-21T12:02:30Z' })
+  expect(nextTick(ending, at('11:00:00'))).toEqual(at('12:00:00'))
+  expect(plan(ending, at('12:01:00'), at('12:10:00'), HOUR_MS)).toEqual({
+    fire: at('12:02:00'),
+    skipped: { first: at('12:01:00'), last: at('12:01:00') },
+    next: undefined,
+  })
+})
+
+test('what a pause keeps from firing reaches up to its end, which belongs to what follows', () => {
+  expect(spanBefore(every(60), at('12:01:00'), at('12:03:00'))).toEqual({
+    first: at('12:01:00'),
+    last: at('12:02:00'),
+  })
+  expect(spanBefore(every(60), at('12:01:00'), at('12:01:00'))).toBeUndefined()
+})
+
+const ZONES = ['UTC', 'America/New_York', 'Europe/London', 'Australia/Lord_Howe', 'Africa/Cairo']
+const EXPRESSIONS = ['*/45 */2 * * *', '30 2 * * *', '15 1,2,3 * * *', '0 0 * * 1', '5 2 1-7 * *']
+/** Around every transition of these zones in one year, and an ordinary week. */
+const STRETCHES = [
+  '2026-03-06',
+  '2026-03-28',
+  '2026-04-03',
+  '2026-04-22',
+  '2026-10-02',
+  '2026-10-24',
+  '2026-10-29',
+]
+
+const CASES = ZONES.flatMap((timezone) =>
+  EXPRESSIONS.map((cron_expression) => ({ type: 'cron', cron_expression, timezone })),
+)
+
+function* ticks(clock: Clockwork, from: Date, end: Date) {
+  for (let tick = nextTick(clock, from); tick && tick < end; tick = nextTick(clock, tick))
+    yield tick
+}
+
+test.each(CASES)('backwards is the mirror of forwards: $cron_expression $timezone', (config) => {
+  const clock = clockwork(config)
+  for (const stretch of STRETCHES) {
+    const from = new Date(stretch)
+    const forwards = [...ticks(clock, from, new Date(from.getTime() + 4 * DAY_MS))]
+    for (const [i, tick] of forwards.entries()) {
+      expect(latestTick(clock, tick)).toEqual(tick)
+      if (i > 0) expect(latestTick(clock, new Date(tick.getTime() - 1))).toEqual(forwards[i - 1])
+    }
+  }
+})

@@ -1,0 +1,48 @@
+import type { Cron } from 'croner'
+
+/** When a schedule ticks. Made by `parseConfig`; intervals count from the schedule's anchor unless they have a start. */
+export type Recurrence =
+  | { kind: 'cron'; cron: Cron }
+  | { kind: 'interval'; every_ms: number; start: Date | undefined; end: Date | undefined }
+  | { kind: 'once'; at: Date }
+
+/** A recurrence together with the moment its intervals count from. */
+export interface Clockwork {
+  recurrence: Recurrence
+  anchor: Date
+}
+
+/** The first tick after `after`, or undefined when there is none. */
+export function nextTick({ recurrence, anchor }: Clockwork, after: Date): Date | undefined {
+  switch (recurrence.kind) {
+    case 'cron':
+      return recurrence.cron.nextRun(after) ?? undefined
+    case 'once':
+      return recurrence.at > after ? recurrence.at : undefined
+    case 'interval': {
+      const { every_ms, start, end } = recurrence
+      const origin = (start ?? anchor).getTime()
+      const first = start ? 0 : 1
+      const step = Math.max(Math.floor((after.getTime() - origin) / every_ms) + 1, first)
+      const tick = new Date(origin + step * every_ms)
+      return end && tick > end ? undefined : tick
+    }
+  }
+}
+
+/** The last tick up to and including `until`, or undefined when there is none. */
+export function latestTick({ recurrence, anchor }: Clockwork, until: Date): Date | undefined {
+  switch (recurrence.kind) {
+    case 'cron':
+      return recurrence.cron.previousRuns(1, new Date(until.getTime() + 1))[0]
+    case 'once':
+      return recurrence.at <= until ? recurrence.at : undefined
+    case 'interval': {
+      const { every_ms, start, end } = recurrence
+      const origin = (start ?? anchor).getTime()
+      const bound = Math.min(until.getTime(), end?.getTime() ?? Number.POSITIVE_INFINITY)
+      const step = Math.floor((bound - origin) / every_ms)
+      return step < (start ? 0 : 1) ? undefined : new Date(origin + step * every_ms)
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import type { Event } from '@windlass/proto/windlass/events/v1/events'
+import type { Bus } from '@windlass/runtime/bus'
+import type { Teardown } from '@windlass/runtime/teardown'
+import { hearFinished } from './outcomes.ts'
+import type { Parts } from './parts.ts'
+import { reconcile } from './reconcile.ts'
+
+/** What this service hears. Missing an event costs time only: both facts are also looked up. */
+export function listen(bus: Bus, parts: Parts, teardown: Teardown, autoSchedules: boolean): void {
+  const finished = { durable: 'scheduler-executions', subject: 'executions.execution_finished' }
+  teardown.add(finished.durable, bus.consume(finished, hearFinished(parts)))
+  if (!autoSchedules) return
+  const changed = { durable: 'scheduler-catalog', subject: 'catalog.>' }
+  teardown.add(changed.durable, bus.consume(changed, hearWorkflow(parts)))
+}
+
+/** A workflow changed or lost versions: whatever happened, the latest one counts. */
+const hearWorkflow = (parts: Parts) => async (event: Event) => {
+  const { body } = event
+  if (body?.$case !== 'workflow_changed' && body?.$case !== 'workflow_deleted') return
+  const { namespace, name } = body.value
+  await reconcile(parts, { workflow_namespace: namespace, workflow_name: name })
+}

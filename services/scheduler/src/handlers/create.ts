@@ -1,0 +1,55 @@
+import type { CreateRequest, Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { conflict } from '@windlass/runtime/faults'
+import { newId } from '@windlass/runtime/ids'
+import { firstTick, parseConfig } from '../domain/config.ts'
+import { scheduleName } from '../domain/names.ts'
+import type { Parts } from '../parts.ts'
+import * as schedules from '../store/schedules.ts'
+import { scheduleView } from '../views.ts'
+
+const NO_INPUT = 'null'
+
+/** Faults: `unprocessable` name or configuration, `not_found` workflow, `conflict` of names. */
+export async function create(parts: Parts, request: CreateRequest): Promise<Schedule> {
+  const { db, catalog, wake } = parts
+  const name = scheduleName(request.name)
+  const recurrence = parseConfig(request.schedule_config_json)
+  const now = await schedules.clock(db)
+  const next_run_at = firstTick(recurrence, now)
+  const { workflow_namespace, workflow_name } = workflowOf(request)
+  const workflow = await catalog.resolve({
+    namespace: workflow_namespace,
+    name: workflow_name,
+    version: 0,
+  })
+  const input = request.input_json || NO_INPUT
+  const row = await schedules.insert(db, {
+    id: newId(),
+    name,
+    workflow_id: workflow.id,
+    workflow_namespace: workflow.namespace,
+    workflow_name: workflow.name,
+    description: request.description,
+    schedule_type: recurrence.kind,
+    schedule_config: request.schedule_config_json,
+    input,
+    run_as_service_account: request.run_as_service_account,
+    changed_by: request.created_by,
+    anchor_at: now,
+    next_run_at,
+  })
+  if (!row) throw conflict(`Schedule '${name}' already exists`)
+  wake()
+  return scheduleView(row, input)
+}
+
+/** `ns/name`, or a name in the default namespace, unless the namespace is given apart. */
+function workflowOf({ workflow_namespace, workflow_name }: CreateRequest) {
+  if (workflow_namespace) return { workflow_namespace, workflow_name }
+  const slash = workflow_name.indexOf('/')
+  if (slash < 0) return { workflow_namespace: 'default', workflow_name }
+  return {
+    workflow_namespace: workflow_name.slice(0, slash),
+    workflow_name: workflow_name.slice(slash + 1),
+  }
+}

@@ -1,0 +1,75 @@
+import type { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { notFound } from '@windlass/runtime/faults'
+import type { Handlers } from '@windlass/runtime/rpc'
+import { paused, resumed } from '../change.ts'
+import type { Parts } from '../parts.ts'
+import * as schedules from '../store/schedules.ts'
+import * as ticks from '../store/ticks.ts'
+import { historyEntry, scheduleView } from '../views.ts'
+import { create } from './create.ts'
+import { changing, update } from './update.ts'
+
+const MAX_PAGE = 1_000
+const DEFAULT_PAGE = 50
+
+const pageOf = ({ limit, offset }: { limit: number; offset: number }) => ({
+  limit: limit > 0 ? Math.min(limit, MAX_PAGE) : DEFAULT_PAGE,
+  offset: Math.max(offset, 0),
+})
+
+export type Reconcile = (namespace: string, name: string) => Promise<void>
+
+export const handlers = (
+  parts: Parts,
+  reconcile: Reconcile,
+): Handlers<typeof SchedulerService> => ({
+  create: (request) => create(parts, request),
+
+  async get({ ref }) {
+    const row = await schedules.find(parts.db, ref)
+    if (!row) throw notFound('Schedule', ref)
+    const inputs = await schedules.inputs(parts.db, [row.id])
+    return scheduleView(row, inputs.get(row.id))
+  },
+
+  async list({ workflow_namespace, workflow_name, active_only, ...page }) {
+    const filter = { workflow_namespace, workflow_name, active_only, ...pageOf(page) }
+    const { schedules: rows, total } = await schedules.list(parts.db, filter)
+    return { schedules: rows.map((row) => scheduleView(row)), total }
+  },
+
+  update: (request) => update(parts, request),
+
+  pause: ({ ref }) =>
+    changing(parts, ref, async (_, row) => (row.status === 'paused' ? row : paused(row))),
+
+  resume: ({ ref }) =>
+    changing(parts, ref, async (tx, row) => (row.status === 'active' ? row : resumed(tx, row))),
+
+  async delete({ ref }) {
+    await parts.db.tx(async (tx) => {
+      const row = await schedules.lock(tx, ref)
+      if (!row) throw notFound('Schedule', ref)
+      await schedules.remove(tx, row.id)
+    })
+    return {}
+  },
+
+  async history({ ref, ...page }) {
+    const row = await schedules.find(parts.db, ref)
+    if (!row) throw notFound('Schedule', ref)
+    const { limit, offset } = pageOf(page)
+    const entries = await ticks.page(parts.db, row.id, limit, offset)
+    return {
+      schedule_id: row.id,
+      workflow_name: row.workflow_name,
+      entries: entries.map((tick) => historyEntry(tick, row.workflow_name)),
+      total: row.tick_count,
+    }
+  },
+
+  async reconcile({ workflow_namespace, workflow_name }) {
+    await reconcile(workflow_namespace, workflow_name)
+    return {}
+  },
+})

@@ -1,0 +1,45 @@
+import type { Schedule, UpdateRequest } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import type { Tx } from '@windlass/runtime/db'
+import { notFound } from '@windlass/runtime/faults'
+import { reconfigured } from '../change.ts'
+import { firstTick, parseConfig } from '../domain/config.ts'
+import type { Parts } from '../parts.ts'
+import * as schedules from '../store/schedules.ts'
+import { scheduleView } from '../views.ts'
+
+/** Locks a schedule, lets `change` decide, stores what it answers. What it answers unchanged is not touched. */
+export async function changing(
+  { db, wake }: Parts,
+  ref: string,
+  change: (tx: Tx, row: schedules.ScheduleRow) => Promise<schedules.ScheduleRow>,
+): Promise<Schedule> {
+  const saved = await db.tx(async (tx) => {
+    const row = await schedules.lock(tx, ref)
+    if (!row) throw notFound('Schedule', ref)
+    const after = await change(tx, row)
+    return after === row ? row : await schedules.save(tx, after)
+  })
+  wake()
+  return scheduleView(saved as schedules.ScheduleRow)
+}
+
+/** Changes what is given and keeps the rest, the history included. */
+export async function update(parts: Parts, request: UpdateRequest): Promise<Schedule> {
+  const { schedule_config_json, description, input_json, run_as_service_account } = request
+  if (schedule_config_json !== undefined)
+    firstTick(parseConfig(schedule_config_json), await schedules.clock(parts.db))
+  const given = [schedule_config_json, description, input_json, run_as_service_account]
+
+  return await changing(parts, request.ref, async (tx, row) => {
+    if (given.every((member) => member === undefined)) return row
+    if (input_json !== undefined) await schedules.saveInput(tx, row.id, input_json || 'null')
+    const kept =
+      schedule_config_json === undefined ? row : await reconfigured(tx, row, schedule_config_json)
+    return {
+      ...kept,
+      description: description ?? row.description,
+      run_as_service_account: run_as_service_account ?? row.run_as_service_account,
+      changed_by: request.updated_by,
+    }
+  })
+}

@@ -1,0 +1,25 @@
+import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Executions } from './parts.ts'
+
+const GET_MS = 8_000
+
+/**
+ * The executions of these ids that exist. They come with their payloads: where they do not fit into
+ * one answer, they are asked for in halves.
+ */
+export async function lookUp(
+  executions: Executions,
+  execution_ids: string[],
+): Promise<Map<string, Execution>> {
+  try {
+    const found = await executions.get({ execution_ids }, { timeoutMs: GET_MS })
+    return new Map(found.executions.map((execution) => [execution.execution_id, execution]))
+  } catch (error) {
+    if (execution_ids.length < 2 || isOutage(error)) throw error
+    const middle = execution_ids.length >> 1
+    const [a, b] = [execution_ids.slice(0, middle), execution_ids.slice(middle)]
+    return new Map([...(await lookUp(executions, a)), ...(await lookUp(executions, b))])
+  }
+}
+
+const isOutage = (error: unknown) => (error as { kind?: string }).kind === 'unavailable'

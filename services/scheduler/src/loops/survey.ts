@@ -1,0 +1,31 @@
+import type { Parts } from '../parts.ts'
+import { reconcile } from '../reconcile.ts'
+import * as declarations from '../store/declarations.ts'
+
+const LIST_MS = 10_000
+
+/** Compares what was last seen of each workflow with the catalog, in case an event was lost. */
+export async function survey(parts: Parts): Promise<void> {
+  const { workflows } = await parts.catalog.list({ namespace: '' }, { timeoutMs: LIST_MS })
+  const unseen = new Map((await declarations.listSeen(parts.db)).map((seen) => [keyOf(seen), seen]))
+  for (const { namespace: workflow_namespace, name: workflow_name, id } of workflows) {
+    const workflow = { workflow_namespace, workflow_name }
+    const known = unseen.get(keyOf(workflow))
+    unseen.delete(keyOf(workflow))
+    if (known?.workflow_id !== id) await attempt(parts, workflow)
+  }
+  for (const gone of unseen.values()) await attempt(parts, gone)
+}
+
+/** One workflow that cannot be followed must not hide the others. */
+async function attempt(parts: Parts, workflow: declarations.WorkflowName): Promise<void> {
+  try {
+    await reconcile(parts, workflow)
+  } catch (error) {
+    parts.log.warn({ err: error, workflow: keyOf(workflow) }, 'cannot follow a workflow yet')
+  }
+}
+
+/** Neither part holds a slash. */
+const keyOf = ({ workflow_namespace, workflow_name }: declarations.WorkflowName) =>
+  `${workflow_namespace}/${workflow_name}`

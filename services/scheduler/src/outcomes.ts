@@ -1,0 +1,42 @@
+import type { Event } from '@windlass/proto/windlass/events/v1/events'
+import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
+import { causeOf } from './domain/cause.ts'
+import { lookUp } from './look-up.ts'
+import type { Parts } from './parts.ts'
+import * as ticks from './store/ticks.ts'
+
+const BATCH = 50
+const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED'])
+
+/** A schedule learns how the execution it fired ended. Hearing it twice does no harm. */
+export const hearFinished = (parts: Parts) => async (event: Event) => {
+  if (event.body?.$case !== 'execution_finished' || !event.body.value.schedule_id) return
+  const { execution_id, state } = event.body.value
+  const completed_at = event.at ?? new Date()
+  const ours = await ticks.finish(parts.db, { execution_id, state, completed_at, error: undefined })
+  if (ours && state === 'FAILED') await record(parts, [execution_id])
+}
+
+/** Asks about executions that were not heard to finish, in case the event was lost. */
+export async function check(parts: Parts): Promise<boolean> {
+  const silent = await ticks.takeUnfinished(parts.db, BATCH)
+  if (silent.length > 0)
+    await record(
+      parts,
+      silent.map(({ execution_id }) => execution_id),
+    )
+  return silent.length === BATCH
+}
+
+async function record({ db, executions }: Parts, execution_ids: string[]): Promise<void> {
+  const found = await lookUp(executions, execution_ids)
+  for (const execution of found.values()) {
+    if (TERMINAL.has(execution.state)) await ticks.finish(db, finished(execution))
+    else await ticks.note(db, execution.execution_id, execution.state)
+  }
+}
+
+function finished({ execution_id, state, updated_at, output_json }: Execution): ticks.Finished {
+  const error = state === 'FAILED' && output_json ? causeOf(output_json) : undefined
+  return { execution_id, state, completed_at: updated_at ?? new Date(), error }
+}

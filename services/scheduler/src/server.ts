@@ -1,0 +1,55 @@
+import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { openBus } from '@windlass/runtime/bus'
+import { openDb } from '@windlass/runtime/db'
+import { loop } from '@windlass/runtime/loop'
+import type { Runtime } from '@windlass/runtime/main'
+import { connect } from '@windlass/runtime/rpc-client'
+import { RpcServer } from '@windlass/runtime/rpc-server'
+import type { Settings } from '@windlass/runtime/settings'
+import { sql } from '@windlass/runtime/sql'
+import { listen } from './events.ts'
+import { handlers } from './handlers/index.ts'
+import { startClock } from './loops/clock.ts'
+import { survey } from './loops/survey.ts'
+import type { Parts } from './parts.ts'
+import { reconcile } from './reconcile.ts'
+
+const SURVEY_MS = 30_000
+
+/** Builds the service from the outside in; teardown takes it apart in the opposite order. */
+export async function start(settings: Settings, { log, teardown }: Runtime) {
+  const { postgres, services, scheduling } = settings
+  const db = openDb(postgres.url, 'scheduler', { maxConnections: postgres.max_connections })
+  teardown.add('database', () => db.close())
+  const bus = await openBus(settings.nats.url, log)
+  teardown.add('bus', () => bus.close())
+  const catalog = connect(CatalogService, services.catalog)
+  teardown.add('catalog', () => catalog.close())
+  const executions = connect(ExecutionsService, services.executions)
+  teardown.add('executions', () => executions.close())
+
+  const catchupMs = scheduling.catchup_window * 1_000
+  const parts: Parts = { db, catalog, executions, log, catchupMs, wake: () => clock.poke() }
+  const clock = startClock(parts)
+  teardown.add('clock', () => clock.stop())
+
+  const autoSchedules = scheduling.auto_schedule_enabled
+  if (autoSchedules) {
+    const surveying = loop({ name: 'survey', pauseMs: SURVEY_MS, log }, () => survey(parts))
+    teardown.add('survey', () => surveying.stop())
+  }
+  listen(bus, parts, teardown, autoSchedules)
+
+  const rpc = new RpcServer(log)
+  rpc.serve(
+    SchedulerService,
+    handlers(parts, async (workflow_namespace, workflow_name) => {
+      if (autoSchedules) await reconcile(parts, { workflow_namespace, workflow_name })
+    }),
+  )
+  teardown.add('rpc', () => rpc.stop())
+  const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
+  return { grpc }
+}

@@ -1,0 +1,48 @@
+import type { Queries, Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+
+export interface Declaration {
+  workflow_namespace: string
+  workflow_name: string
+  /** The version that was looked at last. */
+  workflow_id: string
+  /** What it declares, if anything. */
+  schedule_config: string | undefined
+  /** The schedule made for it, even if somebody deleted that since. */
+  schedule_id: string | undefined
+}
+
+export type WorkflowName = Pick<Declaration, 'workflow_namespace' | 'workflow_name'>
+
+/** Makes those who reconcile one workflow follow one another. */
+export const lock = (tx: Tx, { workflow_namespace, workflow_name }: WorkflowName) =>
+  tx.run(sql`
+    select pg_advisory_xact_lock(hashtextextended(${`declares ${workflow_namespace}/${workflow_name}`}, 0))`)
+
+export const find = (tx: Tx, { workflow_namespace, workflow_name }: WorkflowName) =>
+  tx.maybe<Declaration>(sql`
+    select workflow_namespace, workflow_name, workflow_id, schedule_config, schedule_id
+      from declarations
+     where workflow_namespace = ${workflow_namespace} and workflow_name = ${workflow_name}`)
+
+export const save = (tx: Tx, declaration: Declaration) =>
+  tx.run(sql`
+    insert into declarations (
+      workflow_namespace, workflow_name, workflow_id, schedule_config, schedule_id)
+    values (
+      ${declaration.workflow_namespace}, ${declaration.workflow_name}, ${declaration.workflow_id},
+      ${declaration.schedule_config}, ${declaration.schedule_id})
+    on conflict (workflow_namespace, workflow_name) do update
+       set workflow_id = excluded.workflow_id, schedule_config = excluded.schedule_config,
+           schedule_id = excluded.schedule_id`)
+
+export const remove = (tx: Tx, { workflow_namespace, workflow_name }: WorkflowName) =>
+  tx.run(sql`
+    delete from declarations
+     where workflow_namespace = ${workflow_namespace} and workflow_name = ${workflow_name}`)
+
+/** The version last looked at of every workflow. */
+export const listSeen = (db: Queries) =>
+  db.rows<WorkflowName & { workflow_id: string }>(
+    sql`select workflow_namespace, workflow_name, workflow_id from declarations`,
+  )

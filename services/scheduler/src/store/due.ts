@@ -1,0 +1,68 @@
+import type { Queries, Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+import type { Firing } from './ticks.ts'
+
+/** How long until each kind of work is due, in milliseconds; negative when it is, undefined when there is none. */
+export interface Glance {
+  fire_ms: number | undefined
+  retry_ms: number | undefined
+  check_ms: number | undefined
+  purge: boolean
+}
+
+export interface Due extends Omit<Firing, 'nominal_at' | 'execution_id' | 'attempts'> {
+  schedule_config: string
+  anchor_at: Date
+  next_run_at: Date
+  now: Date
+}
+
+/** How a schedule that was due goes on. */
+export interface Move {
+  schedule_id: string
+  next_run_at: Date | undefined
+  /** A tick of it waits for acknowledgement now. */
+  pending: boolean
+  ticks: number
+}
+
+const msUntil = (first: ReturnType<typeof sql>) =>
+  sql`(extract(epoch from (${first}) - now()) * 1000)::float8`
+
+/** One statement that says whether anything is to be done, each answer from the end of an index. */
+export const glance = (db: Queries) =>
+  db.maybe<Glance>(sql`
+    select ${msUntil(sql`
+             select min(next_run_at) from schedules
+              where status = 'active' and not pending and next_run_at is not null`)} as fire_ms,
+           ${msUntil(sql`
+             select min(retry_at) from schedule_ticks where retry_at is not null`)} as retry_ms,
+           ${msUntil(sql`
+             select min(check_at) from schedule_ticks where check_at is not null`)} as check_ms,
+           exists (select from deleted_schedules) as purge`)
+
+/** Schedules whose tick has come, oldest first, locked; those that another replica holds are left to it. */
+export const take = (tx: Tx, limit: number) =>
+  tx.rows<Due>(sql`
+    select id as schedule_id, workflow_namespace, workflow_name, input_bytes,
+           coalesce(run_as_service_account, changed_by) as run_as,
+           schedule_config, anchor_at, next_run_at, now() as now
+      from schedules
+     where status = 'active' and not pending and next_run_at <= now()
+     order by next_run_at
+     limit ${limit}
+     for update skip locked`)
+
+export const advance = (tx: Tx, moves: Move[]) =>
+  tx.run(sql`
+    update schedules s
+       set next_run_at = m.next_run_at, pending = m.pending, tick_count = s.tick_count + m.ticks
+      from unnest(${moves.map((move) => move.schedule_id)}::uuid[],
+                  ${moves.map((move) => move.next_run_at)}::timestamptz[],
+                  ${moves.map((move) => move.pending)}::boolean[],
+                  ${moves.map((move) => move.ticks)}::int[]) as m (id, next_run_at, pending, ticks)
+     where s.id = m.id`)
+
+/** Counts a tick that was recorded outside of a round. */
+export const countTick = (tx: Tx, schedule_id: string) =>
+  tx.run(sql`update schedules set tick_count = tick_count + 1 where id = ${schedule_id}`)

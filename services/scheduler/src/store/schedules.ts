@@ -1,0 +1,134 @@
+import type { Queries, Tx } from '@windlass/runtime/db'
+import { parseId } from '@windlass/runtime/ids'
+import { sql } from '@windlass/runtime/sql'
+
+export interface ScheduleRow {
+  id: string
+  name: string
+  workflow_id: string
+  workflow_namespace: string
+  workflow_name: string
+  description: string | undefined
+  schedule_type: string
+  schedule_config: string
+  run_as_service_account: string | undefined
+  changed_by: string
+  status: 'active' | 'paused'
+  anchor_at: Date
+  next_run_at: Date | undefined
+  last_run_at: Date | undefined
+  run_count: number
+  failure_count: number
+  tick_count: number
+  created_at: Date
+  updated_at: Date
+}
+
+export type NewSchedule = Pick<
+  ScheduleRow,
+  | 'id'
+  | 'name'
+  | 'workflow_id'
+  | 'workflow_namespace'
+  | 'workflow_name'
+  | 'description'
+  | 'schedule_type'
+  | 'schedule_config'
+  | 'run_as_service_account'
+  | 'changed_by'
+  | 'anchor_at'
+  | 'next_run_at'
+> & { input: string }
+
+export interface Filter {
+  workflow_namespace: string
+  workflow_name: string
+  active_only: boolean
+  limit: number
+  offset: number
+}
+
+const columns = sql`
+  id, name, workflow_id, workflow_namespace, workflow_name, description, schedule_type,
+  schedule_config, run_as_service_account, changed_by, status, anchor_at, next_run_at, last_run_at,
+  run_count, failure_count, tick_count, created_at, updated_at`
+
+/** The time by the only clock that decides what is due. */
+export async function clock(db: Queries): Promise<Date> {
+  const row = await db.maybe<{ now: Date }>(sql`select clock_timestamp() as now`)
+  return row?.now as Date
+}
+
+/** Answers nothing when the name is taken. */
+export const insert = (db: Queries, row: NewSchedule) =>
+  db.maybe<ScheduleRow>(sql`
+    insert into schedules (
+      id, name, workflow_id, workflow_namespace, workflow_name, description, schedule_type,
+      schedule_config, input, input_bytes, run_as_service_account, changed_by, anchor_at, next_run_at)
+    values (
+      ${row.id}, ${row.name}, ${row.workflow_id}, ${row.workflow_namespace}, ${row.workflow_name},
+      ${row.description}, ${row.schedule_type}, ${row.schedule_config}, ${row.input},
+      ${Buffer.byteLength(row.input)}, ${row.run_as_service_account}, ${row.changed_by},
+      ${row.anchor_at}, ${row.next_run_at})
+    on conflict (name) do nothing
+    returning ${columns}`)
+
+/** An id, dashed or not, or a name; no name reads as an id. */
+function means(ref: string) {
+  const id = parseId(ref)
+  return id ? sql`id = ${id}` : sql`name = ${ref.normalize('NFC')}`
+}
+
+export const find = (db: Queries, ref: string) =>
+  db.maybe<ScheduleRow>(sql`select ${columns} from schedules where ${means(ref)}`)
+
+export const lock = (tx: Tx, ref: string) =>
+  tx.maybe<ScheduleRow>(sql`select ${columns} from schedules where ${means(ref)} for update`)
+
+export async function list(db: Queries, filter: Filter) {
+  const { workflow_namespace, workflow_name, active_only, limit, offset } = filter
+  const matching = sql`
+    from schedules
+     where (${workflow_namespace} = '' or workflow_namespace = ${workflow_namespace})
+       and (${workflow_name} = '' or workflow_name = ${workflow_name})
+       and (not ${active_only}::boolean or status = 'active')`
+  const [schedules, [count]] = await Promise.all([
+    db.rows<ScheduleRow>(sql`
+      select ${columns} ${matching}
+       order by created_at desc, id desc limit ${limit} offset ${offset}`),
+    db.rows<{ total: number }>(sql`select count(*)::int as total ${matching}`),
+  ])
+  return { schedules, total: count?.total ?? 0 }
+}
+
+/** Stores what a caller or a new version changed. */
+export const save = (tx: Tx, row: ScheduleRow) =>
+  tx.maybe<ScheduleRow>(sql`
+    update schedules
+       set workflow_id = ${row.workflow_id}, description = ${row.description},
+           schedule_type = ${row.schedule_type}, schedule_config = ${row.schedule_config},
+           run_as_service_account = ${row.run_as_service_account}, changed_by = ${row.changed_by},
+           status = ${row.status}, anchor_at = ${row.anchor_at}, next_run_at = ${row.next_run_at},
+           updated_at = now()
+     where id = ${row.id}
+     returning ${columns}`)
+
+export const saveInput = (tx: Tx, id: string, input: string) =>
+  tx.run(sql`
+    update schedules set input = ${input}, input_bytes = ${Buffer.byteLength(input)}
+     where id = ${id}`)
+
+/** Deletes a schedule; its ticks follow a few at a time. */
+export async function remove(tx: Tx, id: string): Promise<boolean> {
+  const deleted = await tx.run(sql`delete from schedules where id = ${id}`)
+  if (deleted > 0) await tx.run(sql`insert into deleted_schedules values (${id})`)
+  return deleted > 0
+}
+
+/** The input of each schedule that still exists. */
+export async function inputs(db: Queries, ids: string[]): Promise<Map<string, string>> {
+  const rows = await db.rows<{ id: string; input: string }>(
+    sql`select id, input from schedules where id = any(${ids}::uuid[])`,
+  )
+  return new Map(rows.map(({ id, input }) => [id, input]))
+}

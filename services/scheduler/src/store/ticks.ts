@@ -1,0 +1,201 @@
+import type { Queries, Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+
+/** A tick that is to become an execution. */
+export interface Firing {
+  schedule_id: string
+  nominal_at: Date
+  execution_id: string
+  workflow_namespace: string
+  workflow_name: string
+  input_bytes: number
+  run_as: string
+  attempts: number
+}
+
+/** What became of a firing. */
+export interface Outcome {
+  firing: Firing
+  status: 'started' | 'failed' | 'skipped'
+  /** The version that was run. */
+  workflow_id: string | undefined
+  state: string | undefined
+  error: string | undefined
+  started_at: Date | undefined
+}
+
+export interface Skipped {
+  schedule_id: string
+  first: Date
+  last: Date
+  reason: string
+}
+
+export interface Unfinished {
+  execution_id: string
+}
+
+export interface TickRow {
+  nominal_at: Date
+  status: 'pending' | 'started' | 'failed' | 'skipped'
+  skipped_from: Date | undefined
+  execution_id: string | undefined
+  state: string | undefined
+  error: string | undefined
+  started_at: Date | undefined
+  completed_at: Date | undefined
+}
+
+const FIRST_CHECK_SECONDS = 30
+const LAST_CHECK_SECONDS = 3_600
+
+/** A firing is one row for ever: a second one for its nominal time cannot be inserted. */
+export const insertFirings = (tx: Tx, firings: Firing[], leaseMs: number) =>
+  tx.run(sql`
+    insert into schedule_ticks (schedule_id, nominal_at, status, execution_id, retry_at)
+    select f.*, now() + ${leaseMs}::float8 * interval '1 ms'
+      from (select unnest(${firings.map((firing) => firing.schedule_id)}::uuid[]),
+                   unnest(${firings.map((firing) => firing.nominal_at)}::timestamptz[]),
+                   'pending',
+                   unnest(${firings.map((firing) => firing.execution_id)}::uuid[])) as f`)
+
+export const insertSkipped = (tx: Tx, skipped: Skipped[]) =>
+  tx.run(sql`
+    insert into schedule_ticks (schedule_id, nominal_at, status, skipped_from, error)
+    select s.schedule_id, s.last, 'skipped', s.first, s.reason
+      from unnest(${skipped.map((span) => span.schedule_id)}::uuid[],
+                  ${skipped.map((span) => span.first)}::timestamptz[],
+                  ${skipped.map((span) => span.last)}::timestamptz[],
+                  ${skipped.map((span) => span.reason)}::text[]) as s (schedule_id, first, last, reason)`)
+
+/** Firings that were not acknowledged in time, now held by the caller for `leaseMs`. Those of deleted schedules are dropped. */
+export const takeUnacknowledged = (db: Queries, limit: number, leaseMs: number) =>
+  db.rows<Firing & { age_ms: number }>(sql`
+    with late as (
+      select schedule_id, nominal_at from schedule_ticks
+       where retry_at <= now()
+       order by retry_at limit ${limit}
+       for update skip locked
+    ), taken as (
+      update schedule_ticks t
+         set attempts = t.attempts + 1,
+             retry_at = (select now() + ${leaseMs}::float8 * interval '1 ms'
+                           from schedules s where s.id = t.schedule_id)
+        from late
+       where t.schedule_id = late.schedule_id and t.nominal_at = late.nominal_at
+       returning t.*
+    )
+    select t.schedule_id, t.nominal_at, t.execution_id, t.attempts,
+           s.workflow_namespace, s.workflow_name, s.input_bytes,
+           coalesce(s.run_as_service_account, s.changed_by) as run_as,
+           (extract(epoch from now() - t.nominal_at) * 1000)::float8 as age_ms
+      from taken t join schedules s on s.id = t.schedule_id`)
+
+export const postpone = (db: Queries, firings: Firing[], delaysMs: number[]) =>
+  db.run(sql`
+    update schedule_ticks t
+       set retry_at = now() + p.delay_ms * interval '1 ms'
+      from unnest(${firings.map((firing) => firing.schedule_id)}::uuid[],
+                  ${firings.map((firing) => firing.nominal_at)}::timestamptz[],
+                  ${delaysMs}::float8[]) as p (schedule_id, nominal_at, delay_ms)
+     where t.schedule_id = p.schedule_id and t.nominal_at = p.nominal_at and t.status = 'pending'`)
+
+/**
+ * Settles firings, each once however often it is told, and lets their schedules go on. Schedules are
+ * locked before ticks, in the order of their ids, as everywhere.
+ */
+export async function acknowledge(tx: Tx, outcomes: Outcome[]): Promise<void> {
+  const ids = outcomes.map(({ firing }) => firing.schedule_id)
+  await tx.run(sql`select id from schedules where id = any(${ids}::uuid[]) order by id for update`)
+  await tx.run(sql`
+    with o as (
+      select * from unnest(
+        ${ids}::uuid[],
+        ${outcomes.map(({ firing }) => firing.nominal_at)}::timestamptz[],
+        ${outcomes.map(({ status }) => status)}::text[],
+        ${outcomes.map(({ workflow_id }) => workflow_id)}::uuid[],
+        ${outcomes.map(({ state }) => state)}::text[],
+        ${outcomes.map(({ error }) => error)}::text[],
+        ${outcomes.map(({ started_at }) => started_at)}::timestamptz[]
+      ) as o (schedule_id, nominal_at, status, workflow_id, state, error, started_at)
+    ), settled as (
+      update schedule_ticks t
+         set status = o.status, error = coalesce(t.error, o.error), retry_at = null,
+             state = coalesce(t.state, o.state), started_at = o.started_at,
+             execution_id = case when o.status <> 'skipped' then t.execution_id end,
+             skipped_from = case when o.status = 'skipped' then t.nominal_at end,
+             check_at = case when o.status = 'started' and t.completed_at is null
+                             then now() + ${FIRST_CHECK_SECONDS}::int * interval '1 s' end
+        from o
+       where t.schedule_id = o.schedule_id and t.nominal_at = o.nominal_at and t.status = 'pending'
+       returning o.*
+    )
+    update schedules s
+       set pending = false,
+           workflow_id = coalesce(settled.workflow_id, s.workflow_id),
+           last_run_at = case when settled.status = 'started' then settled.nominal_at else s.last_run_at end,
+           run_count = s.run_count + (settled.status = 'started')::int,
+           failure_count = s.failure_count + (settled.status = 'failed')::int
+      from settled
+     where s.id = settled.schedule_id`)
+}
+
+/** Executions that were not heard to finish; the longer they run, the less often they are looked at. */
+export const takeUnfinished = (db: Queries, limit: number) =>
+  db.rows<Unfinished>(sql`
+    with silent as (
+      select schedule_id, nominal_at from schedule_ticks
+       where check_at <= now()
+       order by check_at limit ${limit}
+       for update skip locked
+    )
+    update schedule_ticks t
+       set check_at = (select now() + least(greatest(now() - t.started_at,
+                                                     ${FIRST_CHECK_SECONDS}::int * interval '1 s'),
+                                            ${LAST_CHECK_SECONDS}::int * interval '1 s')
+                         from schedules s where s.id = t.schedule_id)
+      from silent
+     where t.schedule_id = silent.schedule_id and t.nominal_at = silent.nominal_at
+     returning t.execution_id`)
+
+export interface Finished {
+  execution_id: string
+  state: string
+  completed_at: Date
+  error: string | undefined
+}
+
+/** Told once or often, before or after the firing was acknowledged. Answers whether the execution is one of ours. */
+export const finish = async (db: Queries, finished: Finished): Promise<boolean> =>
+  (await db.run(sql`
+    update schedule_ticks
+       set state = ${finished.state}, completed_at = coalesce(completed_at, ${finished.completed_at}),
+           error = coalesce(error, ${finished.error}), check_at = null
+     where execution_id = ${finished.execution_id}`)) > 0
+
+export const note = (db: Queries, execution_id: string, state: string) =>
+  db.run(sql`
+    update schedule_ticks set state = ${state}
+     where execution_id = ${execution_id} and completed_at is null`)
+
+/** Newest first. */
+export const page = (db: Queries, schedule_id: string, limit: number, offset: number) =>
+  db.rows<TickRow>(sql`
+    select nominal_at, status, skipped_from, execution_id, state, error, started_at, completed_at
+      from schedule_ticks where schedule_id = ${schedule_id}
+     order by nominal_at desc limit ${limit} offset ${offset}`)
+
+/** Deletes some ticks of deleted schedules; answers whether there may be more. */
+export async function purge(tx: Tx, limit: number): Promise<boolean> {
+  const gone = await tx.maybe<{ schedule_id: string }>(
+    sql`select schedule_id from deleted_schedules limit 1 for update skip locked`,
+  )
+  if (!gone) return false
+  const deleted = await tx.run(sql`
+    delete from schedule_ticks
+     where schedule_id = ${gone.schedule_id} and nominal_at in (
+       select nominal_at from schedule_ticks where schedule_id = ${gone.schedule_id} limit ${limit})`)
+  if (deleted < limit)
+    await tx.run(sql`delete from deleted_schedules where schedule_id = ${gone.schedule_id}`)
+  return true
+}

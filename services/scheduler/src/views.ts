@@ -1,0 +1,30 @@
+import type { HistoryEntry, Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import type { ScheduleRow } from './store/schedules.ts'
+import type { TickRow } from './store/ticks.ts'
+
+/** Lists leave the input out: it may be large, and nobody shows it. */
+export function scheduleView(row: ScheduleRow, input_json = ''): Schedule {
+  const { schedule_config, changed_by: _, anchor_at: __, tick_count: ___, ...shown } = row
+  return { ...shown, schedule_config_json: schedule_config, input_json }
+}
+
+const STATES = { pending: 'PENDING', started: 'SCHEDULED', failed: 'FAILED', skipped: 'SKIPPED' }
+
+/** A tick that started nothing has no execution; what it says instead is its error. */
+export function historyEntry(tick: TickRow, workflow_name: string): HistoryEntry {
+  const isRun = tick.status === 'pending' || tick.status === 'started'
+  return {
+    execution_id: (isRun && tick.execution_id) || '',
+    workflow_name,
+    state: tick.state ?? STATES[tick.status],
+    scheduled_for: tick.nominal_at,
+    started_at: tick.started_at,
+    completed_at: tick.completed_at,
+    error: errorOf(tick),
+  }
+}
+
+function errorOf({ skipped_from, nominal_at, error }: TickRow): string | undefined {
+  if (!skipped_from || skipped_from >= nominal_at) return error
+  return `${error} (every tick from ${skipped_from.toISOString()} to ${nominal_at.toISOString()})`
+}

@@ -1,0 +1,161 @@
+import { openBus } from '@windlass/runtime/bus'
+import { createLog } from '@windlass/runtime/log'
+import { seal } from '@windlass/runtime/outbox'
+import { testUrl } from '@windlass/testkit/database'
+import { expect, onTestFinished, test } from 'vitest'
+import { eventually, newName, request, setup } from './system.ts'
+
+const hourly = { type: 'interval', interval_seconds: 3_600, start_time: null }
+const daily = { type: 'cron', cron_expression: '0 5 * * *', timezone: 'Europe/Berlin' }
+
+async function declaring(env: Record<string, string> = {}) {
+  const system = await setup(env)
+  const client = await system.replica()
+  const name = newName()
+  const reconcile = (workflow_namespace = 'team') =>
+    client.reconcile({ workflow_namespace, workflow_name: name })
+  const upload = async (schedule?: object, created_by = 'uploader') => {
+    const workflow = system.catalog.put('team', name, schedule, created_by)
+    await reconcile()
+    return workflow
+  }
+  const find = (ref = `${name}_auto`) => client.get({ ref }).catch(({ kind }) => kind as string)
+  const count = async () => {
+    const all = { workflow_namespace: 'team', workflow_name: name, active_only: false }
+    return (await client.list({ ...all, limit: 0, offset: 0 })).total
+  }
+  return { ...system, client, name, reconcile, upload, find, count }
+}
+
+test('a declared schedule is there when the upload is answered, and follows its workflow', async () => {
+  const { upload, find, count, catalog, name, reconcile } = await declaring()
+  const first = await upload(hourly)
+  const made = await find()
+  expect(made).toMatchObject({
+    workflow_id: first.id,
+    workflow_namespace: 'team',
+    workflow_name: name,
+    schedule_type: 'interval',
+    status: 'active',
+  })
+
+  const second = await upload(hourly)
+  expect(await find()).toMatchObject({
+    ...(made as object),
+    workflow_id: second.id,
+    updated_at: expect.any(Date),
+  })
+  await upload(daily)
+  expect(await find()).toMatchObject({ id: (made as { id: string }).id, schedule_type: 'cron' })
+  expect(await count()).toBe(1)
+
+  await upload(undefined)
+  expect(await find()).toBe('not_found')
+  await upload(hourly)
+  catalog.remove('team', name)
+  await reconcile()
+  expect(await find()).toBe('not_found')
+})
+
+test('a hundred uploads at once, told to two replicas, leave one schedule', async () => {
+  const { replica, client, catalog, name, count, find } = await declaring()
+  const other = await replica()
+  const told = Array.from({ length: 100 }, (_, i) => {
+    catalog.put('team', name, i % 2 ? hourly : daily)
+    return (i % 3 ? client : other).reconcile({ workflow_namespace: 'team', workflow_name: name })
+  })
+  await Promise.all(told)
+
+  expect(await count()).toBe(1)
+  expect(await find()).toMatchObject({ schedule_type: 'interval' })
+})
+
+test('a name that is taken is not taken away: the schedule is then named with its namespace', async () => {
+  const { client, catalog, name, upload, find, reconcile } = await declaring()
+  const persons = await client.create(request({ name: `${name}_auto` }))
+  await upload(hourly)
+  expect(await find()).toEqual(persons)
+  expect(await find(`team.${name}_auto`)).toMatchObject({ workflow_namespace: 'team' })
+
+  catalog.put('other', name, hourly)
+  await reconcile('other')
+  expect(await find(`other.${name}_auto`)).toMatchObject({ workflow_namespace: 'other' })
+})
+
+test('what a person did to a declared schedule stands until another one is declared', async () => {
+  const { client, name, upload, find } = await declaring()
+  await upload(hourly)
+  const ref = `${name}_auto`
+  await client.update({
+    ref,
+    schedule_config_json: '{"type":"interval","interval_seconds":7}',
+    updated_by: 'ada',
+  })
+  await client.pause({ ref })
+  await upload(hourly)
+  expect(await find()).toMatchObject({
+    status: 'paused',
+    schedule_config_json: expect.stringContaining('7'),
+  })
+  await upload(daily)
+  expect(await find()).toMatchObject({ status: 'paused', schedule_type: 'cron' })
+
+  await client.delete({ ref })
+  expect(await find()).toBe('not_found')
+  await upload(daily)
+  expect(await find()).toMatchObject({ status: 'active' })
+})
+
+test('a declaration that cannot be read, or whose moment has passed, harms nothing', async () => {
+  const { upload, find } = await declaring()
+  await upload(hourly)
+  await upload({ type: 'cron', cron_expression: 'sometimes' })
+  expect(await find()).toBe('not_found')
+  await upload({ type: 'once', run_time: '2020-01-01T00:00:00Z' })
+  expect(await find()).toMatchObject({ status: 'active', next_run_at: undefined })
+})
+
+test('declared schedules can be turned off', async () => {
+  const { upload, find } = await declaring({ SVC_SCHEDULING__AUTO_SCHEDULE_ENABLED: 'false' })
+  await upload(hourly)
+  expect(await find()).toBe('not_found')
+})
+
+test('a change of a workflow is heard', async () => {
+  const { catalog, name, find, client } = await declaring()
+  const bus = await openBus(testUrl('TEST_NATS_URL'), createLog('test', 'silent'))
+  onTestFinished(() => bus.close())
+  const { id: workflow_id, namespace, version } = catalog.put('team', name, hourly)
+  // Schedulers of other tests share the consumer, so each event is told until one of ours has heard it.
+  const tell = (body: Parameters<typeof seal>[2]) => bus.publishAll([seal('catalog', name, body)])
+
+  await eventually(async () => {
+    await tell({ $case: 'workflow_changed', value: { workflow_id, namespace, name, version } })
+    return await find()
+  }).toMatchObject({ workflow_id })
+  catalog.remove('team', name)
+  await eventually(async () => {
+    await tell({ $case: 'workflow_deleted', value: { namespace, name, version: 0 } })
+    return await find()
+  }).toBe('not_found')
+  expect(
+    await client.list({
+      workflow_namespace: '',
+      workflow_name: name,
+      active_only: false,
+      limit: 1,
+      offset: 0,
+    }),
+  ).toMatchObject({ total: 0 })
+})
+
+test('a change that was not heard is found by comparing with the catalog', async () => {
+  const { catalog, name, find, replica } = await declaring()
+  catalog.put('team', name, hourly)
+  await replica() // compares when it starts
+  await eventually(() => find()).toMatchObject({ workflow_name: name })
+
+  catalog.remove('team', name)
+  await replica()
+  await eventually(() => find()).toBe('not_found')
+})

@@ -1,0 +1,211 @@
+import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import type { Db } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+import { expect, test } from 'vitest'
+import { derivedId, eventually, every, missed, once, page, request, setup } from './system.ts'
+
+test('a tick starts the latest version with the input of the schedule, as who made it', async () => {
+  const { replica, catalog, executions } = await setup()
+  const client = await replica()
+  const made = await client.create(
+    request({ config: every(1), input_json: '{"n":9007199254740993}' }),
+  )
+  const latest = catalog.put('team', 'report')
+
+  await eventually(() => executions.asked.length).toBeGreaterThan(0)
+  const [command] = executions.asked
+  expect(command?.execution_id).toBe(derivedId(made.id, made.next_run_at as Date))
+  expect(command?.body).toMatchObject({
+    $case: 'create',
+    value: {
+      workflow_id: latest.id,
+      workflow_version: 2,
+      input_json: '{"n":9007199254740993}',
+      schedule_id: made.id,
+      created_by: 'ada',
+    },
+  })
+})
+
+test('an interval keeps the rhythm of its beginning and tells of every firing', async () => {
+  const { replica, executions } = await setup()
+  const client = await replica()
+  const made = await client.create(request({ config: every(1) }))
+  await eventually(() => executions.created.size).toBeGreaterThanOrEqual(3)
+
+  const { entries, total } = await client.history(page(made.id))
+  expect(total).toBe(entries.length)
+  const first = (made.next_run_at as Date).getTime()
+  for (const [i, entry] of entries.toReversed().entries()) {
+    expect(entry.scheduled_for?.getTime()).toBe(first + i * 1_000)
+    expect(entry.execution_id).toBe(derivedId(made.id, entry.scheduled_for as Date))
+  }
+  expect(await client.get({ ref: made.id })).toMatchObject({ failure_count: 0, status: 'active' })
+})
+
+test('hundreds of ticks that replicas race for fire exactly once each', async () => {
+  const { db, replica, executions } = await setup()
+  const replicas = [await replica(), await replica()]
+  const client = replicas[0] as (typeof replicas)[0]
+  const made: Schedule[] = []
+  for (let i = 0; i < 300; i++) made.push(await client.create(request()))
+  await db.run(sql`update schedules set next_run_at = date_trunc('second', now()) - interval '5 s'`)
+
+  await eventually(() => executions.created.size).toBe(300)
+  await eventually(() =>
+    db.rows(sql`select from schedule_ticks where status <> 'started'`),
+  ).toEqual([])
+  const asked = executions.asked.map(({ execution_id }) => execution_id)
+  expect(new Set(asked).size).toBe(asked.length)
+  const rows = await db.rows<{ n: number }>(
+    sql`select run_count::int as n from schedules where run_count <> 1 or tick_count <> 1`,
+  )
+  expect(rows).toEqual([])
+})
+
+test('a schedule of one tick fires once and stays without a next one', async () => {
+  const { replica, executions } = await setup()
+  const client = await replica()
+  const made = await client.create(request({ config: once(1 / 3_600) }))
+
+  await eventually(() => executions.created.size).toBe(1)
+  await eventually(async () => await client.get({ ref: made.id })).toMatchObject({
+    status: 'active',
+    next_run_at: undefined,
+    run_count: 1,
+  })
+})
+
+test('of ticks that were missed the newest fires and the others are recorded as skipped', async () => {
+  const { db, replica, executions } = await setup()
+  const client = await replica()
+  const made = await client.create(request())
+  await missed(db, made, 600, 3_600)
+  await eventually(() => executions.created.size).toBe(1)
+
+  const many = await client.create(request({ config: every(60) }))
+  await missed(db, many, 630, 60)
+  await eventually(() => executions.created.size).toBe(2)
+  const { entries, total } = await client.history(page(many.id))
+  expect(total).toBe(2)
+  expect(entries).toMatchObject([
+    { state: 'SCHEDULED', execution_id: expect.stringMatching(/^[0-9a-f]{32}$/) },
+    {
+      state: 'SKIPPED',
+      execution_id: '',
+      error: expect.stringMatching(/^missed: .*every tick from/),
+    },
+  ])
+})
+
+test('what is older than the catch-up window is skipped, and says so', async () => {
+  const { db, replica, executions } = await setup({ SVC_SCHEDULING__CATCHUP_WINDOW: '300' })
+  const client = await replica()
+  const made = await client.create(request())
+  await missed(db, made, 301, 3_600)
+
+  await eventually(async () => (await client.history(page(made.id))).entries).toMatchObject([
+    { state: 'SKIPPED', execution_id: '', error: expect.stringContaining('missed') },
+  ])
+  expect(executions.asked).toEqual([])
+  expect((await client.get({ ref: made.id })).next_run_at?.getTime()).toBeGreaterThan(Date.now())
+})
+
+test('a schedule that cannot start its workflow goes on and says why', async () => {
+  const { db, replica, catalog, executions } = await setup()
+  const client = await replica()
+  const orphan = await client.create(request())
+  const refused = await client.create(request({ input_json: '"too large"' }))
+  catalog.remove('team', 'report')
+  await missed(db, orphan, 1, 3_600)
+  await eventually(async () => (await client.history(page(orphan.id))).entries).toMatchObject([
+    { state: 'FAILED', execution_id: '', error: "Workflow 'team/report' not found" },
+  ])
+  expect(await client.get({ ref: orphan.id })).toMatchObject({ failure_count: 1, run_count: 0 })
+
+  catalog.put('team', 'report')
+  executions.script.mode = 'refusing'
+  await missed(db, refused, 1, 3_600)
+  await eventually(async () => (await client.history(page(refused.id))).entries).toMatchObject([
+    { state: 'FAILED', error: 'the input is too large' },
+  ])
+  const { next_run_at } = await client.get({ ref: refused.id })
+  expect(next_run_at?.getTime()).toBeGreaterThan(Date.now())
+})
+
+test('one schedule that cannot be read does not keep the others from firing', async () => {
+  const { db, replica, executions } = await setup()
+  const client = await replica()
+  const broken = await client.create(request())
+  const sound = await client.create(request())
+  await db.run(
+    sql`update schedules set schedule_config = '{"type":"lunar"}' where id = ${broken.id}`,
+  )
+  await missed(db, broken, 2, 3_600)
+  await missed(db, sound, 1, 3_600)
+
+  await eventually(() => executions.created.size).toBe(1)
+  expect((await client.history(page(broken.id))).entries).toMatchObject([
+    { state: 'SKIPPED', error: expect.stringContaining('cannot be read') },
+  ])
+})
+
+test('nothing fires between the answer to a pause and the call to resume; what was due is recorded', async () => {
+  const { db, replica, executions } = await setup()
+  const client = await replica()
+  const made = await client.create(request({ config: every(60) }))
+  await client.pause({ ref: made.id })
+  await missed(db, made, 150, 60)
+  // an active one that is due at the same time shows that the clock has been by
+  const other = await client.create(request())
+  await missed(db, other, 1, 3_600)
+  await eventually(() => executions.created.size).toBe(1)
+
+  await client.resume({ ref: made.id })
+  const { entries, total } = await client.history(page(made.id))
+  expect(total).toBe(1)
+  expect(entries).toMatchObject([
+    {
+      state: 'SKIPPED',
+      error: expect.stringMatching(/^the schedule was paused \(every tick from/),
+    },
+  ])
+  expect(executions.created.size).toBe(1)
+})
+
+test('a deleted schedule fires no more, and its ticks are deleted after it', async () => {
+  const { db, replica, executions } = await setup()
+  const client = await replica()
+  const made = await client.create(request())
+  await missed(db, made, 1, 3_600)
+  await eventually(() => executions.created.size).toBe(1)
+  await client.delete({ ref: made.id })
+
+  await eventually(() => db.rows(sql`select from schedule_ticks`)).toEqual([])
+  await eventually(() => db.rows(sql`select from deleted_schedules`)).toEqual([])
+})
+
+test('a schedule far beyond what a timer can hold neither fires nor spins', async () => {
+  const { db, replica, executions } = await setup()
+  const client = await replica()
+  await client.create(request({ config: '{"type":"once","run_time":"9999-12-31T00:00:00Z"}' }))
+  const other = await client.create(request({ config: once(1 / 3_600) }))
+
+  await eventually(() => executions.created.size).toBe(1)
+  expect(executions.asked[0]?.body?.value).toMatchObject({ schedule_id: other.id })
+  const calls = await idleRounds(db)
+  expect(calls).toBeLessThan(10)
+})
+
+/** How many transactions the database counts in two seconds. */
+async function idleRounds(db: Db): Promise<number> {
+  const count = async () => {
+    const row = await db.maybe<{ n: number }>(
+      sql`select pg_stat_clear_snapshot(), xact_commit as n from pg_stat_database where datname = current_database()`,
+    )
+    return row?.n ?? 0
+  }
+  const before = await count()
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  return (await count()) - before
+}

@@ -1,0 +1,81 @@
+import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
+import { openBus } from '@windlass/runtime/bus'
+import { createLog } from '@windlass/runtime/log'
+import { seal } from '@windlass/runtime/outbox'
+import { sql } from '@windlass/runtime/sql'
+import { testUrl } from '@windlass/testkit/database'
+import { expect, onTestFinished, test } from 'vitest'
+import { eventually, missed, page, request, setup } from './system.ts'
+
+/** A schedule whose one execution was fired and is not finished. */
+async function fired() {
+  const system = await setup()
+  const client = await system.replica()
+  const made = await client.create(request())
+  await missed(system.db, made, 1, 3_600)
+  await eventually(async () => (await client.get({ ref: made.id })).run_count).toBe(1)
+  const execution = [...system.executions.created.values()][0] as Execution
+  const entries = async () => (await client.history(page(made.id))).entries
+  return { ...system, client, made, execution, entries }
+}
+
+async function openedBus() {
+  const bus = await openBus(testUrl('TEST_NATS_URL'), createLog('test', 'silent'))
+  onTestFinished(() => bus.close())
+  return bus
+}
+
+test('a schedule hears how its execution ended, and a failure says why', async () => {
+  const { executions, execution, entries, made } = await fired()
+  const bus = await openedBus()
+  Object.assign(execution, { state: 'FAILED', output_json: '{"type":"E","message":"no disk"}' })
+  const { execution_id, workflow_namespace, workflow_name } = execution
+  const value = {
+    execution_id,
+    state: 'FAILED',
+    workflow_namespace,
+    workflow_name,
+    schedule_id: made.id,
+  }
+
+  // Schedulers of other tests share the consumer, so the event is told until one of ours has heard it.
+  await eventually(async () => {
+    const event = seal('executions', execution_id, { $case: 'execution_finished', value })
+    await bus.publishAll([event])
+    return await entries()
+  }).toMatchObject([
+    { execution_id, state: 'FAILED', completed_at: expect.any(Date), error: 'no disk' },
+  ])
+  expect(executions.script.gets).toBeGreaterThan(0)
+})
+
+test('an execution whose end was not heard is looked up', async () => {
+  const { db, execution, entries } = await fired()
+  execution.state = 'RUNNING'
+  await db.run(sql`update schedule_ticks set check_at = now()`)
+  await eventually(entries).toMatchObject([{ state: 'RUNNING', completed_at: undefined }])
+
+  Object.assign(execution, { state: 'COMPLETED', updated_at: new Date('2026-01-01T00:00:00Z') })
+  await db.run(sql`update schedule_ticks set check_at = now()`)
+  await eventually(entries).toMatchObject([
+    { state: 'COMPLETED', completed_at: new Date('2026-01-01T00:00:00Z'), error: undefined },
+  ])
+  expect(await db.rows(sql`select from schedule_ticks where check_at is not null`)).toEqual([])
+})
+
+test('an update keeps the history, and pages of it are newest first', async () => {
+  const { db, client, made } = await fired()
+  await client.update({ ref: made.id, description: 'new', updated_by: 'bob' })
+  await missed(db, made, 1, 3_600)
+  await eventually(async () => (await client.get({ ref: made.id })).run_count).toBe(2)
+
+  const { entries, total, schedule_id, workflow_name } = await client.history(page(made.name, 1))
+  expect({ total, schedule_id, workflow_name }).toEqual({
+    total: 2,
+    schedule_id: made.id,
+    workflow_name: 'report',
+  })
+  const older = await client.history({ ref: made.id, limit: 1, offset: 1 })
+  const [newest, oldest] = [entries[0]?.scheduled_for, older.entries[0]?.scheduled_for]
+  expect(newest?.getTime()).toBeGreaterThan(oldest?.getTime() as number)
+})

@@ -1,0 +1,173 @@
+import { newId } from '@windlass/runtime/ids'
+import { expect, test } from 'vitest'
+import { every, newName, once, request, setup } from './system.ts'
+
+const dashed = (id: string) => id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+
+test('a schedule is found by its id in any form and by its name', async () => {
+  const { replica, catalog } = await setup()
+  const client = await replica()
+  const workflow = catalog.put('team', 'report')
+  const made = await client.create({ ...request({ input_json: '{"n": 1.0}' }), description: 'x' })
+
+  expect(made).toMatchObject({
+    workflow_id: workflow.id,
+    workflow_namespace: 'team',
+    workflow_name: 'report',
+    description: 'x',
+    schedule_type: 'interval',
+    status: 'active',
+    run_count: 0,
+    failure_count: 0,
+    schedule_config_json: every(3_600),
+    input_json: '{"n": 1.0}',
+  })
+  expect(made.next_run_at?.getTime()).toBeGreaterThan(Date.now() + 3_500_000)
+  for (const ref of [made.id, dashed(made.id), dashed(made.id).toUpperCase(), made.name])
+    expect(await client.get({ ref })).toEqual(made)
+})
+
+test('an unknown schedule is not found, whatever is asked of it', async () => {
+  const { replica } = await setup()
+  const client = await replica()
+
+  for (const ref of [newId(), newName(), '', '..', '\u0001']) {
+    const calls = [
+      client.get({ ref }),
+      client.pause({ ref }),
+      client.resume({ ref }),
+      client.delete({ ref }),
+      client.update({ ref, description: 'x', updated_by: '' }),
+      client.history({ ref, limit: 0, offset: 0 }),
+    ]
+    for (const answer of await Promise.allSettled(calls))
+      expect(answer).toMatchObject({ status: 'rejected', reason: { kind: 'not_found' } })
+  }
+})
+
+test('a name is given once, also to many who ask at once, and is free again after a delete', async () => {
+  const { replica } = await setup()
+  const [a, b] = [await replica(), await replica()]
+  const name = newName()
+
+  const asked = Array.from({ length: 10 }, (_, i) => (i % 2 ? a : b).create(request({ name })))
+  const answers = await Promise.allSettled(asked)
+  const refused = answers.filter((answer) => answer.status === 'rejected')
+  expect(refused).toHaveLength(9)
+  for (const { reason } of refused) expect(reason).toMatchObject({ kind: 'conflict' })
+
+  await a.delete({ ref: name })
+  await expect(a.get({ ref: name })).rejects.toMatchObject({ kind: 'not_found' })
+  await b.create(request({ name }))
+})
+
+test('a schedule needs a workflow that exists; its name may carry the namespace', async () => {
+  const { replica, catalog } = await setup()
+  const client = await replica()
+  catalog.put('default', 'plain')
+
+  const unknown = { ...request(), workflow_name: 'other' }
+  await expect(client.create(unknown)).rejects.toMatchObject({ kind: 'not_found' })
+  const inDefault = { ...request(), workflow_namespace: '', workflow_name: 'plain' }
+  expect(await client.create(inDefault)).toMatchObject({ workflow_namespace: 'default' })
+  const joined = { ...request(), workflow_namespace: '', workflow_name: 'team/report' }
+  expect(await client.create(joined)).toMatchObject({ workflow_namespace: 'team' })
+})
+
+test('a wrong configuration or name is unprocessable and leaves nothing behind', async () => {
+  const { replica } = await setup()
+  const client = await replica()
+
+  for (const bad of [{ config: '{"type":"cron"}' }, { config: once(-1) }, { name: 'a/b' }])
+    await expect(client.create(request(bad))).rejects.toMatchObject({ kind: 'unprocessable' })
+  const all = { workflow_namespace: '', workflow_name: '', active_only: false }
+  expect(await client.list({ ...all, limit: 10, offset: 0 })).toEqual({ schedules: [], total: 0 })
+})
+
+test('while the catalog is out of reach a schedule can be neither made nor refused', async () => {
+  const { replica, catalog } = await setup()
+  const client = await replica()
+  catalog.script.down = true
+
+  await expect(client.create(request())).rejects.toMatchObject({ kind: 'unavailable' })
+})
+
+test('lists are newest first, paged, and filtered by workflow and status', async () => {
+  const { replica, catalog } = await setup()
+  const client = await replica()
+  catalog.put('other', 'report')
+  catalog.put('team', 'digest')
+  const first = await client.create(request())
+  const second = await client.create({ ...request(), workflow_namespace: 'other' })
+  const third = await client.create({ ...request(), workflow_name: 'digest' })
+  await client.pause({ ref: second.id })
+
+  const listed = async (filter: object) => {
+    const all = {
+      workflow_namespace: '',
+      workflow_name: '',
+      active_only: false,
+      limit: 0,
+      offset: 0,
+    }
+    const { schedules, total } = await client.list({ ...all, ...filter })
+    return { ids: schedules.map(({ id }) => id), total }
+  }
+  expect(await listed({})).toEqual({ ids: [third.id, second.id, first.id], total: 3 })
+  expect(await listed({ limit: 1, offset: 1 })).toEqual({ ids: [second.id], total: 3 })
+  expect(await listed({ active_only: true })).toEqual({ ids: [third.id, first.id], total: 2 })
+  expect(await listed({ workflow_name: 'report' })).toEqual({
+    ids: [second.id, first.id],
+    total: 2,
+  })
+  expect(await listed({ workflow_namespace: 'team', workflow_name: 'report' })).toEqual({
+    ids: [first.id],
+    total: 1,
+  })
+})
+
+test('an update changes what it gives and keeps the rest', async () => {
+  const { replica } = await setup()
+  const client = await replica()
+  const made = await client.create({ ...request({ input_json: '1' }), description: 'stays' })
+
+  const touched = await client.update({ ref: made.name, input_json: '{"a":1}', updated_by: 'bob' })
+  expect(touched).toMatchObject({ description: 'stays', next_run_at: made.next_run_at })
+  const config = '{"type":"cron","cron_expression":"30 5 2 2 *"}'
+  const changed = await client.update({
+    ref: made.id,
+    schedule_config_json: config,
+    run_as_service_account: 'svc-reports',
+    updated_by: 'bob',
+  })
+  expect(changed).toMatchObject({ schedule_type: 'cron', run_as_service_account: 'svc-reports' })
+  expect(changed.next_run_at?.toISOString()).toMatch(/-02-02T05:30:00.000Z$/)
+  expect(await client.get({ ref: made.id })).toMatchObject({
+    input_json: '{"a":1}',
+    schedule_config_json: config,
+    description: 'stays',
+  })
+})
+
+test('a wrong update changes nothing, an empty one neither', async () => {
+  const { replica } = await setup()
+  const client = await replica()
+  const made = await client.create(request())
+
+  const wrong = { ref: made.id, schedule_config_json: every(0), description: 'x', updated_by: '' }
+  await expect(client.update(wrong)).rejects.toMatchObject({ kind: 'unprocessable' })
+  await client.update({ ref: made.id, updated_by: 'bob' })
+  expect(await client.get({ ref: made.id })).toEqual(made)
+})
+
+test('pause and resume may be repeated; a schedule goes on in its old rhythm', async () => {
+  const { replica } = await setup()
+  const client = await replica()
+  const made = await client.create(request())
+
+  expect(await client.pause({ ref: made.id })).toMatchObject({ status: 'paused' })
+  expect(await client.pause({ ref: made.name })).toMatchObject({ status: 'paused' })
+  const resumed = await client.resume({ ref: made.id })
+  expect(resumed).toMatchObject({ status: 'active', next_run_at: made.next_run_at })
+  expect(await client.resume({ ref: made.id })).toEqual(resumed)
+})

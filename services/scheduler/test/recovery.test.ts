@@ -1,0 +1,82 @@
+import { sql } from '@windlass/runtime/sql'
+import { expect, test } from 'vitest'
+import { derivedId, eventually, every, missed, page, request, setup } from './system.ts'
+
+test('a tick whose replica died before it could be started is started by another, once', async () => {
+  const { db, replica, executions } = await setup()
+  executions.script.mode = 'down'
+  const first = await replica()
+  const made = await first.create(request())
+  await missed(db, made, 1, 3_600)
+  await eventually(() =>
+    db.rows(sql`select from schedule_ticks where status = 'pending'`),
+  ).toHaveLength(1)
+  await first.stop()
+  executions.script.mode = 'well'
+  await db.run(sql`update schedule_ticks set retry_at = now()`)
+
+  const [second] = [await replica(), await replica()]
+  await eventually(() => executions.created.size).toBe(1)
+  await eventually(async () => second?.get({ ref: made.id })).toMatchObject({
+    run_count: 1,
+    failure_count: 0,
+  })
+})
+
+test('an answer that was lost starts nothing twice and holds the schedule until it is known', async () => {
+  const { db, replica, executions } = await setup()
+  executions.script.mode = 'deaf'
+  const client = await replica()
+  const made = await client.create(request({ config: every(1) }))
+  await eventually(() => executions.asked.length).toBeGreaterThanOrEqual(2)
+
+  expect(new Set(executions.asked.map(({ execution_id }) => execution_id))).toEqual(
+    new Set([derivedId(made.id, made.next_run_at as Date)]),
+  )
+  executions.script.mode = 'well'
+  await db.run(sql`update schedule_ticks set retry_at = now() where retry_at is not null`)
+  await eventually(async () => (await client.get({ ref: made.id })).run_count).toBeGreaterThan(0)
+})
+
+test('a tick that could not be started within the window is skipped, unless it was started after all', async () => {
+  const { db, replica, executions } = await setup({ SVC_SCHEDULING__CATCHUP_WINDOW: '60' })
+  executions.script.mode = 'down'
+  const client = await replica()
+  const lost = await client.create(request())
+  const found = await client.create(request())
+  await missed(db, lost, 1, 3_600)
+  await missed(db, found, 1, 3_600)
+  const pending = sql`select from schedule_ticks where status = 'pending' and attempts > 0`
+  await eventually(() => db.rows(pending)).toHaveLength(2)
+
+  await db.run(sql`
+    update schedule_ticks
+       set nominal_at = nominal_at - interval '1 day', retry_at = now() + interval '1 hour'`)
+  const [tick] = await db.rows<{ execution_id: string }>(
+    sql`select execution_id from schedule_ticks where schedule_id = ${found.id}`,
+  )
+  const id = tick?.execution_id as string
+  executions.created.set(id, { ...EXECUTION, execution_id: id, workflow_id: found.workflow_id })
+  executions.script.mode = 'well'
+  await db.run(sql`update schedule_ticks set retry_at = now()`)
+  await eventually(async () => (await client.history(page(lost.id))).entries).toMatchObject([
+    { state: 'SKIPPED', execution_id: '' },
+  ])
+  await eventually(async () => (await client.history(page(found.id))).entries).toMatchObject([
+    { state: 'COMPLETED', execution_id: id },
+  ])
+})
+
+const EXECUTION = {
+  workflow_namespace: 'team',
+  workflow_name: 'report',
+  workflow_version: 1,
+  state: 'COMPLETED',
+  worker_name: '',
+  claim_generation: 0,
+  input_json: 'null',
+  last_seq: 1,
+  created_at: new Date(),
+  updated_at: new Date(),
+  worker_session: '',
+}

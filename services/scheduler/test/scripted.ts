@@ -1,0 +1,123 @@
+import { CatalogService, type Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import {
+  type Command,
+  type Execution,
+  ExecutionsService,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import { Fault, notFound, unavailable } from '@windlass/runtime/faults'
+import { newId } from '@windlass/runtime/ids'
+import { createLog } from '@windlass/runtime/log'
+import type { Handlers } from '@windlass/runtime/rpc'
+import { RpcServer } from '@windlass/runtime/rpc-server'
+import { onTestFinished } from 'vitest'
+
+const LOOPBACK = { host: '127.0.0.1', port: 0 }
+
+async function serving<S extends Parameters<RpcServer['serve']>[0]>(
+  service: S,
+  handlers: Partial<Handlers<S>>,
+): Promise<string> {
+  const rpc = new RpcServer(createLog('scripted', 'silent'))
+  rpc.serve(service, handlers as Handlers<S>)
+  const port = await rpc.listen(LOOPBACK, [])
+  onTestFinished(() => rpc.stop())
+  return `127.0.0.1:${port}`
+}
+
+/** A catalog whose workflows the test puts and takes away. */
+export async function scriptedCatalog() {
+  const workflows = new Map<string, Workflow>()
+  const script = { down: false, lists: 0 }
+  const address = await serving(CatalogService, {
+    async resolve({ namespace, name }) {
+      if (script.down) throw unavailable('down')
+      const workflow = workflows.get(`${namespace}/${name}`)
+      if (!workflow) throw notFound('Workflow', `${namespace}/${name}`)
+      return workflow
+    },
+    async list() {
+      script.lists++
+      if (script.down) throw unavailable('down')
+      return { workflows: [...workflows.values()] }
+    },
+  })
+  return {
+    address,
+    script,
+    remove: (namespace: string, name: string) => workflows.delete(`${namespace}/${name}`),
+    put(namespace: string, name: string, schedule?: object, created_by = 'uploader'): Workflow {
+      const before = workflows.get(`${namespace}/${name}`)
+      const workflow: Workflow = {
+        id: newId(),
+        namespace,
+        name,
+        version: (before?.version ?? 0) + 1,
+        source: Buffer.alloc(0),
+        imports: [],
+        metadata_json: JSON.stringify({ task_names: [], schedule: schedule ?? null }),
+        requests_json: 'null',
+        affinity_json: 'null',
+        requirement: undefined,
+        input_schema_json: '',
+        created_at: new Date(),
+        created_by,
+      }
+      workflows.set(`${namespace}/${name}`, workflow)
+      return workflow
+    },
+  }
+}
+
+/** Executions that only remember: every creation asked for, and the state the test gives them. */
+export async function scriptedExecutions() {
+  const created = new Map<string, Execution>()
+  const asked: Command[] = []
+  /** `deaf`: it creates what it is asked for, and the answer is lost. */
+  const script = { mode: 'well' as 'well' | 'down' | 'deaf' | 'refusing', gets: 0 }
+  const address = await serving(ExecutionsService, {
+    async submit({ commands }) {
+      if (script.mode === 'down') throw unavailable('down')
+      asked.push(...commands)
+      if (script.mode === 'refusing') {
+        const refusal = { kind: 'too_large', message: 'the input is too large', details_json: '' }
+        return {
+          results: commands.map(() => ({ body: { $case: 'refusal', value: refusal }, log: [] })),
+        }
+      }
+      const rows = commands.map((command) => create(created, command))
+      if (script.mode === 'deaf') throw new Fault('unavailable', 'the answer was lost')
+      return { results: rows.map((value) => ({ body: { $case: 'execution', value }, log: [] })) }
+    },
+    async get({ execution_ids }) {
+      script.gets++
+      if (script.mode === 'down') throw unavailable('down')
+      return { executions: execution_ids.flatMap((id) => created.get(id) ?? []) }
+    },
+  })
+  return { address, script, created, asked }
+}
+
+function create(created: Map<string, Execution>, { execution_id, body }: Command): Execution {
+  if (body?.$case !== 'create') throw new Error('only creations are expected')
+  const known = created.get(execution_id)
+  if (known) return known
+  const { workflow_id, workflow_namespace, workflow_name, workflow_version, input_json } =
+    body.value
+  const execution: Execution = {
+    execution_id,
+    workflow_id,
+    workflow_namespace,
+    workflow_name,
+    workflow_version,
+    input_json,
+    state: 'SCHEDULED',
+    worker_name: '',
+    claim_generation: 0,
+    last_seq: 1,
+    created_at: new Date(),
+    updated_at: new Date(),
+    worker_session: '',
+  }
+  created.set(execution_id, execution)
+  return execution
+}

@@ -1,0 +1,74 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { type Db, openDb } from '@windlass/runtime/db'
+import { connect } from '@windlass/runtime/rpc-client'
+import { sql } from '@windlass/runtime/sql'
+import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { started } from '@windlass/testkit/service'
+import { expect, onTestFinished } from 'vitest'
+import { start } from '../src/server.ts'
+import { scriptedCatalog, scriptedExecutions } from './scripted.ts'
+
+/** A database of its own, a scripted catalog with the workflow `team/report`, scripted executions, and schedulers on demand. */
+export async function setup(env: Record<string, string> = {}) {
+  const database = await freshDatabase('scheduler', new URL('../migrations/', import.meta.url))
+  const db = openDb(database, 'scheduler')
+  onTestFinished(() => db.close())
+  const catalog = await scriptedCatalog()
+  const executions = await scriptedExecutions()
+  catalog.put('team', 'report')
+
+  const replica = async () => {
+    const { ports, stop } = await started(start, {
+      SVC_POSTGRES__URL: database,
+      SVC_NATS__URL: testUrl('TEST_NATS_URL'),
+      SVC_SERVICES__CATALOG: catalog.address,
+      SVC_SERVICES__EXECUTIONS: executions.address,
+      ...env,
+    })
+    const client = connect(SchedulerService, [`127.0.0.1:${ports.grpc}`])
+    onTestFinished(() => client.close())
+    return { ...client, stop }
+  }
+  return { db, catalog, executions, replica }
+}
+
+const HANG_MS = 15_000
+
+/** Asks again and again; the limit only ends a test that hangs. */
+export const eventually: typeof expect.poll = (read) => expect.poll(read, { timeout: HANG_MS })
+
+export const newName = () => `s-${randomBytes(4).toString('hex')}`
+
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+
+export const every = (interval_seconds: number) =>
+  JSON.stringify({ type: 'interval', interval_seconds })
+
+export const once = (hours: number) => JSON.stringify({ type: 'once', run_time: inHours(hours) })
+
+/** A request for a schedule of `team/report` that is not due within an hour. */
+export const request = (given: { name?: string; config?: string; input_json?: string } = {}) => ({
+  workflow_namespace: 'team',
+  workflow_name: 'report',
+  name: given.name ?? newName(),
+  schedule_config_json: given.config ?? every(3_600),
+  input_json: given.input_json ?? 'null',
+  created_by: 'ada',
+})
+
+/** As the decision says: the first 128 bits of SHA-256 of schedule and nominal time. */
+export const derivedId = (schedule_id: string, nominal: Date) =>
+  createHash('sha256').update(`${schedule_id}|${nominal.toISOString()}`).digest('hex').slice(0, 32)
+
+/** Puts a schedule's next tick, and the rhythm it stands in, this many seconds into the past. */
+export const missed = (db: Db, { id }: Schedule, seconds: number, interval: number) =>
+  db.run(sql`
+    update schedules
+       set next_run_at = now() - ${seconds}::float8 * interval '1 s',
+           anchor_at = now() - ${seconds + interval}::float8 * interval '1 s'
+     where id = ${id}`)
+
+/** The newest entries of a history. */
+export const page = (ref: string, limit = 1_000) => ({ ref, limit, offset: 0 })
