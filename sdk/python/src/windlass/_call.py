@@ -12,6 +12,8 @@ from windlass._run import Scope
 
 R_co = TypeVar("R_co", covariant=True)
 
+LONGEST_NAME = 255
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -55,9 +57,14 @@ def identified(
     """The call as it is known in the log. `template` may name arguments, as in `fetch_{url}`."""
     by_name = signature.by_name(args)
     arguments = {**by_name, **kwargs}
-    name = template.format(*args, **arguments) if "{" in template else template
+    name = _shown(template.format(*args, **arguments)) if "{" in template else template
     key = call_id(name, by_name, args, kwargs)
     return Call(scope.run.number(scope.path, key), name, key, args, kwargs, arguments)
+
+
+def _shown(name: str) -> str:
+    """A name made of arguments, without what no database column can hold."""
+    return name[:LONGEST_NAME].encode(errors="replace").decode().replace("\0", "?")
 
 
 class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):

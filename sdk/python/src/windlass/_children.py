@@ -21,7 +21,8 @@ def adopting(
 ) -> asyncio.Task[Any]:
     """A task factory: a task started inside of a run belongs to it."""
     task = asyncio.Task(coroutine, loop=loop, **options)
-    scope = current.get()
+    context = options.get("context")
+    scope = current.get() if context is None else context.get(current)
     if scope is not None:
         scope.run.children.add(task)
         task.add_done_callback(scope.run.children.discard)

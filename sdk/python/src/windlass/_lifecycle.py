@@ -36,12 +36,11 @@ async def advance(run: Run, body: Body) -> None:
 
 
 async def _advance(run: Run, body: Body) -> None:
-    if not run.replay.started:
-        value_text = run.input_text or encode(run.context.input)
-        run.tell(
-            E.WORKFLOW_STARTED, run.context.input, ExecutionState.RUNNING, value_text=value_text
-        )
     try:
+        if not run.replay.started:
+            given = run.context.input
+            text = run.input_text or encode(given)
+            run.tell(E.WORKFLOW_STARTED, given, ExecutionState.RUNNING, value_text=text)
         output = await body()
         ending = E.WORKFLOW_COMPLETED, output, ExecutionState.COMPLETED
     except BaseException as error:

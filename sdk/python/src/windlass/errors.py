@@ -60,7 +60,7 @@ class TaskAuthorizationError(ExecutionError):
     """The account that the execution runs as may not run this task."""
 
 
-class ApprovalRejected(ExecutionError):  # noqa: N818 (its name in workflow sources)
+class ApprovalRejected(ExecutionError):
     """The approval that a task waited for was refused. No retry, fallback or rollback follows."""
 
     def __init__(
@@ -88,7 +88,7 @@ class UnserializableError(ExecutionError):
     """A value has no form in JSON, so the log cannot hold it."""
 
 
-class WorkerProcessCrashed(ExecutionError):  # noqa: N818 (its name in workflow sources)
+class WorkerProcessCrashed(ExecutionError):
     """The process that ran the execution ended before the execution did."""
 
 

@@ -35,9 +35,10 @@ async def _perform_pause(run: Run, call: Call) -> Any:
     resume = run.replay.resume
     if resume and resume.call_id == call.id:
         return _resumed(run, call, name, resume.body, told=resume.task_announced)
-    if not run.replay.first(E.TASK_PAUSED, call.id):
+    if not run.replay.first(E.TASK_STARTED, call.id):
         run.tell_task(E.TASK_STARTED, call.id, call.name, finite(call.arguments))
-        run.tell_task(E.TASK_PAUSED, call.id, call.name, name)
+    # Told each time: whose pause a resume is for is read off the last one before it.
+    run.tell_task(E.TASK_PAUSED, call.id, call.name, name)
     raise PauseRequested(name, output)
 
 

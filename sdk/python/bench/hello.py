@@ -1,0 +1,119 @@
+"""How many hello-world executions one worker carries, and what each costs it.
+
+The server is the tests' own, in this process; the worker is another process. Usage:
+
+    python bench/hello.py [--executions 2000] [--in-flight 1 8 32]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+
+from server import BOOTSTRAP, TERMINAL, Server, Stored, serving  # noqa: E402
+
+SOURCE = (HERE.parent.parent.parent / "examples" / "hello_world.py").read_text()
+
+
+async def main() -> None:
+    arguments = parsed()
+    async with serving(Quick()) as server:
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "windlass.worker", "start", "--server-url", server.url]
+            + ["--name", "bench", "--bootstrap-token", BOOTSTRAP, "--max-concurrent", "64"],
+            stderr=None if arguments.verbose else subprocess.DEVNULL,
+        )
+        try:
+            while not server.connected("bench"):
+                await asyncio.sleep(0.05)
+            await measured(server, worker.pid, 200, 8)
+            print(f"{'in flight':>9} {'per s':>8} {'p50 ms':>8} {'p99 ms':>8} {'worker CPU-ms':>14}")
+            for in_flight in arguments.in_flight:
+                row = await measured(server, worker.pid, arguments.executions, in_flight)
+                print("{:>9} {:>8.0f} {:>8.2f} {:>8.2f} {:>14.2f}".format(in_flight, *row))
+            print(json.dumps({"requests_per_execution": server.requests_per_execution}))
+        finally:
+            worker.terminate()
+            worker.wait(10)
+
+
+class Quick(Server):
+    """The tests' server, told when an execution ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ended: dict[str, asyncio.Event] = {}
+        self.requests_per_execution = 0.0
+
+    async def _checkpoint(self, request):  # type: ignore[no-untyped-def]
+        answer = await super()._checkpoint(request)
+        stored = self.executions[request.match_info["id"]]
+        if stored.state in TERMINAL:
+            self.ended.pop(stored.execution_id).set()
+        return answer
+
+
+async def measured(
+    server: Quick, pid: int, executions: int, in_flight: int
+) -> tuple[float, float, float, float]:
+    """Executions per second, p50, p99 and processor milliseconds of the worker for each."""
+    latencies: list[float] = []
+    left = executions
+    workflow = {
+        "id": "hello",
+        "namespace": "default",
+        "name": "hello_world",
+        "version": 1,
+        "source": base64.b64encode(SOURCE.encode()).decode(),
+    }
+    server.requests.clear()
+
+    async def one_after_the_other() -> None:
+        nonlocal left
+        while left > 0:
+            left -= 1
+            began = time.perf_counter()
+            stored = Stored(os.urandom(16).hex(), workflow, '"World"')
+            server.executions[stored.execution_id] = stored
+            ended = server.ended[stored.execution_id] = asyncio.Event()
+            server.dispatch(stored)
+            await ended.wait()
+            assert stored.output == "Hello, World", stored.output
+            del server.executions[stored.execution_id]
+            latencies.append(time.perf_counter() - began)
+
+    used, began = cpu_s(pid), time.perf_counter()
+    await asyncio.gather(*(one_after_the_other() for _ in range(in_flight)))
+    took = time.perf_counter() - began
+    used = cpu_s(pid) - used
+    server.requests_per_execution = len(server.requests) / executions
+    quantiles = statistics.quantiles(latencies, n=100)
+    return executions / took, quantiles[49] * 1e3, quantiles[98] * 1e3, used / executions * 1e3
+
+
+def cpu_s(pid: int) -> float:
+    """Processor seconds that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--executions", type=int, default=2000)
+    parser.add_argument("--in-flight", type=int, nargs="+", default=[1, 8, 32])
+    parser.add_argument("--verbose", action="store_true")
+    return parser.parse_args()
+
+
+asyncio.run(main())

@@ -1,0 +1,7 @@
+"""`python -m windlass.worker`."""
+
+import sys
+
+from windlass.worker._cli import main
+
+sys.exit(main())

@@ -1,0 +1,74 @@
+"""The stream on which the server speaks to the worker, opened again whenever it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+
+import aiohttp
+
+from windlass.worker._backoff import backoff
+from windlass.worker._registration import Registration
+from windlass.worker._settings import Settings
+from windlass.worker._sse import Decoder, Frame, FrameTooLarge
+
+log = logging.getLogger("windlass.worker")
+
+FIRST_DELAY_S = 0.5
+LONGEST_DELAY_S = 60.0
+# A stream that lasted so long was a good one: the next delay is short again.
+LASTING_S = 5.0
+CONNECT_S = 10.0
+
+_UNKNOWN_WORKER = frozenset({401, 403, 404})
+
+
+class Channel:
+    """Gives frames for ever."""
+
+    def __init__(
+        self, http: aiohttp.ClientSession, settings: Settings, registration: Registration
+    ) -> None:
+        self._http = http
+        self._settings = settings
+        self._registration = registration
+        self._url = f"{settings.server_url}{registration.path}/connect"
+
+    async def frames(self) -> AsyncIterator[Frame | None]:
+        """Frames as they come, across reconnects. None stands for a connection that was made."""
+        delays = backoff(FIRST_DELAY_S, LONGEST_DELAY_S)
+        while True:
+            began = time.monotonic()
+            try:
+                async for frame in self._stream():
+                    yield frame
+                reason = "the server closed it"
+            except (TimeoutError, aiohttp.ClientError, OSError, FrameTooLarge) as error:
+                reason = str(error) or repr(error)
+            if time.monotonic() - began > LASTING_S:
+                delays = backoff(FIRST_DELAY_S, LONGEST_DELAY_S)
+            # Never at once, even after a clean end: all workers of a server that restarts come.
+            delay = next(delays)
+            log.warning("stream ended, connecting again in %.1f s: %s", delay, reason)
+            await asyncio.sleep(delay)
+
+    async def _stream(self) -> AsyncIterator[Frame | None]:
+        token = self._registration.token
+        headers = {"Authorization": f"Bearer {token}", "Accept": "text/event-stream"}
+        # A silent stream is a dead one: nothing else tells of a peer that lost its power.
+        timeout = aiohttp.ClientTimeout(
+            total=None, sock_connect=CONNECT_S, sock_read=self._settings.stream_idle_s
+        )
+        async with self._http.get(self._url, headers=headers, timeout=timeout) as response:
+            if response.status in _UNKNOWN_WORKER:
+                await self._registration.renew(token)
+                raise aiohttp.ClientError(f"connect answered {response.status}")
+            if response.status != 200:
+                raise aiohttp.ClientError(f"connect answered {response.status}")
+            yield None
+            decoder = Decoder()
+            async for chunk in response.content.iter_any():
+                for frame in decoder.feed(chunk):
+                    yield frame

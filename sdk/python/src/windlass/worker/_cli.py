@@ -1,0 +1,124 @@
+"""`python -m windlass.worker start`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import secrets
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from windlass.worker._api import Refused
+from windlass.worker._logging import configure
+from windlass.worker._settings import Settings
+from windlass.worker._worker import Worker
+
+DEFAULT_SERVER_URL = "http://localhost:8000"
+
+log = logging.getLogger("windlass.worker")
+
+
+class UsageError(Exception):
+    """The command line or the environment asks for what cannot be."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; its exit code."""
+    arguments = _parser().parse_args(argv)
+    configure(arguments.log_level)
+    try:
+        settings = settings_of(arguments, os.environ)
+    except UsageError as error:
+        print(f"windlass worker: {error}", file=sys.stderr)  # noqa: T201
+        return 2
+    return asyncio.run(_serve(settings))
+
+
+def settings_of(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Settings:
+    """The settings that arguments and environment add up to. Raises UsageError."""
+    given = arguments.server_url or environment.get("SVC_WORKERS__SERVER_URL")
+    return Settings(
+        name=arguments.name or f"worker-{secrets.token_hex(3)}",
+        server_url=(given or DEFAULT_SERVER_URL).rstrip("/"),
+        bootstrap_token=_bootstrap_token(arguments, environment),
+        labels=dict(_label(text) for text in arguments.label),
+        max_concurrent_executions=arguments.max_concurrent,
+        drain_timeout_s=arguments.drain_timeout,
+        stream_idle_s=arguments.stream_idle_timeout,
+    )
+
+
+async def _serve(settings: Settings) -> int:
+    worker = Worker(settings)
+    loop = asyncio.get_running_loop()
+    signals = 0
+
+    def stop() -> None:
+        nonlocal signals
+        signals += 1
+        if signals > 1:
+            log.warning("stopping at once")
+            _leave(1)
+        worker.stop()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    try:
+        await worker.run()
+    except Refused as refused:
+        log.error("the server does not accept this worker: %s", refused)
+        return 1
+    log.info("stopped")
+    if worker.left_code_running:
+        # A thread in user code cannot be ended, and Python would wait for it.
+        _leave(0)
+    return 0
+
+
+def _leave(code: int) -> None:
+    logging.shutdown()
+    os._exit(code)
+
+
+def _bootstrap_token(arguments: argparse.Namespace, environment: Mapping[str, str]) -> str:
+    if arguments.bootstrap_token:
+        return str(arguments.bootstrap_token)
+    if arguments.bootstrap_token_file:
+        try:
+            return Path(arguments.bootstrap_token_file).read_text().strip()
+        except OSError as error:
+            raise UsageError(f"cannot read the bootstrap token: {error}") from error
+    if token := environment.get("SVC_WORKERS__BOOTSTRAP_TOKEN"):
+        return token.strip()
+    raise UsageError(
+        "no bootstrap token: give --bootstrap-token, --bootstrap-token-file or "
+        "SVC_WORKERS__BOOTSTRAP_TOKEN"
+    )
+
+
+def _label(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise UsageError(f"a label is key=value, not {text!r}")
+    return key, value
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="windlass worker")
+    start = parser.add_subparsers(required=True, metavar="command").add_parser(
+        "start", help="run workflows until SIGTERM or SIGINT"
+    )
+    start.add_argument("--server-url", help=f"default: {DEFAULT_SERVER_URL}")
+    start.add_argument("--name", help="default: worker- and six hex digits")
+    start.add_argument("--label", action="append", default=[], metavar="KEY=VALUE")
+    start.add_argument("--max-concurrent", type=int, default=16, metavar="N")
+    start.add_argument("--bootstrap-token", metavar="TOKEN")
+    start.add_argument("--bootstrap-token-file", metavar="PATH")
+    start.add_argument("--drain-timeout", type=float, default=60.0, metavar="SECONDS")
+    start.add_argument("--stream-idle-timeout", type=float, default=60.0, metavar="SECONDS")
+    start.add_argument("--log-level", default="info", choices=["debug", "info", "warning", "error"])
+    return parser

@@ -1,0 +1,69 @@
+"""Gets a checkpoint to the server, however long that takes, or finds out that it is in vain."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from enum import Enum, auto
+
+from windlass.worker._api import Api, Refused, Unavailable
+from windlass.worker._backoff import backoff
+
+log = logging.getLogger("windlass.worker")
+
+FIRST_DELAY_S = 1.0
+LONGEST_DELAY_S = 30.0
+RELEASE_ATTEMPTS = 5
+LONGEST_RELEASE_DELAY_S = 10.0
+
+
+class Verdict(Enum):
+    """What became of a delivery."""
+
+    DELIVERED = auto()
+    STALE = auto()
+    REFUSED = auto()
+    OUT_OF_TIME = auto()
+
+
+async def delivered(
+    post: Callable[[], Awaitable[None]], what: str, deadline_s: float | None = None
+) -> Verdict:
+    """Repeats `post` until the server has answered it, or for `deadline_s` at most."""
+    began = time.monotonic()
+    for delay in backoff(FIRST_DELAY_S, LONGEST_DELAY_S):
+        try:
+            await post()
+            return Verdict.DELIVERED
+        except Refused as refused:
+            if refused.is_stale:
+                log.info("%s: the execution is in other hands by now", what)
+                return Verdict.STALE
+            log.error("%s was refused: %s", what, refused)
+            return Verdict.REFUSED
+        except Unavailable as error:
+            if deadline_s is not None and time.monotonic() - began + delay > deadline_s:
+                log.error("%s: giving up after %.0f s: %s", what, deadline_s, error)
+                return Verdict.OUT_OF_TIME
+            log.warning("%s failed, trying again in %.1f s: %s", what, delay, error)
+            await asyncio.sleep(delay)
+    raise AssertionError("unreachable")
+
+
+async def release(api: Api, execution_id: str, generation: str | None) -> None:
+    """Gives an execution back. If it cannot, the server's deadlines will."""
+    delays = backoff(FIRST_DELAY_S, LONGEST_RELEASE_DELAY_S)
+    for attempt in range(RELEASE_ATTEMPTS):
+        try:
+            await api.release(execution_id, generation)
+            log.info("released execution %s", execution_id)
+            return
+        except Refused as refused:
+            log.info("execution %s could not be released: %s", execution_id, refused)
+            return
+        except Unavailable as error:
+            log.warning("release of execution %s failed: %s", execution_id, error)
+            if attempt + 1 < RELEASE_ATTEMPTS:
+                await asyncio.sleep(next(delays))

@@ -1,0 +1,139 @@
+"""The executions that a worker holds."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+from windlass.domain.events import ExecutionEventType as E
+from windlass.domain.state import ExecutionState
+from windlass.worker._api import Api, Refused, Unavailable
+from windlass.worker._backoff import backoff
+from windlass.worker._checkpoint import Checkpoints
+from windlass.worker._delivery import release
+from windlass.worker._execution import Execution
+from windlass.worker._models import Assignment, Cancellation, Claim
+from windlass.worker._modules import Modules
+from windlass.worker._settings import Settings
+from windlass.worker._user_loop import UserLoop
+
+log = logging.getLogger("windlass.worker")
+
+# Within the server's own deadline for a claim.
+CLAIM_ATTEMPTS = 4
+CLAIM_FIRST_DELAY_S = 0.3
+CLAIM_LONGEST_DELAY_S = 3.0
+
+# After this nothing more is said for executions that are given back.
+GIVE_BACK_S = 10.0
+
+
+class Executions:
+    """Claims, runs, cancels and gives back. Everything here happens in the worker's thread."""
+
+    def __init__(self, api: Api, settings: Settings, users: UserLoop, modules: Modules) -> None:
+        self._api = api
+        self._settings = settings
+        self._users = users
+        self._modules = modules
+        self._running: dict[str, Execution] = {}
+        # Executions being claimed, and whether somebody asked meanwhile to cancel them.
+        self._claiming: dict[str, bool] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._draining = False
+
+    def __len__(self) -> int:
+        return len(self._running) + len(self._claiming)
+
+    def take(self, assignment: Assignment) -> None:
+        """Claims and runs an execution, unless this worker is full or about to stop."""
+        # The server counts, and hears of an end before this worker hears that it did; hence
+        # twice the slots before an execution is turned away.
+        if self._draining or len(self) >= 2 * max(1, self._settings.max_concurrent_executions):
+            self._begin(release(self._api, assignment.execution_id, None))
+        elif assignment.execution_id not in self._claiming:
+            self._begin(self._attend(assignment))
+
+    def cancel(self, cancellation: Cancellation) -> None:
+        """Cancels an execution that is held here, now or in a moment."""
+        context = cancellation.context
+        if running := self._running.get(context.execution_id):
+            running.cancel()
+        elif context.execution_id in self._claiming:
+            self._claiming[context.execution_id] = True
+        elif context.current_worker == self._settings.name:
+            self._begin(self._confirm(cancellation))
+
+    async def drain(self, timeout_s: float) -> None:
+        """Takes nothing more, waits for what runs, and gives back what does not end in time."""
+        self._draining = True
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=timeout_s)
+        for execution in list(self._running.values()):
+            execution.give_back()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=GIVE_BACK_S)
+        for task in self._tasks:
+            task.cancel()
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.error("an execution was lost to a fault of the worker", exc_info=error)
+
+    async def _attend(self, assignment: Assignment) -> None:
+        execution_id = assignment.execution_id
+        self._claiming[execution_id] = False
+        try:
+            claim = await self._claim(execution_id)
+        finally:
+            cancelled = self._claiming.pop(execution_id)
+        if claim is None:
+            return
+        if standing := self._running.get(execution_id):
+            if claim.generation in {None, standing.generation}:
+                return  # the same frame twice
+            standing.lose()
+        execution = Execution(
+            self._api, self._settings, self._users, self._modules, assignment, claim
+        )
+        self._running[execution_id] = execution
+        if cancelled:
+            execution.cancel()
+        try:
+            await execution.run()
+        finally:
+            if self._running.get(execution_id) is execution:
+                del self._running[execution_id]
+
+    async def _claim(self, execution_id: str) -> Claim | None:
+        delays = backoff(CLAIM_FIRST_DELAY_S, CLAIM_LONGEST_DELAY_S)
+        for _ in range(CLAIM_ATTEMPTS):
+            try:
+                return await self._api.claim(execution_id)
+            except Refused as refused:
+                log.info("execution %s is not for this worker: %s", execution_id, refused)
+                return None
+            except Unavailable as error:
+                log.warning("claim of execution %s failed: %s", execution_id, error)
+                await asyncio.sleep(next(delays))
+        # One of the attempts may have been heard, and then the server waits for this worker.
+        await release(self._api, execution_id, None)
+        return None
+
+    async def _confirm(self, cancellation: Cancellation) -> None:
+        """Says that an execution has ended which the server believes to be here."""
+        context = cancellation.context
+        checkpoints = Checkpoints(context, self._settings.name)
+        body = checkpoints.ending(E.WORKFLOW_CANCELLED, None, ExecutionState.CANCELLED)
+        try:
+            await self._api.checkpoint(context.execution_id, body, None)
+        except (Refused, Unavailable) as error:
+            log.info("execution %s is not here to be cancelled: %s", context.execution_id, error)

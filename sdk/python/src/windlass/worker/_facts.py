@@ -1,0 +1,99 @@
+"""What a worker can say of the machine that it runs on."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+MIB = 1024 * 1024
+GPU_QUERY_S = 5.0
+
+
+def runtime() -> dict[str, str]:
+    """Operating system and Python."""
+    return {
+        "os_name": platform.system(),
+        "os_version": platform.release(),
+        "python_version": platform.python_version(),
+    }
+
+
+def packages() -> list[dict[str, str]]:
+    """What is installed."""
+    versions = {
+        name.lower(): installed.version
+        for installed in distributions()
+        if (name := installed.metadata["Name"])
+    }
+    return [{"name": name, "version": version} for name, version in sorted(versions.items())]
+
+
+def resources() -> dict[str, Any]:
+    """What there is, and what of it is free. Sizes in bytes, those of GPUs in MiB."""
+    total = processors()
+    memory_total, memory_available = memory()
+    disk = shutil.disk_usage(Path.cwd())
+    return {
+        "cpu_total": total,
+        "cpu_available": max(0.0, round(total - load(), 2)),
+        "memory_total": memory_total,
+        "memory_available": memory_available,
+        "disk_total": disk.total,
+        "disk_free": disk.free,
+        "gpus": gpus(),
+    }
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def load() -> float:
+    """Processes that want to run, averaged over a minute."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
+
+def memory() -> tuple[int, int]:
+    """Bytes in all and bytes available; zeros where the system does not say."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return _memory_of_posix()
+    sizes = {name: value for name, _, value in (line.partition(":") for line in lines)}
+    kilobytes = [int(sizes[name].split()[0]) for name in ("MemTotal", "MemAvailable")]
+    return kilobytes[0] * 1024, kilobytes[1] * 1024
+
+
+def gpus() -> list[dict[str, Any]]:
+    """NVIDIA's, where its tool is installed."""
+    tool = shutil.which("nvidia-smi")
+    if not tool:
+        return []
+    query = [tool, "--query-gpu=name,memory.total,memory.free", "--format=csv,noheader,nounits"]
+    try:
+        answer = subprocess.run(
+            query, capture_output=True, text=True, timeout=GPU_QUERY_S, check=True
+        )
+        rows = [line.split(", ") for line in answer.stdout.strip().splitlines()]
+        return [
+            {"name": name, "memory_total": int(total), "memory_available": int(free)}
+            for name, total, free in rows
+        ]
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return []
+
+
+def _memory_of_posix() -> tuple[int, int]:
+    try:
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 0, 0
+    return total, total

@@ -1,0 +1,144 @@
+"""The worker protocol over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+from urllib.parse import quote
+
+import aiohttp
+
+from windlass._json import encode, loads, sliced
+from windlass._services import Approval
+from windlass.domain.events import ExecutionEventType
+from windlass.worker._http import Answer, send
+from windlass.worker._models import Claim, context_of
+from windlass.worker._registration import Registration
+from windlass.worker._settings import Settings
+
+OUR_GENERATION = "X-Svc-Claim-Generation"
+# The name that servers of the reference release know.
+OLD_GENERATION = "X-Flux-Claim-Generation"
+
+# How long one request waits for another workflow; then it asks again.
+CALL_WAIT_S = 20.0
+
+_DEAD_SESSION = frozenset({401, 403})
+
+
+class HttpApi:
+    """Speaks to one server as one worker."""
+
+    def __init__(
+        self, http: aiohttp.ClientSession, settings: Settings, registration: Registration
+    ) -> None:
+        self._http = http
+        self._settings = settings
+        self._registration = registration
+        self._path = registration.path
+
+    async def claim(self, execution_id: str) -> Claim:
+        answer = await self._post(f"/claim/{execution_id}")
+        text = answer.body.decode()
+        context = context_of(loads(text))
+        started = any(e.type == ExecutionEventType.WORKFLOW_STARTED for e in context.events)
+        headers = answer.headers
+        generation = headers.get(OUR_GENERATION) or headers.get(OLD_GENERATION)
+        return Claim(context, None if started else sliced(text, "input"), generation)
+
+    async def checkpoint(self, execution_id: str, body: bytes, generation: str | None) -> None:
+        await self._post(f"/checkpoint/{execution_id}", body, generation)
+
+    async def release(self, execution_id: str, generation: str | None) -> None:
+        await self._post(f"/release/{execution_id}", None, generation)
+
+    async def progress(self, execution_id: str, body: bytes, generation: str | None) -> None:
+        await self._post(f"/progress/{execution_id}", body, generation)
+
+    async def pong(self, body: bytes) -> None:
+        await self._post("/pong", body)
+
+    async def secrets(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
+        body = encode({"execution_id": execution_id, "names": list(names)}).encode()
+        # 403 says that the workflow may not have them, not that the worker is unknown.
+        answer = await self._post("/secrets/batch", body, renew_at=frozenset({401}))
+        return cast("dict[str, Any]", loads(answer.body))
+
+    async def configs(self, names: Sequence[str]) -> dict[str, Any]:
+        url = f"{self._settings.server_url}/admin/configs/batch"
+        answer = await self._sent("POST", url, encode(list(names)).encode())
+        return cast("dict[str, Any]", loads(answer.body))
+
+    async def request_approval(self, execution_id: str, call_id: str, task_name: str) -> str:
+        body = encode({"task_call_id": call_id, "task_name": task_name}).encode()
+        answer = await self._post(f"/approvals/{execution_id}", body)
+        return str(loads(answer.body)["status"])
+
+    async def approval(self, execution_id: str, call_id: str) -> Approval | None:
+        path = f"{self._path}/approvals/{execution_id}/{quote(call_id)}"
+        answer = await self._sent("GET", f"{self._settings.server_url}{path}", None)
+        record = loads(answer.body).get("approval")
+        if not record:
+            return None
+        return Approval(
+            status=record["status"],
+            approval_id=record.get("id"),
+            requested_at=record.get("requested_at"),
+            approver_subject=record.get("approver_subject"),
+            approver_provider=record.get("approver_provider"),
+            reason=record.get("reason"),
+        )
+
+    async def run_workflow(
+        self, name: str, input: Any, *, key: str, wait: bool, token: str | None
+    ) -> dict[str, Any]:
+        mode = f"sync?wait_for=paused&timeout={CALL_WAIT_S:g}" if wait else "async"
+        url = f"{self._settings.server_url}/workflows/{name}/run/{mode}"
+        headers = {
+            "Content-Type": "application/json",
+            "Idempotency-Key": key,
+            "X-Svc-Preferred-Worker": self._settings.name,
+        }
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        body = encode(input).encode()
+        timeout_s = CALL_WAIT_S + self._settings.request_timeout_s
+        answer = await send(self._http, "POST", url, headers, body, timeout_s)
+        if answer.status >= 400:
+            raise answer.refusal
+        return cast("dict[str, Any]", loads(answer.body))
+
+    async def _post(
+        self,
+        path: str,
+        body: bytes | None = None,
+        generation: str | None = None,
+        renew_at: frozenset[int] = _DEAD_SESSION,
+    ) -> Answer:
+        url = f"{self._settings.server_url}{self._path}{path}"
+        return await self._sent("POST", url, body, generation, renew_at)
+
+    async def _sent(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None,
+        generation: str | None = None,
+        renew_at: frozenset[int] = _DEAD_SESSION,
+    ) -> Answer:
+        for _ in range(2):
+            token = self._registration.token
+            headers = {"Authorization": f"Bearer {token}"}
+            if body is not None:
+                headers["Content-Type"] = "application/json"
+            if generation is not None:
+                headers[OUR_GENERATION] = generation
+                headers[OLD_GENERATION] = generation
+            timeout_s = self._settings.request_timeout_s
+            answer = await send(self._http, method, url, headers, body, timeout_s)
+            if answer.status not in renew_at:
+                break
+            await self._registration.renew(token)
+        if answer.status >= 400:
+            raise answer.refusal
+        return answer

@@ -1,0 +1,44 @@
+"""Frames of the connect stream, understood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from windlass._json import loads
+from windlass.worker._models import Assignment, Cancellation, Message, Ping, Source, context_of
+from windlass.worker._sse import Frame
+
+
+class MalformedFrame(Exception):
+    """A frame that cannot be understood. What it was about will be sent again."""
+
+
+def understood(frame: Frame) -> Message | None:
+    """The frame's meaning; None for events unknown to this release. Raises MalformedFrame."""
+    if frame.event == "ping":
+        return Ping()
+    if frame.event not in {"execution_scheduled", "execution_resumed", "execution_cancelled"}:
+        return None
+    try:
+        payload = loads(frame.data)
+        if frame.event == "execution_cancelled":
+            return Cancellation(context_of(payload["context"]))
+        return _assignment(payload)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise MalformedFrame(f"{frame.event} {frame.id}: {error!r}") from error
+
+
+def _assignment(payload: dict[str, Any]) -> Assignment:
+    workflow = payload["workflow"]
+    return Assignment(
+        execution_id=payload["context"]["execution_id"],
+        source=Source(
+            id=workflow["id"],
+            namespace=workflow.get("namespace") or "default",
+            name=workflow["name"],
+            version=workflow["version"],
+            base64=workflow["source"],
+        ),
+        exec_token=payload.get("exec_token"),
+        transient=payload.get("transient") is True,
+    )

@@ -1,0 +1,69 @@
+"""What the server says to a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from windlass.domain.events import ExecutionEvent
+from windlass.domain.execution_context import ExecutionContext
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """The server wants to know whether the worker lives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A workflow as it was uploaded."""
+
+    id: str
+    namespace: str
+    name: str
+    version: int
+    base64: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """An execution that this worker may claim."""
+
+    execution_id: str
+    source: Source
+    exec_token: str | None
+    transient: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cancellation:
+    """An execution that somebody wants to end."""
+
+    context: ExecutionContext[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """An execution that is this worker's now, under a generation that its writes carry."""
+
+    context: ExecutionContext[Any]
+    input_text: str | None
+    generation: str | None
+
+
+Message = Ping | Assignment | Cancellation
+
+
+def context_of(members: Mapping[str, Any]) -> ExecutionContext[Any]:
+    """The context of an execution as the server sends it."""
+    return ExecutionContext(
+        execution_id=members["execution_id"],
+        workflow_id=members.get("workflow_id") or "",
+        workflow_namespace=members.get("workflow_namespace") or "default",
+        workflow_name=members["workflow_name"],
+        input=members.get("input"),
+        state=members["state"],
+        events=[ExecutionEvent.from_wire(event) for event in members.get("events") or ()],
+        current_worker=members.get("current_worker") or "",
+    )

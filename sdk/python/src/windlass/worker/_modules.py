@@ -1,0 +1,97 @@
+"""Workflow sources as modules, compiled once and kept while they are used."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextvars
+import linecache
+import sys
+from collections import OrderedDict
+from types import ModuleType
+from typing import Any
+
+from windlass.errors import WorkflowNotFoundError
+from windlass.worker import _alias
+from windlass.worker._models import Source
+from windlass.workflow import Workflow
+
+MAX_MODULES = 64
+
+
+class Modules:
+    """A cache of modules by workflow and version. Used from the user's event loop only."""
+
+    def __init__(self, max_modules: int = MAX_MODULES) -> None:
+        self._max_modules = max_modules
+        self._kept: OrderedDict[tuple[str, int], asyncio.Task[ModuleType]] = OrderedDict()
+        _alias.install()
+
+    async def workflow(self, source: Source) -> Workflow[Any, Any]:
+        """The workflow of that source. Raises what the source raises when it is imported."""
+        key = (source.id, source.version)
+        loading = self._kept.get(key)
+        if loading is None:
+            # In a thread, since importing may take seconds. In no execution's context, since
+            # what an execution starts ends with it, and others may wait for this module too.
+            loading = asyncio.create_task(
+                asyncio.to_thread(load, source), context=contextvars.Context()
+            )
+            self._kept[key] = loading
+        self._kept.move_to_end(key)
+        try:
+            # Shielded: an execution that is cancelled must not cancel the others that wait.
+            module = await asyncio.shield(loading)
+        except Exception:
+            self._kept.pop(key, None)
+            raise
+        self._forget_oldest()
+        return find(module, source)
+
+    def _forget_oldest(self) -> None:
+        while len(self._kept) > self._max_modules:
+            _, loading = self._kept.popitem(last=False)
+            if loading.done() and not loading.exception():
+                unload(loading.result())
+
+
+def load(source: Source) -> ModuleType:
+    """The source as a module. Tracebacks show its lines though there is no file."""
+    text = base64.b64decode(source.base64).decode("utf-8-sig")
+    filename = f"<{source.namespace}/{source.name} version {source.version}>"
+    module = ModuleType(f"windlass_source_{source.id}_{source.version}", None)
+    module.__file__ = filename
+    code = compile(text, filename, "exec", dont_inherit=True)
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    # Dataclasses and pickles look their module up by its name.
+    sys.modules[module.__name__] = module
+    try:
+        exec(code, module.__dict__)
+    except BaseException as error:
+        unload(module)
+        if isinstance(error, Exception):
+            raise
+        raise ImportError(f"the source ends the process when imported: {error!r}") from error
+    return module
+
+
+def unload(module: ModuleType) -> None:
+    """Lets go of a module."""
+    sys.modules.pop(module.__name__, None)
+    linecache.cache.pop(module.__file__ or "", None)
+
+
+def find(module: ModuleType, source: Source) -> Workflow[Any, Any]:
+    """The workflow in the module. Raises WorkflowNotFoundError."""
+    found = [value for value in vars(module).values() if isinstance(value, Workflow)]
+    for workflow in found:
+        if (workflow.namespace, workflow.name) == (source.namespace, source.name):
+            return workflow
+    for workflow in found:
+        # The server reads names off the source; one that is computed there it cannot see.
+        if source.name in {workflow.name, getattr(workflow.func, "__name__", None)}:
+            return workflow
+    raise WorkflowNotFoundError(
+        f"the source of version {source.version} defines no workflow "
+        f"'{source.namespace}/{source.name}'"
+    )

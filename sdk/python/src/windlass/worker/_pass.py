@@ -1,0 +1,83 @@
+"""One run of a workflow in the user's event loop, steered from the worker's."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from windlass._lifecycle import advance
+from windlass._run import Run
+from windlass._services import Services
+from windlass.worker._models import Assignment, Claim
+from windlass.worker._modules import Modules
+from windlass.worker._outbox import Outbox
+from windlass.worker._user_loop import UserLoop
+
+log = logging.getLogger("windlass.worker")
+
+
+class Pass:
+    """Runs what was claimed until it rests, is cancelled or is given away."""
+
+    def __init__(
+        self,
+        users: UserLoop,
+        modules: Modules,
+        assignment: Assignment,
+        claim: Claim,
+        outbox: Outbox,
+        services: Services,
+    ) -> None:
+        self._users = users
+        self._modules = modules
+        self._source = assignment.source
+        self._outbox = outbox
+        self._run = Run(
+            claim.context,
+            outbox,
+            services,
+            input_text=claim.input_text,
+            transient=assignment.transient,
+        )
+        self._task: asyncio.Task[None] | None = None
+        self._entered = False
+
+    def start(self) -> None:
+        """Begins."""
+        self._users.call(self._begin)
+
+    def cancel(self) -> None:
+        """Asks the workflow to stop. It may clean up, and even finish, before it does."""
+        self._users.call(self._stop, False)
+
+    def give_up(self) -> None:
+        """Stops the workflow and records nothing more."""
+        self._run.close()
+        self._users.call(self._stop, True)
+
+    def _begin(self) -> None:
+        self._task = self._users.loop.create_task(self._work())
+
+    def _stop(self, closing: bool) -> None:
+        self._run.cancelled = self._run.cancelled or not closing
+        # A task cancelled before its first step never takes it, and could not say how it ended.
+        if self._task is not None and self._entered:
+            self._task.cancel()
+
+    async def _work(self) -> None:
+        self._entered = True
+        try:
+            await advance(self._run, self._body)
+        except asyncio.CancelledError:
+            pass
+        except BaseException:
+            log.exception("execution %s broke down", self._run.context.execution_id)
+        finally:
+            self._outbox.close()
+
+    async def _body(self) -> Any:
+        if self._run.cancelled:
+            raise asyncio.CancelledError
+        workflow = await self._modules.workflow(self._source)
+        return await workflow.perform(self._run.context)

@@ -1,0 +1,79 @@
+"""Progress on its way to those who watch."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import deque
+from typing import Any
+
+from windlass._json import encode
+from windlass.errors import UnserializableError
+from windlass.worker._api import Api, Refused, Unavailable
+
+log = logging.getLogger("windlass.worker")
+
+MAX_WAITING = 1000
+MAX_ITEMS = 50
+FLUSH_S = 1.0
+
+
+class Progress:
+    """Sends what is reported, one request at a time; what there is no room for is dropped."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        api: Api,
+        execution_id: str,
+        generation: str | None,
+    ) -> None:
+        self._loop = loop
+        self._api = api
+        self._execution_id = execution_id
+        self._generation = generation
+        self._lock = threading.Lock()
+        self._waiting: deque[str] = deque()
+        self._sending: asyncio.Task[None] | None = None
+
+    def tell(self, call_id: str, task_name: str, value: Any) -> None:
+        """Takes a report, in any thread."""
+        try:
+            item = encode({"task_id": call_id, "task_name": task_name, "value": value})
+        except UnserializableError as error:
+            log.warning("progress of %s cannot be shown: %s", task_name, error)
+            return
+        with self._lock:
+            if len(self._waiting) >= MAX_WAITING:
+                return
+            self._waiting.append(item)
+            if len(self._waiting) > 1:
+                return
+        self._loop.call_soon_threadsafe(self._wake)
+
+    async def flushed(self) -> None:
+        """Returns when everything reported so far is sent, or has had its chance."""
+        # One turn, in which the reports of the run are taken up.
+        await asyncio.sleep(0)
+        if self._sending is not None:
+            await asyncio.wait([self._sending], timeout=FLUSH_S)
+
+    def _wake(self) -> None:
+        if self._sending is None:
+            self._sending = self._loop.create_task(self._send())
+
+    async def _send(self) -> None:
+        try:
+            while items := self._taken():
+                body = f"[{','.join(items)}]".encode()
+                await self._api.progress(self._execution_id, body, self._generation)
+        except (Refused, Unavailable) as error:
+            log.debug("progress of execution %s was lost: %s", self._execution_id, error)
+            self._waiting.clear()
+        finally:
+            self._sending = None
+
+    def _taken(self) -> list[str]:
+        with self._lock:
+            return [self._waiting.popleft() for _ in range(min(MAX_ITEMS, len(self._waiting)))]

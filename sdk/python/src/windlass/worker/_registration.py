@@ -1,0 +1,89 @@
+"""The worker's place in the server's books."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from urllib.parse import quote
+from uuid import uuid4
+
+import aiohttp
+
+from windlass.worker import _facts
+from windlass.worker._api import Unavailable
+from windlass.worker._backoff import backoff
+from windlass.worker._http import Answer, send
+from windlass.worker._settings import Settings
+
+log = logging.getLogger("windlass.worker")
+
+FIRST_DELAY_S = 1.0
+LONGEST_DELAY_S = 60.0
+
+# A name in use is free again once the server has given up the worker that had it.
+_WAITING = frozenset({409})
+
+
+class Registration:
+    """Holds the session token, and gets a new one when the server stops knowing it."""
+
+    def __init__(self, http: aiohttp.ClientSession, settings: Settings) -> None:
+        self._http = http
+        self._settings = settings
+        self._lock = asyncio.Lock()
+        # Tells a process that registers again from one that was started anew: what the former
+        # runs goes on.
+        self._instance = uuid4().hex
+        self.token = ""
+        self.path = f"/workers/{quote(settings.name, safe='')}"
+
+    async def open(self) -> None:
+        """Registers. Raises Refused for what waiting does not change, such as a wrong token."""
+        async with self._lock:
+            await self._register(final=True)
+
+    async def renew(self, rejected: str) -> None:
+        """Registers again, unless somebody has since `rejected` was the token."""
+        async with self._lock:
+            if self.token == rejected:
+                log.warning("the server does not know this worker any more; registering again")
+                await self._register(final=False)
+
+    async def _register(self, *, final: bool) -> None:
+        body = json.dumps(await asyncio.to_thread(self._record)).encode()
+        for delay in backoff(FIRST_DELAY_S, LONGEST_DELAY_S):
+            try:
+                answer = await self._ask(body)
+                if answer.status < 400:
+                    self.token = json.loads(answer.body)["session_token"]
+                    return
+                if final and answer.status not in _WAITING:
+                    raise answer.refusal
+                reason = str(answer.refusal)
+            except (Unavailable, ValueError, KeyError, TypeError) as error:
+                reason = str(error)
+            log.warning("cannot register, trying again in %.1f s: %s", delay, reason)
+            await asyncio.sleep(delay)
+
+    async def _ask(self, body: bytes) -> Answer:
+        headers = {
+            "Authorization": f"Bearer {self._settings.bootstrap_token}",
+            "Content-Type": "application/json",
+        }
+        if self.token:
+            headers["X-Svc-Session"] = self.token
+        url = f"{self._settings.server_url}/workers/register"
+        return await send(self._http, "POST", url, headers, body, self._settings.request_timeout_s)
+
+    def _record(self) -> dict[str, object]:
+        return {
+            "name": self._settings.name,
+            "runtime": _facts.runtime(),
+            "packages": _facts.packages(),
+            "resources": _facts.resources(),
+            "labels": dict(self._settings.labels),
+            "max_concurrent_executions": self._settings.max_concurrent_executions,
+            "runners": ["inprocess"],
+            "instance": self._instance,
+        }

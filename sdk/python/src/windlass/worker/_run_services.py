@@ -1,0 +1,114 @@
+"""What a run in the user's thread asks of the server, answered by the worker's thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from windlass._json import encode
+from windlass._services import Approval, Target
+from windlass.errors import (
+    ExecutionError,
+    RecordedError,
+    WorkflowNotFoundError,
+)
+from windlass.worker._api import Api, Refused, Unavailable
+from windlass.worker._backoff import backoff
+from windlass.worker._http import detail_of
+from windlass.worker._progress import Progress
+
+T = TypeVar("T")
+
+FIRST_DELAY_S = 1.0
+LONGEST_DELAY_S = 30.0
+# Other workflows may take as long as they like; this is how long the server may be away.
+ATTEMPTS = 10
+
+
+class RunServices:
+    """Belongs to one claimed execution. A refusal becomes the failure of the task that asked."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        api: Api,
+        progress: Progress,
+        execution_id: str,
+        exec_token: str | None,
+    ) -> None:
+        self._loop = loop
+        self._api = api
+        self._progress = progress
+        self._execution_id = execution_id
+        self._exec_token = exec_token
+
+    async def secrets(self, names: Sequence[str]) -> dict[str, Any]:
+        """From the worker's own route, which checks what the workflow declares."""
+        return await self._asked(lambda: self._api.secrets(self._execution_id, names))
+
+    async def configs(self, names: Sequence[str]) -> dict[str, Any]:
+        """From the operators' route, which workers may read."""
+        return await self._asked(lambda: self._api.configs(names))
+
+    async def request_approval(self, call_id: str, task_name: str) -> str:
+        """Asks."""
+        return await self._asked(
+            lambda: self._api.request_approval(self._execution_id, call_id, task_name)
+        )
+
+    async def approval(self, call_id: str) -> Approval | None:
+        """Looks."""
+        return await self._asked(lambda: self._api.approval(self._execution_id, call_id))
+
+    async def call(self, target: Target, input: Any, *, key: str, wait: bool) -> Any:
+        """Starts the workflow, and asks for its end until it has come."""
+        encode(input)  # an input without a form in JSON is the caller's failure
+        name = f"{quote(target.namespace, safe='')}/{quote(target.name, safe='')}"
+        token = self._exec_token
+        while True:
+            summary = await self._asked(
+                lambda: self._api.run_workflow(name, input, key=key, wait=wait, token=token),
+                missing=WorkflowNotFoundError(f"there is no workflow '{name}'"),
+            )
+            match summary["state"] if wait else None:
+                case None:
+                    return summary["execution_id"]
+                case "COMPLETED":
+                    return summary["output"]
+                case "FAILED":
+                    raise _failure(summary["output"])
+                case "PAUSED" | "CANCELLED" as state:
+                    raise ExecutionError(message=f"the workflow {name} is {state}")
+
+    def progress(self, call_id: str, task_name: str, value: Any) -> None:
+        """Hands it over."""
+        self._progress.tell(call_id, task_name, value)
+
+    async def _asked(self, ask: Callable[[], Awaitable[T]], missing: Exception | None = None) -> T:
+        return await asyncio.wrap_future(
+            asyncio.run_coroutine_threadsafe(_answered(ask, missing), self._loop)
+        )
+
+
+async def _answered(ask: Callable[[], Awaitable[T]], missing: Exception | None) -> T:
+    delays = backoff(FIRST_DELAY_S, LONGEST_DELAY_S)
+    for attempt in range(ATTEMPTS):
+        try:
+            return await ask()
+        except Refused as refused:
+            if missing and refused.status == 404:
+                raise missing from refused
+            raise ExecutionError(message=detail_of(refused)) from refused
+        except Unavailable as error:
+            if attempt + 1 == ATTEMPTS:
+                raise ExecutionError(message=f"the server is out of reach: {error}") from error
+            await asyncio.sleep(next(delays))
+    raise AssertionError("unreachable")
+
+
+def _failure(output: Any) -> ExecutionError:
+    if isinstance(output, dict) and {"type", "message"} <= output.keys():
+        return ExecutionError(RecordedError(str(output["type"]), str(output["message"])))
+    return ExecutionError(message=str(output))

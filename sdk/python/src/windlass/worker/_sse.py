@@ -1,0 +1,83 @@
+"""Server-sent events, from bytes to frames. Pure: it is fed, and never reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MAX_FRAME_BYTES = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One event. A frame without data is one too: that is what a ping may be."""
+
+    event: str
+    data: str
+    id: str
+
+
+class FrameTooLarge(Exception):
+    """The stream owes the end of a frame that is too large to wait for."""
+
+
+class Decoder:
+    """Takes bytes as they come, cut anywhere, and gives the frames that are complete."""
+
+    def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
+        self._max_frame_bytes = max_frame_bytes
+        self._rest = bytearray()
+        self._searched = 0
+        self._frame_bytes = 0
+        self._fresh = True
+        self._event = ""
+        self._id = ""
+        self._data: list[bytes] = []
+        self._seen = False
+
+    def feed(self, chunk: bytes) -> list[Frame]:
+        """The frames that end in this chunk. Raises FrameTooLarge."""
+        self._rest += chunk
+        frames = []
+        start = 0
+        # What was searched for a line's end before need not be searched again.
+        at = self._searched
+        while (end := self._rest.find(b"\n", at)) >= 0:
+            line = bytes(self._rest[start:end]).removesuffix(b"\r")
+            start = at = end + 1
+            if frame := self._take(line):
+                frames.append(frame)
+        del self._rest[:start]
+        self._searched = len(self._rest)
+        if self._frame_bytes + len(self._rest) > self._max_frame_bytes:
+            raise FrameTooLarge(f"a frame of more than {self._max_frame_bytes} bytes")
+        return frames
+
+    def _take(self, line: bytes) -> Frame | None:
+        if self._fresh:
+            self._fresh = False
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if not line:
+            return self._finish()
+        self._frame_bytes += len(line)
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        match name:
+            case b"event":
+                self._event = value.decode(errors="replace")
+            case b"data":
+                self._data.append(value)
+            case b"id":
+                self._id = value.decode(errors="replace")
+            case _:
+                return None
+        self._seen = True
+        return None
+
+    def _finish(self) -> Frame | None:
+        frame = None
+        if self._seen:
+            data = b"\n".join(self._data).decode(errors="replace")
+            frame = Frame(self._event or "message", data, self._id)
+        self._event, self._id, self._data = "", "", []
+        self._seen, self._frame_bytes = False, 0
+        return frame

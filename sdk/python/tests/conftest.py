@@ -1,0 +1,72 @@
+"""Fixtures: a server, and workers connected to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from server import BOOTSTRAP, Server, serving
+
+from windlass.worker import Settings, Worker
+
+# As long as a test may hang; nothing is asserted about speed.
+HANG_S = 20.0
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    async with serving(Server()) as running:
+        yield running
+
+
+class Workers:
+    """Workers of one test."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._workers: dict[str, Worker] = {}
+
+    async def start(self, name: str = "w1", **settings: Any) -> Worker:
+        """A worker, connected."""
+        worker = Worker(
+            Settings(
+                name=name, server_url=self._server.url, bootstrap_token=BOOTSTRAP, **settings
+            )
+        )
+        self._workers[name] = worker
+        self._tasks[name] = asyncio.create_task(worker.run())
+        await until(lambda: self._server.connected(name) or self._tasks[name].done())
+        return worker
+
+    async def stop(self, name: str) -> None:
+        """Stops a worker as SIGTERM does."""
+        self._workers[name].stop()
+        await asyncio.wait_for(self._tasks.pop(name), HANG_S)
+
+    async def vanish(self, name: str) -> None:
+        """Ends a worker without a word."""
+        task = self._tasks.pop(name)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    async def close(self) -> None:
+        for name in list(self._tasks):
+            await self.vanish(name)
+
+
+@pytest.fixture
+async def workers(server: Server) -> AsyncIterator[Workers]:
+    running = Workers(server)
+    yield running
+    await running.close()
+
+
+async def until(condition: Callable[[], Any], timeout_s: float = HANG_S) -> Any:
+    """Returns what the condition returns as soon as that is true."""
+    async with asyncio.timeout(timeout_s):
+        while not (result := condition()):
+            await asyncio.sleep(0.005)
+        return result

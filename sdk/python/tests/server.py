@@ -1,0 +1,334 @@
+"""A server that speaks the worker protocol: real HTTP on a real port, state in memory.
+
+It keeps the rules that a worker has to live with: generations fence writes, a log takes an event
+once, a name has one stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from aiohttp import web
+
+BOOTSTRAP = "bootstrap-token"
+GENERATION = "X-Svc-Claim-Generation"
+TERMINAL = {"COMPLETED", "FAILED", "CANCELLED"}
+
+Fault = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
+
+
+@dataclass
+class Stored:
+    """An execution as the server keeps it."""
+
+    execution_id: str
+    workflow: dict[str, Any]
+    input_json: str
+    state: str = "SCHEDULED"
+    worker: str = ""
+    generation: int = 0
+    events: list[dict[str, Any]] = field(default_factory=list)
+    checkpoints: list[dict[str, Any]] = field(default_factory=list)
+    progress: list[Any] = field(default_factory=list)
+    releases: list[str | None] = field(default_factory=list)
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def types(self) -> list[str]:
+        """The log in short."""
+        return [event["type"] for event in self.events]
+
+    @property
+    def output(self) -> Any:
+        """The value of the event that ended it."""
+        return self.events[-1]["value"] if self.state in TERMINAL else None
+
+    def append(self, type: str, value: Any = None) -> None:
+        """An event of the server's own."""
+        self.events.append(
+            {
+                "id": uuid4().hex[:16],
+                "type": type,
+                "source_id": self.worker,
+                "name": self.worker,
+                "value": value,
+                "time": "2026-01-02T03:04:05.000006Z",
+                "subject": None,
+            }
+        )
+
+    def context(self) -> str:
+        """The context as text, with the input exactly as it came in."""
+        members = {
+            "workflow_id": self.workflow["id"],
+            "workflow_namespace": self.workflow["namespace"],
+            "workflow_name": self.workflow["name"],
+            "execution_id": self.execution_id,
+            "output": None,
+            "state": self.state,
+            "current_worker": self.worker,
+            "events": self.events,
+        }
+        return f'{{"input": {self.input_json}, {json.dumps(members)[1:]}'
+
+
+class Server:
+    """What a test sees of the server."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.executions: dict[str, Stored] = {}
+        self.registrations: list[dict[str, Any]] = []
+        self.tokens: dict[str, str] = {}
+        self.sent_sessions: list[str | None] = []
+        self.pongs: list[dict[str, Any]] = []
+        self.connects: list[float] = []
+        self.requests: list[tuple[str, str]] = []
+        self.secrets: dict[str, Any] = {}
+        self.configs: dict[str, Any] = {}
+        self.approvals: dict[str, dict[str, Any]] = {}
+        self.runs: list[tuple[str, str | None, Any]] = []
+        self.run_answers: list[dict[str, Any]] = []
+        self.faults: list[Fault] = []
+        self._streams: dict[str, asyncio.Queue[bytes | None]] = {}
+
+    # --- what tests do
+
+    def start(self, source: str, name: str, input: Any = None, **extra: Any) -> Stored:
+        """A new execution, sent to the worker that is connected."""
+        workflow = {
+            "id": uuid4().hex,
+            "namespace": extra.pop("namespace", "default"),
+            "name": name,
+            "version": 1,
+            "source": base64.b64encode(source.encode()).decode(),
+        }
+        raw = extra.pop("input_json", None)
+        text = json.dumps(input) if raw is None else raw
+        stored = Stored(uuid4().hex, workflow, text, extra=extra)
+        self.executions[stored.execution_id] = stored
+        self.dispatch(stored)
+        return stored
+
+    def dispatch(self, stored: Stored, worker: str | None = None) -> None:
+        """Gives an execution to a worker under a new generation."""
+        resumed = stored.state == "RESUMING"
+        stored.worker = worker or next(iter(self._streams))
+        stored.generation += 1
+        stored.state = "RESUME_SCHEDULED" if resumed else "SCHEDULED"
+        stored.append("WORKFLOW_RESUME_SCHEDULED" if resumed else "WORKFLOW_SCHEDULED")
+        self.send_again(stored)
+
+    def send_again(self, stored: Stored) -> None:
+        """The same frame once more."""
+        kind = "execution_resumed" if stored.state.startswith("RESUME") else "execution_scheduled"
+        members = json.dumps({"workflow": stored.workflow, **stored.extra})
+        self.frame(stored.worker, kind, f'{members[:-1]}, "context": {stored.context()}}}')
+
+    def resume(self, stored: Stored, body: Any, worker: str | None = None) -> None:
+        """Continues a paused execution."""
+        stored.state = "RESUMING"
+        stored.append("WORKFLOW_RESUMING", body)
+        self.dispatch(stored, worker)
+
+    def requeue(self, stored: Stored) -> None:
+        """Takes an execution from a worker that is lost; `dispatch` gives it to the next."""
+        stored.generation += 1
+        pausing = stored.state.startswith("RESUME")
+        stored.state = "RESUMING" if pausing else "SCHEDULED"
+        stored.worker = ""
+
+    def cancel(self, stored: Stored) -> None:
+        """Asks for the end of an execution."""
+        stored.state = "CANCELLING"
+        stored.append("WORKFLOW_CANCELLING")
+        self.frame(stored.worker, "execution_cancelled", f'{{"context": {stored.context()}}}')
+
+    def ping(self, worker: str | None = None) -> None:
+        """Asks for a pong."""
+        self.frame(worker or next(iter(self._streams)), "ping", "")
+
+    def frame(self, worker: str, event: str, data: str) -> None:
+        """Sends any frame."""
+        self._streams[worker].put_nowait(f"event: {event}\ndata: {data}\n\n".encode())
+
+    def hang_up(self, worker: str) -> None:
+        """Ends a stream cleanly."""
+        self._streams[worker].put_nowait(None)
+
+    def connected(self, worker: str) -> bool:
+        """Whether the worker has a stream."""
+        return worker in self._streams
+
+    # --- what workers do
+
+    def app(self) -> web.Application:
+        """The routes."""
+        app = web.Application(middlewares=[self._middleware], client_max_size=2**26)
+        worker = "/workers/{name}"
+        app.add_routes(
+            [
+                web.post("/workers/register", self._register),
+                web.get(f"{worker}/connect", self._connect),
+                web.post(f"{worker}/claim/{{id}}", self._claim),
+                web.post(f"{worker}/checkpoint/{{id}}", self._checkpoint),
+                web.post(f"{worker}/release/{{id}}", self._release),
+                web.post(f"{worker}/progress/{{id}}", self._progress),
+                web.post(f"{worker}/pong", self._pong),
+                web.post(f"{worker}/secrets/batch", self._secrets),
+                web.post(f"{worker}/approvals/{{id}}", self._request_approval),
+                web.get(f"{worker}/approvals/{{id}}/{{call:.+}}", self._approval),
+                web.post("/admin/configs/batch", self._configs),
+                web.post("/workflows/{namespace}/{workflow}/run/{mode}", self._run),
+            ]
+        )
+        return app
+
+    @web.middleware
+    async def _middleware(
+        self,
+        request: web.Request,
+        handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
+    ) -> web.StreamResponse:
+        self.requests.append((request.method, request.path))
+        for fault in list(self.faults):
+            if (answer := await fault(request)) is not None:
+                return answer
+        name = request.match_info.get("name")
+        if name and request.headers.get("Authorization") != f"Bearer {self.tokens.get(name)}":
+            return web.json_response({"detail": "Invalid or expired token"}, status=401)
+        return await handler(request)
+
+    async def _register(self, request: web.Request) -> web.Response:
+        if request.headers.get("Authorization") != f"Bearer {BOOTSTRAP}":
+            return web.json_response({"detail": "Invalid bootstrap token."}, status=403)
+        record = await request.json()
+        name = record["name"]
+        session = request.headers.get("X-Svc-Session")
+        if name in self._streams and session != self.tokens.get(name):
+            return web.json_response({"detail": "the name is in use"}, status=409)
+        self.registrations.append(record)
+        self.sent_sessions.append(session)
+        self.tokens[name] = uuid4().hex
+        return web.json_response({"name": name, "session_token": self.tokens[name]})
+
+    async def _connect(self, request: web.Request) -> web.StreamResponse:
+        name = request.match_info["name"]
+        self.connects.append(asyncio.get_running_loop().time())
+        if name in self._streams:
+            self.hang_up(name)
+        queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._streams[name] = queue
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        try:
+            while (chunk := await queue.get()) is not None:
+                await response.write(chunk)
+        except ConnectionResetError:
+            pass
+        finally:
+            if self._streams.get(name) is queue:
+                del self._streams[name]
+        return response
+
+    async def _claim(self, request: web.Request) -> web.Response:
+        stored = self.executions.get(request.match_info["id"])
+        if stored is None:
+            return web.json_response({"detail": "not found"}, status=404)
+        if stored.worker != request.match_info["name"] or stored.state in TERMINAL:
+            return web.json_response({"detail": "stale-claim: not yours"}, status=409)
+        if stored.state in {"SCHEDULED", "RESUME_SCHEDULED"}:
+            resumed = stored.state == "RESUME_SCHEDULED"
+            stored.state = "RESUME_CLAIMED" if resumed else "CLAIMED"
+            stored.append("WORKFLOW_RESUME_CLAIMED" if resumed else "WORKFLOW_CLAIMED")
+        headers = {GENERATION: str(stored.generation)}
+        return web.Response(
+            text=stored.context(), content_type="application/json", headers=headers
+        )
+
+    async def _checkpoint(self, request: web.Request) -> web.Response:
+        stored = self.executions.get(request.match_info["id"])
+        if stored is None:
+            return web.json_response({"detail": "not found"}, status=404)
+        body = await request.json()
+        if refusal := self._fenced(request, stored):
+            return refusal
+        stored.checkpoints.append(body)
+        known = {(event["id"], event["type"]) for event in stored.events}
+        stored.events += [e for e in body["events"] if (e["id"], e["type"]) not in known]
+        if stored.state != "CANCELLING" or body["state"] in TERMINAL:
+            stored.state = body["state"]
+        return web.json_response({"execution_id": stored.execution_id, "state": stored.state})
+
+    async def _release(self, request: web.Request) -> web.Response:
+        stored = self.executions[request.match_info["id"]]
+        if refusal := self._fenced(request, stored):
+            return refusal
+        stored.releases.append(request.headers.get(GENERATION))
+        self.requeue(stored)
+        return web.json_response({"status": "released", "state": stored.state})
+
+    def _fenced(self, request: web.Request, stored: Stored) -> web.Response | None:
+        sent = request.headers.get(GENERATION)
+        mine = stored.worker == request.match_info["name"]
+        if mine and stored.state not in TERMINAL and sent in {None, str(stored.generation)}:
+            return None
+        return web.json_response({"detail": "stale-claim: another generation"}, status=409)
+
+    async def _progress(self, request: web.Request) -> web.Response:
+        self.executions[request.match_info["id"]].progress += await request.json()
+        return web.json_response({"status": "ok"})
+
+    async def _pong(self, request: web.Request) -> web.Response:
+        self.pongs.append(await request.json())
+        return web.json_response({"status": "ok"})
+
+    async def _secrets(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        missing = [name for name in body["names"] if name not in self.secrets]
+        if missing:
+            detail = f"Secrets not declared by workflow: {missing}"
+            return web.json_response({"detail": detail}, status=403)
+        return web.json_response({name: self.secrets[name] for name in body["names"]})
+
+    async def _configs(self, request: web.Request) -> web.Response:
+        return web.json_response({name: self.configs[name] for name in await request.json()})
+
+    async def _request_approval(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        record = {"id": uuid4().hex, "status": "pending", "task_name": body["task_name"]}
+        self.approvals[body["task_call_id"]] = record
+        return web.json_response({"status": "created"})
+
+    async def _approval(self, request: web.Request) -> web.Response:
+        return web.json_response({"approval": self.approvals.get(request.match_info["call"])})
+
+    async def _run(self, request: web.Request) -> web.Response:
+        place = request.match_info
+        key = request.headers.get("Idempotency-Key")
+        self.runs.append(
+            (f"{place['namespace']}/{place['workflow']}", key, await request.json())
+        )
+        return web.json_response(self.run_answers.pop(0))
+
+
+@asynccontextmanager
+async def serving(server: Server) -> AsyncIterator[Server]:
+    """The server on a port of its own."""
+    runner = web.AppRunner(server.app(), shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    try:
+        yield server
+    finally:
+        for worker in list(server._streams):
+            server.hang_up(worker)
+        await runner.cleanup()
