@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { parseConfig } from './domain/config.ts'
 import { type Plan, plan } from './domain/plan.ts'
 import type { Parts } from './parts.ts'
+import { recurrenceOf } from './recurrences.ts'
 import * as due from './store/due.ts'
 import * as ticks from './store/ticks.ts'
 
@@ -44,7 +44,7 @@ const MISSED = 'missed: no scheduler was there to fire it in time'
 function planOf(schedule: due.Due, catchupMs: number): Plan & { reason: string } {
   const { schedule_config, anchor_at: anchor, next_run_at: first, now } = schedule
   try {
-    const clockwork = { recurrence: parseConfig(schedule_config), anchor }
+    const clockwork = { recurrence: recurrenceOf(schedule_config), anchor }
     return { ...plan(clockwork, first, now, catchupMs), reason: MISSED }
   } catch (error) {
     const reason = `its configuration cannot be read: ${(error as Error).message}`
