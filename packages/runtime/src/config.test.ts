@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parse } from 'smol-toml'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { loadSettings } from './config.ts'
+import { callerToken, loadSettings } from './config.ts'
 import { Settings } from './settings.ts'
 
 const text = ['from-file', 'from-env']
@@ -63,6 +63,7 @@ const samples: Record<string, unknown[]> = {
   'mcp.host': text,
   'mcp.port': port,
   'mcp.server_url': text,
+  'mcp.allowed_hosts': hosts,
   'mcp.transport': ['stdio', 'streamable-http'],
 }
 
@@ -159,4 +160,10 @@ test('deploy/svc.toml documents every setting, with its default or as a comment'
   )
   const shown = parse(source.replace(/^# (\w+ = )/gm, '$1')) as { svc: unknown }
   for (const name of every) expect(at(shown.svc, name), name).toBeDefined()
+})
+
+test('a blank token of the caller counts as none', () => {
+  expect(callerToken({ SVC_AUTH_TOKEN: ' a.b ' })).toBe('a.b')
+  expect(callerToken({ SVC_AUTH_TOKEN: ' ' })).toBeUndefined()
+  expect(callerToken({})).toBeUndefined()
 })

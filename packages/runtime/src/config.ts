@@ -32,6 +32,10 @@ export function loadSettings(env: NodeJS.ProcessEnv = process.env): Settings {
   return result.data
 }
 
+/** The token that a program started by a person calls the API with. No setting: it is not the server's. */
+export const callerToken = (env: NodeJS.ProcessEnv = process.env): string | undefined =>
+  env.SVC_AUTH_TOKEN?.trim() || undefined
+
 function readTable(path: string): Tree {
   const file = parse(readFileSync(path, 'utf8'))
   const unknown = Object.keys(file).filter((key) => key !== 'svc')

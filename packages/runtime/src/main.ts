@@ -17,8 +17,8 @@ const STOP_MS = 20_000
  * The life of every service process: configure, start, wait for a signal, stop. A process that
  * cannot start says why in one line and exits 1; one that hangs while stopping is ended.
  */
-export async function main(service: string, start: Start): Promise<void> {
-  const log = createLog(service, process.env.SVC_LOG_LEVEL ?? 'info')
+export async function main(service: string, start: Start, logFd: 1 | 2 = 1): Promise<void> {
+  const log = createLog(service, process.env.SVC_LOG_LEVEL ?? 'info', logFd)
   const teardown = new Teardown(log)
   process.on('unhandledRejection', (reason) => {
     log.fatal({ err: reason }, 'unhandled rejection')

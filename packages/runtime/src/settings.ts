@@ -133,6 +133,8 @@ export const Settings = table({
     host: z.string().default('127.0.0.1'),
     port: port.default(8080),
     server_url: z.string().default('http://127.0.0.1:8000'),
+    /** Host names under which it may be reached, beside loopback and `host`. */
+    allowed_hosts: list.default([]),
     transport: z.enum(['streamable-http', 'stdio']).default('streamable-http'),
   }),
 })
