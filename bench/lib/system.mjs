@@ -1,5 +1,6 @@
-import { rmSync } from 'node:fs'
+import { rmSync, rmSync } from 'node:fs'
 import os from 'node:os'
+import path from 'node:path'
 import { bringUp } from '../../scripts/lib/bring-up.mjs'
 import { Processes } from '../../scripts/lib/processes.mjs'
 import { Progress } from '../../scripts/lib/progress.mjs'
@@ -20,7 +21,7 @@ export async function withSystem(options, work) {
       { port: 0, workers: 1, ...options },
     )
     const pids = Object.fromEntries(system.children.map(({ name, pid }) => [name, pid]))
-    return await work({ ...system, pids })
+    return await work({ ...system, pids, home: path.join(dir, 'home') })
   } finally {
     await processes.stopAll()
     rmSync(dir, { recursive: true, force: true })

@@ -1,0 +1,48 @@
+// What the server carries: hello-world with scripted workers over the real protocol.
+//   npm run bench -- engine           (SECONDS=10 a point, WORKERS=4)
+import { readFileSync } from 'node:fs'
+import { Client } from '../lib/http.mjs'
+import { closedLoop } from '../lib/load.mjs'
+import { account, figures } from '../lib/measure.mjs'
+import { table } from '../lib/report.mjs'
+import { machine, withSystem } from '../lib/system.mjs'
+import { scriptedWorker } from '../lib/worker.mjs'
+import { upload } from '../lib/workflows.mjs'
+
+const SECONDS = Number(process.env.SECONDS ?? 10)
+const WORKERS = Number(process.env.WORKERS ?? 4)
+const IN_FLIGHT = [1, 8, 64, 256]
+const LANES = 128
+
+const points = await withSystem({ workers: 0 }, async ({ url, pids, home }) => {
+  const client = new Client(url)
+  await upload(url, 'hello_world')
+  const bootstrap = readFileSync(`${home}/bootstrap-token`, 'utf8').trim()
+  const workers = await Promise.all(
+    Array.from({ length: WORKERS }, (_, i) =>
+      scriptedWorker(client, { name: `scripted-${i}`, bootstrap, lanes: LANES }),
+    ),
+  )
+  const run = async () => {
+    const { status, text } = await client.request(
+      'POST',
+      '/workflows/default/hello_world/run/sync',
+      { body: '"World"' },
+    )
+    if (status !== 200 || !text.includes('"COMPLETED"')) throw new Error(`${status} ${text}`)
+  }
+  await closedLoop(run, { inFlight: 16, seconds: 3 })
+  const measured = []
+  for (const inFlight of IN_FLIGHT)
+    measured.push({
+      in_flight: inFlight,
+      ...(await account(pids, () => closedLoop(run, { inFlight, seconds: SECONDS }))),
+    })
+  for (const { close } of workers) close()
+  client.close()
+  return measured
+})
+
+figures(points)
+table([{ workers: WORKERS, ...machine() }])
+process.stdout.write(`\n${JSON.stringify({ bench: 'engine', machine: machine(), points })}\n`)

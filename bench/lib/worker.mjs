@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto'
+import os from 'node:os'
+
+const GENERATION = 'x-svc-claim-generation'
+
+/**
+ * A worker of the real protocol that runs nothing: it claims, reports one task, reports the end. So
+ * a benchmark measures the server, not Python. `lanes` executions at once.
+ */
+export async function scriptedWorker(client, { name, bootstrap, lanes, labels = {} }) {
+  const registered = await client.request('POST', '/workers/register', {
+    body: JSON.stringify(record(name, lanes, labels)),
+    headers: { authorization: `Bearer ${bootstrap}` },
+  })
+  if (registered.status !== 200)
+    throw new Error(`register: ${registered.status} ${registered.text}`)
+  const authorization = `Bearer ${JSON.parse(registered.text).session_token}`
+  const path = `/workers/${name}`
+  const post = (route, body, headers = {}) =>
+    client.request('POST', `${path}/${route}`, { body, headers: { authorization, ...headers } })
+
+  const counts = { done: 0, lost: 0 }
+  const close = await client.stream('GET', `${path}/connect`, {
+    headers: { authorization },
+    onFrame(event, data) {
+      if (event === 'ping') void post('pong', '{"healthy":true}')
+      if (event === 'execution_scheduled')
+        void perform(post, data).then(
+          () => counts.done++,
+          () => counts.lost++,
+        )
+    },
+  })
+  return { counts, close }
+}
+
+async function perform(post, data) {
+  const { context } = JSON.parse(data)
+  const id = context.execution_id
+  const claim = await post(`claim/${id}`)
+  if (claim.status !== 200) throw new Error(`claim: ${claim.status} ${claim.text}`)
+  const fence = { [GENERATION]: claim.headers[GENERATION] }
+  const source = `say_hello_${id.slice(-8)}`
+  const report = async (state, events, output = 'null') => {
+    const body = checkpoint(context, { state, events, output })
+    const answer = await post(`checkpoint/${id}`, body, fence)
+    if (answer.status !== 200) throw new Error(`checkpoint: ${answer.status} ${answer.text}`)
+  }
+  await report('RUNNING', [
+    event('WORKFLOW_STARTED', context.workflow_name, 'null'),
+    event('TASK_STARTED', source, '{"name":"World"}'),
+    event('TASK_COMPLETED', source, '"Hello, World"'),
+  ])
+  await report(
+    'COMPLETED',
+    [event('WORKFLOW_COMPLETED', context.workflow_name, '"Hello, World"')],
+    '"Hello, World"',
+  )
+}
+
+const event = (type, source_id, value) =>
+  `{"id":"${randomBytes(8).toString('hex')}","type":"${type}","source_id":"${source_id}","name":"say_hello","value":${value},"time":"2026-01-02T03:04:05.000006","subject":null}`
+
+const checkpoint = (context, { state, events, output }) =>
+  `{"workflow_id":"${context.workflow_id}","workflow_namespace":"${context.workflow_namespace}",` +
+  `"workflow_name":"${context.workflow_name}","execution_id":"${context.execution_id}",` +
+  `"input":null,"output":${output},"state":"${state}","current_worker":"","events":[${events.join(',')}]}`
+
+const record = (name, lanes, labels) => ({
+  name,
+  runtime: { os_name: os.type(), os_version: os.release(), python_version: '3.12.1' },
+  packages: [],
+  resources: {
+    cpu_total: 8,
+    cpu_available: 8,
+    memory_total: 2 ** 33,
+    memory_available: 2 ** 33,
+    disk_total: 2 ** 40,
+    disk_free: 2 ** 40,
+    gpus: [],
+  },
+  labels,
+  max_concurrent_executions: lanes,
+  runners: ['inprocess'],
+})
