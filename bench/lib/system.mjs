@@ -1,4 +1,4 @@
-import { rmSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { bringUp } from '../../scripts/lib/bring-up.mjs'
