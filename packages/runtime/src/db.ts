@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import { compile, type Sql } from './sql.ts'
 
@@ -13,6 +14,11 @@ export interface Queries {
 /** Queries inside an open transaction. It cannot be had outside of one. */
 export interface Tx extends Queries {
   readonly [open]: true
+  /**
+   * Sends the commit right behind the statements sent so far, without waiting for their answers:
+   * one round trip less. If one of them fails, the database makes it a rollback, and `tx` rejects.
+   */
+  commitBehind(last: Promise<unknown>): Promise<void>
 }
 
 export interface Db extends Queries {
@@ -67,17 +73,25 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
     async tx(work) {
       const client = await pool.connect()
       let broken: Error | undefined
+      let committed = false
+      const commit = () => {
+        committed = true
+        return client.query('commit')
+      }
       try {
         const begun = client.query('begin')
         begun.catch(() => {})
-        const result = await work({ ...queries(client) } as Tx)
-        await begun
-        await client.query('commit')
+        const result = await work({
+          ...queries(client),
+          commitBehind: async (last) => void (await Promise.all([last, begun, commit()])),
+        } as Tx)
+        if (!committed) await Promise.all([begun, commit()])
         return result
       } catch (error) {
-        await client.query('rollback').catch((reason: Error) => {
-          broken = reason
-        })
+        if (!committed)
+          await client.query('rollback').catch((reason: Error) => {
+            broken = reason
+          })
         throw error
       } finally {
         client.release(broken)
@@ -101,6 +115,7 @@ function nameOf(text: string): string {
 function queries(client: pg.Pool | pg.PoolClient): Queries {
   const query = (statement: Sql) => {
     const { text, values } = compile(statement)
+    holdBack(client)
     return client.query({ name: nameOf(text), text, values })
   }
   const rows = async <T>(statement: Sql) => (await query(statement)).rows.map(present) as T[]
@@ -109,6 +124,14 @@ function queries(client: pg.Pool | pg.PoolClient): Queries {
     maybe: async <T>(statement: Sql) => (await rows<T>(statement))[0],
     run: async (statement) => (await query(statement)).rowCount ?? 0,
   }
+}
+
+/** Statements that are sent in one turn of the event loop leave in one write: a system call costs more than most of them. */
+function holdBack(client: pg.Pool | pg.PoolClient): void {
+  const { connection } = client as { connection?: { stream: Socket } }
+  if (!connection || connection.stream.writableCorked > 0) return
+  connection.stream.cork()
+  process.nextTick(() => connection.stream.uncork())
 }
 
 function present(row: Record<string, unknown>): Record<string, unknown> {

@@ -156,18 +156,19 @@ function entryOf(execution_id: string, seq: number, event: Draft, time: string):
 
 const derivedId = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
-/** Row locks are held; now the rows, the log, the counters, in that order. */
+/** Row locks are held; now the rows, the log, the counters, in that order, and the commit behind them. */
 async function save(tx: Tx, draughts: readonly Draught[]): Promise<void> {
   const updates = draughts
     .filter(({ before }) => before !== undefined)
     .map(({ after, deadlineMs }) => ({ next: after, deadlineMs }))
   const entries = draughts.flatMap((draught) => draught.entries)
   const deltas = deltasOf(draughts)
-  await Promise.all([
+  const written = Promise.all([
     updates.length > 0 && executions.update(tx, updates),
     entries.length > 0 && log.append(tx, entries),
     deltas.length > 0 && totals.add(tx, deltas),
   ])
+  await tx.commitBehind(written)
 }
 
 function deltasOf(draughts: readonly Draught[]): totals.Delta[] {
