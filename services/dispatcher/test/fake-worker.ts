@@ -55,6 +55,10 @@ function read(response: IncomingMessage): FakeStream {
   response.setEncoding('utf8')
   response.on('data', (chunk: string) => {
     text += chunk
+    if (!/\n\n|^\n/.test(chunk)) {
+      rest += chunk
+      return
+    }
     const parts = (rest + chunk).split('\n\n')
     rest = parts.pop() ?? ''
     for (const part of parts) take(stream, part)

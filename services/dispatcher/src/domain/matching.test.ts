@@ -16,16 +16,17 @@ const worker: Abilities = {
     disk_free: 10 * GIB,
     gpus: [gpu(8_000), gpu(0)],
   },
-  packages: packageIndex([
-    { name: 'Ruamel.yaml_Clib', version: '0.2.8' },
-    { name: 'torch', version: '2.1.0+cu118' },
-    { name: 'pandas', version: '2.10.1' },
-  ]),
+  packages: () =>
+    packageIndex([
+      { name: 'Ruamel.yaml_Clib', version: '0.2.8' },
+      { name: 'torch', version: '2.1.0+cu118' },
+      { name: 'pandas', version: '2.10.1' },
+    ]),
   labels: { zone: 'a', tier: '' },
   runners: ['inprocess', 'subprocess'],
 }
 
-const bare: Abilities = { resources: undefined, packages: new Map(), labels: {}, runners: [] }
+const bare: Abilities = { resources: undefined, packages: () => new Map(), labels: {}, runners: [] }
 
 test('work that needs nothing may go anywhere', () => {
   expect(meets(none, worker)).toBe(true)

@@ -6,7 +6,7 @@ import { compareVersions } from './versions.ts'
 export interface Abilities {
   resources: Resources | undefined
   /** Version by folded name. */
-  packages: ReadonlyMap<string, string>
+  packages: () => ReadonlyMap<string, string>
   labels: Readonly<Record<string, string>>
   runners: readonly string[]
 }
@@ -58,7 +58,9 @@ function unmetAmount(requirement: Requirement, { resources }: Abilities): string
 }
 
 function unmetPackage(requirement: Requirement, { packages }: Abilities): string | undefined {
-  const missing = requirement.packages.find((wanted) => !hasPackage(wanted, packages))
+  if (requirement.packages.length === 0) return undefined
+  const installed = packages()
+  const missing = requirement.packages.find((wanted) => !hasPackage(wanted, installed))
   return missing === undefined ? undefined : `package '${missing}'`
 }
 

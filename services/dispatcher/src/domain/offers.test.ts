@@ -4,7 +4,7 @@ import { type Need, offersFor, type Seat } from './offers.ts'
 
 const abilities: Abilities = {
   resources: undefined,
-  packages: new Map(),
+  packages: () => new Map(),
   labels: { zone: 'a' },
   runners: ['inprocess'],
 }

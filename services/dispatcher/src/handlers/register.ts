@@ -30,11 +30,8 @@ export async function register(
   const { name } = worker
   const { replaced, stored } = await db.tx(async (tx) => {
     const replaced = await takeName(tx, request, name)
-    await records.save(tx, worker)
-    const stored = await records.find(tx, name)
-    return { replaced, stored }
+    return { replaced, stored: await records.save(tx, worker) }
   })
-  if (!stored) throw notFound('Worker', name)
 
   if (replaced !== undefined) {
     const value = { connection_generation: replaced }

@@ -1,17 +1,22 @@
 import type { Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { Queries, Tx } from '@windlass/runtime/db'
 import { type Sql, sql } from '@windlass/runtime/sql'
-import { type Status, statusOf } from '../domain/presence.ts'
+import { statusOf } from '../domain/presence.ts'
 import { live } from './workers.ts'
 
-interface Row {
-  name: string
+/** What the service itself knows of a worker. */
+interface Known {
   session_id: string
   healthy: boolean
   connected: boolean
   metrics: string
   last_seen_at: Date
   registered_at: Date
+}
+
+/** What a worker said of itself. */
+interface Said {
+  name: string
   runtime?: string
   packages: string
   resources?: string
@@ -20,18 +25,25 @@ interface Row {
   max_concurrent_executions: number
 }
 
+const known = sql`session_id, healthy, ${live} as connected, metrics, last_seen_at, registered_at`
+
 /** How long a worker that left is still listed, in hours; it can be asked for by name for ever. */
 const LISTED_HOURS = 2
 
-export const save = (tx: Tx, worker: Worker) =>
-  tx.run(sql`
+/** Stores what a worker says of itself; answers the worker as it stands then. */
+export async function save(tx: Tx, worker: Worker): Promise<Worker> {
+  const { name, runtime, packages, resources, labels, runners } = worker
+  await tx.run(sql`
     insert into records (name, runtime, packages, resources, labels, runners, max_concurrent_executions)
-    values (${worker.name}, ${json(worker.runtime)}, ${json(worker.packages)}, ${json(worker.resources)},
-            ${json(worker.labels)}, ${json(worker.runners)}, ${worker.max_concurrent_executions})
+    values (${name}, ${json(runtime)}, ${json(packages)}, ${json(resources)}, ${json(labels)},
+            ${json(runners)}, ${worker.max_concurrent_executions})
     on conflict (name) do update
        set runtime = excluded.runtime, packages = excluded.packages, resources = excluded.resources,
            labels = excluded.labels, runners = excluded.runners,
            max_concurrent_executions = excluded.max_concurrent_executions`)
+  const row = await tx.maybe<Known>(sql`select ${known} from workers w where name = ${name}`)
+  return row ? { ...worker, ...standing(row) } : worker
+}
 
 export async function find(db: Queries, name: string): Promise<Worker | undefined> {
   const [worker] = await select(db, sql`w.name = ${name}`)
@@ -46,24 +58,28 @@ export async function list(db: Queries, status: string): Promise<Worker[]> {
 }
 
 async function select(db: Queries, matching: Sql): Promise<Worker[]> {
-  const rows = await db.rows<Row>(sql`
-    select name, session_id, healthy, ${live} as connected, metrics, last_seen_at, registered_at,
-           runtime, packages, resources, labels, runners, max_concurrent_executions
+  const rows = await db.rows<Known & Said>(sql`
+    select name, ${known}, runtime, packages, resources, labels, runners, max_concurrent_executions
       from workers w join records using (name) where ${matching} order by name`)
-  return rows.map(worker)
+  return rows.map((row) => ({ ...said(row), ...standing(row) }))
 }
 
-function worker({ healthy, connected, ...row }: Row): Worker & { status: Status } {
-  return {
-    ...row,
-    runtime: row.runtime === undefined ? undefined : JSON.parse(row.runtime),
-    resources: row.resources === undefined ? undefined : JSON.parse(row.resources),
-    packages: JSON.parse(row.packages),
-    labels: JSON.parse(row.labels),
-    runners: JSON.parse(row.runners),
-    metrics: JSON.parse(row.metrics),
-    status: statusOf({ connected, healthy }),
-  }
-}
+const said = (row: Said) => ({
+  name: row.name,
+  runtime: row.runtime === undefined ? undefined : JSON.parse(row.runtime),
+  resources: row.resources === undefined ? undefined : JSON.parse(row.resources),
+  packages: JSON.parse(row.packages),
+  labels: JSON.parse(row.labels),
+  runners: JSON.parse(row.runners),
+  max_concurrent_executions: row.max_concurrent_executions,
+})
+
+const standing = ({ healthy, connected, metrics, ...row }: Known) => ({
+  session_id: row.session_id,
+  last_seen_at: row.last_seen_at,
+  registered_at: row.registered_at,
+  metrics: JSON.parse(metrics) as Worker['metrics'],
+  status: statusOf({ connected, healthy }),
+})
 
 const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))

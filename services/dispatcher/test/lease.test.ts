@@ -1,0 +1,243 @@
+import { expect, test } from 'vitest'
+import { anything } from './fake-executions.ts'
+import { type FakeStream, openStream } from './fake-worker.ts'
+import { setup } from './system.ts'
+
+const work = ({ frames }: FakeStream) => frames.filter(({ event }) => event !== 'ping')
+const ids = (stream: FakeStream) =>
+  work(stream).map(({ data }) => JSON.parse(data ?? '').context.execution_id)
+
+test('queued work comes to a worker at once after a nudge', async () => {
+  const { join, ready, executions, name } = await setup()
+  const worker = name()
+  const { session_id, stream } = await join({ name: worker })
+  const requirement_id = executions.require(anything)
+  const { execution_id } = executions.queue(requirement_id)
+  ready(requirement_id)
+
+  await expect.poll(() => work(stream)).toHaveLength(1)
+  const [frame] = work(stream)
+  expect(frame?.event).toBe('execution_scheduled')
+  expect(frame?.id).toMatch(new RegExp(`^${execution_id}_[0-9a-f]{32}$`))
+  expect(frame?.data).toContain('"input":{"n":9007199254740993}')
+  expect(JSON.parse(frame?.data ?? '')).toMatchObject({
+    workflow: { name: 'hello', source: Buffer.from('x = 1\n').toString('base64'), schedule: null },
+    context: { execution_id, current_worker: worker },
+  })
+  expect(executions.leaseCalls.at(-1)?.offers).toEqual([
+    {
+      worker_name: worker,
+      session_id,
+      connection_generation: 1,
+      capacity: 2,
+      requirement_ids: [requirement_id],
+    },
+  ])
+})
+
+test('and within about a second without any nudge', async () => {
+  const { join, executions, name } = await setup()
+  const { stream } = await join({ name: name() })
+  await expect.poll(() => executions.listCalls.length).toBeGreaterThan(0)
+  executions.queue(executions.require(anything))
+  await expect.poll(() => work(stream), { timeout: 3_000 }).toHaveLength(1)
+})
+
+test('a worker that connects finds the work that waits', async () => {
+  const { join, executions, name } = await setup()
+  executions.queue(executions.require(anything))
+  const { stream } = await join({ name: name() })
+  await expect.poll(() => work(stream)).toHaveLength(1)
+})
+
+test('work goes only to workers that meet its requirement', async () => {
+  const { join, ready, executions, name } = await setup()
+  const here = await join({ name: name(), labels: { zone: 'a' } })
+  const there = await join({ name: name(), labels: { zone: 'b' } })
+  const wanted = executions.require({ ...anything, affinity: { zone: 'b' } })
+  const nobody = executions.require({ ...anything, cpu: 1_000 })
+  executions.queue(nobody)
+  executions.queue(wanted)
+  ready(nobody)
+  ready(wanted)
+
+  await expect.poll(() => work(there.stream)).toHaveLength(1)
+  expect(work(here.stream)).toEqual([])
+  expect(executions.queued).toBe(1)
+  const offered = executions.leaseCalls.flatMap(({ offers }) => offers)
+  expect(offered.every(({ requirement_ids }) => !requirement_ids.includes(nobody))).toBe(true)
+})
+
+test('work that nobody can do in front does not delay work that somebody can', async () => {
+  const { join, ready, executions, name } = await setup()
+  const { stream } = await join({ name: name() })
+  for (let i = 0; i < 2_000; i++)
+    executions.queue(executions.require({ ...anything, runner: `r${i}` }))
+  await expect
+    .poll(() => executions.listCalls.at(-1)?.known_ids.length, { timeout: 5_000 })
+    .toBe(2_000)
+  const requirement_id = executions.require(anything)
+  executions.queue(requirement_id)
+  const queued = performance.now()
+  ready(requirement_id)
+  await expect.poll(() => work(stream)).toHaveLength(1)
+  expect((work(stream)[0]?.at_ms ?? 0) - queued).toBeLessThan(2_500)
+})
+
+test('a full worker is offered again when a slot is freed', async () => {
+  const { join, ready, tell, executions, name } = await setup()
+  const worker = name()
+  const { stream } = await join({ name: worker })
+  const requirement_id = executions.require(anything)
+  for (let i = 0; i < 5; i++) executions.queue(requirement_id)
+  ready(requirement_id)
+  await expect.poll(() => work(stream)).toHaveLength(2)
+
+  executions.held.get(worker)?.splice(0, 1)
+  tell(worker, { $case: 'slot_freed', value: { slots: 1 } })
+  await expect.poll(() => work(stream)).toHaveLength(3)
+  expect(new Set(ids(stream)).size).toBe(3)
+})
+
+test('a lost signal of a freed slot costs about a second', async () => {
+  const { join, ready, executions, name } = await setup()
+  const worker = name()
+  const { stream } = await join({ name: worker })
+  const requirement_id = executions.require(anything)
+  for (let i = 0; i < 3; i++) executions.queue(requirement_id)
+  ready(requirement_id)
+  await expect.poll(() => work(stream)).toHaveLength(2)
+
+  executions.held.get(worker)?.splice(0, 1)
+  await expect.poll(() => work(stream), { timeout: 3_000 }).toHaveLength(3)
+})
+
+test('many nudges make few leases, never two at once', async () => {
+  const { join, ready, executions, name } = await setup()
+  const { stream } = await join({ name: name(), max_concurrent_executions: 0 })
+  const requirement_id = executions.require(anything)
+  for (let i = 0; i < 200; i++) {
+    executions.queue(requirement_id)
+    ready(requirement_id)
+  }
+  await expect.poll(() => work(stream)).toHaveLength(200)
+  expect(executions.mostInFlight).toBe(1)
+  expect(executions.leaseCalls.length).toBeLessThan(20)
+  expect(executions.fetched).toBe(1)
+})
+
+test('an unhealthy worker is given nothing new, and work at once when it is healthy again', async () => {
+  const { join, ready, rpc, executions, name } = await setup()
+  const worker = name()
+  const { session_id, stream } = await join({ name: worker })
+  await rpc.pong({ name: worker, session_id, healthy: false })
+  const requirement_id = executions.require(anything)
+  executions.queue(requirement_id)
+  ready(requirement_id)
+  const looked = executions.listCalls.length
+  await expect.poll(() => executions.listCalls.length).toBeGreaterThan(looked)
+  expect(executions.leaseCalls).toEqual([])
+
+  await rpc.pong({ name: worker, session_id, healthy: true })
+  await expect.poll(() => work(stream)).toHaveLength(1)
+})
+
+test('health that another dispatcher hears of counts here', async () => {
+  const { join, all, ready, executions, name } = await setup({ dispatchers: 2 })
+  const worker = name()
+  const { session_id, stream } = await join({ name: worker })
+  const other = all[1]?.rpc ?? expect.unreachable()
+  const status = async () => (await other.get({ name: worker })).status
+  await other.pong({ name: worker, session_id, healthy: false })
+  await expect.poll(status).toBe('unhealthy')
+  const requirement_id = executions.require(anything)
+  executions.queue(requirement_id)
+  ready(requirement_id)
+  const looked = executions.listCalls.length
+  await expect.poll(() => executions.listCalls.length).toBeGreaterThan(looked + 1)
+  expect(work(stream)).toEqual([])
+
+  await other.pong({ name: worker, session_id, healthy: true })
+  await expect.poll(() => work(stream), { timeout: 3_000 }).toHaveLength(1)
+})
+
+test('a record that is refreshed while the stream is open counts at once', async () => {
+  const { register, ready, executions, name, streams } = await setup()
+  const worker = name()
+  const instance = { instance: 'i1' }
+  const { session_id } = await register({ name: worker }, instance)
+  const stream = await openStream(streams, worker, session_id)
+  const requirement_id = executions.require({ ...anything, affinity: { zone: 'b' } })
+  executions.queue(requirement_id)
+  ready(requirement_id)
+
+  const proof = { ...instance, proven_session_id: session_id }
+  await register({ name: worker, labels: { zone: 'b' } }, proof)
+  await expect.poll(() => work(stream)).toHaveLength(1)
+  expect(stream.ended).toBe(false)
+})
+
+test('work leased just before a reconnect goes to the new stream', async () => {
+  const { join, ready, executions, name, streams } = await setup()
+  const worker = name()
+  const { session_id, stream } = await join({ name: worker, max_concurrent_executions: 0 })
+  const requirement_id = executions.require(anything)
+  for (let i = 0; i < 50; i++) executions.queue(requirement_id)
+  ready(requirement_id)
+  const again = await openStream(streams, worker, session_id)
+  await expect.poll(() => new Set([...ids(stream), ...ids(again)]).size).toBe(50)
+})
+
+test('leasing goes on when executions comes back', async () => {
+  const { join, executions, name } = await setup()
+  executions.down = true
+  const { stream } = await join({ name: name() })
+  executions.queue(executions.require(anything))
+  executions.down = false
+  await expect.poll(() => work(stream), { timeout: 3_000 }).toHaveLength(1)
+})
+
+test('a cancellation that is due is told once in a while, with the context', async () => {
+  const { join, tell, rpc, streams, executions, name } = await setup()
+  const worker = name()
+  const { session_id, stream } = await join({ name: worker })
+  const requirement_id = executions.require(anything)
+  const { execution_id } = executions.queue(requirement_id)
+  await expect.poll(() => work(stream)).toHaveLength(1)
+  const [held] = executions.held.get(worker) ?? []
+  if (!held) expect.unreachable()
+  executions.cancelling.set(execution_id, { ...held, state: 'CANCELLING' })
+  await rpc.pong({ name: worker, session_id, healthy: false })
+
+  for (let i = 0; i < 10; i++) tell(worker, { $case: 'cancel_due', value: { execution_id } })
+  await expect.poll(() => work(stream)).toHaveLength(2)
+  const cancel = work(stream)[1]
+  expect(cancel?.event).toBe('execution_cancelled')
+  expect(JSON.parse(cancel?.data ?? '')).toMatchObject({
+    context: { execution_id, state: 'CANCELLING', current_worker: worker },
+  })
+
+  const again = await openStream(streams, worker, session_id)
+  tell(worker, { $case: 'cancel_due', value: { execution_id } })
+  await expect.poll(() => work(again)).toHaveLength(1)
+  expect(work(stream)).toHaveLength(2)
+})
+
+test('a cancellation of what the worker does not hold, or that is over, is not told', async () => {
+  const { join, tell, executions, name } = await setup()
+  const worker = name()
+  const { stream } = await join({ name: worker })
+  executions.hold(worker, 3)
+  const [mine, over, foreign] = executions.held.get(worker) ?? []
+  if (!mine || !over || !foreign) expect.unreachable()
+  executions.cancelling.set(over.execution_id, { ...over, state: 'CANCELLED' })
+  executions.cancelling.set(foreign.execution_id, {
+    ...foreign,
+    state: 'CANCELLING',
+    worker_name: 'x',
+  })
+  executions.cancelling.set(mine.execution_id, { ...mine, state: 'CANCELLING' })
+  for (const { execution_id } of [over, foreign, mine])
+    tell(worker, { $case: 'cancel_due', value: { execution_id } })
+  await expect.poll(() => ids(stream)).toEqual([mine.execution_id])
+})

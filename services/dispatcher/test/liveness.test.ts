@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto'
+import type { Event } from '@windlass/proto/windlass/events/v1/events'
+import { sql } from '@windlass/runtime/sql'
+import { expect, test } from 'vitest'
+import { openStream } from './fake-worker.ts'
+import { setup } from './system.ts'
+
+/** Silence of 1.2 s evicts. */
+const hasty = {
+  SVC_WORKERS__HEARTBEAT_TIMEOUT: '0.8',
+  SVC_WORKERS__EVICTION_GRACE_PERIOD: '0.4',
+}
+
+const refused = (kind: string) => expect.objectContaining({ kind })
+
+test('a worker that answers no ping is evicted: its stream closes, its work is released, an event tells', async () => {
+  const { join, rpc, bus, name, executions } = await setup({ env: hasty })
+  const events: Event[] = []
+  const durable = `test-${randomBytes(6).toString('hex')}`
+  const stop = bus.consume({ durable, subject: 'dispatcher.worker_evicted' }, async (event) => {
+    events.push(event)
+  })
+  const worker = name()
+  const { stream } = await join({ name: worker })
+  executions.hold(worker, 3)
+
+  await expect.poll(() => stream.ended, { timeout: 5_000 }).toBe(true)
+  await expect.poll(() => executions.held.get(worker)).toEqual([])
+  expect(executions.requeues[0]).toEqual({
+    worker_name: worker,
+    connection_generation: 1,
+    died: true,
+  })
+  expect(await rpc.get({ name: worker })).toMatchObject({ status: 'offline' })
+  const told = () => events.filter(({ key }) => key === worker).map(({ body }) => body?.value)
+  await expect
+    .poll(told, { timeout: 10_000 })
+    .toEqual([{ worker_name: worker, connection_generation: 1 }])
+  await stop()
+})
+
+test('a worker whose pongs come to another dispatcher lives', async () => {
+  const { join, all, name } = await setup({ env: hasty, dispatchers: 2 })
+  const worker = name()
+  const { session_id, stream } = await join({ name: worker })
+  const until = performance.now() + 3_000
+  await expect
+    .poll(
+      async () => {
+        await all[1]?.rpc.pong({ name: worker, session_id, healthy: true })
+        return performance.now() > until
+      },
+      { timeout: 10_000, interval: 100 },
+    )
+    .toBe(true)
+  expect(stream.ended).toBe(false)
+})
+
+test('one that left and does not come back is evicted too, once', async () => {
+  const { join, name, db } = await setup({ env: hasty, dispatchers: 2 })
+  const worker = name()
+  const { stream } = await join({ name: worker })
+  stream.kill()
+  const row = () =>
+    db.maybe<{ evicted: Date; generation: number; owing?: number }>(sql`
+      select evicted_at as evicted, connection_generation as generation, release_generation as owing
+        from workers`)
+  await expect.poll(async () => (await row())?.evicted, { timeout: 5_000 }).toBeDefined()
+  await expect.poll(async () => (await row())?.owing).toBeUndefined()
+  const first = await row()
+  await db.run(sql`update workers set last_seen_at = now() - interval '1 day'`)
+  const now = new Date()
+  const looked = () => db.rows(sql`select from replicas where seen_at > ${now}`)
+  await expect.poll(looked).toHaveLength(2)
+
+  expect(await row()).toEqual(first)
+})
+
+test('eviction waits for executions to release the work, however long it is away', async () => {
+  const { join, name, db, executions } = await setup({ env: hasty })
+  const worker = name()
+  await join({ name: worker })
+  executions.hold(worker, 1)
+  executions.down = true
+  const owing = () => db.rows(sql`select name from workers where release_generation = 1`)
+  await expect.poll(owing, { timeout: 5_000 }).toHaveLength(1)
+
+  executions.down = false
+  await expect.poll(() => executions.held.get(worker)).toEqual([])
+  await expect.poll(owing).toEqual([])
+})
+
+test('an evicted worker comes back on its session', async () => {
+  const { join, streams, rpc, name } = await setup({ env: hasty })
+  const worker = name()
+  const { session_id, stream } = await join({ name: worker })
+  await expect.poll(() => stream.ended, { timeout: 5_000 }).toBe(true)
+
+  expect((await openStream(streams, worker, session_id)).status).toBe(200)
+  expect(await rpc.get({ name: worker })).toMatchObject({ status: 'online' })
+})
+
+test('a thousand silent workers are all evicted', async () => {
+  const { db, executions } = await setup({ env: hasty })
+  await db.run(sql`
+    insert into workers (name, session_id, instance, connection_generation, last_seen_at)
+    select 'w' || i, gen_random_uuid(), '', 1, now() - interval '1 hour'
+      from generate_series(1, 1000) as i`)
+  const left = () => db.rows(sql`select name from workers where evicted_at is null`)
+  const owing = () => db.rows(sql`select name from workers where release_generation is not null`)
+  await expect.poll(left, { timeout: 10_000 }).toEqual([])
+  await expect.poll(owing, { timeout: 15_000 }).toEqual([])
+  expect(new Set(executions.requeues.map(({ worker_name }) => worker_name)).size).toBe(1_000)
+})
+
+test('a row that someone holds locked does not keep others from being evicted', async () => {
+  const { db } = await setup({ env: hasty })
+  await db.run(sql`
+    insert into workers (name, session_id, instance, last_seen_at)
+    select 'w' || i, gen_random_uuid(), '', now() from generate_series(1, 3) as i`)
+  await db.tx(async (tx) => {
+    await tx.rows(sql`select name from workers where name = 'w1' for update`)
+    const left = () =>
+      db.rows<{ name: string }>(sql`select name from workers where evicted_at is null`)
+    await expect.poll(left, { timeout: 5_000 }).toEqual([{ name: 'w1' }])
+  })
+})
+
+test('workers are not evicted for a time in which no dispatcher ran', async () => {
+  const { join, begin, stop, name, db } = await setup({ env: hasty })
+  const worker = name()
+  await join({ name: worker })
+  await stop()
+  await db.run(sql`update replicas set seen_at = now() - interval '1 hour'`)
+  await db.run(sql`update workers set last_seen_at = now() - interval '1 hour'`)
+
+  const began = performance.now()
+  await begin()
+  const evicted = () => db.rows(sql`select name from workers where evicted_at is not null`)
+  await expect.poll(evicted, { timeout: 5_000, interval: 20 }).toHaveLength(1)
+  expect(performance.now() - began).toBeGreaterThanOrEqual(1_150)
+})
+
+test('a pong keeps metrics and health, and is the time the worker was last seen', async () => {
+  const { join, rpc, name, db } = await setup()
+  const worker = name()
+  const { session_id } = await join({ name: worker })
+  await db.run(sql`update workers set last_seen_at = now() - interval '1 minute'`)
+  const metrics = { values: { cpu_percent: 12.5 } }
+  await rpc.pong({ name: worker, session_id, healthy: true, metrics })
+  await expect
+    .poll(async () => (await rpc.get({ name: worker })).metrics)
+    .toEqual({ cpu_percent: 12.5 })
+  const { last_seen_at } = await rpc.get({ name: worker })
+  expect(Date.now() - (last_seen_at?.getTime() ?? 0)).toBeLessThan(10_000)
+
+  const unfit = { values: { a: 1, ['k'.repeat(65)]: 1 } }
+  await rpc.pong({ name: worker, session_id, healthy: false, metrics: unfit })
+  await expect.poll(async () => (await rpc.get({ name: worker })).status).toBe('unhealthy')
+  expect((await rpc.get({ name: worker })).metrics).toEqual({ cpu_percent: 12.5 })
+})
+
+test('an older pong does not make a worker older', async () => {
+  const { register, rpc, name, db } = await setup()
+  const worker = name()
+  await register({ name: worker })
+  await db.run(sql`update workers set last_seen_at = now() + interval '1 hour'`)
+  await rpc.pong({ name: worker, session_id: '', healthy: false })
+  await expect
+    .poll(
+      async () => (await db.maybe<{ healthy: boolean }>(sql`select healthy from workers`))?.healthy,
+    )
+    .toBe(false)
+  const [row] = await db.rows<{ ahead: boolean }>(
+    sql`select last_seen_at > now() + interval '50 minutes' as ahead from workers`,
+  )
+  expect(row?.ahead).toBe(true)
+})
+
+test('a pong of a session that has ended is refused, also where the new one is not known yet', async () => {
+  const { all, register, rpc, name } = await setup({ dispatchers: 2 })
+  const worker = name()
+  const { session_id: old } = await register({ name: worker })
+  const other = all[1]?.rpc ?? expect.unreachable()
+  await other.pong({ name: worker, session_id: old, healthy: true })
+  const { session_id } = await register({ name: worker })
+
+  await expect
+    .poll(() => other.pong({ name: worker, session_id: old, healthy: true }).catch((e) => e.kind))
+    .toBe('unauthenticated')
+  await other.pong({ name: worker, session_id, healthy: true })
+  await expect(rpc.pong({ name: worker, session_id: old, healthy: true })).rejects.toThrow(
+    refused('unauthenticated'),
+  )
+  await expect(rpc.pong({ name: name(), session_id: '', healthy: true })).rejects.toThrow(
+    refused('not_found'),
+  )
+})
+
+test('a reconnect clears an unhealthy flag', async () => {
+  const { join, rpc, streams, name } = await setup()
+  const worker = name()
+  const { session_id } = await join({ name: worker })
+  await rpc.pong({ name: worker, session_id, healthy: false })
+  await expect.poll(async () => (await rpc.get({ name: worker })).status).toBe('unhealthy')
+
+  await openStream(streams, worker, session_id)
+  expect(await rpc.get({ name: worker })).toMatchObject({ status: 'online' })
+})

@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Ending, WorkerStream } from '../src/stream.ts'
+import { anything } from './fake-executions.ts'
+import { openStream } from './fake-worker.ts'
+import { setup } from './system.ts'
+
+const MIB = 2 ** 20
+
+/** One stream by itself, with a reader. */
+async function single(stall_ms: number) {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const requested = once(server, 'request')
+  const opening = openStream((server.address() as AddressInfo).port, 'w')
+  const [, response] = await requested
+  const stream = new WorkerStream(response, { ping_ms: 60_000, stall_ms })
+  const endings: Ending[] = []
+  stream.onEnd = (ending) => endings.push(ending)
+  return { stream, reader: await opening, endings }
+}
+
+const frameOf = (bytes: number) => `data: ${'x'.repeat(bytes)}\n\n`
+
+test('a reader that has stopped reading is closed when it took nothing for a while', async () => {
+  const { stream, reader, endings } = await single(300)
+  reader.stall()
+  stream.send(frameOf(7 * MIB))
+  expect(stream.drained).toBe(false)
+  expect(endings).toEqual([])
+  await expect.poll(() => endings).toEqual(['stalled'])
+})
+
+test('a reader that owes too much is closed at the next frame', async () => {
+  const { stream, reader, endings } = await single(60_000)
+  reader.stall()
+  stream.send(frameOf(30 * MIB))
+  expect(endings).toEqual([])
+  stream.send(frameOf(1))
+  expect(endings).toEqual(['owes too much'])
+})
+
+test('frames far larger than the bound come whole to a reader that reads', async () => {
+  const { stream, reader, endings } = await single(5_000)
+  stream.send(frameOf(20 * MIB), frameOf(3))
+  await expect.poll(() => reader.frames.length, { timeout: 10_000 }).toBe(2)
+  expect(reader.frames[0]?.data).toHaveLength(20 * MIB)
+  expect(stream.drained).toBe(true)
+  stream.end('stopping')
+  await expect.poll(() => reader.ended).toBe(true)
+  expect(endings).toEqual(['stopping'])
+})
+
+test('what was sent before the end still arrives', async () => {
+  const { stream, reader } = await single(5_000)
+  stream.send(frameOf(5 * MIB), frameOf(4))
+  stream.end('superseded')
+  await expect.poll(() => reader.ended, { timeout: 10_000 }).toBe(true)
+  expect(reader.frames.map(({ data }) => data?.length)).toEqual([5 * MIB, 4])
+})
+
+test('a worker that does not read gets no more work, and keeps nobody else from theirs', async () => {
+  const { join, ready, executions, name } = await setup()
+  const [deaf, keen] = [name(), name()]
+  const slow = await join({ name: deaf, max_concurrent_executions: 0, labels: { deaf: 'yes' } })
+  slow.stream.stall()
+  const big = executions.require({ ...anything, affinity: { deaf: 'yes' } })
+  const input_json = JSON.stringify('x'.repeat(12 * MIB))
+  executions.queue(big, { input_json })
+  executions.queue(big, { input_json })
+  ready(big)
+  await expect.poll(() => executions.held.get(deaf)).toHaveLength(2)
+
+  const { stream } = await join({ name: keen, labels: {} })
+  const small = executions.require(anything)
+  executions.queue(small)
+  ready(small)
+  await expect
+    .poll(() => stream.frames.filter(({ event }) => event === 'execution_scheduled'))
+    .toHaveLength(1)
+
+  executions.queue(big)
+  ready(big)
+  const looked = executions.listCalls.length
+  await expect.poll(() => executions.listCalls.length).toBeGreaterThan(looked)
+  expect(executions.held.get(deaf)).toHaveLength(2)
+  expect(executions.held.get(keen)).toHaveLength(1)
+})
