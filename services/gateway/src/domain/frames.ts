@@ -13,8 +13,14 @@ const UNSENT = new Set([
   'WORKFLOW_RESUME_CLAIMED',
 ])
 
-/** Valid JSON has raw line breaks only between its tokens; a frame has one data line. */
-const oneLine = (json: string) => json.replace(/[\r\n]+/g, ' ')
+/**
+ * A frame has one data line. Raw line breaks stand only between the tokens of valid JSON; the other
+ * characters at which some readers break lines stand only in its strings, where they can be escaped.
+ */
+const oneLine = (json: string) =>
+  json
+    .replace(/[\r\n]+/g, ' ')
+    .replace(/[\u0085\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** The state that an event tells of, so that a replayed log reads as it was lived. */
 export function stateAfter(state: string, type: string): string {
@@ -39,7 +45,7 @@ export function closingFrame(
   const data = log
     ? `{${entryFields(entry)},${detailed(execution, log).text.slice(1)}`
     : `{${fieldsOf(execution_id, state, entry)},"output":${output_json ?? 'null'}}`
-  return frame(entry.seq, entry.type, oneLine(data))
+  return frame(entry.seq, entry.type, data)
 }
 
 /** What a task reported; its id is that of the last entry, since it stands in no log. */
@@ -62,7 +68,7 @@ export const closes = ({ type }: LogEntry) =>
   type.startsWith('WORKFLOW_') && isFinal(type.slice('WORKFLOW_'.length))
 
 const frame = (seq: number, type: string, data: string) =>
-  `id: ${seq}\nevent: ${type.toLowerCase()}\ndata: ${data}\n\n`
+  `id: ${seq}\nevent: ${type.toLowerCase()}\ndata: ${oneLine(data)}\n\n`
 
 type Fields = Pick<LogEntry, 'type' | 'source_id' | 'name' | 'value_json' | 'time'>
 
@@ -71,4 +77,4 @@ const fieldsOf = (execution_id: string, state: string, entry: Fields) =>
 
 const entryFields = ({ type, source_id, name, value_json, time }: Fields) =>
   `"type":"${type}","source_id":${quote(source_id)},"name":${quote(name)}` +
-  `,"value":${oneLine(value_json || 'null')},"time":${quote(time)}`
+  `,"value":${value_json || 'null'},"time":${quote(time)}`

@@ -17,6 +17,7 @@ const MAX_HEADER_BYTES = 16_384
 /** How long a stop waits for answers that are under way, and for those that wait for an execution. */
 const DRAIN_MS = 10_000
 const WAIT_MS = 5_000
+const IDLE_MS = 50
 const STOPPING = unavailable('the server is stopping')
 
 export interface Listening {
@@ -65,7 +66,10 @@ async function stop(server: Server, { open }: Serving): Promise<void> {
   const impatience = setTimeout(() => {
     for (const x of open) x.giveUp(STOPPING)
   }, WAIT_MS)
+  // A connection that is kept alive would be waited for as well.
+  const closing = setInterval(() => server.closeIdleConnections(), IDLE_MS)
   await closed
+  clearInterval(closing)
   clearTimeout(impatience)
   clearTimeout(enough)
 }

@@ -1,0 +1,111 @@
+import { test } from 'vitest'
+import { type Case, check, ID } from './check.ts'
+
+const CHECKPOINT = `/workers/w1/checkpoint/${ID}`
+
+const EVENT = { type: 'TASK_STARTED', source_id: 's', name: 'n', time: 't' }
+const REPORT = {
+  workflow_id: 'x',
+  workflow_namespace: 'x',
+  workflow_name: 'x',
+  execution_id: ID,
+  state: 'RUNNING',
+}
+const reports: Record<string, [change: unknown, expected: number]> = {
+  'nothing else': [{}, 404],
+  'members nobody knows': [{ colour: 'blue' }, 404],
+  'the id in another form': [{ execution_id: ID.toUpperCase() }, 404],
+  'another id than the path': [{ execution_id: ID.replace('0', '1') }, 422],
+  'no id': [{ execution_id: undefined }, 422],
+  'no state': [{ state: undefined }, 422],
+  'a state nobody knows': [{ state: 'DANCING' }, 422],
+  'a state in lower case': [{ state: 'running' }, 422],
+  'a state that is a number': [{ state: 1 }, 422],
+  'null for a worker': [{ current_worker: null }, 422],
+  'events that are no list': [{ events: 7 }, 422],
+  'an event that is no object': [{ events: [1] }, 422],
+  'a good event': [{ events: [{ ...EVENT, id: 'i', value: { a: 1 }, subject: null }] }, 404],
+  'an event without an id': [{ events: [EVENT] }, 404],
+  'an event of a type nobody knows': [{ events: [{ ...EVENT, type: 'TASK_DANCED' }] }, 422],
+  'an event of progress': [{ events: [{ ...EVENT, type: 'TASK_PROGRESS' }] }, 422],
+  'an event without a time': [{ events: [{ ...EVENT, time: undefined }] }, 422],
+  'an event with a number for a name': [{ events: [{ ...EVENT, name: 1 }] }, 422],
+  'a NUL in a name': [{ events: [{ ...EVENT, name: 'a\0' }] }, 422],
+  'half a character in an id': [{ events: [{ ...EVENT, id: '\ud800' }] }, 422],
+  'a NUL in a value': [{ events: [{ ...EVENT, value: 'a\0' }] }, 404],
+  'an id too long for an index': [{ events: [{ ...EVENT, id: 'i'.repeat(257) }] }, 422],
+}
+
+test.each(Object.entries(reports))('a checkpoint with %s', async (_, [change, expected]) => {
+  const body = JSON.stringify({ ...REPORT, ...(change as object) })
+  // Those that are in order get as far as the executions, which do not know this one.
+  await check({ method: 'POST', path: CHECKPOINT, body, expected })
+})
+
+const calls: Record<string, Case> = {
+  'a checkpoint without a body': { path: CHECKPOINT, expected: 422 },
+  'a checkpoint that is a list': { path: CHECKPOINT, body: '[]', expected: 422 },
+  'a generation that is none': {
+    path: `/workers/w1/release/${ID}`,
+    headers: { 'x-svc-claim-generation': 'abc' },
+    expected: 422,
+  },
+  'a generation beyond all numbers': {
+    path: `/workers/w1/release/${ID}`,
+    headers: { 'x-flux-claim-generation': '9223372036854775808' },
+    expected: 422,
+  },
+  'a claim under a name that is none': { path: `/workers/a b/claim/${ID}`, expected: 404 },
+  'progress that is an object': { path: `/workers/w1/progress/${ID}`, body: '{}', expected: 422 },
+  'progress without a task': {
+    path: `/workers/w1/progress/${ID}`,
+    body: '[{"value":1}]',
+    expected: 422,
+  },
+  'malformed progress': { path: `/workers/w1/progress/${ID}`, body: '[{', expected: 422 },
+  'a malformed pong': { path: '/workers/w1/pong', body: '{"healthy": ', expected: 422 },
+  'a pong that is a list': { path: '/workers/w1/pong', body: '[]', expected: 422 },
+  'a pong that is not sure': { path: '/workers/w1/pong', body: '{"healthy":"x"}', expected: 422 },
+  'a schedule that is a list': { path: '/schedules', body: '[1]', expected: 422 },
+  'a schedule that is a number': { path: '/schedules', body: '7', expected: 422 },
+  'no schedule': { path: '/schedules', expected: 422 },
+  'a schedule with members of ours': {
+    path: '/schedules',
+    body: '{"workflow_name":"a","name":"b","schedule_config":{},"id":"c"}',
+    expected: 422,
+  },
+  'a schedule that pollutes': {
+    path: '/schedules',
+    body: '{"workflow_name":"a","name":"b","schedule_config":{},"__proto__":{"enabled":true}}',
+    expected: 422,
+  },
+  'a schedule without a name': {
+    path: '/schedules',
+    body: '{"workflow_name":"a","schedule_config":{}}',
+    expected: 422,
+  },
+  'a schedule of two paths': {
+    path: '/schedules',
+    body: '{"workflow_name":"a","name":"b/c","schedule_config":{}}',
+    expected: 422,
+  },
+  'a schedule of no workflow': {
+    path: '/schedules',
+    body: '{"workflow_name":"A/../b","name":"b","schedule_config":{}}',
+    expected: 422,
+  },
+  'a schedule whose configuration is text': {
+    path: '/schedules',
+    body: '{"workflow_name":"a","name":"b","schedule_config":"daily"}',
+    expected: 422,
+  },
+  'a schedule with a NUL': {
+    path: '/schedules',
+    body: '{"workflow_name":"a","name":"b","schedule_config":{},"description":"\\u0000"}',
+    expected: 422,
+  },
+}
+
+test.each(Object.entries(calls))('%s', async (_, given) =>
+  check({ method: 'POST', known: true, ...given }),
+)

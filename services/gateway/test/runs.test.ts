@@ -1,0 +1,209 @@
+import { expect, test } from 'vitest'
+import { workflow, world } from './world.ts'
+
+const RUN = '/workflows/default/hello/run'
+
+test('an async run answers the summary of what was created', async () => {
+  const { json } = await world()
+  const response = await json('POST', `${RUN}/async`, { a: 1 })
+  expect(response.status).toBe(200)
+  expect(await response.json()).toEqual({
+    workflow_id: '0'.repeat(31).concat('1'),
+    workflow_namespace: 'default',
+    workflow_name: 'hello',
+    execution_id: expect.stringMatching(/^[0-9a-f]{32}$/),
+    input: { a: 1 },
+    output: null,
+    state: 'SCHEDULED',
+    current_worker: '',
+    worker_name: '',
+  })
+})
+
+test('detailed=true adds the log in every spelling of true', async () => {
+  const { json } = await world()
+  for (const yes of ['true', 'TRUE', '1', 'yes', 'on', 'y', 't'])
+    expect(await (await json('POST', `${RUN}/async?detailed=${yes}`, 1)).json()).toMatchObject({
+      events: [],
+    })
+  for (const no of ['false', '0', 'No', 'off', 'n', 'f'])
+    expect(await (await json('POST', `${RUN}/async?detailed=${no}`, 1)).json()).not.toHaveProperty(
+      'events',
+    )
+})
+
+test('an input reaches the executions and the answer byte for byte', async () => {
+  const { call, executions } = await world()
+  for (const input of [
+    '9007199254740993',
+    '[1e400, -0, 1.0, 1E+2]',
+    '{"__proto__":{"a":1},"a":1,"a":2}',
+    '"\\ud800 \\u0000 \u2028 🚀"',
+    '{ "b" : 1,\n "a":2 }',
+  ]) {
+    const response = await call('POST', `${RUN}/async`, { body: Buffer.from(input) })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain(`"input":${input},`)
+    expect(executions.commands.at(-1)?.body).toMatchObject({ value: { input_json: input } })
+  }
+})
+
+test('no body is null, with a content type and without', async () => {
+  const { call, executions } = await world()
+  const typed: Record<string, string> = { 'content-type': 'application/json' }
+  for (const headers of [{}, typed]) {
+    expect((await call('POST', `${RUN}/async`, { headers })).status).toBe(200)
+    expect(executions.commands.at(-1)?.body).toMatchObject({ value: { input_json: 'null' } })
+  }
+})
+
+test('a version is pinned, and a preferred worker is passed on under either name', async () => {
+  const { call, executions } = await world()
+  const cases: [Record<string, string>, string][] = [
+    [{ 'x-svc-preferred-worker': ' w1 ' }, 'w1'],
+    [{ 'x-flux-preferred-worker': 'w2' }, 'w2'],
+    [{ 'x-svc-preferred-worker': 'w'.repeat(257) }, ''],
+  ]
+  for (const [headers, preferred_worker] of cases) {
+    await call('POST', `${RUN}/async?version=2`, { headers })
+    expect(executions.commands.at(-1)?.body).toMatchObject({
+      value: { workflow_version: 2, preferred_worker },
+    })
+  }
+})
+
+test('an input is checked against the schema, each fault by its place', async () => {
+  const input_schema_json = JSON.stringify({
+    type: 'object',
+    required: ['item'],
+    properties: { item: { type: 'string' }, count: { type: 'integer' }, x: { pattern: '(a+)+$' } },
+  })
+  const { json, executions } = await world({
+    catalog: { resolve: async () => workflow({ input_schema_json }) },
+  })
+  const response = await json('POST', `${RUN}/async`, { count: 'many', x: 'a'.repeat(50) })
+  expect(response.status).toBe(422)
+  expect(await response.json()).toEqual({
+    detail: [
+      { loc: ['body', 'item'], msg: 'Field required', type: 'missing' },
+      { loc: ['body', 'count'], msg: 'must be integer', type: 'type' },
+    ],
+  })
+  expect((await json('POST', `${RUN}/async`, null)).status).toBe(422)
+  expect((await json('POST', `${RUN}/async`, { item: 'tea' })).status).toBe(200)
+  expect(executions.commands).toHaveLength(1)
+})
+
+test('a repeat under one idempotency key asks for the same execution with the same hash', async () => {
+  const { json, executions } = await world()
+  const run = (body: unknown, key: string) =>
+    json('POST', `${RUN}/async`, body, { 'idempotency-key': key })
+  for (const [body, key] of [
+    [1, 'k'],
+    [1, 'k'],
+    [2, 'k'],
+    [1, 'l'],
+  ] as const)
+    expect((await run(body, key)).status).toBe(200)
+  const made = executions.commands.map(({ execution_id, body }) => ({
+    execution_id,
+    hash: body?.$case === 'create' && body.value.request_hash,
+  }))
+  expect(made[1]).toEqual(made[0])
+  expect(made[2]?.execution_id).toBe(made[0]?.execution_id)
+  expect(made[2]?.hash).not.toBe(made[0]?.hash)
+  expect(made[3]?.execution_id).not.toBe(made[0]?.execution_id)
+  expect((await run(1, 'k'.repeat(256))).status).toBe(422)
+})
+
+test('the checks come in order: mode, workflow, body', async () => {
+  const { call } = await world()
+  const bad = Buffer.from('{')
+  expect((await call('POST', '/workflows/default/missing/run/later', { body: bad })).status).toBe(
+    400,
+  )
+  expect((await call('POST', '/workflows/default/missing/run/async', { body: bad })).status).toBe(
+    404,
+  )
+  expect((await call('POST', `${RUN}/async`, { body: bad })).status).toBe(422)
+})
+
+test('a sync run answers when the execution is over, with its output', async () => {
+  const { json, executions } = await world()
+  const answer = json('POST', `${RUN}/sync`, 1)
+  await expect.poll(() => executions.commands.length).toBe(1)
+  const id = executions.last
+  executions.grow(id, 'RUNNING', [{ type: 'WORKFLOW_STARTED' }])
+  executions.grow(id, 'PAUSED', [{ type: 'WORKFLOW_PAUSED' }])
+  executions.grow(id, 'COMPLETED', [{ type: 'WORKFLOW_COMPLETED', value_json: '42' }])
+  expect(await (await answer).json()).toMatchObject({
+    execution_id: id,
+    state: 'COMPLETED',
+    output: 42,
+  })
+})
+
+test('a sync run notices an end that nobody told of', async () => {
+  const { json, executions } = await world()
+  executions.nudges.on = false
+  const answer = json('POST', `${RUN}/sync`, 1)
+  await expect.poll(() => executions.commands.length).toBe(1)
+  executions.grow(executions.last, 'FAILED', [{ type: 'WORKFLOW_FAILED' }])
+  expect(await (await answer).json()).toMatchObject({ state: 'FAILED' })
+})
+
+test('wait_for=paused answers at a pause with what it handed out', async () => {
+  const { json, executions } = await world()
+  const answer = json('POST', `${RUN}/sync?wait_for=paused`, 1)
+  await expect.poll(() => executions.commands.length).toBe(1)
+  const id = executions.last
+  const row = executions.rows.get(id)
+  if (row) row.execution.pause_output_json = '{"ask":1}'
+  executions.grow(id, 'PAUSED', [{ type: 'WORKFLOW_PAUSED' }])
+  expect(await (await answer).json()).toMatchObject({ state: 'PAUSED', output: { ask: 1 } })
+})
+
+test('timeout answers with the state by then, and the execution goes on', async () => {
+  const { json } = await world()
+  const response = await json('POST', `${RUN}/sync?timeout=0.1`, 1)
+  expect(response.status).toBe(200)
+  expect(await response.json()).toMatchObject({ state: 'SCHEDULED' })
+})
+
+test('a sync caller who leaves is not waited for', async () => {
+  const { url, executions } = await world()
+  const leave = new AbortController()
+  const answer = fetch(`${url}${RUN}/sync`, { method: 'POST', signal: leave.signal })
+  await expect.poll(() => executions.commands.length).toBe(1)
+  await expect.poll(() => executions.calls.get, { timeout: 5_000 }).toBeGreaterThan(0)
+  leave.abort()
+  await expect(answer).rejects.toThrow()
+  // Whoever waits looks once a second; nobody looks any more.
+  let before = -1
+  await expect
+    .poll(
+      () => {
+        const still = executions.calls.get === before
+        before = executions.calls.get
+        return still
+      },
+      { interval: 1_500, timeout: 10_000 },
+    )
+    .toBe(true)
+})
+
+test('a stopping gateway tells a sync caller which execution goes on', {
+  timeout: 20_000,
+}, async () => {
+  const { json, executions, stop } = await world()
+  const answer = json('POST', `${RUN}/sync`, 1)
+  await expect.poll(() => executions.commands.length).toBe(1)
+  const stopped = stop()
+  const response = await answer
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).toBe('1')
+  expect(await response.json()).toEqual({
+    detail: { message: 'the server is stopping', execution_id: executions.last },
+  })
+  await stopped
+})

@@ -1,0 +1,250 @@
+import { connect } from 'node:net'
+import { Progress } from '@windlass/proto/windlass/signals/v1/signals'
+import { expect, test } from 'vitest'
+import { allFrames, type Frame, framesOf } from './frames.ts'
+import { world } from './world.ts'
+
+const RUN = '/workflows/default/hello/run'
+
+const STARTED = { type: 'WORKFLOW_STARTED' }
+const TASKS = [
+  { type: 'TASK_STARTED', source_id: 't_1', name: 't', value_json: '{"x":1}' },
+  { type: 'TASK_COMPLETED', source_id: 't_1', name: 't', value_json: '9007199254740993' },
+]
+const COMPLETED = { type: 'WORKFLOW_COMPLETED', value_json: '"done"' }
+
+const summaryOf = (frames: Frame[]) => frames.map(({ id, event, data }) => [id, event, data.state])
+
+test('a run stream shows what workers did, and ends with the output', async () => {
+  const { json, executions } = await world()
+  const response = await json('POST', `${RUN}/stream`, 1)
+  expect(response.headers.get('cache-control')).toContain('no-cache')
+  expect(response.headers.get('x-accel-buffering')).toBe('no')
+  const id = executions.last
+  executions.grow(id, 'SCHEDULED', [{ type: 'WORKFLOW_SCHEDULED' }])
+  executions.grow(id, 'CLAIMED', [{ type: 'WORKFLOW_CLAIMED' }])
+  executions.grow(id, 'RUNNING', [STARTED, ...TASKS])
+  executions.grow(id, 'COMPLETED', [COMPLETED])
+  const frames = await allFrames(response)
+  expect(summaryOf(frames)).toEqual([
+    ['3', 'workflow_started', 'RUNNING'],
+    ['4', 'task_started', 'RUNNING'],
+    ['5', 'task_completed', 'RUNNING'],
+    ['6', 'workflow_completed', 'COMPLETED'],
+  ])
+  expect(frames[1]?.data).toEqual({
+    execution_id: id,
+    state: 'RUNNING',
+    type: 'TASK_STARTED',
+    source_id: 't_1',
+    name: 't',
+    value: { x: 1 },
+    time: '2026-01-02T03:04:05Z',
+  })
+  expect(frames[3]?.data.output).toBe('done')
+})
+
+test('a stream stays open at a pause, and ends when a worker fails or it is cancelled', async () => {
+  const { json, executions } = await world()
+  for (const end of ['FAILED', 'CANCELLED']) {
+    const response = await json('POST', `${RUN}/stream`, 1)
+    const id = executions.last
+    executions.grow(id, 'PAUSED', [STARTED, { type: 'WORKFLOW_PAUSED' }])
+    executions.grow(id, 'RESUMING', [{ type: 'WORKFLOW_RESUMING' }])
+    executions.grow(id, 'RUNNING', [{ type: 'WORKFLOW_RESUMED' }])
+    executions.grow(id, end, [{ type: `WORKFLOW_${end}` }])
+    expect(summaryOf(await allFrames(response))).toEqual([
+      ['1', 'workflow_started', 'RUNNING'],
+      ['2', 'workflow_paused', 'PAUSED'],
+      ['4', 'workflow_resumed', 'RUNNING'],
+      ['5', `workflow_${end.toLowerCase()}`, end],
+    ])
+  }
+})
+
+test('what was omitted from a message, or not told at all, is read from the log', async () => {
+  const { json, executions } = await world()
+  for (const silence of [
+    { on: true, omit: true },
+    { on: false, omit: false },
+  ]) {
+    Object.assign(executions.nudges, silence)
+    const response = await json('POST', `${RUN}/stream`, 1)
+    const id = executions.last
+    executions.grow(id, 'RUNNING', [STARTED, ...TASKS, ...TASKS])
+    executions.grow(id, 'COMPLETED', [COMPLETED])
+    expect((await allFrames(response)).map((frame) => frame.id)).toEqual([
+      '1',
+      '2',
+      '3',
+      '4',
+      '5',
+      '6',
+    ])
+  }
+})
+
+test('a message that overtook another costs nothing and repeats nothing', async () => {
+  const { json, executions } = await world()
+  const response = await json('POST', `${RUN}/stream`, 1)
+  const id = executions.last
+  executions.nudges.on = false
+  executions.grow(id, 'RUNNING', [STARTED])
+  executions.nudges.on = true
+  executions.grow(id, 'RUNNING', TASKS)
+  executions.grow(id, 'COMPLETED', [COMPLETED])
+  expect((await allFrames(response)).map((frame) => frame.id)).toEqual(['1', '2', '3', '4'])
+})
+
+test('any execution can be followed from its beginning, also when it is over', async () => {
+  const { json, call, executions } = await world()
+  await json('POST', `${RUN}/async`, 1)
+  const id = executions.last
+  executions.grow(id, 'RUNNING', [STARTED, ...TASKS, ...TASKS])
+  executions.grow(id, 'COMPLETED', [COMPLETED])
+  const ids = ['1', '2', '3', '4', '5', '6']
+  for (const path of [`/executions/${id}/events`, `/executions/${id}?mode=stream`]) {
+    const frames = await allFrames(await call('GET', path))
+    expect(frames.map((frame) => frame.id)).toEqual(ids)
+    expect(frames.map(({ data }) => data.state)).toEqual([...Array(5).fill('RUNNING'), 'COMPLETED'])
+    expect(frames.at(-1)?.data.output).toBe('done')
+  }
+})
+
+test('a reader goes on after the last event that it has seen', async () => {
+  const { json, call, executions } = await world()
+  await json('POST', `${RUN}/async`, 1)
+  const id = executions.last
+  executions.grow(id, 'COMPLETED', [STARTED, ...TASKS, COMPLETED])
+  const follow = async (lastEventId: string) => {
+    const headers = { 'last-event-id': lastEventId }
+    const frames = await allFrames(await call('GET', `/executions/${id}/events`, { headers }))
+    return frames.map((frame) => frame.id)
+  }
+  expect(await follow('2')).toEqual(['3', '4'])
+  expect(await follow('4')).toEqual([])
+  expect(await follow('nonsense')).toEqual(['1', '2', '3', '4'])
+})
+
+test('with detailed=true the closing frame carries the whole context', async () => {
+  const { json, executions } = await world()
+  const response = await json('POST', `${RUN}/stream?detailed=true`, 1)
+  const id = executions.last
+  executions.grow(id, 'COMPLETED', [STARTED, ...TASKS, COMPLETED])
+  const frames = await allFrames(response)
+  expect(frames[0]?.data).not.toHaveProperty('events')
+  expect(frames.at(-1)?.data).toMatchObject({
+    type: 'WORKFLOW_COMPLETED',
+    execution_id: id,
+    workflow_name: 'hello',
+    input: 1,
+    output: 'done',
+    state: 'COMPLETED',
+  })
+  expect(frames.at(-1)?.data.events).toHaveLength(4)
+})
+
+test('a resume stream begins at the resume', async () => {
+  const { json, executions } = await world()
+  await json('POST', `${RUN}/async`, 1)
+  const id = executions.last
+  executions.grow(id, 'PAUSED', [STARTED, { type: 'WORKFLOW_PAUSED' }])
+  const response = await json('POST', `/workflows/default/hello/resume/${id}/stream`, { go: 1 })
+  executions.grow(id, 'RUNNING', [{ type: 'WORKFLOW_RESUMED' }])
+  executions.grow(id, 'COMPLETED', [COMPLETED])
+  expect((await allFrames(response)).map(({ event }) => event)).toEqual([
+    'workflow_resumed',
+    'workflow_completed',
+  ])
+})
+
+test('line breaks in values stay inside the one data line', async () => {
+  const { json, call, executions } = await world()
+  await json('POST', `${RUN}/async`, 1)
+  const id = executions.last
+  const value_json = '{\r\n "a":\n"x\\n\\nevent: workflow_completed\\ndata: {}\u2028"}'
+  executions.grow(id, 'COMPLETED', [
+    { type: 'TASK_STARTED', name: 'a\r\nb', value_json },
+    { ...COMPLETED, value_json },
+  ])
+  const frames = await allFrames(await call('GET', `/executions/${id}/events?detailed=1`))
+  expect(frames).toHaveLength(2)
+  expect(frames[0]?.data).toMatchObject({ name: 'a\r\nb', value: JSON.parse(value_json) })
+  expect(frames[1]?.data.output).toEqual(JSON.parse(value_json))
+})
+
+test('progress arrives in order, under the id of the last event, at every reader', async () => {
+  const { json, call, bus, executions } = await world()
+  const first = framesOf(await json('POST', `${RUN}/stream`, 1))
+  const id = executions.last
+  const second = framesOf(await call('GET', `/executions/${id}/events`))
+  executions.grow(id, 'RUNNING', [STARTED])
+  for (const frames of [first, second])
+    expect((await frames.next()).value).toMatchObject({ id: '1', event: 'workflow_started' })
+  for (const n of [1, 2, 3])
+    bus.whisper(
+      `executions.${id}.progress`,
+      Progress.encode({
+        execution_id: id,
+        items: [{ task_id: 't_1', task_name: 't', value_json: `{"n":${n}}`, time: 'now' }],
+      }).finish(),
+    )
+  for (const frames of [first, second])
+    for (const n of [1, 2, 3])
+      expect((await frames.next()).value).toMatchObject({
+        id: '1',
+        event: 'task_progress',
+        data: {
+          execution_id: id,
+          state: 'RUNNING',
+          type: 'TASK_PROGRESS',
+          name: 't',
+          value: { n },
+        },
+      })
+  await Promise.all([first.return(), second.return()])
+})
+
+test('of fifty readers of one execution each sees everything in order', async () => {
+  const { json, call, executions } = await world()
+  await json('POST', `${RUN}/async`, 1)
+  const id = executions.last
+  const readers = Array.from({ length: 50 }, async () =>
+    allFrames(await call('GET', `/executions/${id}/events`)),
+  )
+  for (let i = 0; i < 20; i++) executions.grow(id, 'RUNNING', TASKS)
+  executions.grow(id, 'COMPLETED', [COMPLETED])
+  const all = Array.from({ length: 41 }, (_, i) => String(i + 1))
+  for (const frames of await Promise.all(readers))
+    expect(frames.map((frame) => frame.id)).toEqual(all)
+})
+
+test('a reader who takes nothing is closed when it owes too much, and no other notices', async () => {
+  const { url, json, call, executions } = await world()
+  await json('POST', `${RUN}/async`, 1)
+  const id = executions.last
+  const { port } = new URL(url)
+  const stalled = connect(Number(port), '127.0.0.1')
+  stalled.write(`GET /executions/${id}/events HTTP/1.1\r\nHost: x\r\n\r\n`)
+  await new Promise((resolve) => stalled.once('readable', resolve))
+  const closed = new Promise((resolve) => stalled.once('close', resolve))
+  const other = framesOf(await call('GET', `/executions/${id}/events`))
+  const value_json = JSON.stringify('x'.repeat(100_000))
+  let sent = 0
+  for (; sent < 400 && stalled.readyState === 'open'; sent++) {
+    executions.grow(id, 'RUNNING', [{ type: 'TASK_COMPLETED', value_json }])
+    expect((await other.next()).value?.id).toBe(String(sent + 1))
+  }
+  stalled.resume()
+  await closed
+  executions.grow(id, 'COMPLETED', [COMPLETED])
+  expect((await other.next()).value?.event).toBe('workflow_completed')
+})
+
+test('a stopping gateway ends its streams', async () => {
+  const { json, stop } = await world()
+  const response = await json('POST', `${RUN}/stream`, 1)
+  const frames = allFrames(response)
+  await stop()
+  expect(await frames).toEqual([])
+})

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto'
+import { CatalogService, type Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { DispatcherService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { openBus } from '@windlass/runtime/bus'
+import { Fault, notFound } from '@windlass/runtime/faults'
+import type { Handlers } from '@windlass/runtime/rpc'
+import { RpcServer } from '@windlass/runtime/rpc-server'
+import { testUrl } from '@windlass/testkit/database'
+import { started } from '@windlass/testkit/service'
+import { pino } from 'pino'
+import { onTestFinished } from 'vitest'
+import { start } from '../src/server.ts'
+import { Memory } from './memory.ts'
+
+type Script<S> = Partial<Handlers<S>>
+
+export interface Scripts {
+  catalog?: Script<typeof CatalogService>
+  dispatcher?: Script<typeof DispatcherService>
+  executions?: Script<typeof ExecutionsService>
+  identity?: Script<typeof IdentityService>
+  scheduler?: Script<typeof SchedulerService>
+}
+
+const log = pino({ level: process.env.TEST_LOG ?? 'silent' })
+
+/** A gateway before scripted services, over real NATS and Redis. */
+export async function world(scripts: Scripts = {}, env: Record<string, string> = {}) {
+  const bus = await openBus(testUrl('TEST_NATS_URL'), log)
+  onTestFinished(() => bus.close())
+  const executions = new Memory(bus)
+  const { ports, stop } = await started(start, {
+    SVC_SERVER__PORT: '0',
+    SVC_NATS__URL: testUrl('TEST_NATS_URL'),
+    SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
+    SVC_WORKERS__REGISTER_RATE_LIMIT: '',
+    SVC_SERVICES__CATALOG: await serve(CatalogService, { ...catalog, ...scripts.catalog }),
+    SVC_SERVICES__EXECUTIONS: await serve(ExecutionsService, {
+      ...executions.handlers,
+      ...scripts.executions,
+    }),
+    SVC_SERVICES__IDENTITY: await serve(IdentityService, { ...identity, ...scripts.identity }),
+    SVC_SERVICES__DISPATCHER: await serve(DispatcherService, scripts.dispatcher ?? {}),
+    SVC_SERVICES__SCHEDULER: await serve(SchedulerService, scripts.scheduler ?? {}),
+    ...env,
+  })
+  const url = `http://127.0.0.1:${ports.http}`
+  const call = (method: string, path: string, { body, ...init }: RequestInit = {}) =>
+    fetch(url + path, { method, body, signal: AbortSignal.timeout(20_000), ...init })
+  const json = (method: string, path: string, body: unknown, headers = {}) =>
+    call(method, path, {
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...headers },
+    })
+  return { url, call, json, stop, bus, executions }
+}
+
+/** A gRPC server of these functions; what is not scripted is not found. Answers its address. */
+async function serve(
+  service: Parameters<RpcServer['serve']>[0],
+  script: Record<string, unknown>,
+): Promise<string> {
+  const server = new RpcServer(log)
+  const rest = Object.keys(service).map((rpc) => [
+    rpc,
+    async () => {
+      throw notFound('script for', rpc)
+    },
+  ])
+  server.serve(service, { ...Object.fromEntries(rest), ...script })
+  const port = await server.listen({ host: '127.0.0.1', port: 0 }, [])
+  onTestFinished(() => server.stop())
+  return `127.0.0.1:${port}`
+}
+
+export const workflow = (changes: Partial<Workflow> = {}): Workflow => ({
+  id: '0'.repeat(31).concat('1'),
+  namespace: 'default',
+  name: 'hello',
+  version: 1,
+  source: Buffer.from('x'),
+  imports: [],
+  metadata_json: '{"task_names":[]}',
+  requests_json: 'null',
+  affinity_json: 'null',
+  requirement: undefined,
+  input_schema_json: '',
+  created_at: undefined,
+  created_by: '',
+  ...changes,
+})
+
+/** Knows every workflow that is not called `missing`, up to version 3. */
+const catalog: Script<typeof CatalogService> = {
+  async resolve({ namespace, name, version }) {
+    if (name === 'missing' || version > 3) throw notFound('Workflow', `${namespace}/${name}`)
+    return workflow({ namespace, name, version: version || 3 })
+  },
+}
+
+/** The session token of worker `w` is `session-of-w`. */
+const identity: Script<typeof IdentityService> = {
+  async checkSession({ token }) {
+    const [, worker_name] = /^session-of-(.+)$/.exec(token) ?? []
+    if (!worker_name) throw new Fault('unauthenticated', 'Invalid or expired token')
+    return { worker_name, session_id: '5'.repeat(32) }
+  },
+}
+
+export const randomName = () => `w${randomBytes(6).toString('hex')}`
