@@ -16,6 +16,7 @@ from decimal import Decimal
 from enum import Enum
 from functools import partial
 from pathlib import PurePath
+from types import CoroutineType
 from typing import Any
 from uuid import UUID
 
@@ -55,8 +56,7 @@ def _object(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return {"__model__": type(value).__qualname__, "fields": _reduced(value.model_dump())}
     if inspect.iscoroutine(value):
-        arguments = value.cr_frame.f_locals if value.cr_frame else {}
-        return {"__coroutine__": value.__qualname__, "arguments": _reduced(arguments)}
+        return {"__coroutine__": value.__qualname__, "arguments": _reduced(_arguments(value))}
     if isinstance(value, partial):
         return {
             "__partial__": [_reduced(value.func), _reduced(value.args), _reduced(value.keywords)]
@@ -72,6 +72,14 @@ def _object(value: Any) -> Any:
         f"a task cannot take a {type(value).__qualname__}: nothing tells one from another, "
         "so its call could not be found in the log again"
     )
+
+
+def _arguments(coroutine: CoroutineType[Any, Any, Any]) -> dict[str, Any]:
+    """What a coroutine that was not awaited yet was called with."""
+    code, frame = coroutine.cr_code, coroutine.cr_frame
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return {name: frame.f_locals[name] for name in code.co_varnames[:count]} if frame else {}
 
 
 def _set(value: Any) -> Any:

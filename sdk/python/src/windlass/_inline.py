@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -35,7 +36,7 @@ class InlineRuns:
 
     def run(self, input: Any) -> ExecutionContext[Any]:
         """A new execution, up to where it rests."""
-        return asyncio.run(self._resting(new_context(self._workflow, input)))
+        return self._rested(new_context(self._workflow, input))
 
     def resume(self, execution_id: str, body: Any) -> ExecutionContext[Any]:
         """A paused execution, from its pause to where it rests next."""
@@ -44,7 +45,12 @@ class InlineRuns:
             raise WorkflowNotFoundError(f"no execution '{execution_id}' is paused here")
         name = self._workflow.name
         resuming = entry(E.WORKFLOW_RESUMING, "", name, body, ExecutionState.RESUMING)
-        return asyncio.run(self._resting(_again(paused, resuming)))
+        return self._rested(_again(paused, resuming))
+
+    def _rested(self, context: ExecutionContext[Any]) -> ExecutionContext[Any]:
+        # In a thread, so that it works where an event loop runs already, as in a notebook.
+        with ThreadPoolExecutor(1) as executor:
+            return executor.submit(asyncio.run, self._resting(context)).result()
 
     async def _resting(self, context: ExecutionContext[Any]) -> ExecutionContext[Any]:
         asyncio.get_running_loop().set_task_factory(adopting)

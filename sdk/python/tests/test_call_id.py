@@ -1,0 +1,105 @@
+"""Ids of calls are the same everywhere, and differ where calls differ."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from enum import Enum
+from pathlib import PurePosixPath
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from windlass._call_id import call_id
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+@dataclass
+class Point:
+    x: int
+    y: int
+
+
+class Plain:
+    def __init__(self, x: int) -> None:
+        self.x = x
+
+
+async def helper(n: int) -> int:
+    return n
+
+
+@pytest.mark.parametrize(
+    ("name", "by_name", "args", "kwargs", "expected"),
+    [
+        ("add", {"a": 1, "b": 2}, [1, 2], {}, "add_779e24a6be22ee69"),
+        ("now", {}, [], {}, "now_810b836b283e6f3d"),
+        ("pause", {"name": "one"}, ["one"], {"output": {"q": 1}}, "pause_904a964f0b5166c4"),
+    ],
+)
+def test_ids_agree_with_every_other_worker(
+    name: str, by_name: dict[str, Any], args: list[Any], kwargs: dict[str, Any], expected: str
+) -> None:
+    assert call_id(name, by_name, args, kwargs) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        ((1, 2), [1, 2]),
+        ({3, 1, 2}, {1, 2, 3}),
+        (Colour.RED, "red"),
+        (Point(1, 2), Point(1, 2)),
+        (Plain(1), Plain(1)),
+        (timedelta(minutes=1), 60.0),
+        (PurePosixPath("/a"), "/a"),
+        (Decimal("1.50"), "1.50"),
+        (UUID(int=1), str(UUID(int=1))),
+        (date(2026, 1, 2), "2026-01-02"),
+        (helper, helper),
+    ],
+)
+def test_equal_arguments_make_equal_ids(one: object, other: object) -> None:
+    assert _id(one) == _id(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([1, 2], [2, 1]),
+        (b"\x01", "01"),
+        (Point(1, 2), Point(2, 1)),
+        (Plain(1), Plain(2)),
+        (1 + 2j, 1 + 3j),
+        ({1: "x"}, {"1": "x"}),
+        (datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 2)),
+        (None, "None"),
+    ],
+)
+def test_different_arguments_make_different_ids(one: object, other: object) -> None:
+    assert _id(one) != _id(other)
+
+
+def test_a_coroutine_is_told_by_its_arguments() -> None:
+    one, same, other = helper(1), helper(1), helper(2)
+    try:
+        assert _id(one) == _id(same) != _id(other)
+    finally:
+        for coroutine in (one, same, other):
+            coroutine.close()
+
+
+def test_an_argument_that_cannot_be_told_from_another_is_refused() -> None:
+    with pytest.raises(TypeError, match="nothing tells one from another"):
+        _id(threading.Lock())
+
+
+def _id(value: object) -> str:
+    return call_id("f", {"x": value}, [value], {})

@@ -1,0 +1,84 @@
+"""What is cut from the log for a checkpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from conftest import HANG_S
+from windlass._entry import Entry, entry
+from windlass.domain.state import ExecutionState
+from windlass.worker._delta import Delta, Pending
+from windlass.worker._outbox import Outbox
+
+RUNNING, COMPLETED = ExecutionState.RUNNING, ExecutionState.COMPLETED
+
+
+def test_a_delta_holds_everything_since_the_last_one_in_order() -> None:
+    pending = Pending()
+    entries = [_entry("a"), _entry("b"), _entry("c", COMPLETED)]
+    for made in entries:
+        pending.add(made)
+    assert pending.take() == Delta(tuple(made.text for made in entries), COMPLETED)
+    assert pending.take() is None
+
+
+def test_a_delta_is_bounded_and_has_the_state_of_its_own_last_entry() -> None:
+    pending = Pending(max_events=2)
+    for name in "abc":
+        pending.add(_entry(name, COMPLETED if name == "c" else RUNNING))
+    first, second = pending.take(), pending.take()
+    assert first is not None
+    assert second is not None
+    assert (len(first.events), first.state) == (2, RUNNING)
+    assert (len(second.events), second.state) == (1, COMPLETED)
+
+
+def test_an_entry_larger_than_a_checkpoint_goes_alone() -> None:
+    pending = Pending(max_bytes=300)
+    for name in ("a", "b" * 1000, "c"):
+        pending.add(_entry(name))
+    taken = [pending.take(), pending.take(), pending.take()]
+    assert [len(delta.events) for delta in taken if delta] == [1, 1, 1]
+
+
+async def test_what_another_thread_records_arrives_completely_and_in_order() -> None:
+    outbox = Outbox(asyncio.get_running_loop(), asyncio.get_running_loop())
+    sent = [_entry(str(number)) for number in range(5000)]
+
+    def record() -> None:
+        for made in sent:
+            outbox.record(made)
+        outbox.close()
+
+    thread = threading.Thread(target=record)
+    thread.start()
+    received: list[str] = []
+    async with asyncio.timeout(HANG_S):
+        while delta := await outbox.next():
+            received += delta.events
+    thread.join()
+    assert received == [made.text for made in sent]
+
+
+async def test_an_abandoned_outbox_gives_nothing_any_more() -> None:
+    outbox = Outbox(asyncio.get_running_loop(), asyncio.get_running_loop())
+    outbox.record(_entry("a"))
+    outbox.abandon()
+    assert await asyncio.wait_for(outbox.next(), HANG_S) is None
+
+
+async def test_tasks_wait_while_too_much_is_unsent() -> None:
+    loop = asyncio.get_running_loop()
+    outbox = Outbox(loop, loop, max_pending=2)
+    for name in "ab":
+        outbox.record(_entry(name))
+    waiting = asyncio.create_task(outbox.room())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    await outbox.next()
+    await asyncio.wait_for(waiting, HANG_S)
+
+
+def _entry(name: str, state: ExecutionState = RUNNING) -> Entry:
+    return entry("TASK_STARTED", "s", name, None, state)

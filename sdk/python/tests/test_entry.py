@@ -1,0 +1,40 @@
+"""Entries of the log."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from windlass._entry import entry, event_id
+from windlass.domain.state import ExecutionState
+
+
+def test_event_ids_agree_with_every_other_worker() -> None:
+    made = event_id("WORKFLOW_SCHEDULED", "w1", "w1", None, "2026-01-02T03:04:05.000006")
+    assert made == "67a95999cfe9837a"
+
+
+@pytest.mark.parametrize("value", [None, "ä\ud800", {"b": [1, {"a": None}]}, {1: "x", "y": 2}])
+def test_the_text_of_an_entry_is_the_whole_event(value: Any) -> None:
+    made = entry("TASK_STARTED", "id with \"quotes\"", "näme", value, ExecutionState.RUNNING)
+    sent = json.loads(made.text)
+    assert sent.keys() == {"id", "type", "source_id", "name", "value", "time", "subject"}
+    assert sent["source_id"] == 'id with "quotes"'
+    assert sent["id"] == made.event.id
+    assert sent["time"] == made.event.time
+    assert sent["time"].endswith("Z")
+    assert sent["value"] == json.loads(json.dumps(value))
+
+
+def test_an_entry_does_not_change_with_the_object_it_was_made_of() -> None:
+    value = {"a": 1}
+    made = entry("TASK_COMPLETED", "s", "n", value, ExecutionState.RUNNING)
+    value["a"] = 2
+    assert json.loads(made.text)["value"] == {"a": 1}
+
+
+def test_a_value_that_is_text_already_is_sent_as_it_is() -> None:
+    made = entry("WORKFLOW_STARTED", "s", "n", float("inf"), ExecutionState.RUNNING, value_text="1e400")
+    assert '"value":1e400,' in made.text

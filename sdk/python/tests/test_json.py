@@ -1,0 +1,123 @@
+"""Values become JSON text at once, or are refused with a reason."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from enum import Enum, IntEnum
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from windlass._json import canonical, encode, loads, sliced
+from windlass.errors import ExecutionError, UnserializableError
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Level(IntEnum):
+    HIGH = 3
+
+
+@dataclass
+class Point:
+    x: int
+    tags: list[str]
+
+
+@dataclass(slots=True)
+class Slotted:
+    x: int
+
+
+class Plain:
+    def __init__(self) -> None:
+        self.name = "n"
+
+
+class Called:
+    def __call__(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, None),
+        ({"a": [1, 2.5, True, "ä"]}, {"a": [1, 2.5, True, "ä"]}),
+        ((1, 2), [1, 2]),
+        (Colour.RED, "red"),
+        (Level.HIGH, 3),
+        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "2026-01-02T03:04:05+00:00"),
+        (date(2026, 1, 2), "2026-01-02"),
+        (timedelta(minutes=1.5), 90.0),
+        (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        (Decimal("1.50"), "1.50"),
+        (b"x", "b'x'"),
+        ({1}, "{1}"),
+        (Point(1, ["a"]), {"x": 1, "tags": ["a"]}),
+        (Slotted(1), {"x": 1}),
+        (Plain(), {"name": "n"}),
+        (ValueError("no"), {"type": "ValueError", "message": "no"}),
+        (ExecutionError(KeyError("k")), {"type": "KeyError", "message": "'k'"}),
+        (Point, "Point"),
+        (encode, "encode"),
+        (Called(), "Called"),
+        ({1: "a", None: "b", True: "c"}, {"1": "c", "null": "b"}),
+        ({(1, 2): "a", Colour.RED: "b"}, {"(1, 2)": "a", "red": "b"}),
+        ({"deep": [{UUID(int=2): Plain()}]}, {"deep": [{str(UUID(int=2)): {"name": "n"}}]}),
+        (10**30, 10**30),
+        ("\ud800", "\ud800"),
+    ],
+)
+def test_a_value_has_one_form(value: Any, expected: Any) -> None:
+    assert json.loads(encode(value)) == expected
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), [{"a": -float("inf")}]])
+def test_numbers_that_json_lacks_are_refused(value: Any) -> None:
+    with pytest.raises(UnserializableError, match="NaN and infinite numbers"):
+        encode(value)
+
+
+def test_a_value_that_contains_itself_is_refused() -> None:
+    value: list[Any] = []
+    value.append(value)
+    with pytest.raises(UnserializableError, match="contains itself"):
+        encode(value)
+
+
+def test_five_hundred_levels_pass_and_a_bottomless_value_is_refused() -> None:
+    assert loads(encode(_nested(512))) == _nested(512)
+    with pytest.raises(UnserializableError, match="too deeply"):
+        encode(_nested(100_000))
+
+
+def test_the_canonical_text_ignores_the_order_of_keys() -> None:
+    assert canonical({"b": 1, "a": {"d": 1, "c": "ä"}}) == canonical({"a": {"c": "ä", "d": 1}, "b": 1})
+    assert canonical({1: "x", "b": 2}) == '{"1": "x", "b": 2}'
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["1e400", '{"a": 1, "a": 2}', "1.0E5", '"\\ud800"', "9007199254740993", "[ 1 , 2 ]", "1" * 5000],
+)
+def test_a_member_is_sliced_out_untouched(raw: str) -> None:
+    text = f'{{"x": {{"input": 0}} , "input" : {raw}\n, "events": [ ] }}'
+    assert sliced(text, "input") == raw
+    assert sliced(text, "missing") is None
+
+
+def test_a_number_too_long_for_python_stays_text() -> None:
+    assert loads('{"n": ' + "1" * 5000 + "}") == {"n": "1" * 5000}
+
+
+def _nested(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value

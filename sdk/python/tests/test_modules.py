@@ -1,0 +1,165 @@
+"""Uploaded sources as modules."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import importlib
+import sys
+import traceback
+from typing import Any
+
+import pytest
+
+import windlass
+from windlass import ExecutionContext
+from windlass.errors import WorkflowNotFoundError
+from windlass.worker import _alias
+from windlass.worker._models import Source
+from windlass.worker._modules import Modules
+
+TWO = """
+from dataclasses import dataclass
+from windlass import ExecutionContext, task, workflow
+
+@dataclass
+class Made:
+    n: "int"
+
+@task
+async def fails(n: int) -> Made:
+    raise ValueError("here")
+
+@workflow
+async def one(ctx: ExecutionContext) -> int:
+    return 1
+
+@workflow.with_options(name="renamed", namespace="other")
+async def two(ctx: ExecutionContext) -> int:
+    return 2
+
+NAME = "com" + "puted"
+
+@workflow.with_options(name=NAME)
+async def three(ctx: ExecutionContext) -> int:
+    await fails.func(1)
+"""
+
+OLD = """
+from flux import ExecutionContext, task as one, workflow
+from flux.task import task
+from flux.workflow import workflow as same
+from flux.tasks import now, parallel, pause, progress, sleep, uuid4
+from flux.tasks.config_task import get_config
+from flux.domain.execution_context import ExecutionContext as Context
+from flux.domain.resource_request import ResourceRequest
+from flux.domain.schedule import cron, interval, once
+from flux.routing import score
+from flux.errors import ExecutionError
+from flux.approvals import ApprovalRejected
+from flux.output_storage import LocalFileStorage
+from flux.decorators import task as decorated
+from flux import task as again
+
+assert one is task is decorated is again
+assert workflow is same and Context is ExecutionContext
+
+@workflow
+async def old(ctx: ExecutionContext[str]):
+    return ctx.input
+"""
+
+
+def source(text: str, name: str, namespace: str = "default", id: str = "i", version: int = 1) -> Source:
+    return Source(id, namespace, name, version, base64.b64encode(text.encode()).decode())
+
+
+@pytest.mark.parametrize(
+    ("namespace", "name", "found"),
+    [("default", "one", "one"), ("other", "renamed", "two"), ("default", "three", "three")],
+)
+async def test_each_workflow_of_a_source_is_found(namespace: str, name: str, found: str) -> None:
+    workflow = await Modules().workflow(source(TWO, name, namespace))
+    assert workflow.func.__name__ == found
+
+
+async def test_a_workflow_that_is_not_there_is_missed() -> None:
+    with pytest.raises(WorkflowNotFoundError, match="defines no workflow 'default/four'"):
+        await Modules().workflow(source(TWO, "four"))
+
+
+async def test_a_source_is_compiled_once_for_all_who_ask_at_the_same_time() -> None:
+    counting = "import sys\nsys.counted = getattr(sys, 'counted', 0) + 1\n" + TWO
+    modules = Modules()
+    found = await asyncio.gather(*[modules.workflow(source(counting, "one")) for _ in range(5)])
+    assert len({id(workflow) for workflow in found}) == 1
+    assert sys.counted == 1  # type: ignore[attr-defined]
+    await modules.workflow(source(counting, "one", version=2))
+    assert sys.counted == 2  # type: ignore[attr-defined]
+
+
+async def test_modules_not_used_for_long_are_let_go() -> None:
+    modules = Modules(max_modules=2)
+    for version in (1, 2, 1, 3):
+        await modules.workflow(source(TWO, "one", id="lru", version=version))
+    kept = [name for name in sys.modules if name.startswith("windlass_source_lru")]
+    assert sorted(kept) == ["windlass_source_lru_1", "windlass_source_lru_3"]
+
+
+async def test_a_broken_source_fails_each_time_and_leaves_nothing() -> None:
+    modules = Modules()
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            await modules.workflow(source("1 / 0", "x", id="broken"))
+    assert "windlass_source_broken_1" not in sys.modules
+    with pytest.raises(SyntaxError):
+        await modules.workflow(source("def", "x"))
+    with pytest.raises(ImportError, match="ends the process"):
+        await modules.workflow(source("raise SystemExit", "x"))
+
+
+async def test_a_traceback_shows_lines_of_the_source() -> None:
+    workflow = await Modules().workflow(source(TWO, "three"))
+    try:
+        await workflow.func(None)
+    except ValueError as error:
+        shown = "".join(traceback.format_exception(error))
+    assert '<default/three version 1>", line 11, in fails' in shown
+    assert 'raise ValueError("here")' in shown
+
+
+async def test_sources_of_the_reference_release_find_our_sdk() -> None:
+    workflow = await Modules().workflow(source(OLD, "old"))
+    assert workflow.run("x").output == "x"
+
+
+def test_the_alias_leaves_our_own_package_as_it_was() -> None:
+    _alias.install()
+    finders = list(sys.meta_path)
+    _alias.install()
+    assert sys.meta_path == finders
+    for name in ("flux.task", "flux.tasks", "flux.domain.events"):
+        ours = name.replace("flux", "windlass")
+        assert importlib.import_module(name) is importlib.import_module(ours)
+        assert importlib.import_module(ours).__name__ == ours
+    assert isinstance(windlass.task, type(importlib.import_module("windlass.task").task))
+    with pytest.raises(ImportError):
+        importlib.import_module("flux.nothing_like_this")
+
+
+def test_an_installed_original_is_preferred(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "flux"]:
+        monkeypatch.delitem(sys.modules, name)
+    (tmp_path / "flux").mkdir()
+    (tmp_path / "flux" / "__init__.py").write_text("original = True")
+    (tmp_path / "flux" / "tasks.py").write_text("original = True")
+    monkeypatch.syspath_prepend(tmp_path)
+    _alias.install()
+    assert importlib.import_module("flux").original
+    assert importlib.import_module("flux.tasks").original
+    for name in ("flux", "flux.tasks"):
+        monkeypatch.delitem(sys.modules, name)
+
+
+def test_a_context_annotation_is_only_that() -> None:
+    assert ExecutionContext[int].__origin__ is ExecutionContext  # type: ignore[attr-defined]
