@@ -36,7 +36,13 @@ export async function listen(routes: readonly Route[], serving: Serving): Promis
     requestTimeout: REQUEST_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
   })
+  const silent = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+  })
   server.on('request', (req, res) => {
+    silent.delete(req.socket)
     if (!server.listening) res.setHeader('connection', 'close')
     const x = new Exchange(req, res)
     try {
@@ -55,12 +61,14 @@ export async function listen(routes: readonly Route[], serving: Serving): Promis
     server.once('error', reject)
     server.listen(port, host, resolve)
   })
-  return { port: (server.address() as AddressInfo).port, stop: () => stop(server, serving) }
+  return { port: (server.address() as AddressInfo).port, stop: () => stop(server, silent, serving) }
 }
 
 /** Takes no new requests, ends the streams, lets answers under way finish for a while. */
-async function stop(server: Server, { open }: Serving): Promise<void> {
+async function stop(server: Server, silent: Set<Socket>, { open }: Serving): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  // Node does not count a connection as idle before its first request.
+  for (const socket of silent) socket.destroy()
   const enough = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
   for (const x of open) if (x.res.headersSent) x.giveUp(STOPPING)
   const impatience = setTimeout(() => {

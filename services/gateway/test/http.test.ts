@@ -1,0 +1,133 @@
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { ID, RUN } from './check.ts'
+import { world } from './world.ts'
+
+const STATUS = `/workflows/default/hello/status/${ID}`
+const CANCEL = `/workflows/default/hello/cancel/${ID}`
+
+const methods: [method: string, path: string, status: number, allow: string | null][] = [
+  ['GET', '/nope', 404, null],
+  ['POST', '/', 404, null],
+  ['DELETE', '/workflows', 405, 'POST, GET'],
+  ['GET', RUN, 405, 'POST'],
+  ['POST', STATUS, 405, 'GET'],
+  ['PATCH', '/schedules', 405, 'POST, GET'],
+  ['GET', '/workers/register', 405, 'POST'],
+  ['HEAD', '/health', 405, 'GET'],
+  ['HEAD', CANCEL, 405, 'GET'],
+  ['HEAD', STATUS, 405, 'GET'],
+  ['HEAD', '/nope', 404, null],
+  ['OPTIONS', CANCEL, 204, 'GET'],
+  ['OPTIONS', RUN, 204, 'POST'],
+  ['OPTIONS', '/nope', 404, null],
+]
+
+test.each(methods)('%s %s is %i', async (method, path, status, allow) => {
+  const { call, executions } = await world()
+  const response = await call(method, path)
+  expect(response.status).toBe(status)
+  expect(response.headers.get('allow')).toBe(allow)
+  expect(response.headers.get('x-powered-by')).toBeNull()
+  expect(response.headers.get('access-control-allow-origin')).toBeNull()
+  if (status !== 204 && method !== 'HEAD')
+    expect(await response.json()).toEqual({
+      detail: status === 404 ? 'Not Found' : 'Method Not Allowed',
+    })
+  expect(executions.commands).toEqual([])
+})
+
+test('a method in a header is a header', async () => {
+  const { call } = await world()
+  const headers = { 'x-http-method-override': 'DELETE' }
+  const response = await call('POST', '/workflows/default/hello', { headers })
+  expect(response.status).toBe(405)
+})
+
+test('a request id is honoured when it is fit for a log, and made when not', async () => {
+  const { call } = await world()
+  const idOf = async (path: string, id: string) =>
+    (await call('GET', path, { headers: { 'x-request-id': id } })).headers.get('x-request-id')
+  for (const path of ['/nope', STATUS, '/executions/nope']) {
+    expect(await idOf(path, 'req-1.a:b')).toBe('req-1.a:b')
+    for (const unfit of ['a b', 'x'.repeat(129), '{"a":1}'])
+      expect(await idOf(path, unfit)).toMatch(/^[0-9a-f-]{36}$/)
+  }
+})
+
+/** Sends bytes as they are, and answers what comes back until the server closes or is quiet. */
+async function raw(url: string, ...parts: string[]): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  let got = ''
+  socket.on('data', (chunk) => {
+    got += chunk.toString('latin1')
+  })
+  for (const part of parts) socket.write(part)
+  await new Promise((resolve) => {
+    socket.once('close', resolve)
+    socket.once('error', resolve)
+    socket.setTimeout(1_000, () => socket.destroy())
+  })
+  return got
+}
+
+const broken: Record<string, [bytes: string, status: RegExp]> = {
+  'no HTTP': ['hello\r\n\r\n', /^HTTP\/1.1 400 .*\{"detail":"Bad Request"\}$/s],
+  'a header block too long': [
+    `GET /health HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`,
+    /^HTTP\/1.1 431 .*\{"detail":"Request Header Fields Too Large"\}$/s,
+  ],
+  'two lengths': [
+    `POST ${RUN} HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n12`,
+    /^HTTP\/1.1 400 /,
+  ],
+  'a length and chunks': [
+    `POST ${RUN} HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n`,
+    /^HTTP\/1.1 400 (?!.*HTTP\/1.1)/s,
+  ],
+  'another coding': [
+    `POST ${RUN} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n1`,
+    /^HTTP\/1.1 400 /,
+  ],
+  'a bad chunk': [
+    `POST ${RUN} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    /^HTTP\/1.1 400 /,
+  ],
+  'a target that is a whole URL': [
+    'GET http://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    /^HTTP\/1.1 (404|200) /,
+  ],
+}
+
+test.each(Object.entries(broken))('%s is refused and does no harm', async (_, [bytes, status]) => {
+  const { url, call } = await world()
+  expect(await raw(url, bytes)).toMatch(status)
+  expect((await call('GET', '/nope')).status).toBe(404)
+})
+
+test('a body that is longer than it may be is refused before it ends, and its sender hears of it', async () => {
+  const { url, executions } = await world({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
+  const head = `POST ${RUN} HTTP/1.1\r\nHost: x\r\n`
+  const declared = await raw(url, `${head}Content-Length: 5000\r\n\r\n`, 'x'.repeat(2_000))
+  expect(declared).toMatch(/^HTTP\/1.1 413 .*more than 1000 bytes/s)
+  const chunk = `400\r\n${'x'.repeat(0x400)}\r\n`
+  const chunked = await raw(url, `${head}Transfer-Encoding: chunked\r\n\r\n`, chunk, chunk)
+  expect(chunked).toMatch(/^HTTP\/1.1 413 /)
+  expect(executions.commands).toEqual([])
+})
+
+test('the connection of a refused body serves the next request', async () => {
+  const { url } = await world({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
+  const head = `POST ${RUN} HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n`
+  const got = await raw(url, head, 'x'.repeat(5_000), 'GET /nope HTTP/1.1\r\nHost: x\r\n\r\n')
+  expect(got.match(/HTTP\/1.1 (\d+)/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 404'])
+})
+
+test('a body that ends early is nobody’s error', async () => {
+  const { url, call, executions } = await world()
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.end(`POST ${RUN} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n1`)
+  await new Promise((resolve) => socket.resume().once('close', resolve))
+  expect((await call('GET', '/nope')).status).toBe(404)
+  expect(executions.commands).toEqual([])
+})

@@ -1,0 +1,157 @@
+import type { RegisterRequest } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { expect, test } from 'vitest'
+import { type Scripts, world } from './world.ts'
+
+const WORKER = {
+  name: 'w1',
+  runtime: { os_name: 'Linux', os_version: '6.1', python_version: '3.12.1' },
+  packages: [{ name: 'p', version: '1' }],
+  resources: {
+    cpu_total: 4,
+    cpu_available: 3.5,
+    memory_total: 100,
+    memory_available: 50,
+    disk_total: 10,
+    disk_free: 5,
+    gpus: [],
+  },
+  labels: { zone: 'a' },
+  max_concurrent_executions: 16,
+  runners: ['inprocess'],
+}
+
+const GOOD = { authorization: 'Bearer boot' }
+
+function scripts(registered: RegisterRequest[] = [], configured = true): Scripts {
+  return {
+    identity: {
+      checkBootstrap: async ({ token }) => ({ configured, valid: token === 'boot' }),
+      issueSession: async ({ worker_name, session_id }) => ({
+        token: `token of ${worker_name} in ${session_id}`,
+      }),
+      checkSession: async ({ token }) => ({ worker_name: 'w1', session_id: token }),
+    },
+    dispatcher: {
+      async register(request) {
+        registered.push(request)
+        if (!request.worker) throw new Error('no worker')
+        return { worker: { ...request.worker, status: 'offline' }, session_id: 's1' }
+      },
+    },
+  }
+}
+
+test('a registration answers the record and the session token', async () => {
+  const registered: RegisterRequest[] = []
+  const { json } = await world(scripts(registered))
+  const response = await json('POST', '/workers/register', { ...WORKER, colour: 'blue' }, GOOD)
+  expect(response.status).toBe(200)
+  expect(await response.json()).toEqual({
+    ...WORKER,
+    status: 'offline',
+    metrics: {},
+    last_seen_at: null,
+    session_token: 'token of w1 in s1',
+  })
+  expect(registered[0]).toMatchObject({ instance: '', proven_session_id: '' })
+})
+
+test('a worker of old that leaves out what it may registers too', async () => {
+  const registered: RegisterRequest[] = []
+  const { json } = await world(scripts(registered))
+  const { labels: _, ...old } = { ...WORKER, max_concurrent_executions: null, runners: null }
+  expect((await json('POST', '/workers/register', old, GOOD)).status).toBe(200)
+  expect(registered[0]?.worker).toMatchObject({
+    labels: {},
+    max_concurrent_executions: 0,
+    runners: ['inprocess'],
+  })
+})
+
+test('the token of its own session proves that a worker comes back; a stranger proves nothing', async () => {
+  const registered: RegisterRequest[] = []
+  const { json } = await world(scripts(registered))
+  const headers = { ...GOOD, 'x-svc-session': 'earlier' }
+  await json('POST', '/workers/register', { ...WORKER, instance: 'i' }, headers)
+  await json('POST', '/workers/register', { ...WORKER, name: 'w2' }, headers)
+  expect(registered[0]).toMatchObject({ instance: 'i', proven_session_id: 'earlier' })
+  expect(registered[1]).toMatchObject({ proven_session_id: '' })
+})
+
+const credentials: [headers: Record<string, string>, status: number, detail: string][] = [
+  [{}, 401, 'Authorization header missing'],
+  [{ authorization: 'Basic eDp5' }, 401, 'Invalid authorization format'],
+  [{ authorization: 'Bearer' }, 401, 'Invalid authorization format'],
+  [{ authorization: 'Bearer boo' }, 403, 'Invalid bootstrap token.'],
+  [{ authorization: 'Bearer boot2' }, 403, 'Invalid bootstrap token.'],
+]
+
+test.each(credentials)('registration with %o is %i', async (headers, status, detail) => {
+  const { json } = await world(scripts())
+  const response = await json('POST', '/workers/register', WORKER, headers)
+  expect(response.status).toBe(status)
+  expect(await response.json()).toEqual({ detail })
+})
+
+test('a server without a bootstrap token says so', async () => {
+  const { json } = await world(scripts([], false))
+  const response = await json('POST', '/workers/register', WORKER, GOOD)
+  expect(response.status).toBe(500)
+  expect(await response.json()).toEqual({ detail: 'No bootstrap token is configured.' })
+})
+
+const faults: Record<string, unknown> = {
+  'no name': { ...WORKER, name: undefined },
+  'an empty name': { ...WORKER, name: '' },
+  'a path for a name': { ...WORKER, name: '../x' },
+  'a name of two lines': { ...WORKER, name: 'w\n1' },
+  'a name too long': { ...WORKER, name: 'w'.repeat(129) },
+  'dots for a name': { ...WORKER, name: '..' },
+  'no runtime': { ...WORKER, runtime: undefined },
+  'no resources': { ...WORKER, resources: undefined },
+  'less than nothing': { ...WORKER, resources: { ...WORKER.resources, cpu_total: -1 } },
+  'packages that are text': { ...WORKER, packages: 'all' },
+  'a label that is a number': { ...WORKER, labels: { zone: 1 } },
+  'a label with a NUL': { ...WORKER, labels: { zone: '\0' } },
+  'half a slot': { ...WORKER, max_concurrent_executions: 0.5 },
+  'a list': [],
+}
+
+test.each(Object.entries(faults))('registration with %s is 422', async (_, body) => {
+  const registered: RegisterRequest[] = []
+  const { json } = await world(scripts(registered))
+  expect((await json('POST', '/workers/register', body, GOOD)).status).toBe(422)
+  expect(registered).toEqual([])
+})
+
+test('registrations above the rate are refused, whatever a header says of the address', async () => {
+  const env = { SVC_WORKERS__REGISTER_RATE_LIMIT: '3/hour', SVC_REDIS__URL: 'redis://127.0.0.1:9' }
+  const { json } = await world(scripts(), env)
+  const statuses: number[] = []
+  for (let i = 0; i < 5; i++) {
+    const headers = { ...GOOD, 'x-forwarded-for': `10.0.0.${i}` }
+    const response = await json('POST', '/workers/register', WORKER, headers)
+    statuses.push(response.status)
+    if (response.status !== 429) continue
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await response.json()).toEqual({ detail: 'Rate limit exceeded. Try again later.' })
+  }
+  expect(statuses).toEqual([200, 200, 200, 429, 429])
+})
+
+test('a trusted proxy may tell clients apart, and all replicas count together', async () => {
+  const env = { SVC_WORKERS__REGISTER_RATE_LIMIT: '2/hour', SVC_SERVER__TRUSTED_PROXIES: '1' }
+  const [one, other] = [await world(scripts(), env), await world(scripts(), env)]
+  const net = `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}`
+  const send = async ({ json }: typeof one, address: string) =>
+    (
+      await json('POST', '/workers/register', WORKER, {
+        ...GOOD,
+        'x-forwarded-for': `1.2.3.4, ${address}`,
+      })
+    ).status
+  expect(await send(one, `${net}:1::1`)).toBe(200)
+  expect(await send(other, `${net}:1::2`)).toBe(200)
+  expect(await send(other, `${net}:1::3`)).toBe(429)
+  expect(await send(other, `${net}:2::1`)).toBe(200)
+})

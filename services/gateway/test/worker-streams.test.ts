@@ -1,0 +1,82 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { world } from './world.ts'
+
+const SESSION = '5'.repeat(32)
+const OWN = { authorization: 'Bearer session-of-w1' }
+
+test('the stream of a dead session is a ping that is held, so that the worker finds out', async () => {
+  const { call } = await world()
+  const headers = { authorization: 'Bearer nonsense', accept: 'text/event-stream' }
+  const response = await call('GET', '/workers/w1/connect', { headers })
+  expect(response.status).toBe(401)
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  const begun = performance.now()
+  expect(await response.text()).toBe('event: ping\ndata: {}\n\n')
+  expect(performance.now() - begun).toBeGreaterThan(2_000)
+})
+
+/** A dispatcher's listener for streams; answers its URL. */
+async function dispatcherStream(
+  handle: (req: IncomingMessage, res: ServerResponse) => void,
+): Promise<string> {
+  const server = createServer(handle).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test("a worker's stream is passed through from a dispatcher that answers, and closes with it", async () => {
+  const seen: IncomingMessage[] = []
+  let end = () => {}
+  const alive = await dispatcherStream((req, res) => {
+    seen.push(req)
+    res.writeHead(200, { 'content-type': 'text/event-stream', 'x-secret': 'inside' })
+    res.write('event: ping\ndata: {}\n\n')
+    end = () => res.end('event: ping\ndata: {}\n\n')
+  })
+  const dead = 'http://127.0.0.1:9'
+  const { call } = await world({}, { SVC_SERVICES__DISPATCHER_STREAMS: `${dead},${alive}` })
+  for (let i = 0; i < 2; i++) {
+    const response = await call('GET', '/workers/w1/connect', { headers: OWN })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    expect(response.headers.get('x-secret')).toBeNull()
+    end()
+    expect(await response.text()).toBe('event: ping\ndata: {}\n\n'.repeat(2))
+  }
+  expect(seen[0]?.url).toBe('/workers/w1/connect')
+  expect(seen[0]?.headers['x-windlass-session']).toBe(SESSION)
+})
+
+test('a worker that leaves closes the stream at its dispatcher', async () => {
+  let closed = false
+  const url = await dispatcherStream((_, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    res.once('close', () => {
+      closed = true
+    })
+  })
+  const gateway = await world({}, { SVC_SERVICES__DISPATCHER_STREAMS: url })
+  const leave = new AbortController()
+  await fetch(`${gateway.url}/workers/w1/connect`, { signal: leave.signal })
+  leave.abort()
+  await expect.poll(() => closed).toBe(true)
+})
+
+test('without a dispatcher a stream is 503, with one that breaks off it breaks off too', async () => {
+  const dead = 'http://127.0.0.1:9'
+  const without = await world({}, { SVC_SERVICES__DISPATCHER_STREAMS: dead })
+  expect((await without.call('GET', '/workers/w1/connect')).status).toBe(503)
+  const url = await dispatcherStream((req, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    setTimeout(() => req.socket.destroy(), 50)
+  })
+  const broken = await world({}, { SVC_SERVICES__DISPATCHER_STREAMS: url })
+  const response = await broken.call('GET', '/workers/w1/connect')
+  await expect(response.text()).rejects.toThrow()
+})
