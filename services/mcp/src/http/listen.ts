@@ -1,0 +1,23 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** Longer than a balancer keeps an idle connection, so that it never writes into a closing one. */
+const KEEP_ALIVE_MS = 75_000
+const DRAIN_MS = 5_000
+
+/** Serves until `stop`, which lets running requests finish, for a while. */
+export async function listen(app: RequestListener, host: string, port: number) {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, app)
+  server.listen(port, host)
+  await once(server, 'listening')
+  const stop = async () => {
+    const closed = once(server, 'close')
+    server.close()
+    server.closeIdleConnections()
+    const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+    await closed
+    clearTimeout(impatience)
+  }
+  return { port: (server.address() as AddressInfo).port, stop }
+}

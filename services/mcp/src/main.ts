@@ -1,0 +1,5 @@
+import { main } from '@windlass/runtime/main'
+import { start } from './server.ts'
+import { logFd } from './stdio.ts'
+
+await main('mcp', start, logFd())

@@ -1,0 +1,20 @@
+import { callerToken } from '@windlass/runtime/config'
+import type { Runtime } from '@windlass/runtime/main'
+import type { Settings } from '@windlass/runtime/settings'
+import { connectApi } from './api.ts'
+import { httpApp } from './http/app.ts'
+import { listen } from './http/listen.ts'
+import { serveStdio } from './stdio.ts'
+
+/** Serves MCP as the settings say: over streamable HTTP, or over standard input and output. */
+export async function start({ mcp }: Settings, runtime: Runtime): Promise<Record<string, number>> {
+  const { name, server_url: serverUrl } = mcp
+  const backend = { name, serverUrl, api: connectApi(serverUrl) }
+  if (mcp.transport === 'stdio') {
+    await serveStdio(backend, callerToken(), runtime)
+    return {}
+  }
+  const { port, stop } = await listen(httpApp(backend, mcp, runtime.log), mcp.host, mcp.port)
+  runtime.teardown.add('http', stop)
+  return { http: port }
+}

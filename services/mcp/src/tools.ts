@@ -1,0 +1,37 @@
+import type { Tool } from './tool.ts'
+import * as executions from './tools/executions.ts'
+import * as runs from './tools/runs.ts'
+import * as schedules from './tools/schedules.ts'
+import * as workers from './tools/workers.ts'
+import * as workflows from './tools/workflows.ts'
+
+/** All tools, in the order in which clients see them. */
+export const tools: readonly Tool[] = [
+  workflows.listWorkflows,
+  workflows.listNamespaces,
+  workflows.getWorkflowDetails,
+  runs.executeWorkflowAsync,
+  runs.executeWorkflowSync,
+  runs.resumeWorkflowAsync,
+  runs.resumeWorkflowSync,
+  workflows.uploadWorkflow,
+  executions.getExecutionStatus,
+  runs.cancelExecution,
+  workflows.deleteWorkflow,
+  workflows.listWorkflowVersions,
+  workflows.getWorkflowVersion,
+  executions.listExecutions,
+  executions.getExecution,
+  executions.listWorkflowExecutions,
+  workers.listWorkers,
+  workers.getWorker,
+  schedules.createSchedule,
+  schedules.listSchedules,
+  schedules.getSchedule,
+  schedules.updateSchedule,
+  schedules.pauseSchedule,
+  schedules.resumeSchedule,
+  schedules.deleteSchedule,
+  schedules.getScheduleHistory,
+  workers.healthCheck,
+]

@@ -1,0 +1,168 @@
+import { quote } from '@windlass/runtime/json'
+import { z } from 'zod'
+import { path, scheduleRef } from '../domain/path.ts'
+import { configOf, objectOf, payloadOf } from '../domain/payload.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { tool } from '../tool.ts'
+import { counted, members, pageArgs, wrapped } from './shared.ts'
+
+const CONFIG =
+  'As JSON: {"type":"cron","cron_expression":"0 9 * * 1-5","timezone":"Europe/Berlin"}, {"type":"interval","interval_seconds":300} or {"type":"once","run_time":"2030-01-31T08:00:00Z"}'
+
+const refArg = { schedule_id: z.string().describe('Id or name of the schedule') }
+
+const optional = (description: string) => z.string().nullable().default(null).describe(description)
+
+const textArgs = {
+  description: optional('What it is for'),
+  input_data: optional('The input of its executions, as JSON'),
+}
+
+const noSchedule = ({ schedule_id }: { schedule_id: string }) =>
+  `Schedule '${schedule_id}' not found`
+
+/** An empty text counts as none, except for the description, which may be emptied. */
+const changesOf = (args: { description: string | null; input_data: string | null }) => ({
+  description: args.description === null ? undefined : quote(args.description),
+  input_data: args.input_data ? payloadOf(args.input_data) : undefined,
+})
+
+export const createSchedule = tool({
+  name: 'create_schedule',
+  description: 'Create a schedule that starts a workflow at certain times.',
+  args: {
+    workflow_name: z.string().describe('`name`, or `namespace/name`'),
+    name: z.string().describe('Name of the schedule, unique'),
+    schedule_config: z.string().describe(CONFIG),
+    ...textArgs,
+  },
+  request: ({ workflow_name, name, schedule_config, ...rest }) => ({
+    method: 'POST',
+    path: path`/schedules`,
+    body: objectOf({
+      workflow_name: quote(workflow_name),
+      name: quote(name),
+      schedule_config: configOf(schedule_config),
+      ...changesOf(rest),
+    }),
+  }),
+  result: wrapped('schedule'),
+  errors: { 404: ({ workflow_name }) => `Workflow '${workflow_name}' not found` },
+  doing: 'creating schedule',
+  effect: 'changes',
+})
+
+export const listSchedules = tool({
+  name: 'list_schedules',
+  description: 'List schedules, newest first; paused ones only on demand.',
+  args: {
+    workflow_name: optional('Only of this workflow: `name`, or `namespace/name`'),
+    active_only: z.boolean().default(true).describe('Leave paused ones out'),
+    limit: z.int().nullable().default(null).describe('How many to list at most'),
+    offset: z.int().nullable().default(null).describe('How many to leave out first'),
+  },
+  request: ({ workflow_name, active_only, limit, offset }) => ({
+    method: 'GET',
+    path: path`/schedules`,
+    query: {
+      workflow_name: workflow_name ?? undefined,
+      active_only: String(active_only),
+      limit: limit?.toString(),
+      offset: offset?.toString(),
+    },
+  }),
+  result: counted('schedules'),
+  doing: 'listing schedules',
+  effect: 'reads',
+})
+
+export const getSchedule = tool({
+  name: 'get_schedule',
+  description: 'Show a schedule and when it fires next.',
+  args: refArg,
+  request: ({ schedule_id }) => ({
+    method: 'GET',
+    path: path`/schedules/${scheduleRef(schedule_id)}`,
+  }),
+  result: wrapped('schedule'),
+  errors: { 404: noSchedule },
+  doing: 'retrieving schedule',
+  effect: 'reads',
+})
+
+export const updateSchedule = tool({
+  name: 'update_schedule',
+  description: 'Change when a schedule fires, its description or its input. The rest stays.',
+  args: { ...refArg, schedule_config: optional(CONFIG), ...textArgs },
+  request({ schedule_id, schedule_config, ...rest }) {
+    const ref = path`/schedules/${scheduleRef(schedule_id)}`
+    const changes = {
+      schedule_config: schedule_config ? configOf(schedule_config) : undefined,
+      ...changesOf(rest),
+    }
+    if (Object.values(changes).every((change) => change === undefined))
+      throw new Refusal('No update parameters provided')
+    return { method: 'PUT', path: ref, body: objectOf(changes) }
+  },
+  result: wrapped('schedule'),
+  errors: { 404: noSchedule },
+  doing: 'updating schedule',
+  effect: 'changes',
+})
+
+export const pauseSchedule = tool({
+  name: 'pause_schedule',
+  description: 'Pause a schedule: it fires no more until it is resumed.',
+  args: refArg,
+  request: ({ schedule_id }) => ({
+    method: 'POST',
+    path: path`/schedules/${scheduleRef(schedule_id)}/pause`,
+  }),
+  result: wrapped('schedule'),
+  errors: { 404: noSchedule },
+  doing: 'pausing schedule',
+  effect: 'changes',
+})
+
+export const resumeSchedule = tool({
+  name: 'resume_schedule',
+  description: 'Resume a paused schedule, from its next time on.',
+  args: refArg,
+  request: ({ schedule_id }) => ({
+    method: 'POST',
+    path: path`/schedules/${scheduleRef(schedule_id)}/resume`,
+  }),
+  result: wrapped('schedule'),
+  errors: { 404: noSchedule },
+  doing: 'resuming schedule',
+  effect: 'changes',
+})
+
+export const deleteSchedule = tool({
+  name: 'delete_schedule',
+  description: 'Delete a schedule and its history.',
+  args: refArg,
+  request: ({ schedule_id }) => ({
+    method: 'DELETE',
+    path: path`/schedules/${scheduleRef(schedule_id)}`,
+  }),
+  result: members('message'),
+  errors: { 404: noSchedule },
+  doing: 'deleting schedule',
+  effect: 'deletes',
+})
+
+export const getScheduleHistory = tool({
+  name: 'get_schedule_history',
+  description: 'List what a schedule has started or skipped, newest first.',
+  args: { ...refArg, ...pageArgs },
+  request: ({ schedule_id, limit, offset }) => ({
+    method: 'GET',
+    path: path`/schedules/${scheduleRef(schedule_id)}/history`,
+    query: { limit: String(limit), offset: String(offset) },
+  }),
+  result: members('schedule_id', 'workflow_name', 'entries', 'total', 'limit', 'offset'),
+  errors: { 404: noSchedule },
+  doing: 'retrieving schedule history',
+  effect: 'reads',
+})

@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { started } from '@windlass/testkit/service'
+import { onTestFinished } from 'vitest'
+import { start } from '../src/server.ts'
+import { scriptedApi } from './scripted-api.ts'
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+const newClient = () => {
+  const client = new Client({ name: 'test', version: '1' })
+  onTestFinished(() => client.close())
+  return client
+}
+
+/** The MCP server over HTTP in front of a scripted API, and clients of it with tokens of their own. */
+export async function overHttp(env: Record<string, string> = {}) {
+  const api = await scriptedApi()
+  const { ports } = await started(start, {
+    SVC_MCP__PORT: '0',
+    SVC_MCP__SERVER_URL: api.url,
+    ...env,
+  })
+  const url = `http://127.0.0.1:${ports.http}`
+  const connect = async (authorization?: string) => {
+    const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
+    const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
+      requestInit: { headers },
+    })
+    const client = newClient()
+    await client.connect(transport)
+    return client
+  }
+  return { api, url, connect }
+}
+
+export const stdioArgs = ['--conditions=source', '--import', 'tsx', MAIN]
+export const stdioEnv = { SVC_CONFIG: '/dev/null', SVC_MCP__TRANSPORT: 'stdio' }
+
+/** The MCP server as a process of its own, spoken to over its standard input and output. */
+export async function overStdio(env: Record<string, string> = {}) {
+  const api = await scriptedApi()
+  const inherited = process.env as Record<string, string>
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: stdioArgs,
+    env: { ...inherited, ...stdioEnv, SVC_MCP__SERVER_URL: api.url, ...env },
+    stderr: 'ignore',
+  })
+  const client = newClient()
+  await client.connect(transport)
+  return { api, client }
+}
+
+/** Calls a tool and answers its result, after checking that it is told twice in the same words. */
+export async function callTool(client: Client, name: string, args: Record<string, unknown> = {}) {
+  const { content, structuredContent, isError } = await client.callTool({ name, arguments: args })
+  const [item] = content as { type: string; text: string }[]
+  const text = item?.text ?? ''
+  return { text, isError: isError === true, structured: structuredContent }
+}
+
+/** A URL where nothing listens. */
+export async function deadUrl(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return `http://127.0.0.1:${port}`
+}

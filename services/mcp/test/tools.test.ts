@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { callTool, overHttp, overStdio, stdioArgs, stdioEnv } from './clients.ts'
+
+const ID = '0123456789abcdef0123456789abcdef'
+const SUMMARY = `{"workflow_id":"${ID}","workflow_namespace":"default","workflow_name":"report","execution_id":"${ID}","input":{"n": 9007199254740993},"output":null,"state":"COMPLETED","current_worker":""}`
+const ANSWER = `{"worker_name":"w1",${SUMMARY.slice(1)}`
+const wf = { workflow_name: 'report' }
+
+test('all twenty-seven tools are listed in their order, with closed schemas', async () => {
+  const { connect } = await overHttp()
+  const { tools } = await (await connect()).listTools()
+
+  expect(tools.map(({ name }) => name)).toEqual([
+    'list_workflows',
+    'list_namespaces',
+    'get_workflow_details',
+    'execute_workflow_async',
+    'execute_workflow_sync',
+    'resume_workflow_async',
+    'resume_workflow_sync',
+    'upload_workflow',
+    'get_execution_status',
+    'cancel_execution',
+    'delete_workflow',
+    'list_workflow_versions',
+    'get_workflow_version',
+    'list_executions',
+    'get_execution',
+    'list_workflow_executions',
+    'list_workers',
+    'get_worker',
+    'create_schedule',
+    'list_schedules',
+    'get_schedule',
+    'update_schedule',
+    'pause_schedule',
+    'resume_schedule',
+    'delete_schedule',
+    'get_schedule_history',
+    'health_check',
+  ])
+  for (const { inputSchema, outputSchema } of tools) {
+    expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
+    expect(outputSchema).toMatchObject({ type: 'object' })
+    expect(outputSchema?.required ?? []).toEqual([])
+  }
+  const execute = tools.find(({ name }) => name === 'execute_workflow_sync')?.inputSchema
+  expect(execute?.required).toEqual(['workflow_name', 'input_data'])
+  expect(execute?.properties).toMatchObject({
+    workflow_name: { type: 'string' },
+    input_data: { type: 'string' },
+    detailed: { type: 'boolean', default: false },
+    workflow_namespace: { type: 'string', default: 'default' },
+  })
+})
+
+test('inputs travel untouched: JSON as it is, nothing as null, anything else as a string', async () => {
+  const { api, connect } = await overHttp()
+  const client = await connect()
+  const route = 'POST /workflows/default/report/run/async'
+  api.answers.set(route, { body: ANSWER })
+  const exact = '{"n":9007199254740993, "x":1e400,"__proto__":{"a":1},"n":1.0}'
+
+  for (const [input_data, body] of [
+    [exact, exact],
+    ['', 'null'],
+    ['hi', '"hi"'],
+  ]) {
+    await callTool(client, 'execute_workflow_async', { ...wf, input_data })
+    expect(api.seen.at(-1)?.body).toBe(body)
+    expect(api.seen.at(-1)?.headers['content-type']).toBe('application/json')
+  }
+})
+
+test('an upload sends the source as a file and tells the names', async () => {
+  const { api, connect } = await overHttp()
+  const rows =
+    '[{"namespace":"default","name":"a","version":1},{"namespace":"x","name":"b","version":2}]'
+  api.answers.set('POST /workflows', { body: rows })
+  const file_content = 'from windlass import workflow\n# ünïcode\n'.repeat(10_000)
+
+  const { text } = await callTool(await connect(), 'upload_workflow', { file_content })
+  expect(text).toBe(`{"success":true,"workflows":["a","b"],"result":${rows}}`)
+  const { headers, body } = api.seen[0] ?? { headers: {}, body: '' }
+  expect(headers['content-type']).toMatch(/^multipart\/form-data; boundary=/)
+  expect(body).toContain('name="file"; filename="workflow.py"\r\nContent-Type: text/x-python')
+  expect(body).toContain(file_content)
+})
+
+test('schedules are made and changed with what was given, and no more', async () => {
+  const { api, connect } = await overHttp()
+  const client = await connect()
+  api.answers.set('POST /schedules', { body: '{"id":"x"}' })
+  api.answers.set('PUT /schedules/nightly', { body: '{"id":"x"}' })
+  const config = '{"type":"interval", "interval_seconds":60.0}'
+
+  const create = { workflow_name: 'team/report', name: 'nightly', schedule_config: config }
+  const { text } = await callTool(client, 'create_schedule', { ...create, input_data: '{"n":1.0}' })
+  expect(text).toBe('{"success":true,"schedule":{"id":"x"}}')
+  expect(api.seen.at(-1)?.body).toBe(
+    `{"workflow_name":"team/report","name":"nightly","schedule_config":${config},"input_data":{"n":1.0}}`,
+  )
+  await callTool(client, 'update_schedule', {
+    schedule_id: 'nightly',
+    description: '',
+    input_data: '',
+  })
+  expect(api.seen.at(-1)?.body).toBe('{"description":""}')
+})
+
+test('over standard input and output the same tools act with the token of the environment', async () => {
+  const { api, client } = await overStdio({ SVC_AUTH_TOKEN: 'ci.secret' })
+  api.answers.set('GET /health', { body: '{"status":"healthy"}' })
+
+  const { text } = await callTool(client, 'health_check')
+  expect(text).toBe('{"success":true,"health":{"status":"healthy"}}')
+  expect(api.seen[0]?.headers.authorization).toBe('Bearer ci.secret')
+  expect((await client.listTools()).tools).toHaveLength(27)
+})
+
+test('standard output carries the protocol alone, and the end of the input ends the server in order', async () => {
+  const server = spawn(process.execPath, stdioArgs, { env: { ...process.env, ...stdioEnv } })
+  const output = [text(server.stdout), text(server.stderr)]
+  server.stdin.end('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+
+  expect(await once(server, 'exit')).toEqual([0, null])
+  const [stdout, stderr] = await Promise.all(output)
+  expect(stdout).toBe('{"result":{},"jsonrpc":"2.0","id":1}\n')
+  expect(stderr).toContain('"msg":"started"')
+  expect(stderr).toContain('"msg":"stopped"')
+})

@@ -1,0 +1,98 @@
+import { request } from 'node:http'
+import { expect, test } from 'vitest'
+import { callTool, deadUrl, overHttp } from './clients.ts'
+
+const HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+}
+const LIST = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+
+/** A bare request, since fetch does not let a Host be set. */
+function post(url: string, headers: Record<string, string>, body = LIST, method = 'POST') {
+  return new Promise<number>((resolve, reject) => {
+    const sent = request(
+      `${url}/mcp`,
+      { method, headers: { ...HEADERS, ...headers } },
+      (answer) => {
+        answer.resume()
+        resolve(answer.statusCode ?? 0)
+      },
+    )
+    sent.once('error', reject)
+    sent.end(body)
+  })
+}
+
+test('it is healthy without any other part', async () => {
+  const { url } = await overHttp({ SVC_MCP__SERVER_URL: await deadUrl() })
+  const answer = await fetch(`${url}/healthz`)
+  expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }])
+})
+
+test('each caller acts with the rights it came with, however many there are', async () => {
+  const { api, connect } = await overHttp()
+  api.answers.set('GET /workers', ({ headers }) => ({
+    body: JSON.stringify([headers.authorization ?? 'nobody']),
+  }))
+  const callers = ['Bearer a.1', 'Bearer b.2', undefined]
+  const clients = await Promise.all(callers.map((authorization) => connect(authorization)))
+
+  const rounds = Array.from({ length: 300 }, async (_, i) => {
+    const { structured } = await callTool(clients[i % 3] as (typeof clients)[0], 'list_workers')
+    expect(structured).toMatchObject({ workers: [callers[i % 3] ?? 'nobody'] })
+  })
+  await Promise.all(rounds)
+})
+
+test('a page of another origin and a rebound name are refused', async () => {
+  const { url, api } = await overHttp()
+  expect(await post(url, {})).toBe(200)
+  expect(await post(url, { host: 'localhost:1234', origin: 'http://localhost:3000' })).toBe(200)
+  for (const host of ['evil.example', '127.0.0.1.evil.example', 'localhost@evil', '::']) {
+    expect(await post(url, { host }), host).toBe(403)
+  }
+  for (const origin of ['http://evil.example', 'null', 'https://localhost.evil.example'])
+    expect(await post(url, { origin }), origin).toBe(403)
+  expect(api.seen).toEqual([])
+})
+
+test('the names it may be reached by are configured', async () => {
+  const { url } = await overHttp({
+    SVC_MCP__HOST: '0.0.0.0',
+    SVC_MCP__ALLOWED_HOSTS: 'mcp.example',
+  })
+  expect(await post(url, { host: 'mcp.example:8080', origin: 'https://mcp.example' })).toBe(200)
+  expect(await post(url, { host: 'evil.example' })).toBe(403)
+})
+
+test('there are no sessions to guess, to steal or to reuse', async () => {
+  const { url } = await overHttp()
+  expect(await post(url, { 'mcp-session-id': 'guessed' })).toBe(404)
+  expect(await post(url, {}, '', 'GET')).toBe(405)
+  expect(await post(url, {}, '', 'DELETE')).toBe(405)
+})
+
+test('what is no request is a client error, and so is one of ten megabytes', async () => {
+  const { url, api } = await overHttp()
+  for (const body of ['', '{', '{"jsonrpc":"1.0"}', `"${'x'.repeat(10_000_000)}"`]) {
+    const status = await post(url, {}, body)
+    expect(status, body.slice(0, 20)).toBeGreaterThanOrEqual(400)
+    expect(status, body.slice(0, 20)).toBeLessThan(500)
+  }
+  expect(api.seen).toEqual([])
+})
+
+test('when a client hangs up, what was asked for it ends', async () => {
+  const { url, api } = await overHttp()
+  api.answers.set('GET /workers', 'silence')
+  const call =
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workers","arguments":{}}}'
+  const sent = request(`${url}/mcp`, { method: 'POST', headers: HEADERS })
+  sent.on('error', () => {})
+  sent.end(call)
+  await expect.poll(() => api.seen.length, { timeout: 10_000 }).toBe(1)
+  sent.destroy()
+
+  await expect.poll(() => api.seen[0]?.hungUp, { timeout: 10_000 }).toBe(true)
+})
