@@ -44,17 +44,20 @@ export class Dispatch {
     try {
       const frames = await Promise.all(leases.map((lease) => this.#frame(lease)))
       const session = this.#sessions.get(worker_name)
-      if (session) session.stream.send(...frames.flatMap((frame) => frame ?? []))
-      else this.#log.info({ worker_name, count: leases.length }, 'worker left before its work came')
+      // Another process may have the name by now; the work was not given to that one.
+      const mine = frames.filter(({ held_by }) => held_by === '' || held_by === session?.session_id)
+      if (session && mine.length > 0) session.stream.send(...mine.map(({ text }) => text))
+      if (!session || mine.length < frames.length)
+        this.#log.info({ worker_name, count: leases.length }, 'worker left before its work came')
     } catch (error) {
       this.#log.warn({ err: error, worker_name }, 'work was not delivered')
     }
   }
 
-  async #frame({ execution, ...lease }: Lease): Promise<string | undefined> {
-    if (!execution) return undefined
+  async #frame({ execution, ...lease }: Lease): Promise<{ held_by: string; text: string }> {
+    if (!execution) throw new Error('a lease without its execution')
     const part = await this.#workflows.part(execution.workflow_id)
-    return dispatchFrame({ execution, ...lease }, part)
+    return { held_by: execution.worker_session, text: dispatchFrame({ execution, ...lease }, part) }
   }
 }
 

@@ -17,10 +17,10 @@ import { handlers } from './handlers/index.ts'
 import { hearQueue } from './hearing.ts'
 import { listen, streamServer } from './http.ts'
 import { leaseLoop } from './loops/lease.ts'
+import { releaseLoop } from './loops/release.ts'
 import { flush, tickLoop } from './loops/tick.ts'
 import { Pulse } from './pulse.ts'
 import { Queue } from './queue.ts'
-import { Releases } from './releases.ts'
 import { Roster } from './roster.ts'
 import { Sessions } from './sessions.ts'
 import { darkness } from './store/beats.ts'
@@ -51,7 +51,8 @@ export const start: Start = async (settings, { log, teardown }) => {
   const pulse = new Pulse()
   const roster = new Roster(db, sessions, log)
   const callers = new Callers(db, sessions)
-  const releases = new Releases(db, executions, log)
+  const releases = releaseLoop({ db, executions, log })
+  teardown.add('release loop', () => releases.stop())
   const cancellations = new Cancellations(executions, sessions, log)
   const dispatch = new Dispatch(sessions, new Workflows(catalog), log)
   const parts = { db, bus, log, replica_id, sessions, queue, pulse, roster, callers, releases }

@@ -9,6 +9,7 @@ import {
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import { Fault } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
+import type { Handlers } from '@windlass/runtime/rpc'
 import { RpcServer } from '@windlass/runtime/rpc-server'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
@@ -54,13 +55,8 @@ export class FakeExecutions {
   async listen(): Promise<string> {
     const server = new RpcServer(pino({ level: 'silent' }))
     onTestFinished(() => server.stop())
-    const unused = async () => {
-      throw new Fault('invalid', 'not scripted')
-    }
     server.serve(ExecutionsService, {
-      submit: unused,
-      get: unused,
-      list: unused,
+      ...unscripted(ExecutionsService),
       lease: async (request) => this.#lease(request),
       requeue: async (request) => {
         this.#answerable()
@@ -91,17 +87,8 @@ export class FakeExecutions {
   async listenCatalog(): Promise<string> {
     const server = new RpcServer(pino({ level: 'silent' }))
     onTestFinished(() => server.stop())
-    const unused = async () => {
-      throw new Fault('invalid', 'not scripted')
-    }
     server.serve(CatalogService, {
-      analyze: unused,
-      register: unused,
-      resolve: unused,
-      get: unused,
-      list: unused,
-      listVersions: unused,
-      delete: unused,
+      ...unscripted(CatalogService),
       getById: async ({ id }) => {
         this.fetched++
         return workflow(id)
@@ -139,10 +126,18 @@ export class FakeExecutions {
       worker_name,
       used: this.held.get(worker_name)?.length ?? 0,
     }))
-    const offered = new Set(request.offers.flatMap(({ requirement_ids }) => requirement_ids))
-    const more = this.#queued.some(({ requirement_id }) => offered.has(requirement_id))
-    return { leases, loads, more }
+    return { leases, loads, more: leases.length === request.limit }
   }
+}
+
+/** Handlers for all rpcs of a service, also those that it does not have yet. */
+function unscripted<S extends object>(service: S): Handlers<S> {
+  const refuse = async () => {
+    throw new Fault('invalid', 'not scripted')
+  }
+  return Object.fromEntries(
+    Object.keys(service).map((rpc) => [rpc, refuse]),
+  ) as unknown as Handlers<S>
 }
 
 const newExecution = (change: Partial<Execution>): Execution => ({

@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http'
 import { onTestFinished } from 'vitest'
 
-export interface Frame {
+interface Frame {
   id: string | undefined
   event: string | undefined
   data: string | undefined

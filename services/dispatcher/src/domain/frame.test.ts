@@ -1,5 +1,6 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Execution, Lease, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cancelFrame, dispatchFrame, workflowPart } from './frame.ts'
 
@@ -132,6 +133,18 @@ test('an event is one line, whatever line ends its payloads have', () => {
   const input_json = '{\r\n\t"a": "x\u2028y\u2029z\u0085",\n"b": "\\n\\r"}'
   const { data } = read(dispatchFrame(lease({ execution: { ...execution, input_json } }), part()))
   expect(data.context.input).toEqual(JSON.parse(input_json))
+})
+
+test('any JSON, in any layout, arrives as the value it is', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom('', '\n', '\r\n', '\t'), (value, layout) => {
+      const input_json = JSON.stringify(value, null, layout)
+      const { data } = read(
+        dispatchFrame(lease({ execution: { ...execution, input_json } }), part()),
+      )
+      expect(data.context.input).toEqual(JSON.parse(input_json))
+    }),
+  )
 })
 
 test('a cancellation is the context alone', () => {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { Abilities } from './matching.ts'
-import { type Need, offersFor, type Seat } from './offers.ts'
+import { drained, type Need, offersFor, type Seat } from './offers.ts'
 
 const abilities: Abilities = {
   resources: undefined,
@@ -81,4 +81,21 @@ test('one lease offers a bounded number of workers and requirements', () => {
   const offers = offersFor(seats, needs, estimated)
   expect(offers).toHaveLength(512)
   expect(offers[0]?.requirement_ids).toHaveLength(256)
+})
+
+test('what a worker with room to spare could have had is gone from the queue', () => {
+  const offer = (worker_name: string, capacity: number, requirement_ids: string[]) => ({
+    worker_name,
+    session_id: 's',
+    connection_generation: 1,
+    capacity,
+    requirement_ids,
+  })
+  const offers = [offer('full', 2, ['a', 'b']), offer('idle', 2, ['b']), offer('endless', 0, ['c'])]
+  const loads = [
+    { worker_name: 'full', used: 2 },
+    { worker_name: 'idle', used: 1 },
+    { worker_name: 'endless', used: 50 },
+  ]
+  expect([...drained(offers, loads)]).toEqual(['b', 'c'])
 })

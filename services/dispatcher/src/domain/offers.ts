@@ -1,4 +1,4 @@
-import type { Offer } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Load, Offer } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import { type Abilities, meets } from './matching.ts'
 
@@ -54,7 +54,21 @@ export function offersFor(
   return offers
 }
 
-const hasRoom = ({ capacity, used }: Seat): boolean => capacity === 0 || used < capacity
+/**
+ * The requirements of which nothing is left in the queue after a lease that left nothing behind for
+ * lack of time: a worker that meets them went away with room to spare. While all who meet one are
+ * full, its work may go on waiting.
+ */
+export function drained(offers: readonly Offer[], loads: readonly Load[]): Set<string> {
+  const used = new Map(loads.map((load) => [load.worker_name, load.used]))
+  const spare = offers.filter(({ worker_name, capacity }) =>
+    hasRoom({ capacity, used: used.get(worker_name) ?? 0 }),
+  )
+  return new Set(spare.flatMap(({ requirement_ids }) => requirement_ids))
+}
+
+const hasRoom = ({ capacity, used }: Pick<Seat, 'capacity' | 'used'>): boolean =>
+  capacity === 0 || used < capacity
 
 function met(needs: readonly Need[], abilities: Abilities): string[] {
   const ids: string[] = []

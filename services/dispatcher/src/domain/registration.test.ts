@@ -46,7 +46,7 @@ test.each<[Partial<Worker>, (string | number)[]]>([
     ['runtime', 'os_name'],
   ],
   [{ packages: [{ name: '', version: '1' }] }, ['packages', 0, 'name']],
-  [{ packages: Array(5_001).fill({ name: 'p', version: '1' }) }, ['packages']],
+  [{ packages: Array(10_001).fill({ name: 'p', version: '1' }) }, ['packages']],
   [{ labels: { zone: 'x'.repeat(1_025) } }, ['labels', 'zone']],
   [{ labels: { '': 'x' } }, ['labels']],
   [{ labels: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`l${i}`, ''])) }, ['labels']],

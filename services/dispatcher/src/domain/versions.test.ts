@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compareVersions } from './versions.ts'
 
@@ -20,4 +21,21 @@ test.each([
 test('what is no version has no place in the order', () => {
   expect(compareVersions('x', '1')).toBeUndefined()
   expect(compareVersions('1', '')).toBeUndefined()
+})
+
+const version = fc
+  .tuple(
+    fc.array(fc.nat(20), { minLength: 1, maxLength: 4 }),
+    fc.constantFrom('', 'a1', 'b2', 'rc1', '.post1', '.dev2'),
+  )
+  .map(([parts, suffix]) => parts.join('.') + suffix)
+
+test('any versions stand in one order', () => {
+  fc.assert(
+    fc.property(version, version, version, (a, b, c) => {
+      expect(compareVersions(a, b)).toBe(-(compareVersions(b, a) ?? Number.NaN) || 0)
+      const sorted = [a, b, c].sort((x, y) => compareVersions(x, y) ?? Number.NaN)
+      expect(compareVersions(sorted[0] ?? '', sorted[2] ?? '')).toBeLessThanOrEqual(0)
+    }),
+  )
 })

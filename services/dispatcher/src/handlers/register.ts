@@ -6,9 +6,9 @@ import type { Bus } from '@windlass/runtime/bus'
 import type { Db, Tx } from '@windlass/runtime/db'
 import { notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
+import type { Loop } from '@windlass/runtime/loop'
 import { admit } from '../domain/admission.ts'
 import { validWorker } from '../domain/registration.ts'
-import type { Releases } from '../releases.ts'
 import type { Roster } from '../roster.ts'
 import { signal } from '../signals.ts'
 import * as records from '../store/records.ts'
@@ -18,7 +18,7 @@ export interface Registering {
   db: Db
   bus: Bus
   roster: Roster
-  releases: Releases
+  releases: Pick<Loop, 'poke'>
 }
 
 /** Registers a worker: who has the name, under which session, and all that the worker says of itself. */
@@ -36,7 +36,7 @@ export async function register(
   if (replaced !== undefined) {
     const value = { connection_generation: replaced }
     signal(bus, name, { $case: 'superseded', value })
-    if (replaced > 1) releases.begin([{ name, connection_generation: replaced - 1 }])
+    releases.poke()
   }
   roster.refresh(name)
   signal(bus, name, { $case: 'revised', value: {} })

@@ -17,9 +17,9 @@ export interface Evicting {
 
 /**
  * Takes their place from a batch of workers that have been silent for too long, in one transaction
- * with the events that tell of it. Answers how many, and the connections whose work is now to be released.
+ * with the events that tell of it. Answers how many they were.
  */
-export async function evict({ db, bus, log, silence_ms }: Evicting) {
+export async function evict({ db, bus, log, silence_ms }: Evicting): Promise<number> {
   const evicted = await db.tx(async (tx) => {
     const gone = await watch.evict(tx, silence_ms / 1_000, BATCH)
     await Promise.all(
@@ -36,7 +36,7 @@ export async function evict({ db, bus, log, silence_ms }: Evicting) {
     log.info({ worker_name: name, connection_generation }, 'worker evicted')
     signal(bus, name, { $case: 'evicted', value: { connection_generation } })
   }
-  return { count: evicted.length, lost: lostBy(evicted) }
+  return evicted.length
 }
 
 /** One that was never connected was never given work. */

@@ -6,7 +6,7 @@ import type { Logger } from '@windlass/runtime/log'
 import { type Loop, loop } from '@windlass/runtime/loop'
 import type { RpcClient } from '@windlass/runtime/rpc-client'
 import type { Dispatch } from '../dispatch.ts'
-import { offersFor } from '../domain/offers.ts'
+import { drained, offersFor } from '../domain/offers.ts'
 import type { Queue } from '../queue.ts'
 import type { Sessions } from '../sessions.ts'
 
@@ -67,7 +67,7 @@ async function lease(leasing: Leasing, turn: { start: number }, regardless: bool
   turn.start += offers.length
   const answer = await executions.lease({ offers, limit: MAX_LEASES })
   settle(sessions, answer)
-  if (!answer.more) queue.emptied(new Set(offers.flatMap((offer) => offer.requirement_ids)), mark)
+  if (!answer.more) queue.emptied(drained(offers, answer.loads), mark)
   dispatch.send(answer.leases)
   return answer.more && answer.leases.length > 0
 }

@@ -3,9 +3,8 @@ import type { Db } from '@windlass/runtime/db'
 import type { Logger } from '@windlass/runtime/log'
 import { type Loop, loop } from '@windlass/runtime/loop'
 import type { Callers } from '../callers.ts'
-import { looked, mayEvict, type Patience } from '../domain/patience.ts'
+import { looked, mayEvict } from '../domain/patience.ts'
 import type { Pulse } from '../pulse.ts'
-import type { Releases } from '../releases.ts'
 import type { Roster } from '../roster.ts'
 import { signal } from '../signals.ts'
 import * as beats from '../store/beats.ts'
@@ -26,7 +25,7 @@ export interface Ticking {
   pulse: Pulse
   callers: Callers
   roster: Roster
-  releases: Releases
+  releases: Pick<Loop, 'poke'>
   /** Something was put into the outbox. */
   published(): void
   heartbeat_ms: number
@@ -48,29 +47,30 @@ export function tickLoop(ticking: Ticking, dark_ms: number): Loop {
     start_ms,
     tolerance,
   )
-  let after_name = ''
 
-  const round = async () => {
+  /** Answers whether there may be more to evict. Pongs are written in between. */
+  const round = async (): Promise<boolean> => {
     await flush(ticking)
     const now_ms = performance.now()
     const seen = await watch.glance(ticking.db, {
       within_seconds: (now_ms - patience.looked_at_ms + LATE_MS) / 1_000,
       silence_seconds: silence_ms / 1_000,
-      after_name,
     })
     patience = looked(patience, now_ms, tolerance)
     ticking.roster.learn(seen.changed)
-    ticking.releases.begin(seen.owing)
-    after_name = seen.owing.at(-1)?.name ?? ''
-    if (seen.silent && mayEvict(patience, now_ms)) await evictAll(ticking, patience)
+    const evicted = seen.silent && mayEvict(patience, now_ms) ? await evict(ticking) : 0
+    if (evicted > 0) ticking.published()
+    if (evicted > 0 || seen.owing) ticking.releases.poke()
+    return evicted > 0
   }
 
   return loop({ name: 'tick', pauseMs, log: ticking.log }, async () => {
     try {
-      await round()
+      return await round()
     } catch (error) {
       // Not thrown on: the loop would pause ever longer, and liveness must be looked at each second.
       ticking.log.warn({ err: error }, 'the database cannot be reached')
+      return false
     }
   })
 }
@@ -86,13 +86,4 @@ export function flush({ db, bus, replica_id, pulse, callers, roster }: Ticking):
       signal(bus, name, { $case: 'revised', value: {} })
     }
   })
-}
-
-async function evictAll(ticking: Ticking, patience: Patience): Promise<void> {
-  while (mayEvict(patience, performance.now())) {
-    const { count, lost } = await evict(ticking)
-    if (count === 0) return
-    ticking.releases.begin(lost)
-    ticking.published()
-  }
 }

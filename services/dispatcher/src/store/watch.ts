@@ -12,15 +12,14 @@ export interface Glance {
   changed: Change[]
   /** Some worker has been silent for too long. */
   silent: boolean
-  /** Connections whose work is to be released, after the given name. */
-  owing: Connection[]
+  /** The work of some worker is still to be released. */
+  owing: boolean
 }
 
 export interface Glimpse {
   /** How far back a change is of interest. */
   within_seconds: number
   silence_seconds: number
-  after_name: string
 }
 
 export interface Evicted extends Connection {
@@ -28,11 +27,11 @@ export interface Evicted extends Connection {
   release_generation?: number
 }
 
-const MAX_OWING = 100
+export const MAX_OWING = 100
 
 /** All that a dispatcher must look for by itself, in one statement. */
 export async function glance(db: Queries, glimpse: Glimpse): Promise<Glance> {
-  const { within_seconds, silence_seconds, after_name } = glimpse
+  const { within_seconds, silence_seconds } = glimpse
   const rows = await db.rows<Change & { matter: keyof Glance }>(sql`
     select 'changed' as matter, name, connection_generation, changed_at::text from workers
      where changed_at > now() - make_interval(secs => ${within_seconds})
@@ -40,11 +39,20 @@ export async function glance(db: Queries, glimpse: Glimpse): Promise<Glance> {
     (select 'silent', name, 0, '' from workers
       where evicted_at is null and last_seen_at < now() - make_interval(secs => ${silence_seconds}) limit 1)
     union all
-    (select 'owing', name, release_generation, '' from workers
-      where release_generation is not null and name > ${after_name} order by name limit ${MAX_OWING})`)
+    (select 'owing', name, 0, '' from workers where release_generation is not null limit 1)`)
   const of = (matter: keyof Glance) => rows.filter((row) => row.matter === matter)
-  return { changed: of('changed'), silent: of('silent').length > 0, owing: of('owing') }
+  return {
+    changed: of('changed'),
+    silent: of('silent').length > 0,
+    owing: of('owing').length > 0,
+  }
 }
+
+/** A batch of connections whose work is still to be released, by name, after the given one. */
+export const owing = (db: Queries, after_name: string) =>
+  db.rows<Connection>(sql`
+    select name, release_generation as connection_generation from workers
+     where release_generation is not null and name > ${after_name} order by name limit ${MAX_OWING}`)
 
 /** Takes their place from workers that are silent for too long, a batch at most. Rows that someone else has in hand are left to them. */
 export const evict = (tx: Tx, silence_seconds: number, limit: number) =>
