@@ -1,3 +1,12 @@
+import {
+  type Approval,
+  ask,
+  type Decision,
+  decideApproval,
+  type GatedOutcome,
+  type Question,
+  settle,
+} from './domain/approvals.ts'
 import type { Checkpoint } from './domain/checkpoint.ts'
 import { checkpoint } from './domain/checkpoint.ts'
 import { cancel, resume, type Target } from './domain/client.ts'
@@ -16,6 +25,8 @@ export type Command =
   | { kind: 'resume'; body_json: string; target?: Target }
   | { kind: 'cancel' }
   | { kind: 'verify'; writer: Writer }
+  | { kind: 'ask'; writer: Writer; question: Question }
+  | { kind: 'decide'; decision: Decision }
   /** The server's own: the holder named is gone, or the deadline passed. */
   | { kind: 'lose'; held_by: string; upToConnection: number; loss: Loss }
   | { kind: 'expire' }
@@ -33,12 +44,30 @@ export interface Circumstances {
   takeSlot(worker_name: string, capacity: number): boolean
   /** The database's clock says that the row's deadline has passed. */
   isDue: boolean
+  /** Of this execution, oldest first; read only if it has asked for any. */
+  approvals: readonly Approval[]
+  now: Date
 }
 
 /** Lets the state machine decide. Throws a Fault for what it refuses. */
 export function decide(
   execution: Execution,
   command: Exclude<Command, { kind: 'create' }>,
+  circumstances: Circumstances,
+): GatedOutcome {
+  const { approvals, now } = circumstances
+  if (command.kind === 'ask') {
+    fence(execution, command.writer)
+    return ask(execution, approvals, command.question)
+  }
+  if (command.kind === 'decide') return decideApproval(execution, approvals, command.decision, now)
+  return settle(move(execution, command, circumstances), approvals, now)
+}
+
+/** The commands that approvals have no part in. */
+function move(
+  execution: Execution,
+  command: Exclude<Command, { kind: 'create' | 'ask' | 'decide' }>,
   { limits, isKnown, takeSlot, isDue }: Circumstances,
 ): Outcome {
   switch (command.kind) {

@@ -2,14 +2,16 @@ import { createHash } from 'node:crypto'
 import type { Db, Tx } from '@windlass/runtime/db'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import { type Change, type Command, decide } from './command.ts'
+import type { Approval } from './domain/approvals.ts'
 import type { Draft, Execution, Limits } from './domain/execution.ts'
 import { gather, keyOf, type Scene } from './scene.ts'
+import * as approvals from './store/approvals.ts'
 import * as executions from './store/executions.ts'
 import * as log from './store/log.ts'
 import * as totals from './store/totals.ts'
 
 /** What became of one command: the row as committed and whether this command changed it, or why it was refused. */
-export type Result = { execution: Execution; changed: boolean } | { fault: Fault }
+export type Result = { execution: Execution; changed: boolean; answer?: string } | { fault: Fault }
 
 /** One execution that a flush changed: before (absent: it is new), after, and what was appended to its log. */
 export interface Effect {
@@ -29,6 +31,7 @@ interface Draught {
   after: Execution
   deadlineMs: number | 'kept' | undefined
   entries: log.Entry[]
+  approvals: Approval[]
 }
 
 /**
@@ -62,8 +65,8 @@ function apply(
     }
     draughts.set(execution_id, draught)
     const before = draught.after
-    advance(scene, draught, command, limits)
-    return { execution: draught.after, changed: draught.after !== before }
+    const answer = advance(scene, draught, command, limits)
+    return { execution: draught.after, changed: draught.after !== before, answer }
   } catch (error) {
     if (error instanceof Fault) return { fault: error }
     throw error
@@ -72,7 +75,7 @@ function apply(
 
 function open(scene: Scene, execution_id: string): Draught | undefined {
   const row = scene.rows.get(execution_id)
-  return row && { before: row, after: row, deadlineMs: 'kept', entries: [] }
+  return row && { before: row, after: row, deadlineMs: 'kept', entries: [], approvals: [] }
 }
 
 /** A repeated create finds what the first one made, unless the two ask for different things. */
@@ -95,6 +98,7 @@ function create(
       after: made,
       deadlineMs: undefined,
       entries: [],
+      approvals: [],
     })
   return { execution: made, changed }
 }
@@ -117,17 +121,23 @@ function advance(
   draught: Draught,
   command: Exclude<Command, { kind: 'create' }>,
   limits: Limits,
-): void {
+): string | undefined {
   const { after: execution } = draught
   const { execution_id } = execution
+  const now = new Date()
+  const approvals = scene.approvals.get(execution_id) ?? []
   const outcome = decide(execution, command, {
     limits,
     isKnown: (event) => scene.known.has(keyOf(execution_id, event)),
     takeSlot: (worker, capacity) => scene.takeSlot(worker, capacity),
     isDue: scene.due.has(execution_id),
+    approvals,
+    now,
   })
-  if (outcome.next === execution && outcome.events.length === 0) return
-  const time = new Date().toISOString()
+  if (outcome.next === execution && outcome.events.length === 0) return outcome.answer
+  draught.approvals.push(...outcome.approvals)
+  scene.approvals.set(execution_id, replaced(approvals, outcome.approvals))
+  const time = now.toISOString()
   let seq = execution.last_seq
   for (const event of outcome.events) {
     const entry = entryOf(execution_id, ++seq, event, time)
@@ -135,9 +145,15 @@ function advance(
     scene.known.add(keyOf(execution_id, entry))
     draught.entries.push(entry)
   }
-  draught.after = { ...outcome.next, last_seq: seq, updated_at: new Date() }
-  draught.deadlineMs = outcome.deadlineMs
+  draught.after = { ...outcome.next, last_seq: seq, updated_at: now }
+  if (outcome.deadlineMs !== 'kept') draught.deadlineMs = outcome.deadlineMs
+  return outcome.answer
 }
+
+const replaced = (known: readonly Approval[], changed: readonly Approval[]): Approval[] => [
+  ...known.filter((one) => !changed.some(({ approval_id }) => approval_id === one.approval_id)),
+  ...changed,
+]
 
 function entryOf(execution_id: string, seq: number, event: Draft, time: string): log.Entry {
   const { type, source_id, name, value_json } = event
@@ -163,10 +179,12 @@ async function save(tx: Tx, draughts: readonly Draught[]): Promise<void> {
     .map(({ after, deadlineMs }) => ({ next: after, deadlineMs }))
   const entries = draughts.flatMap((draught) => draught.entries)
   const deltas = deltasOf(draughts)
+  const decided = draughts.flatMap((draught) => draught.approvals)
   const written = Promise.all([
     updates.length > 0 && executions.update(tx, updates),
     entries.length > 0 && log.append(tx, entries),
     deltas.length > 0 && totals.add(tx, deltas),
+    decided.length > 0 && approvals.save(tx, decided),
   ])
   await tx.commitBehind(written)
 }

@@ -1,6 +1,8 @@
 import type { Tx } from '@windlass/runtime/db'
 import type { Change, Command } from './command.ts'
+import type { Approval } from './domain/approvals.ts'
 import type { Execution } from './domain/execution.ts'
+import * as approvals from './store/approvals.ts'
 import * as executions from './store/executions.ts'
 import * as log from './store/log.ts'
 import * as ready from './store/ready.ts'
@@ -14,6 +16,8 @@ export interface Scene {
   /** Keys of events that the logs have already. */
   known: Set<string>
   due: Set<string>
+  /** By execution, of those that have asked for any. */
+  approvals: Map<string, Approval[]>
   takeSlot(worker_name: string, capacity: number): boolean
 }
 
@@ -42,13 +46,28 @@ export async function gather(tx: Tx, changes: readonly Change[]): Promise<Scene>
     workers.length > 0 ? ready.loads(tx, workers) : [],
     insertNew(tx, creates),
   ])
+  const all = [...rows, ...leasable, ...made.rows]
   return {
-    rows: new Map([...rows, ...leasable, ...made.rows].map((row) => [row.execution_id, row])),
+    rows: new Map(all.map((row) => [row.execution_id, row])),
+    approvals: await approvalsOf(tx, all),
     created: made.created,
     known: new Set(known.map((key) => keyOf(key.execution_id, key))),
     due: new Set(expired.map(({ execution_id }) => execution_id)),
     takeSlot: slots(loads),
   }
+}
+
+/** Few executions ask for approvals; only for them is there one more round trip. */
+async function approvalsOf(tx: Tx, rows: readonly Execution[]): Promise<Map<string, Approval[]>> {
+  const gated = rows.filter((row) => row.gated)
+  const found = gated.length > 0 ? await approvals.ofExecutions(tx, idsOf(gated)) : []
+  const byExecution = new Map<string, Approval[]>()
+  for (const approval of found)
+    byExecution.set(approval.execution_id, [
+      ...(byExecution.get(approval.execution_id) ?? []),
+      approval,
+    ])
+  return byExecution
 }
 
 function pick<Kind extends Command['kind']>(changes: readonly Change[], kind: Kind) {
@@ -91,6 +110,7 @@ const fresh = (row: executions.NewExecution): Execution => ({
   attempts: 0,
   completions: 0,
   resume_due: false,
+  gated: false,
   last_seq: 0,
   created_at: new Date(),
   updated_at: new Date(),

@@ -1,4 +1,7 @@
-import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import {
+  ApprovalsService,
+  ExecutionsService,
+} from '@windlass/proto/windlass/executions/v1/executions'
 import { openBus } from '@windlass/runtime/bus'
 import { openDb } from '@windlass/runtime/db'
 import { loop } from '@windlass/runtime/loop'
@@ -9,6 +12,7 @@ import { sql } from '@windlass/runtime/sql'
 import { announcer } from './announce.ts'
 import { openDoor } from './change.ts'
 import { listen } from './events.ts'
+import { approvalHandlers } from './handlers/approvals.ts'
 import { handlers } from './handlers/index.ts'
 import { relayFinished } from './loops/relay.ts'
 import { expireDue, remindCancelling } from './loops/sweep.ts'
@@ -50,6 +54,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
 
   const rpc = new RpcServer(log)
   rpc.serve(ExecutionsService, handlers(db, door, minter(await executionTokenSecret(settings))))
+  rpc.serve(ApprovalsService, approvalHandlers(db, door))
   const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
   teardown.add('rpc', () => rpc.stop())
   return { grpc }

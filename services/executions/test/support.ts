@@ -24,8 +24,8 @@ export async function setup({ replicas = 1, env = {} as Record<string, string> }
     SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'for tests',
     ...env,
   }
-  const ports = []
-  for (let i = 0; i < replicas; i++) ports.push((await started(start, settings)).ports.grpc)
+  const ports: number[] = []
+  for (let i = 0; i < replicas; i++) ports.push((await started(start, settings)).ports.grpc ?? 0)
   const client = connect(
     ExecutionsService,
     ports.map((port) => `127.0.0.1:${port}`),
@@ -35,7 +35,7 @@ export async function setup({ replicas = 1, env = {} as Record<string, string> }
     client.close()
     await db.close()
   })
-  return { client, db, url }
+  return { client, db, url, ports }
 }
 
 /** A requirement of its own for each test keeps leases of other tests apart. */

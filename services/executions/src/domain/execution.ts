@@ -22,6 +22,8 @@ export interface Execution {
   completions: number
   resume_due: boolean
   pause_source_id?: string
+  /** Has asked for approvals. */
+  gated: boolean
   preferred_worker?: string
   passed_over?: string
   last_seq: number

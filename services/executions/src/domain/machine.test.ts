@@ -21,6 +21,7 @@ const queued: Execution = {
   attempts: 0,
   completions: 0,
   resume_due: false,
+  gated: false,
   last_seq: 0,
   input_json: '1',
   request_hash: '',
@@ -103,6 +104,8 @@ function play(commands: Exclude<Command, { kind: 'create' }>[], each: (step: Ste
         isKnown: () => false,
         takeSlot: () => true,
         isDue: deadline,
+        approvals: [],
+        now: new Date(0),
       })
       const changed = outcome.next !== before || outcome.events.length > 0
       if (changed)

@@ -75,7 +75,7 @@ function resume({ body_json, target }: Body<'resume'>, as: As): Parsed {
   )
 }
 
-function writerOf(writer: WriterMessage | undefined): Writer {
+export function writerOf(writer: WriterMessage | undefined): Writer {
   if (!writer) throw invalid('a command without its writer')
   return writer
 }

@@ -77,7 +77,7 @@ export function update(tx: Tx, changes: readonly Changed[]): Promise<number> {
            queued_at = case when not c.queued then null else coalesce(e.queued_at, clock_timestamp()) end,
            deadline_at = case when c.deadline_ms = -1 then e.deadline_at
                               else clock_timestamp() + c.deadline_ms * interval '1 ms' end,
-           attempts = c.attempts, completions = c.completions, resume_due = c.resume_due,
+           attempts = c.attempts, completions = c.completions, resume_due = c.resume_due, gated = c.gated,
            pause_source_id = c.pause_source_id, preferred_worker = c.preferred_worker,
            passed_over = c.passed_over, last_seq = c.last_seq, output = c.output,
            pause_output = c.pause_output, updated_at = clock_timestamp(),
@@ -90,13 +90,13 @@ export function update(tx: Tx, changes: readonly Changed[]): Promise<number> {
         ${column('held_session')}::text[], ${column('held_connection')}::bigint[],
         ${column('worker_name')}::text[], ${column('claim_generation')}::bigint[],
         ${column('queued')}::bool[], ${deadlines}::float8[], ${column('attempts')}::int[],
-        ${column('completions')}::int[], ${column('resume_due')}::bool[],
+        ${column('completions')}::int[], ${column('resume_due')}::bool[], ${column('gated')}::bool[],
         ${column('pause_source_id')}::text[], ${column('preferred_worker')}::text[],
         ${column('passed_over')}::text[], ${column('last_seq')}::bigint[],
         ${column('output_json')}::json[], ${column('pause_output_json')}::json[])
         as c(execution_id, workflow_id, workflow_version, requirement_id, state, held_by,
              held_session, held_connection, worker_name, claim_generation, queued, deadline_ms,
-             attempts, completions, resume_due, pause_source_id, preferred_worker, passed_over,
+             attempts, completions, resume_due, gated, pause_source_id, preferred_worker, passed_over,
              last_seq, output, pause_output)
      where e.execution_id = c.execution_id`)
 }

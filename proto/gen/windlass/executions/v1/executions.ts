@@ -261,6 +261,76 @@ export interface ListReadyResponse {
   requirements: ReadyRequirement[];
 }
 
+/** `pending`, `approved`, `rejected` or `cancelled`. */
+export interface Approval {
+  approval_id: string;
+  execution_id: string;
+  /** The call of the task, as its worker names it. Unique in its execution. */
+  task_call_id: string;
+  task_name: string;
+  workflow_namespace: string;
+  workflow_name: string;
+  status: string;
+  requested_at: Date | undefined;
+  decided_at: Date | undefined;
+  approver_subject: string;
+  approver_provider: string;
+  reason?:
+    | string
+    | undefined;
+  /** `call`, or `execution` for a standing grant. */
+  scope: string;
+}
+
+export interface RequestApprovalRequest {
+  execution_id: string;
+  writer: Writer | undefined;
+  task_call_id: string;
+  task_name: string;
+}
+
+export interface RequestApprovalResponse {
+  /** `created`, `exists`, `granted` (by a standing grant) or `cancelled`. */
+  status: string;
+}
+
+export interface DecideApprovalRequest {
+  execution_id: string;
+  /** The call; or, where it is empty, the one pending approval of the task. */
+  task_call_id: string;
+  task_name: string;
+  approved: boolean;
+  /** Later calls of the task in this execution are approved too. */
+  always: boolean;
+  reason?: string | undefined;
+  approver_subject: string;
+  approver_provider: string;
+}
+
+export interface DecideApprovalResponse {
+  approval: Approval | undefined;
+  execution: Execution | undefined;
+}
+
+export interface ListApprovalsRequest {
+  /** Empty: every status. */
+  status: string;
+  execution_id: string;
+  workflow_namespace: string;
+  workflow_name: string;
+  task_name: string;
+  task_call_id: string;
+  requested_before: Date | undefined;
+  limit: number;
+  offset: number;
+}
+
+/** Newest first. */
+export interface ListApprovalsResponse {
+  approvals: Approval[];
+  total: number;
+}
+
 function createBaseExecution(): Execution {
   return {
     execution_id: "",
@@ -2668,6 +2738,713 @@ export const ListReadyResponse: MessageFns<ListReadyResponse> = {
   },
 };
 
+function createBaseApproval(): Approval {
+  return {
+    approval_id: "",
+    execution_id: "",
+    task_call_id: "",
+    task_name: "",
+    workflow_namespace: "",
+    workflow_name: "",
+    status: "",
+    requested_at: undefined,
+    decided_at: undefined,
+    approver_subject: "",
+    approver_provider: "",
+    reason: undefined,
+    scope: "",
+  };
+}
+
+export const Approval: MessageFns<Approval> = {
+  encode(message: Approval, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.approval_id !== "") {
+      writer.uint32(10).string(message.approval_id);
+    }
+    if (message.execution_id !== "") {
+      writer.uint32(18).string(message.execution_id);
+    }
+    if (message.task_call_id !== "") {
+      writer.uint32(26).string(message.task_call_id);
+    }
+    if (message.task_name !== "") {
+      writer.uint32(34).string(message.task_name);
+    }
+    if (message.workflow_namespace !== "") {
+      writer.uint32(42).string(message.workflow_namespace);
+    }
+    if (message.workflow_name !== "") {
+      writer.uint32(50).string(message.workflow_name);
+    }
+    if (message.status !== "") {
+      writer.uint32(58).string(message.status);
+    }
+    if (message.requested_at !== undefined) {
+      Timestamp.encode(toTimestamp(message.requested_at), writer.uint32(66).fork()).join();
+    }
+    if (message.decided_at !== undefined) {
+      Timestamp.encode(toTimestamp(message.decided_at), writer.uint32(74).fork()).join();
+    }
+    if (message.approver_subject !== "") {
+      writer.uint32(82).string(message.approver_subject);
+    }
+    if (message.approver_provider !== "") {
+      writer.uint32(90).string(message.approver_provider);
+    }
+    if (message.reason !== undefined) {
+      writer.uint32(98).string(message.reason);
+    }
+    if (message.scope !== "") {
+      writer.uint32(106).string(message.scope);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Approval {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseApproval();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.approval_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.execution_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.task_call_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.task_name = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.workflow_namespace = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.workflow_name = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.requested_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.decided_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.approver_subject = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.approver_provider = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.scope = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRequestApprovalRequest(): RequestApprovalRequest {
+  return { execution_id: "", writer: undefined, task_call_id: "", task_name: "" };
+}
+
+export const RequestApprovalRequest: MessageFns<RequestApprovalRequest> = {
+  encode(message: RequestApprovalRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.execution_id !== "") {
+      writer.uint32(10).string(message.execution_id);
+    }
+    if (message.writer !== undefined) {
+      Writer.encode(message.writer, writer.uint32(18).fork()).join();
+    }
+    if (message.task_call_id !== "") {
+      writer.uint32(26).string(message.task_call_id);
+    }
+    if (message.task_name !== "") {
+      writer.uint32(34).string(message.task_name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RequestApprovalRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRequestApprovalRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.execution_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.writer = Writer.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.task_call_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.task_name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRequestApprovalResponse(): RequestApprovalResponse {
+  return { status: "" };
+}
+
+export const RequestApprovalResponse: MessageFns<RequestApprovalResponse> = {
+  encode(message: RequestApprovalResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.status !== "") {
+      writer.uint32(10).string(message.status);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RequestApprovalResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRequestApprovalResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDecideApprovalRequest(): DecideApprovalRequest {
+  return {
+    execution_id: "",
+    task_call_id: "",
+    task_name: "",
+    approved: false,
+    always: false,
+    reason: undefined,
+    approver_subject: "",
+    approver_provider: "",
+  };
+}
+
+export const DecideApprovalRequest: MessageFns<DecideApprovalRequest> = {
+  encode(message: DecideApprovalRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.execution_id !== "") {
+      writer.uint32(10).string(message.execution_id);
+    }
+    if (message.task_call_id !== "") {
+      writer.uint32(18).string(message.task_call_id);
+    }
+    if (message.task_name !== "") {
+      writer.uint32(26).string(message.task_name);
+    }
+    if (message.approved !== false) {
+      writer.uint32(32).bool(message.approved);
+    }
+    if (message.always !== false) {
+      writer.uint32(40).bool(message.always);
+    }
+    if (message.reason !== undefined) {
+      writer.uint32(50).string(message.reason);
+    }
+    if (message.approver_subject !== "") {
+      writer.uint32(58).string(message.approver_subject);
+    }
+    if (message.approver_provider !== "") {
+      writer.uint32(66).string(message.approver_provider);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DecideApprovalRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDecideApprovalRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.execution_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.task_call_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.task_name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.approved = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.always = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.approver_subject = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.approver_provider = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDecideApprovalResponse(): DecideApprovalResponse {
+  return { approval: undefined, execution: undefined };
+}
+
+export const DecideApprovalResponse: MessageFns<DecideApprovalResponse> = {
+  encode(message: DecideApprovalResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.approval !== undefined) {
+      Approval.encode(message.approval, writer.uint32(10).fork()).join();
+    }
+    if (message.execution !== undefined) {
+      Execution.encode(message.execution, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DecideApprovalResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDecideApprovalResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.approval = Approval.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.execution = Execution.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListApprovalsRequest(): ListApprovalsRequest {
+  return {
+    status: "",
+    execution_id: "",
+    workflow_namespace: "",
+    workflow_name: "",
+    task_name: "",
+    task_call_id: "",
+    requested_before: undefined,
+    limit: 0,
+    offset: 0,
+  };
+}
+
+export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
+  encode(message: ListApprovalsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.status !== "") {
+      writer.uint32(10).string(message.status);
+    }
+    if (message.execution_id !== "") {
+      writer.uint32(18).string(message.execution_id);
+    }
+    if (message.workflow_namespace !== "") {
+      writer.uint32(26).string(message.workflow_namespace);
+    }
+    if (message.workflow_name !== "") {
+      writer.uint32(34).string(message.workflow_name);
+    }
+    if (message.task_name !== "") {
+      writer.uint32(42).string(message.task_name);
+    }
+    if (message.task_call_id !== "") {
+      writer.uint32(50).string(message.task_call_id);
+    }
+    if (message.requested_before !== undefined) {
+      Timestamp.encode(toTimestamp(message.requested_before), writer.uint32(58).fork()).join();
+    }
+    if (message.limit !== 0) {
+      writer.uint32(64).int32(message.limit);
+    }
+    if (message.offset !== 0) {
+      writer.uint32(72).int64(message.offset);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListApprovalsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListApprovalsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.execution_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.workflow_namespace = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.workflow_name = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.task_name = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.task_call_id = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.requested_before = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.offset = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListApprovalsResponse(): ListApprovalsResponse {
+  return { approvals: [], total: 0 };
+}
+
+export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
+  encode(message: ListApprovalsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.approvals) {
+      Approval.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.total !== 0) {
+      writer.uint32(16).int64(message.total);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListApprovalsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListApprovalsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.approvals.push(Approval.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.total = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** The lifecycle of executions and their event log. The only writer of both. */
 export type ExecutionsService = typeof ExecutionsService;
 export const ExecutionsService = {
@@ -2762,6 +3539,53 @@ export interface ExecutionsServer extends UntypedServiceImplementation {
   list: handleUnaryCall<ListRequest, ListResponse>;
   /** The requirements that have queued work now. */
   listReady: handleUnaryCall<ListReadyRequest, ListReadyResponse>;
+}
+
+/** Decisions that tasks of an execution wait for. */
+export type ApprovalsService = typeof ApprovalsService;
+export const ApprovalsService = {
+  /** A worker asks whether a task may run; makes a pending approval unless there is one. */
+  request: {
+    path: "/windlass.executions.v1.Approvals/Request" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RequestApprovalRequest): Buffer =>
+      Buffer.from(RequestApprovalRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RequestApprovalRequest => RequestApprovalRequest.decode(value),
+    responseSerialize: (value: RequestApprovalResponse): Buffer =>
+      Buffer.from(RequestApprovalResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RequestApprovalResponse => RequestApprovalResponse.decode(value),
+  },
+  /** Decides a pending approval and lets the execution go on. `conflict` with `current_status` if it is decided. */
+  decide: {
+    path: "/windlass.executions.v1.Approvals/Decide" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DecideApprovalRequest): Buffer =>
+      Buffer.from(DecideApprovalRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DecideApprovalRequest => DecideApprovalRequest.decode(value),
+    responseSerialize: (value: DecideApprovalResponse): Buffer =>
+      Buffer.from(DecideApprovalResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DecideApprovalResponse => DecideApprovalResponse.decode(value),
+  },
+  list: {
+    path: "/windlass.executions.v1.Approvals/List" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListApprovalsRequest): Buffer => Buffer.from(ListApprovalsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListApprovalsRequest => ListApprovalsRequest.decode(value),
+    responseSerialize: (value: ListApprovalsResponse): Buffer =>
+      Buffer.from(ListApprovalsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListApprovalsResponse => ListApprovalsResponse.decode(value),
+  },
+} as const;
+
+export interface ApprovalsServer extends UntypedServiceImplementation {
+  /** A worker asks whether a task may run; makes a pending approval unless there is one. */
+  request: handleUnaryCall<RequestApprovalRequest, RequestApprovalResponse>;
+  /** Decides a pending approval and lets the execution go on. `conflict` with `current_status` if it is decided. */
+  decide: handleUnaryCall<DecideApprovalRequest, DecideApprovalResponse>;
+  list: handleUnaryCall<ListApprovalsRequest, ListApprovalsResponse>;
 }
 
 function toTimestamp(date: Date): Timestamp {

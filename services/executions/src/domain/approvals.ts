@@ -1,0 +1,188 @@
+import { Fault } from '@windlass/runtime/faults'
+import { membersOf, stringOf } from '@windlass/runtime/json'
+import type { Draft, Execution, Outcome } from './execution.ts'
+import { next } from './lifecycle.ts'
+import { workflowEvent } from './ownership.ts'
+import { isFinal } from './states.ts'
+
+export interface Approval {
+  approval_id: string
+  execution_id: string
+  task_call_id: string
+  task_name: string
+  status: 'pending' | 'approved' | 'rejected' | 'cancelled'
+  scope: 'call' | 'execution'
+  approver_subject: string
+  approver_provider: string
+  reason?: string
+  decided_at?: Date
+}
+
+export interface Decision {
+  /** Of one call, or of the one pending approval of a task. */
+  task_call_id: string
+  task_name: string
+  approved: boolean
+  /** Later calls of the task are approved too. */
+  always: boolean
+  reason?: string
+  approver_subject: string
+  approver_provider: string
+}
+
+/** A worker's question whether a call may run, with the id that its approval will have. */
+export interface Question {
+  approval_id: string
+  task_call_id: string
+  task_name: string
+}
+
+/** What a change did to the approvals of its execution, and what whoever asked is told. */
+export interface GatedOutcome extends Outcome {
+  approvals: Approval[]
+  answer?: 'created' | 'exists' | 'granted' | 'cancelled'
+}
+
+const MAY_ASK = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED', 'RESUMING']
+
+/** How a worker's question is answered: by a row that is there, a standing grant, or a new pending row. */
+export function ask(
+  execution: Execution,
+  known: readonly Approval[],
+  question: Question,
+): GatedOutcome {
+  const nothing = { next: execution, events: [], approvals: [], deadlineMs: 'kept' as const }
+  if (known.some(({ task_call_id }) => task_call_id === question.task_call_id))
+    return { ...nothing, answer: 'exists' }
+  if (!MAY_ASK.includes(execution.state)) return { ...nothing, answer: 'cancelled' }
+  const grant = known.find(
+    ({ task_name, scope, status }) =>
+      task_name === question.task_name && scope === 'execution' && status === 'approved',
+  )
+  const asked: Approval = {
+    ...question,
+    execution_id: execution.execution_id,
+    status: 'pending',
+    scope: 'call',
+    approver_subject: '',
+    approver_provider: '',
+  }
+  const row: Approval = grant
+    ? {
+        ...asked,
+        status: 'approved',
+        approver_subject: grant.approver_subject,
+        approver_provider: grant.approver_provider,
+        reason: 'standing grant',
+        decided_at: grant.decided_at,
+      }
+    : asked
+  const answer = grant ? 'granted' : 'created'
+  return { ...nothing, next: { ...execution, gated: true }, approvals: [row], answer }
+}
+
+/**
+ * Decides a pending approval. An execution that rests goes on at once; one that has not paused yet
+ * finds the decision when it looks or pauses.
+ */
+export function decideApproval(
+  execution: Execution,
+  known: readonly Approval[],
+  decision: Decision,
+  now: Date,
+): GatedOutcome {
+  const pending = find(known, decision)
+  const scope = decision.approved && decision.always ? 'execution' : 'call'
+  const { approver_subject, approver_provider, reason } = decision
+  const decided: Approval = {
+    ...pending,
+    status: decision.approved ? 'approved' : 'rejected',
+    scope,
+    approver_subject,
+    approver_provider,
+    reason,
+    decided_at: now,
+  }
+  const told = decidedEvent(decided, now)
+  if (execution.state !== 'PAUSED')
+    return { next: execution, events: [told], approvals: [decided], deadlineMs: 'kept' }
+  const { next: going, events } = goOn(execution)
+  return { next: going, events: [...events, told], approvals: [decided] }
+}
+
+/** Wakes up a paused execution whose gate is open; there is no body to deliver. */
+export function goOn(execution: Execution): Outcome {
+  return {
+    next: {
+      ...execution,
+      state: next(execution.state, 'resume'),
+      queued: true,
+      resume_due: false,
+      preferred_worker: execution.worker_name,
+      worker_name: undefined,
+      pause_output_json: undefined,
+    },
+    events: [workflowEvent(execution, 'WORKFLOW_RESUMING')],
+  }
+}
+
+/**
+ * Brings what a change made of an execution into agreement with its approvals: one that has just
+ * paused at a gate that somebody has decided meanwhile goes on, and where nobody will ask any more
+ * nothing stays pending.
+ */
+export function settle(outcome: Outcome, known: readonly Approval[], now: Date): GatedOutcome {
+  const approvals = cancelPending(outcome.next, known, now)
+  const pause = outcome.events.find(({ type }) => type === 'WORKFLOW_PAUSED')
+  if (outcome.next.state !== 'PAUSED' || !pause || !gateIsOpen(pause, known))
+    return { ...outcome, approvals }
+  const { next: going, events } = goOn(outcome.next)
+  return { next: going, events: [...outcome.events, ...events], approvals }
+}
+
+function gateIsOpen({ value_json }: Draft, known: readonly Approval[]): boolean {
+  const name = stringOf(membersOf(value_json)?.get('name'))
+  return known.some(
+    ({ task_call_id, status }) =>
+      name === `approval:${task_call_id}` && (status === 'approved' || status === 'rejected'),
+  )
+}
+
+function cancelPending({ state }: Execution, known: readonly Approval[], now: Date): Approval[] {
+  if (!isFinal(state) && state !== 'CANCELLING') return []
+  return known
+    .filter(({ status }) => status === 'pending')
+    .map((approval) => ({ ...approval, status: 'cancelled', decided_at: now }))
+}
+
+function find(known: readonly Approval[], { task_call_id, task_name }: Decision): Approval {
+  const named = (approval: Approval) =>
+    task_call_id === '' ? approval.task_name === task_name : approval.task_call_id === task_call_id
+  const candidates = known.filter(named)
+  const pending = candidates.find(({ status }) => status === 'pending')
+  if (pending) return pending
+  const decided = candidates.at(-1)
+  if (!decided) throw new Fault('not_found', 'not_found', { details: { error: 'not_found' } })
+  throw new Fault('conflict', 'already_decided', {
+    details: {
+      error: 'already_decided',
+      current_status: decided.status,
+      decided_at: decided.decided_at?.toISOString(),
+    },
+  })
+}
+
+function decidedEvent(approval: Approval, now: Date): Draft {
+  const { approver_subject: subject, approver_provider: provider, reason = null, scope } = approval
+  return {
+    type: approval.status === 'approved' ? 'TASK_APPROVED' : 'TASK_REJECTED',
+    source_id: approval.task_call_id,
+    name: approval.task_name,
+    value_json: JSON.stringify({
+      approver: { subject, provider },
+      reason,
+      decided_at: now.toISOString(),
+      scope,
+    }),
+  }
+}

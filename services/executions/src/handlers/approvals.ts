@@ -1,0 +1,61 @@
+import type {
+  ApprovalsService,
+  Approval as Message,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import type { Db } from '@windlass/runtime/db'
+import { Fault } from '@windlass/runtime/faults'
+import { newId } from '@windlass/runtime/ids'
+import type { Handlers } from '@windlass/runtime/rpc'
+import type { Door } from '../change.ts'
+import { toMessage } from '../message.ts'
+import * as approvals from '../store/approvals.ts'
+import { writerOf } from './commands.ts'
+
+const MAX_PAGE = 200
+
+const everything = {
+  status: '',
+  execution_id: '',
+  workflow_namespace: '',
+  workflow_name: '',
+  task_name: '',
+  task_call_id: '',
+  limit: MAX_PAGE,
+  offset: 0,
+}
+
+export const approvalHandlers = (db: Db, door: Door): Handlers<typeof ApprovalsService> => ({
+  async request({ execution_id, writer, task_call_id, task_name }) {
+    const question = { approval_id: newId(), task_call_id, task_name }
+    const result = await door.submit({
+      execution_id,
+      command: { kind: 'ask', writer: writerOf(writer), question },
+    })
+    if ('fault' in result) throw result.fault
+    return { status: result.answer ?? 'exists' }
+  },
+
+  async decide({ execution_id, ...decision }) {
+    const execution = await door.change({ execution_id, command: { kind: 'decide', decision } })
+    const { rows } = await approvals.list(db, { ...everything, execution_id })
+    const decided = rows.find(({ task_call_id, task_name, status }) =>
+      decision.task_call_id === ''
+        ? task_name === decision.task_name && status !== 'pending'
+        : task_call_id === decision.task_call_id,
+    )
+    if (!decided) throw new Fault('not_found', 'not_found')
+    return { approval: toApproval(decided), execution: toMessage(execution) }
+  },
+
+  async list({ limit, ...filter }) {
+    const most = Math.min(limit || MAX_PAGE, MAX_PAGE)
+    const { rows, total } = await approvals.list(db, { ...filter, limit: most })
+    return { approvals: rows.map(toApproval), total }
+  },
+})
+
+const toApproval = (row: approvals.ListedApproval): Message => ({
+  ...row,
+  decided_at: row.decided_at,
+  reason: row.reason,
+})
