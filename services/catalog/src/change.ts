@@ -1,0 +1,39 @@
+import type { Db, Tx } from '@windlass/runtime/db'
+import { bumpEpoch } from '@windlass/runtime/epoch'
+import { newId } from '@windlass/runtime/ids'
+import type { Logger } from '@windlass/runtime/log'
+import type { Loop } from '@windlass/runtime/loop'
+import type { Redis } from '@windlass/runtime/redis'
+import * as pendingEpochs from './store/pending-epochs.ts'
+
+export interface Changing {
+  db: Db
+  redis: Redis
+  /** Publishes the events of the change. */
+  relay: Loop
+  log: Logger
+}
+
+/**
+ * The only way in which the catalog changes: commit, then void the caches, then answer. Throws
+ * `unavailable` when the change stands but the caches do not know of it; a loop goes on trying.
+ */
+export async function change<T>(
+  { db, redis, relay, log }: Changing,
+  work: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  const token = newId()
+  const result = await db.tx(async (tx) => {
+    const done = await work(tx)
+    await pendingEpochs.add(tx, token)
+    return done
+  })
+  relay.poke()
+  await bumpEpoch(redis, 'catalog')
+  try {
+    await pendingEpochs.clear(db, [token])
+  } catch (error) {
+    log.warn({ err: error }, 'epoch marker left behind')
+  }
+  return result
+}

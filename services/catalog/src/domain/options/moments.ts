@@ -1,0 +1,112 @@
+import { argumentsOf } from '../python/arguments.ts'
+import { constantOf } from '../python/constants.ts'
+import { calleeOf, type Expression, follow, pathsOf } from '../python/expression.ts'
+
+/** A point in time as written: a wall clock and, where given, its offset or zone. */
+export interface Moment {
+  /** RFC 3339 without offset. */
+  clock: string
+  /** `Z`, `+02:00`, or empty. */
+  offset: string
+  /** An IANA name, or empty. */
+  zone: string
+}
+
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?)?(Z|[+-]\d\d:\d\d)?$/
+const PARTS = ['year', 'month', 'day', 'hour', 'minute', 'second', 'microsecond']
+const MINUTES: Record<string, number> = { days: 1440, hours: 60, minutes: 1, seconds: 1 / 60 }
+
+/** The moment of `datetime(…)`, `datetime.fromisoformat("…")` or an ISO 8601 text; undefined for all else. */
+export function momentOf(expression: Expression): Moment | undefined {
+  const here = follow(expression)
+  const text = constantOf(here)
+  if (typeof text === 'string') return parsed(text)
+  const path = calledPath(here)
+  if (path === 'datetime.datetime') return constructed(here)
+  if (path !== 'datetime.datetime.fromisoformat') return undefined
+  const [only, ...others] = argumentsOf(here).positional
+  const iso = only && others.length === 0 ? constantOf(only) : undefined
+  return typeof iso === 'string' ? parsed(iso) : undefined
+}
+
+function calledPath(call: Expression): string | undefined {
+  const called = calleeOf(call)
+  return called && pathsOf(called)[0]
+}
+
+function parsed(text: string): Moment | undefined {
+  const [, ...parts] = ISO.exec(text) ?? []
+  const offset = parts.pop()
+  const micro = parts.pop()?.padEnd(6, '0')
+  const numbers = [...parts, micro].map((digits) => Number(digits ?? 0))
+  return parts.length > 0 ? moment(numbers, { offset: offset ?? '', zone: '' }) : undefined
+}
+
+function constructed(call: Expression): Moment | undefined {
+  const { positional, keywords, incomplete } = argumentsOf(call)
+  if (incomplete || positional.length > PARTS.length) return undefined
+  const zone = keywords.get('tzinfo')
+  const place = zone ? placeOf(zone) : { offset: '', zone: '' }
+  const given = PARTS.map((name, i) => positional[i] ?? keywords.get(name))
+  const numbers = given.map((value) => (value ? constantOf(value) : 0))
+  const whole = numbers.every((value) => Number.isInteger(value))
+  return whole && place ? moment(numbers as number[], place) : undefined
+}
+
+/** `timezone.utc`, `UTC`, `ZoneInfo("Europe/Oslo")`, `timezone(timedelta(hours=2))`, or None. */
+function placeOf(zone: Expression): Pick<Moment, 'offset' | 'zone'> | undefined {
+  const here = follow(zone)
+  if (constantOf(here) === null) return { offset: '', zone: '' }
+  const [path] = pathsOf(here)
+  if (path === 'datetime.timezone.utc' || path === 'datetime.UTC') return { offset: 'Z', zone: '' }
+  const called = calledPath(here)
+  const [only] = called ? argumentsOf(here).positional : []
+  if (!only) return undefined
+  if (called === 'zoneinfo.ZoneInfo') {
+    const name = constantOf(only)
+    return typeof name === 'string' && isZone(name) ? { offset: '', zone: name } : undefined
+  }
+  return called === 'datetime.timezone' ? fixedOffset(only) : undefined
+}
+
+function fixedOffset(delta: Expression): Pick<Moment, 'offset' | 'zone'> | undefined {
+  const here = follow(delta)
+  const { positional, keywords } = argumentsOf(here)
+  if (calledPath(here) !== 'datetime.timedelta' || positional.length > 0) return undefined
+  let minutes = 0
+  for (const [unit, value] of keywords) {
+    minutes += Number(constantOf(value) ?? Number.NaN) * (MINUTES[unit] ?? Number.NaN)
+  }
+  if (!Number.isInteger(minutes) || Math.abs(minutes) >= 1440) return undefined
+  const two = (n: number) => String(n).padStart(2, '0')
+  const size = Math.abs(minutes)
+  const sign = minutes < 0 ? '-' : '+'
+  return { offset: `${sign}${two(Math.floor(size / 60))}:${two(size % 60)}`, zone: '' }
+}
+
+/** Refuses days and hours that do not exist. */
+function moment(
+  [year = 0, month = 0, day = 0, ...time]: number[],
+  place: Pick<Moment, 'offset' | 'zone'>,
+): Moment | undefined {
+  const [hour = 0, minute = 0, second = 0, micro = 0] = time
+  const at = new Date(0)
+  at.setUTCFullYear(year, month - 1, day)
+  at.setUTCHours(hour, minute, second)
+  const clock = Number.isNaN(at.getTime()) ? '' : at.toISOString().slice(0, 19)
+  const two = (n: number) => String(n).padStart(2, '0')
+  const wanted = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}:${two(second)}`
+  if (year < 1 || clock !== wanted || micro < 0 || micro > 999_999) return undefined
+  return { clock: micro ? `${clock}.${String(micro).padStart(6, '0')}` : clock, ...place }
+}
+
+/** Whether this is the name of a time zone. Offsets and the machine's own zone are none. */
+export function isZone(name: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name) || name.toLowerCase() === 'local') return false
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }))
+  } catch {
+    return false
+  }
+}

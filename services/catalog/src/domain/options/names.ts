@@ -1,0 +1,70 @@
+import { constant, type Option, refuse } from './option.ts'
+
+const NAMESPACE = /^[a-z0-9][a-z0-9_-]{0,63}$/
+/** Letters and digits of any script, and marks that belong to them. */
+const WORKFLOW_NAME = /^[\p{L}\p{M}\p{N}._-]([\p{L}\p{M}\p{N} ._-]*[\p{L}\p{M}\p{N}._-])?$/u
+const MAX_NAME_CHARS = 128
+const SECRET_NAME = /^[^/\p{C}]{1,255}$/u
+const PERMISSION_PART = '[^:\\p{C}\\s][^:\\p{C}]*'
+const PERMISSION = new RegExp(`^${PERMISSION_PART}(:${PERMISSION_PART})*$`, 'u')
+const MAX_PERMISSION_CHARS = 512
+
+type Named = Pick<Option, 'owner' | 'name'>
+
+/** The value of a name option, or undefined where it asks for the default. */
+export function declaredName(option: Option | undefined): string | undefined {
+  if (!option) return undefined
+  const value = constant(option)
+  if (value === null || value === '') return undefined
+  if (typeof value !== 'string') throw refuse(option, 'it must be text')
+  return value.normalize('NFC')
+}
+
+export function checkNamespace(option: Named, namespace: string): string {
+  if (!NAMESPACE.test(namespace)) {
+    throw refuse(
+      option,
+      `'${shorten(namespace)}' is not 1 to 64 of lower-case letters, digits, _ and -, the first a letter or digit`,
+    )
+  }
+  return namespace
+}
+
+export function checkWorkflowName(option: Named, name: string): string {
+  const reserved = name === '.' || name === '..'
+  if (reserved || [...name].length > MAX_NAME_CHARS || !WORKFLOW_NAME.test(name)) {
+    throw refuse(
+      option,
+      `'${shorten(name)}' is not 1 to ${MAX_NAME_CHARS} of letters, digits, blanks, '.', '_' and '-'`,
+    )
+  }
+  return name
+}
+
+/** Secret names, as in `secret_requests`. */
+export function checkSecretNames(option: Named, names: string[]): string[] {
+  for (const name of names) {
+    if (!SECRET_NAME.test(name) || name === '.' || name === '..') {
+      throw refuse(option, `'${shorten(name)}' is not the name of a secret`)
+    }
+  }
+  return names.map((name) => name.normalize('NFC'))
+}
+
+/** Permissions, as in `required_permissions`. */
+export function checkPermissions(option: Named, permissions: string[]): string[] {
+  for (const permission of permissions) {
+    if (!PERMISSION.test(permission) || permission.length > MAX_PERMISSION_CHARS) {
+      throw refuse(option, `'${shorten(permission)}' is not a permission`)
+    }
+  }
+  return permissions.map((permission) => permission.normalize('NFC'))
+}
+
+const SHOWN_CHARS = 60
+
+/** What the source says, short enough for a message and without characters that would hide in it. */
+const shorten = (name: string) => {
+  const plain = name.replace(/\p{C}/gu, '?')
+  return plain.length > SHOWN_CHARS ? `${plain.slice(0, SHOWN_CHARS)}…` : plain
+}

@@ -1,0 +1,52 @@
+import type { Node } from 'web-tree-sitter'
+import { type Expression, follow, part } from './expression.ts'
+import { nameOf } from './scope.ts'
+import { textOf } from './strings.ts'
+
+/** What a call is given. */
+export interface Arguments {
+  positional: Expression[]
+  keywords: Map<string, Expression>
+  /** Some were unpacked from what cannot be known here. */
+  incomplete: boolean
+}
+
+export const noArguments = (): Arguments => ({
+  positional: [],
+  keywords: new Map(),
+  incomplete: false,
+})
+
+/** The arguments of a call as expressions; `**options` counts where it is a dictionary of the source. */
+export function argumentsOf(call: Expression): Arguments {
+  const found = noArguments()
+  for (const child of call.node.childForFieldName('arguments')?.namedChildren ?? []) {
+    if (child.type === 'keyword_argument') addPair(found, call, child)
+    else if (child.type === 'dictionary_splat') addSplat(found, call, child)
+    else if (child.type === 'list_splat') found.incomplete = true
+    else if (child.type !== 'comment') found.positional.push(part(call, child))
+  }
+  return found
+}
+
+function addPair(found: Arguments, call: Expression, argument: Node): void {
+  const name = argument.childForFieldName('name')
+  const value = argument.childForFieldName('value')
+  if (name && value) found.keywords.set(nameOf(name), part(call, value))
+}
+
+function addSplat(found: Arguments, call: Expression, splat: Node): void {
+  const inner = splat.firstNamedChild
+  const dictionary = inner ? follow(part(call, inner)) : undefined
+  if (dictionary?.node.type !== 'dictionary') {
+    found.incomplete = true
+    return
+  }
+  for (const pair of dictionary.node.namedChildren) {
+    const key = pair.childForFieldName('key')
+    const value = pair.childForFieldName('value')
+    const name = key?.type === 'string' ? textOf(key) : undefined
+    if (name !== undefined && value) found.keywords.set(name, part(dictionary, value))
+    else if (pair.type !== 'comment') found.incomplete = true
+  }
+}

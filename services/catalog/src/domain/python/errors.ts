@@ -1,0 +1,32 @@
+import type { Node } from 'web-tree-sitter'
+import { syntaxFault } from './syntax-fault.ts'
+
+const COMPLETE = /_(statement|definition|clause)$|^(comment|block)$/
+
+/** Refuses a tree in which the parser met what is no Python, at the first such place. */
+export function checkTree(root: Node, source: string): void {
+  if (!root.hasError) return
+  const wrong = firstWrong(root)
+  throw syntaxFault(
+    source,
+    wrong.startIndex,
+    wrong.isMissing ? `expected '${wrong.type}'` : 'invalid syntax',
+  )
+}
+
+/** An error node begins where its construct does; what is wrong is its first part that is not complete. */
+function firstWrong(root: Node): Node {
+  let node = root
+  for (;;) {
+    const wrong = node.children.find(
+      (child) =>
+        child.isMissing ||
+        child.isError ||
+        child.hasError ||
+        (node.isError && !COMPLETE.test(child.type)),
+    )
+    if (!wrong) return node
+    if (wrong.isMissing || !(wrong.isError || wrong.hasError)) return wrong
+    node = wrong
+  }
+}

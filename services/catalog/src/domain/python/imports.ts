@@ -1,0 +1,47 @@
+import type { Node } from 'web-tree-sitter'
+
+interface Imported {
+  /** The name it is known by from then on; absent for `*`. */
+  name?: string
+  /** What that name stands for. */
+  path: string
+  /** As it is listed: a module, or a module and the name taken from it. */
+  listed: string
+}
+
+/** What an import statement brings in. A relative module keeps its leading dots in `path`, not in `listed`. */
+export function importsOf(statement: Node): Imported[] {
+  const names = statement.childrenForFieldName('name').map(nameAndAlias)
+  if (statement.type === 'import_statement') {
+    return names.map(({ name, alias }) => ({
+      // `import a.b` gives the name `a`; `import a.b as c` gives c, which is a.b.
+      name: alias ?? (name.split('.')[0] as string),
+      path: alias ? name : (name.split('.')[0] as string),
+      listed: name,
+    }))
+  }
+  const module = moduleOf(statement)
+  const listed = module.replace(/^\.+/, '')
+  const within = (name: string) => (listed ? `${listed}.${name}` : name)
+  if (statement.namedChildren.some((child) => child.type === 'wildcard_import')) {
+    return [{ path: module, listed: within('*') }]
+  }
+  return names.map(({ name, alias }) => ({
+    name: alias ?? name,
+    path: `${module}.${name}`,
+    listed: within(name),
+  }))
+}
+
+function moduleOf(statement: Node): string {
+  if (statement.type === 'future_import_statement') return '__future__'
+  return dotted(statement.childForFieldName('module_name')?.text ?? '')
+}
+
+function nameAndAlias(node: Node): { name: string; alias: string | undefined } {
+  const name = node.childForFieldName('name') ?? node
+  return { name: dotted(name.text), alias: node.childForFieldName('alias')?.text.normalize('NFKC') }
+}
+
+/** Blanks, even line ends, may stand around the dots. */
+const dotted = (text: string) => text.replace(/[\s\\]+/g, '').normalize('NFKC')

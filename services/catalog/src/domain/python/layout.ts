@@ -1,0 +1,221 @@
+import { Indentation } from './indentation.ts'
+import { syntaxFault } from './syntax-fault.ts'
+
+/** What CPython's tokenizer allows. */
+const MAX_NESTING = 200
+
+/** What begins a line that ends in a colon and has a block below it. */
+const HEADERS = new Set(
+  'if elif else for while try except finally with def class async match case'.split(' '),
+)
+const STRING_PREFIXES = new Set(['r', 'b', 'u', 'f', 't', 'br', 'rb', 'fr', 'rf', 'tr', 'rt'])
+const WORD = /[\p{L}\p{N}\p{M}_]+/uy
+const CLOSING: Record<string, string> = { '(': ')', '[': ']', '{': '}' }
+
+/** The text part of an f-string: up to its quote or, in a format specification, to the end of its field. */
+interface TextPart {
+  quote: string
+  raw: boolean
+  inSpecification: boolean
+}
+
+interface Bracket {
+  open: string
+  at: number
+  /** The bracket opens a field of an f-string, whose text goes on after it. */
+  resume?: TextPart
+}
+
+/**
+ * Checks what a tolerant parser lets pass and a tokenizer does not: indentation, brackets, string
+ * ends. Takes linear time and a stack of at most 200, so it stands before the parser.
+ */
+export const checkLayout = (source: string): void => new Scanner(source).run()
+
+class Scanner {
+  readonly #source: string
+  readonly #brackets: Bracket[] = []
+  readonly #indentation: Indentation
+  #at = 0
+  /** Where the logical line begins. */
+  #lineAt = 0
+  #hasColon = false
+  /** Its last character that counts, and where that is. */
+  #last = ''
+  #lastAt = 0
+
+  constructor(source: string) {
+    this.#source = source
+    this.#indentation = new Indentation(source)
+  }
+
+  run(): void {
+    this.#enterLine()
+    while (this.#at < this.#source.length) this.#step(this.#source[this.#at] as string)
+    const open = this.#brackets.at(-1)
+    if (open) this.#refuse(open.at, `'${open.open}' was never closed`)
+    this.#enterLine()
+  }
+
+  #step(char: string): void {
+    if (char === '\n') this.#endLine()
+    else if (char === ' ' || char === '\t' || char === '\f') this.#at++
+    else if (char === '#') this.#skipComment()
+    else if (char === '\\') this.#joinLines()
+    else this.#token(char)
+  }
+
+  #token(char: string): void {
+    const start = this.#at
+    if (char === '"' || char === "'") this.#string('')
+    else if (char in CLOSING) this.#open({ open: char, at: start })
+    else if (char === ')' || char === ']' || char === '}') this.#close(char)
+    else if (char === ':' && this.#brackets.at(-1)?.resume) {
+      this.#specification()
+      this.#last = '"'
+      return
+    } else this.#word()
+    if (char === ':' && this.#brackets.length === 0) this.#hasColon = true
+    this.#last = char
+    this.#lastAt = start
+  }
+
+  #endLine(): void {
+    this.#at++
+    if (this.#brackets.length === 0) this.#enterLine()
+  }
+
+  /** Goes to where the next logical line begins, as the line before lets it. */
+  #enterLine(): void {
+    const opensBlock = this.#last === ':'
+    WORD.lastIndex = this.#lineAt
+    const isHeader = this.#last !== '' && HEADERS.has(WORD.exec(this.#source)?.[0] ?? '')
+    if (opensBlock && !isHeader) this.#refuse(this.#lineAt, 'invalid syntax')
+    const before = {
+      opensBlock,
+      lacksColon: isHeader && !this.#hasColon,
+      lastAt: this.#lastAt,
+    }
+    this.#at = this.#lineAt = this.#indentation.enter(this.#at, before)
+    this.#last = ''
+    this.#hasColon = false
+  }
+
+  #skipComment(): void {
+    const end = this.#source.indexOf('\n', this.#at)
+    this.#at = end < 0 ? this.#source.length : end
+  }
+
+  #joinLines(): void {
+    if (this.#source[this.#at + 1] !== '\n' && this.#at + 1 < this.#source.length) {
+      this.#refuse(this.#at, 'unexpected character after line continuation character')
+    }
+    this.#at += 2
+  }
+
+  #word(): void {
+    WORD.lastIndex = this.#at
+    const word = WORD.exec(this.#source)?.[0]
+    this.#at += word?.length ?? 1
+    const next = this.#source[this.#at]
+    const quoted = next === '"' || next === "'"
+    if (word && quoted && STRING_PREFIXES.has(word.toLowerCase())) this.#string(word.toLowerCase())
+  }
+
+  #open(bracket: Bracket): void {
+    if (this.#brackets.length === MAX_NESTING) {
+      this.#refuse(this.#at, 'too many nested parentheses')
+    }
+    this.#brackets.push(bracket)
+    this.#at++
+  }
+
+  #close(char: string): void {
+    const bracket = this.#brackets.pop()
+    if (!bracket) this.#refuse(this.#at, `unmatched '${char}'`)
+    else if (CLOSING[bracket.open] !== char) {
+      this.#refuse(
+        this.#at,
+        `closing parenthesis '${char}' does not match opening parenthesis '${bracket.open}'`,
+      )
+    }
+    this.#at++
+    if (bracket?.resume) this.#text(bracket.resume)
+  }
+
+  #specification(): void {
+    const field = this.#brackets.at(-1)?.resume as TextPart
+    this.#at++
+    this.#text({ ...field, inSpecification: true })
+  }
+
+  #string(prefix: string): void {
+    const start = this.#at
+    const char = this.#source[start] as string
+    const quote = this.#source.startsWith(char.repeat(3), start) ? char.repeat(3) : char
+    this.#at += quote.length
+    if (/[ft]/.test(prefix)) {
+      this.#text({ quote, raw: prefix.includes('r'), inSpecification: false })
+    } else this.#plainText(quote, start)
+  }
+
+  #plainText(quote: string, start: number): void {
+    for (; this.#at < this.#source.length; this.#at++) {
+      const char = this.#source[this.#at]
+      if (char === '\\') this.#at++
+      else if (char === quote[0] && this.#source.startsWith(quote, this.#at)) {
+        this.#at += quote.length
+        return
+      } else if (char === '\n' && quote.length === 1) break
+    }
+    this.#refuse(start, 'unterminated string literal')
+  }
+
+  /** The text of an f-string, to its end or to the field that interrupts it. */
+  #text(part: TextPart): void {
+    const start = this.#at
+    while (this.#at < this.#source.length) {
+      const char = this.#source[this.#at] as string
+      if (char === '\n' && part.quote.length === 1) break
+      if (!this.#textGoesOn(char, part)) return
+    }
+    this.#refuse(Math.min(start, this.#source.length - 1), 'unterminated f-string literal')
+  }
+
+  #textGoesOn(char: string, part: TextPart): boolean {
+    if (char === '{' || char === '}') return this.#brace(char, part)
+    if (char === '\\') this.#escape(part)
+    else if (char === part.quote[0] && this.#source.startsWith(part.quote, this.#at)) {
+      if (part.inSpecification) this.#refuse(this.#at, "f-string: expecting '}'")
+      this.#at += part.quote.length
+      return false
+    } else this.#at++
+    return true
+  }
+
+  #brace(char: '{' | '}', part: TextPart): boolean {
+    if (this.#doubled(char, part)) return true
+    if (char === '{') this.#open({ open: '{', at: this.#at, resume: part })
+    else if (part.inSpecification) this.#close('}')
+    else this.#refuse(this.#at, "f-string: single '}' is not allowed")
+    return false
+  }
+
+  #doubled(char: string, { inSpecification }: TextPart): boolean {
+    if (inSpecification || this.#source[this.#at + 1] !== char) return false
+    this.#at += 2
+    return true
+  }
+
+  /** A character by its name, `\N{…}`, has braces that open no field. */
+  #escape({ raw }: TextPart): void {
+    const named = !raw && this.#source.startsWith('\\N{', this.#at)
+    const end = named ? this.#source.indexOf('}', this.#at) : -1
+    const brace = /[{}]/.test(this.#source[this.#at + 1] ?? '')
+    this.#at = end < 0 ? this.#at + (brace ? 1 : 2) : end + 1
+  }
+
+  #refuse(offset: number, reason: string): never {
+    throw syntaxFault(this.#source, offset, reason)
+  }
+}

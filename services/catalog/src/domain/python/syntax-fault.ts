@@ -1,0 +1,24 @@
+import { Fault } from '@windlass/runtime/faults'
+
+const MAX_SHOWN_CHARS = 160
+
+/** Refuses a source for what is wrong at one place of it, with line and column (from 1) and the text of that line. */
+export function syntaxFault(source: string, offset: number, reason: string): Fault {
+  const start = source.lastIndexOf('\n', offset - 1) + 1
+  const next = source.indexOf('\n', start)
+  const text = source.slice(start, next < 0 ? source.length : next)
+  const line = countLines(source, start)
+  const column = [...source.slice(start, offset)].length + 1
+  const shown = text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text
+  const message = `Syntax error in line ${line}, column ${column}: ${reason}: ${shown.trim()}`
+  return new Fault('invalid', message, { details: { line, column, text: shown } })
+}
+
+/** The number, from 1, of the line that begins at or holds `offset`. */
+export function countLines(source: string, offset: number): number {
+  let lines = 1
+  for (let at = source.indexOf('\n'); at >= 0 && at < offset; at = source.indexOf('\n', at + 1)) {
+    lines++
+  }
+  return lines
+}

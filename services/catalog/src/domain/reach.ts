@@ -1,0 +1,203 @@
+import type { Node } from 'web-tree-sitter'
+import type { Declaration } from './declaration.ts'
+import { argumentsOf } from './python/arguments.ts'
+import type { Budget } from './python/budget.ts'
+import type { Outline } from './python/outline.ts'
+import { AFTER_ALL, candidatesOf, type Definition, type Scope } from './python/scope.ts'
+
+/** What a workflow can come to run, besides its own body. */
+export interface Reach {
+  tasks: Declaration[]
+  /** Workflows of the same source that it names; what those reach is theirs. */
+  nested: Declaration[]
+}
+
+export interface Program {
+  outline: Outline
+  budget: Budget
+  declarations: Map<Definition, Declaration>
+}
+
+/** A part of the source that runs, and the names it sees. */
+interface Region {
+  node: Node
+  scope: Scope
+}
+
+/** A word of a region. */
+interface Word {
+  region: Region
+  name: string
+  start: number
+  end: number
+}
+
+const WORD = /[\p{L}_][\p{L}\p{N}\p{M}_]*/gu
+/** `name=…`: an argument's name, or a variable that is given a value. */
+const ASSIGNED = /\s*=(?!=)/y
+const CALLED = /\s*\(/y
+const VARIED = /\s*\.\s*with_options\s*\(/y
+
+/** What a name in a region leads to. */
+interface Edge {
+  declarations: Declaration[]
+  regions: Region[]
+}
+
+/** Which parts of a source lead to which, each read once however many workflows share it. */
+export class References {
+  readonly #program: Program
+  readonly #definitions = new Map<Definition, Edge>()
+  /** What may be meant by `something.name(…)`. */
+  readonly #methods = new Map<string, Edge>()
+  readonly #edges = new Map<string, Edge[]>()
+
+  constructor(program: Program) {
+    this.#program = program
+    for (const definition of program.outline.definitions) {
+      const edge = edgeTo(definition, program.declarations.get(definition))
+      this.#definitions.set(definition, edge)
+      const isTask = edge.declarations[0]?.kind === 'task'
+      if (isTask || definition.scope.kind === 'class') this.#addMethod(definition.name, edge)
+    }
+  }
+
+  /**
+   * Follows the names in a workflow's body to the tasks of the source, through its functions, classes
+   * and values, however deep: called, passed on, or kept in a list to be called later.
+   */
+  reachOf(workflow: Declaration): Reach {
+    const reached = new Set<Declaration>()
+    const edges = new Set<Edge>()
+    const regions = new Map<string, Region>()
+    const start = regionOf(workflow.definition)
+    regions.set(keyOf(start), start)
+    // What is added while it goes on is visited too.
+    for (const region of regions.values()) {
+      for (const edge of this.#edgesOf(region)) {
+        if (edges.has(edge)) continue
+        edges.add(edge)
+        for (const declaration of edge.declarations) reached.add(declaration)
+        for (const next of edge.regions) regions.set(keyOf(next), next)
+      }
+    }
+    reached.delete(workflow)
+    const all = [...reached]
+    return {
+      tasks: all.filter(({ kind }) => kind === 'task'),
+      nested: all.filter(({ kind }) => kind === 'workflow'),
+    }
+  }
+
+  #addMethod(name: string, { declarations, regions }: Edge): void {
+    const namesakes = this.#methods.get(name) ?? { declarations: [], regions: [] }
+    this.#methods.set(name, namesakes)
+    namesakes.declarations.push(...declarations)
+    namesakes.regions.push(...regions)
+  }
+
+  #edgesOf(region: Region): Edge[] {
+    const known = this.#edges.get(keyOf(region))
+    if (known) return known
+    const edges = this.#read(region)
+    this.#edges.set(keyOf(region), edges)
+    return edges
+  }
+
+  #read(region: Region): Edge[] {
+    const { source } = this.#program.outline
+    const edges: Edge[] = []
+    const done = new Set<string>()
+    const { startIndex, endIndex } = region.node
+    WORD.lastIndex = startIndex
+    for (
+      let match = WORD.exec(source);
+      match && match.index < endIndex;
+      match = WORD.exec(source)
+    ) {
+      const [start, end] = [match.index, WORD.lastIndex]
+      const attribute = source[start - 1] === '.'
+      const name = match[0].normalize('NFKC')
+      const key = attribute ? `.${name}` : name
+      if (done.has(key)) continue
+      const word = { region, name, start, end }
+      const found = attribute ? this.#attribute(word) : this.#name(word)
+      if (found.done) done.add(key)
+      edges.push(...found.edges)
+      WORD.lastIndex = end
+    }
+    return edges
+  }
+
+  #attribute(word: Word): Found {
+    const methods = this.#methods.get(word.name)
+    if (!methods) return { edges: [], done: true }
+    const called = this.#follows(CALLED, word) && isIdentifier(word)
+    return { edges: called ? [methods] : [], done: called }
+  }
+
+  #name(word: Word): Found {
+    const { scope } = word.region
+    const bindings = candidatesOf(scope, word.name, AFTER_ALL)
+    const leads = bindings.some(({ kind }) => kind === 'definition' || kind === 'value')
+    if (!leads) return { edges: [], done: true }
+    if (this.#follows(ASSIGNED, word) || !isIdentifier(word)) return { edges: [], done: false }
+    const edges = bindings.flatMap((binding) => {
+      if (binding.kind === 'definition') return [this.#edgeTo(binding.definition, word)]
+      // A local value stands in the region itself.
+      const elsewhere = binding.kind === 'value' && binding.scope !== scope
+      const region = elsewhere ? { node: binding.value, scope: binding.scope } : undefined
+      return region ? [{ declarations: [], regions: [region] }] : []
+    })
+    return { edges, done: !this.#follows(VARIED, word) }
+  }
+
+  #edgeTo(definition: Definition, word: Word): Edge {
+    const edge = this.#definitions.get(definition) as Edge
+    const [task] = edge.declarations
+    if (task?.kind !== 'task' || !this.#follows(VARIED, word)) return edge
+    return { ...edge, declarations: [this.#variant(task, word)] }
+  }
+
+  /** `fetch.with_options(…)` is the task with some options changed. */
+  #variant(task: Declaration, { region, start }: Word): Declaration {
+    let call = region.node.descendantForIndex(start, VARIED.lastIndex)
+    while (call && call.type !== 'call') call = call.parent
+    if (!call) return task
+    const { budget } = this.#program
+    const changed = argumentsOf({ node: call, scope: region.scope, at: AFTER_ALL, hops: 0, budget })
+    const { positional, keywords, incomplete } = task.options
+    const options = {
+      positional,
+      keywords: new Map([...keywords, ...changed.keywords]),
+      incomplete: incomplete || changed.incomplete,
+    }
+    return { ...task, options }
+  }
+
+  #follows(what: RegExp, { end }: Word): boolean {
+    what.lastIndex = end
+    return what.test(this.#program.outline.source)
+  }
+}
+
+interface Found {
+  edges: Edge[]
+  /** The same name need not be looked at again in its region. */
+  done: boolean
+}
+
+function edgeTo(definition: Definition, declaration: Declaration | undefined): Edge {
+  const regions = declaration?.kind === 'workflow' ? [] : [regionOf(definition)]
+  return { declarations: declaration ? [declaration] : [], regions }
+}
+
+const regionOf = ({ node, body }: Definition): Region => ({ node, scope: body })
+
+const keyOf = ({ node }: Region) => `${node.startIndex}-${node.endIndex}`
+
+/** Not a word in a string or a comment. */
+function isIdentifier({ region, start, end }: Word): boolean {
+  const node = region.node.descendantForIndex(start, end)
+  return node?.type === 'identifier' && node.startIndex === start && node.endIndex === end
+}

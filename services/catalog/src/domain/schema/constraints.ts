@@ -1,0 +1,85 @@
+import { constantOf } from '../python/constants.ts'
+import type { Expression } from '../python/expression.ts'
+import { jsonOf } from './json.ts'
+import type { Schema } from './known-types.ts'
+
+type Options = Map<string, Expression>
+
+const BOUNDS: Record<string, string> = {
+  gt: 'exclusiveMinimum',
+  ge: 'minimum',
+  lt: 'exclusiveMaximum',
+  le: 'maximum',
+  multiple_of: 'multipleOf',
+}
+const LENGTHS: Record<string, Record<string, string>> = {
+  min_length: { string: 'minLength', array: 'minItems', object: 'minProperties' },
+  max_length: { string: 'maxLength', array: 'maxItems', object: 'maxProperties' },
+  min_items: { array: 'minItems' },
+  max_items: { array: 'maxItems' },
+}
+const MAX_PATTERN_CHARS = 1_000
+const NOT_LINEAR = /\\[1-9]|\\k<|\(\?(?:[=!]|<[=!])/
+
+/** Narrows a schema by the bounds that a field or `Annotated` gives; answers what it could not take over. */
+export function constrain(schema: Schema, options: Options): string[] {
+  const left: string[] = []
+  for (const [name, value] of options) {
+    const known = constantOf(value)
+    if (name in BOUNDS) bound(schema, BOUNDS[name] as string, known, left)
+    else if (name in LENGTHS) length(schema, LENGTHS[name] as Record<string, string>, known, left)
+    else if (name === 'pattern' || name === 'regex') pattern(schema, known, left)
+  }
+  return left
+}
+
+/** Says in a schema what a field says of itself to its readers. */
+export function describe(schema: Schema, options: Options): void {
+  for (const name of ['title', 'description', 'examples']) {
+    const value = options.get(name)
+    const known = value ? jsonOf(constantOf(value)) : undefined
+    if (known !== undefined && known !== null) schema[name] = known
+  }
+}
+
+/** The parts of a schema that are of one of the types: it itself, or some of its alternatives. */
+function partsOf(schema: Schema, types: string[]): Schema[] {
+  if (Array.isArray(schema.anyOf)) {
+    return (schema.anyOf as Schema[]).flatMap((alternative) => partsOf(alternative, types))
+  }
+  return types.includes(String(schema.type)) ? [schema] : []
+}
+
+function bound(schema: Schema, keyword: string, value: unknown, left: string[]): void {
+  const numbers = partsOf(schema, ['integer', 'number'])
+  // A bound on a date cannot be said in JSON Schema; it is checked by the workflow alone.
+  if (typeof value !== 'number' || numbers.length === 0) left.push(keyword)
+  else for (const part of numbers) part[keyword] = value
+}
+
+function length(
+  schema: Schema,
+  keywords: Record<string, string>,
+  value: unknown,
+  left: string[],
+): void {
+  const parts = partsOf(schema, Object.keys(keywords))
+  if (typeof value !== 'number' || parts.length === 0) left.push('length')
+  else for (const part of parts) part[keywords[String(part.type)] as string] = value
+}
+
+/** Only what can be matched in linear time is passed on, and reads the same in both dialects. */
+function pattern(schema: Schema, value: unknown, left: string[]): void {
+  const parts = partsOf(schema, ['string'])
+  if (typeof value !== 'string' || parts.length === 0 || !isPortable(value)) left.push('pattern')
+  else for (const part of parts) part.pattern = value
+}
+
+function isPortable(pattern: string): boolean {
+  if (pattern.length > MAX_PATTERN_CHARS || NOT_LINEAR.test(pattern)) return false
+  try {
+    return Boolean(new RegExp(pattern, 'u'))
+  } catch {
+    return false
+  }
+}

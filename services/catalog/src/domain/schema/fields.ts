@@ -1,0 +1,86 @@
+import { argumentsOf } from '../python/arguments.ts'
+import { constantOf } from '../python/constants.ts'
+import { bare, calleeOf, type Expression, pathsOf } from '../python/expression.ts'
+import { subscriptOf } from './type-expression.ts'
+
+/** What is said of one field besides its type. */
+export interface FieldOptions {
+  options: Map<string, Expression>
+  /** It may be left out. */
+  hasDefault: boolean
+  default?: Expression
+}
+
+const FIELD_CALLS = new Set(['pydantic.Field', 'pydantic.fields.Field', 'dataclasses.field'])
+/** Calls in `Annotated` that say what keyword arguments of `Field` say. */
+const METADATA: Record<string, string[]> = {
+  'annotated_types.Gt': ['gt'],
+  'annotated_types.Ge': ['ge'],
+  'annotated_types.Lt': ['lt'],
+  'annotated_types.Le': ['le'],
+  'annotated_types.Interval': [],
+  'annotated_types.MultipleOf': ['multiple_of'],
+  'annotated_types.MinLen': ['min_length'],
+  'annotated_types.MaxLen': ['max_length'],
+  'annotated_types.Len': ['min_length', 'max_length'],
+  'pydantic.StringConstraints': [],
+  'pydantic.types.StringConstraints': [],
+}
+
+/** Reads `= Field(…)`, `= field(…)` or a plain default. */
+export function fieldOptions(value: Expression | undefined): FieldOptions {
+  const options = new Map<string, Expression>()
+  if (!value) return { options, hasDefault: false }
+  const here = bare(value)
+  const given = isField(here) ? argumentsOf(here) : undefined
+  if (!given) return { options, ...defaultOf(here) }
+  const { positional, keywords } = given
+  const fallback = keywords.get('default') ?? positional[0]
+  if (fallback) return { options: keywords, ...defaultOf(bare(fallback)) }
+  return { options: keywords, hasDefault: keywords.has('default_factory') }
+}
+
+function defaultOf(value: Expression): Pick<FieldOptions, 'hasDefault' | 'default'> {
+  // `...` is how pydantic writes "required".
+  return value.node.type === 'ellipsis'
+    ? { hasDefault: false }
+    : { hasDefault: true, default: value }
+}
+
+const isField = (value: Expression): boolean => FIELD_CALLS.has(calledPath(value) ?? '')
+
+/** The options that one item of `Annotated[type, item, …]` adds; undefined for what says nothing here. */
+export function metadataOptions(item: Expression): FieldOptions | undefined {
+  const here = bare(item)
+  if (isField(here)) return fieldOptions(here)
+  const names = METADATA[calledPath(here) ?? '']
+  if (!names) return undefined
+  const { positional, keywords } = argumentsOf(here)
+  const options = new Map(keywords)
+  for (const [i, name] of names.entries()) {
+    const value = positional[i]
+    if (value && constantOf(value) !== null) options.set(name, value)
+  }
+  return { options, hasDefault: false }
+}
+
+/** Whether a type is wrapped in this word of typing, at any depth of such words: `Annotated[Required[int], …]`. */
+export function isWrappedIn(type: Expression, word: string): boolean {
+  let here = bare(type)
+  for (let depth = 0; depth < 8; depth++) {
+    const subscript = subscriptOf(here)
+    const name = lastName(subscript?.base ?? here)
+    if (name === word) return true
+    const [inner] = subscript?.args ?? []
+    if (!inner || !/^(Annotated|Required|NotRequired|ReadOnly|Final|ClassVar)$/.test(name)) break
+    here = inner
+  }
+  return false
+}
+
+const lastName = (expression: Expression): string => pathsOf(expression)[0]?.split('.').at(-1) ?? ''
+
+function calledPath(call: Expression): string | undefined {
+  const called = calleeOf(call)
+  return called && pathsOf(called)[0]
+}

@@ -1,0 +1,13 @@
+import type { Constant } from '../python/constants.ts'
+
+/** A constant as JSON has it, or undefined where JSON has no such thing. */
+export function jsonOf(value: Constant | undefined): unknown {
+  if (value instanceof Map) {
+    const entries = [...value].map(([key, item]) => [key, jsonOf(item)])
+    const plain = entries.every(([key, item]) => typeof key === 'string' && item !== undefined)
+    return plain ? Object.fromEntries(entries) : undefined
+  }
+  if (!Array.isArray(value)) return value
+  const items = value.map(jsonOf)
+  return items.includes(undefined) ? undefined : items
+}

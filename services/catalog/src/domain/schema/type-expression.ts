@@ -1,0 +1,64 @@
+import type { Node } from 'web-tree-sitter'
+import { bare, bindingsOf, type Expression, part } from '../python/expression.ts'
+import { AFTER_ALL, candidatesOf, type Definition, nameOf } from '../python/scope.ts'
+
+/** `list[int]`: what is subscripted, and with what. */
+export interface Subscript {
+  base: Expression
+  args: Expression[]
+}
+
+/** The parts of a subscripted type, or undefined for another expression. */
+export function subscriptOf(expression: Expression): Subscript | undefined {
+  const { node } = expression
+  const here = (part_: Node) => bare(part(expression, part_))
+  if (node.type === 'generic_type') {
+    const [base, parameters] = node.namedChildren
+    if (!base) return undefined
+    return { base: here(base), args: withoutComments(parameters).map(here) }
+  }
+  const base = node.type === 'subscript' ? node.childForFieldName('value') : null
+  if (!base) return undefined
+  const args = node.childrenForFieldName('subscript').map(here)
+  const [only] = args
+  const tuple = args.length === 1 && only?.node.type === 'tuple' ? only.node : undefined
+  return { base: here(base), args: tuple ? withoutComments(tuple).map(here) : args }
+}
+
+const withoutComments = (node: Node | undefined): Node[] =>
+  node?.namedChildren.filter(({ type }) => type !== 'comment') ?? []
+
+/** The alternatives of `A | B | C`, however many. */
+export function alternativesOf(expression: Expression): Expression[] {
+  const found: Expression[] = []
+  let here = bare(expression)
+  // The tree leans to the left, so this meets the last alternative first.
+  while (isUnion(here.node)) {
+    const [left, right] = [
+      here.node.childForFieldName('left'),
+      here.node.childForFieldName('right'),
+    ]
+    if (right) found.push(bare(part(here, right)))
+    if (!left) break
+    here = bare(part(here, left))
+  }
+  return [...found, here].reverse()
+}
+
+export const isUnion = (node: Node): boolean =>
+  node.type === 'binary_operator' && node.childForFieldName('operator')?.text === '|'
+
+/** The class of the source that a type names: `Order`, `Order.Line`. */
+export function classOf(expression: Expression): Definition | undefined {
+  const { node } = expression
+  if (node.type === 'identifier') return classIn(bindingsOf(expression)[0])
+  const object = node.type === 'attribute' ? node.childForFieldName('object') : null
+  const name = node.childForFieldName('attribute')
+  const owner = object ? classOf(part(expression, object)) : undefined
+  return owner && name ? classIn(candidatesOf(owner.body, nameOf(name), AFTER_ALL)[0]) : undefined
+}
+
+function classIn(binding: ReturnType<typeof bindingsOf>[number] | undefined) {
+  const definition = binding?.kind === 'definition' ? binding.definition : undefined
+  return definition?.kind === 'class' ? definition : undefined
+}

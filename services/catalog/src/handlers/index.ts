@@ -1,0 +1,94 @@
+import type { CatalogService, Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { Fault, notFound } from '@windlass/runtime/faults'
+import { parseId } from '@windlass/runtime/ids'
+import type { Handlers } from '@windlass/runtime/rpc'
+import type { Analyzer } from '../analysis/analyzer.ts'
+import { type Changing, change } from '../change.ts'
+import { type Declared, withSchema } from '../domain/analysis.ts'
+import { workflowNotFound } from '../not-found.ts'
+import { register } from '../register.ts'
+import { remove } from '../remove.ts'
+import type { Name } from '../store/names.ts'
+import * as versions from '../store/versions.ts'
+
+export interface Parts extends Changing {
+  analyzer: Analyzer
+  maxSourceBytes: number
+}
+
+export function handlers(parts: Parts): Handlers<typeof CatalogService> {
+  const { db } = parts
+  const declared = (source: Uint8Array) => {
+    if (source.length > parts.maxSourceBytes) {
+      const reason = `Workflow source too large: more than ${parts.maxSourceBytes} bytes`
+      throw new Fault('too_large', reason)
+    }
+    return parts.analyzer.analyze(source)
+  }
+  const found = async (request: Name & { version: number }, withSource: boolean) => {
+    const name = exact(request)
+    const workflow = await versions.find(db, name, request.version, withSource)
+    if (!workflow) throw workflowNotFound(name, request.version)
+    return workflow
+  }
+
+  return {
+    analyze: async ({ source }) => ({ workflows: (await declared(source)).map(unstored) }),
+
+    async register(request) {
+      const workflows = await declared(request.source)
+      const stored = await change(parts, (tx) => register(tx, workflows, request))
+      const { created_by } = request
+      return {
+        workflows: workflows.map((workflow, i) => ({
+          ...unstored(workflow),
+          ...stored[i],
+          created_by,
+        })),
+      }
+    },
+
+    resolve: (request) => found(request, false),
+
+    get: (request) => found(request, true),
+
+    async getById({ id }) {
+      const known = parseId(id)
+      const workflow = known && (await versions.findById(db, known))
+      if (!workflow) throw notFound('Workflow', id)
+      return workflow
+    },
+
+    list: async ({ namespace }) => ({ workflows: await versions.listLatest(db, namespace) }),
+
+    async listVersions(request) {
+      const name = exact(request)
+      const workflows = await versions.listVersions(db, name)
+      if (workflows.length === 0) throw workflowNotFound(name)
+      return { workflows }
+    },
+
+    delete: async (request) => ({
+      deleted: await change(parts, (tx) =>
+        remove(tx, { ...exact(request), version: request.version }),
+      ),
+    }),
+  }
+}
+
+/** Names are stored in normal form and compared exactly. */
+const exact = ({ namespace, name }: Name): Name => ({
+  namespace: namespace.normalize('NFC'),
+  name: name.normalize('NFC'),
+})
+
+/** A declared workflow as a record without what the store adds. */
+const unstored = (declared: Declared): Workflow => ({
+  ...declared,
+  id: '',
+  version: 0,
+  source: Buffer.alloc(0),
+  metadata_json: withSchema(declared.metadata_json, declared.input_schema_json),
+  created_at: undefined,
+  created_by: '',
+})

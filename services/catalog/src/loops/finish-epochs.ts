@@ -1,0 +1,21 @@
+import type { Db } from '@windlass/runtime/db'
+import { bumpEpoch } from '@windlass/runtime/epoch'
+import { Fault } from '@windlass/runtime/faults'
+import type { Logger } from '@windlass/runtime/log'
+import type { Redis } from '@windlass/runtime/redis'
+import * as pendingEpochs from '../store/pending-epochs.ts'
+
+/** Voids the caches for changes whose service died, or had no Redis, before it could. */
+export async function finishEpochs(db: Db, redis: Redis, log: Logger): Promise<void> {
+  const tokens = await pendingEpochs.list(db)
+  if (tokens.length === 0) return
+  try {
+    await bumpEpoch(redis, 'catalog')
+  } catch (error) {
+    // Tried again in a second, not after a growing pause: until then others may see what was.
+    if (!(error instanceof Fault)) throw error
+    log.warn({ err: error, changes: tokens.length }, 'caches not voided yet')
+    return
+  }
+  await pendingEpochs.clear(db, tokens)
+}

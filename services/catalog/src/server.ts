@@ -1,0 +1,55 @@
+import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { openBus } from '@windlass/runtime/bus'
+import { openDb } from '@windlass/runtime/db'
+import { loop } from '@windlass/runtime/loop'
+import type { Runtime } from '@windlass/runtime/main'
+import { relay } from '@windlass/runtime/outbox'
+import { openRedis, redisReady } from '@windlass/runtime/redis'
+import { RpcServer } from '@windlass/runtime/rpc-server'
+import type { Settings } from '@windlass/runtime/settings'
+import { sql } from '@windlass/runtime/sql'
+import { Analyzer } from './analysis/analyzer.ts'
+import { Pool } from './analysis/pool.ts'
+import { handlers } from './handlers/index.ts'
+import { finishEpochs } from './loops/finish-epochs.ts'
+
+const FLOOR_MS = 1_000
+/** How long one source may be read. */
+const ANALYSIS_MS = 2_000
+
+/** Builds the service from the outside in; teardown takes it apart in the opposite order. */
+export async function start(settings: Settings, { log, teardown }: Runtime) {
+  const { postgres, nats, catalog } = settings
+  const db = openDb(postgres.url, 'catalog', { maxConnections: postgres.max_connections })
+  teardown.add('database', () => db.close())
+  const redis = openRedis(settings.redis.url)
+  teardown.add('redis', () => redis.disconnect())
+  const bus = await openBus(nats.url, log)
+  teardown.add('bus', () => bus.close())
+  const pool = new Pool({ sdkModules: catalog.sdk_modules, limitMs: ANALYSIS_MS, log })
+  teardown.add('analysis', () => pool.stop())
+
+  const relaying = loop({ name: 'relay', pauseMs: FLOOR_MS, log }, () => relay(db, bus))
+  teardown.add('relay', () => relaying.stop())
+  const epochs = loop({ name: 'epochs', pauseMs: FLOOR_MS, log }, () =>
+    finishEpochs(db, redis, log),
+  )
+  teardown.add('epochs', () => epochs.stop())
+  await redisReady(redis)
+
+  const rpc = new RpcServer(log)
+  rpc.serve(
+    CatalogService,
+    handlers({
+      db,
+      redis,
+      log,
+      relay: relaying,
+      analyzer: new Analyzer((source) => pool.read(source)),
+      maxSourceBytes: catalog.max_workflow_upload_bytes,
+    }),
+  )
+  const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
+  teardown.add('rpc', () => rpc.stop())
+  return { grpc }
+}

@@ -1,0 +1,34 @@
+import type { Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+
+/** Which workflow is meant. */
+export interface Name {
+  namespace: string
+  name: string
+}
+
+/**
+ * Takes the next version number of each workflow and locks it until the transaction ends. Always in
+ * the same order, so that uploads that share workflows wait for one another and never in a circle.
+ */
+export async function takeVersions(tx: Tx, names: Name[]): Promise<Map<string, number>> {
+  const rows = await tx.rows<Name & { last_version: number }>(sql`
+    insert into names (namespace, name, last_version)
+    select namespace, name, 1
+      from unnest(${names.map(({ namespace }) => namespace)}::text[],
+                  ${names.map(({ name }) => name)}::text[]) as new (namespace, name)
+     order by namespace collate "C", name collate "C"
+    on conflict (namespace, name) do update set last_version = names.last_version + 1
+    returning namespace, name, last_version`)
+  return new Map(rows.map((row) => [keyOf(row), row.last_version]))
+}
+
+/** Locks a workflow until the transaction ends; answers whether it ever was. */
+export async function lock(tx: Tx, { namespace, name }: Name): Promise<boolean> {
+  const row = await tx.maybe(sql`
+    select last_version from names where namespace = ${namespace} and name = ${name} for update`)
+  return row !== undefined
+}
+
+/** As permissions and messages name a workflow. */
+export const keyOf = ({ namespace, name }: Name): string => `${namespace}/${name}`

@@ -1,0 +1,16 @@
+import type { Queries, Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+
+/** Marks, in the commit of a change, that the caches do not know of it yet. */
+export const add = (tx: Tx, token: string) =>
+  tx.run(sql`insert into pending_epochs (token) values (${token})`)
+
+export async function list(db: Queries): Promise<string[]> {
+  const rows = await db.rows<{ token: string }>(
+    sql`select token from pending_epochs order by since limit 1000`,
+  )
+  return rows.map(({ token }) => token)
+}
+
+export const clear = (db: Queries, tokens: string[]) =>
+  db.run(sql`delete from pending_epochs where token = any(${tokens}::uuid[])`)

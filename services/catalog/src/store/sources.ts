@@ -1,0 +1,9 @@
+import type { Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+
+/** Keeps an uploaded file under its hash, unless it is there. */
+export const save = (tx: Tx, sha256: string, bytes: Uint8Array) =>
+  tx.run(sql`
+    insert into sources (sha256, bytes)
+    values (${Buffer.from(sha256, 'hex')}, ${Buffer.from(bytes)})
+    on conflict (sha256) do nothing`)

@@ -1,0 +1,148 @@
+import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
+import type { Queries, Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+import { type Declared, withSchema } from '../domain/analysis.ts'
+import type { Name } from './names.ts'
+
+/** A version that is about to be. */
+export interface NewVersion extends Declared {
+  id: string
+  version: number
+}
+
+interface Row {
+  id: string
+  namespace: string
+  name: string
+  version: number
+  imports: string
+  metadata: string
+  requests: string
+  affinity: string
+  requirement: string
+  input_schema: string | undefined
+  created_at: Date
+  created_by: string
+  bytes?: Buffer
+}
+
+/** Where the schema is left out too the row is for lists, which may be long. */
+const listed = sql`
+  v.id, v.namespace, v.name, v.version, v.imports, v.metadata, v.requests, v.affinity,
+  v.requirement, v.created_at, v.created_by`
+const whole = sql`${listed}, v.input_schema`
+
+/** Stores versions of one upload; answers when. */
+export const insert = (
+  tx: Tx,
+  versions: NewVersion[],
+  upload: { sha256: string; created_by: string },
+) =>
+  tx.maybe<{ created_at: Date }>(sql`
+    insert into versions (id, namespace, name, version, imports, metadata, requests, affinity,
+                          requirement, input_schema, source_sha256, created_by)
+    select id, namespace, name, version, imports::json, metadata::json, requests::json,
+           affinity::json, requirement::json, input_schema::json,
+           ${Buffer.from(upload.sha256, 'hex')}::bytea, ${upload.created_by}
+      from unnest(${versions.map(({ id }) => id)}::uuid[],
+                  ${versions.map(({ namespace }) => namespace)}::text[],
+                  ${versions.map(({ name }) => name)}::text[],
+                  ${versions.map(({ version }) => version)}::int[],
+                  ${versions.map(({ imports }) => JSON.stringify(imports))}::text[],
+                  ${versions.map(({ metadata_json }) => metadata_json)}::text[],
+                  ${versions.map(({ requests_json }) => requests_json)}::text[],
+                  ${versions.map(({ affinity_json }) => affinity_json)}::text[],
+                  ${versions.map(({ requirement }) => JSON.stringify(requirement))}::text[],
+                  ${versions.map(({ input_schema_json }) => input_schema_json || null)}::text[])
+        as new (id, namespace, name, version, imports, metadata, requests, affinity, requirement,
+                input_schema)
+    returning created_at`)
+
+/** A version by number, or the latest with 0; without its source unless that is asked for. */
+export async function find(
+  db: Queries,
+  { namespace, name }: Name,
+  version: number,
+  withSource: boolean,
+): Promise<Workflow | undefined> {
+  const row = await db.maybe<Row>(sql`
+    select ${whole}, case when ${withSource} then s.bytes end as bytes
+      from versions v left join sources s on ${withSource} and s.sha256 = v.source_sha256
+     where v.namespace = ${namespace} and v.name = ${name} and v.deleted_at is null
+       and (${version}::int = 0 or v.version = ${version}::int)
+     order by v.version desc
+     limit 1`)
+  return row && workflowOf(row)
+}
+
+/** A version with its source, deleted or not. */
+export async function findById(db: Queries, id: string): Promise<Workflow | undefined> {
+  const row = await db.maybe<Row>(sql`
+    select ${whole}, s.bytes
+      from versions v join sources s on s.sha256 = v.source_sha256
+     where v.id = ${id}`)
+  return row && workflowOf(row)
+}
+
+/** The latest version of each workflow of a namespace, or of all with ''. */
+export async function listLatest(db: Queries, namespace: string): Promise<Workflow[]> {
+  const rows = await db.rows<Row>(sql`
+    select ${listed}
+      from names n
+      join lateral (
+        select * from versions
+         where namespace = n.namespace and name = n.name and deleted_at is null
+         order by version desc
+         limit 1) v on true
+     where ${namespace} = '' or n.namespace = ${namespace}
+     order by n.namespace, n.name`)
+  return rows.map(workflowOf)
+}
+
+/** Newest first. */
+export async function listVersions(db: Queries, { namespace, name }: Name): Promise<Workflow[]> {
+  const rows = await db.rows<Row>(sql`
+    select ${listed}
+      from versions v
+     where v.namespace = ${namespace} and v.name = ${name} and v.deleted_at is null
+     order by v.version desc`)
+  return rows.map(workflowOf)
+}
+
+/** Deletes one version, or all with 0; answers how many there were. */
+export const remove = (tx: Tx, { namespace, name }: Name, version: number) =>
+  tx.run(sql`
+    update versions
+       set deleted_at = now()
+     where namespace = ${namespace} and name = ${name} and deleted_at is null
+       and (${version}::int = 0 or version = ${version}::int)`)
+
+/** Whether a workflow has any version left. */
+export async function anyLeft(tx: Tx, { namespace, name }: Name): Promise<boolean> {
+  const row = await tx.maybe(sql`
+    select version from versions
+     where namespace = ${namespace} and name = ${name} and deleted_at is null
+     limit 1`)
+  return row !== undefined
+}
+
+/** The record of a version, in the form it was declared in and is stored in. */
+function workflowOf(row: Row): Workflow {
+  const { metadata, requests, affinity, requirement, input_schema = '', imports, bytes } = row
+  return {
+    id: row.id,
+    namespace: row.namespace,
+    name: row.name,
+    version: row.version,
+    source: bytes ?? Buffer.alloc(0),
+    imports: JSON.parse(imports) as string[],
+    metadata_json: withSchema(metadata, input_schema),
+    requests_json: requests,
+    affinity_json: affinity,
+    requirement: JSON.parse(requirement) as Requirement,
+    input_schema_json: input_schema,
+    created_at: row.created_at,
+    created_by: row.created_by,
+  }
+}
