@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
-import busboy, { type FileInfo } from 'busboy'
+import busboy, { type Busboy } from 'busboy'
 import type { Body } from './body.ts'
 import type { Exchange } from './http/exchange.ts'
-import { drain, refuseEncoded, tooLarge } from './http/read-body.ts'
+import { drain, refuseEncoded } from './http/read-body.ts'
 
 const FIELD = 'file'
 /** Boundaries, part headers and a few stray fields. */
@@ -15,41 +15,14 @@ export const upload: Body<Buffer, Blob> = {
   type: 'multipart/form-data',
   async take(x, { maxUploadBytes }) {
     refuseEncoded(x)
-    const tooBig = () =>
-      new Fault('too_large', `Workflow source too large: more than ${maxUploadBytes} bytes`)
-    if (Number(x.header('content-length') ?? 0) > maxUploadBytes + OVERHEAD_BYTES) {
-      tooLarge(x, maxUploadBytes)
-      throw tooBig()
-    }
     const parser = parserFor(x, maxUploadBytes)
     try {
-      return await new Promise<Buffer>((resolve, reject) => {
-        const files: Buffer[][] = []
-        let size = 0
-        parser.on('file', (field: string, file: Readable, _info: FileInfo) => {
-          if (field !== FIELD) return void file.resume()
-          const chunks: Buffer[] = []
-          files.push(chunks)
-          file.on('data', (chunk: Buffer) => chunks.push(chunk))
-          file.once('limit', () => reject(tooBig()))
-          file.once('error', reject)
-        })
-        for (const limit of ['filesLimit', 'partsLimit', 'fieldsLimit'] as const)
-          parser.once(limit, () => reject(new Fault('invalid', 'too many parts in the form')))
-        parser.once('error', () => reject(new Fault('invalid', 'the form cannot be read')))
-        parser.once('close', () => {
-          const [first, ...more] = files
-          if (more.length > 0) reject(new Fault('invalid', `more than one field '${FIELD}'`))
-          else if (first) resolve(Buffer.concat(first))
-          else reject(missing())
-        })
-        x.req.on('data', (chunk: Buffer) => {
-          size += chunk.length
-          if (size > maxUploadBytes + OVERHEAD_BYTES) reject(tooBig())
-        })
-        x.req.once('error', () => reject(new Fault('invalid', 'the body broke off')))
-        x.req.pipe(parser)
-      })
+      if (Number(x.header('content-length') ?? 0) > maxUploadBytes + OVERHEAD_BYTES)
+        throw tooLarge(maxUploadBytes)
+      const [file, ...more] = await filesOf(x, parser, maxUploadBytes)
+      if (more.length > 0) throw new Fault('invalid', `more than one field '${FIELD}'`)
+      if (!file) throw missing()
+      return file
     } catch (error) {
       x.req.unpipe(parser)
       drain(x)
@@ -58,10 +31,42 @@ export const upload: Body<Buffer, Blob> = {
   },
 }
 
+/** Every file in the field, or the first thing that is wrong with the form. */
+function filesOf(x: Exchange, parser: Busboy, maxUploadBytes: number): Promise<Buffer[]> {
+  return new Promise((resolve, reject) => {
+    const files: Buffer[][] = []
+    const refuse = (message: string) => () => reject(new Fault('invalid', message))
+    const unreadable = refuse('the form cannot be read')
+    parser.on('file', (field: string, file: Readable) => {
+      if (field !== FIELD) return void file.resume()
+      const chunks: Buffer[] = []
+      files.push(chunks)
+      file.on('data', (chunk: Buffer) => chunks.push(chunk))
+      file.once('limit', () => reject(tooLarge(maxUploadBytes)))
+      file.once('error', unreadable)
+    })
+    for (const limit of ['filesLimit', 'partsLimit', 'fieldsLimit'] as const)
+      parser.once(limit, refuse('too many parts in the form'))
+    parser.once('error', unreadable)
+    parser.once('close', () => resolve(files.map((chunks) => Buffer.concat(chunks))))
+
+    let size = 0
+    x.req.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > maxUploadBytes + OVERHEAD_BYTES) reject(tooLarge(maxUploadBytes))
+    })
+    x.req.once('error', refuse('the body broke off'))
+    x.req.pipe(parser)
+  })
+}
+
+const tooLarge = (maxUploadBytes: number) =>
+  new Fault('too_large', `Workflow source too large: more than ${maxUploadBytes} bytes`)
+
 const missing = () =>
   unprocessable({ loc: ['body', FIELD], msg: 'Field required', type: 'missing' })
 
-function parserFor({ headers }: Exchange, maxUploadBytes: number) {
+function parserFor({ headers }: Exchange, maxUploadBytes: number): Busboy {
   const { 'content-type': type = '' } = headers
   // Another kind of body, or none, has no such field.
   if (!/^multipart\/form-data\b/i.test(type)) throw missing()

@@ -4,6 +4,7 @@ import { type Caller, may } from '../access/caller.ts'
 import { JsonText } from '../domain/views.ts'
 import { text, version, versionQuery } from '../fields.ts'
 import { route } from '../route.ts'
+import type { Services } from '../services.ts'
 import { upload } from '../upload.ts'
 import { Success } from './schemas.ts'
 
@@ -43,6 +44,7 @@ const mayRead = (caller: Caller) => (workflow: Workflow) =>
   may(caller, `workflow:${workflow.namespace}:${workflow.name}:read`)
 
 const REGISTER_MS = 30_000
+const RECONCILE_MS = 2_000
 
 export const uploadWorkflows = route('post', '/workflows', {
   summary: 'Upload a Python source; each of its workflows gets a new version',
@@ -54,9 +56,24 @@ export const uploadWorkflows = route('post', '/workflows', {
       { source, created_by: caller.subject },
       { timeoutMs: REGISTER_MS },
     )
+    await reconcile(services, workflows)
     return workflows.map(rowOf)
   },
 })
+
+/** Brings declared schedules up to date before the answer. Should that fail, an event does it a little later. */
+async function reconcile(
+  { scheduler }: Services,
+  workflows: readonly Pick<Workflow, 'namespace' | 'name'>[],
+): Promise<void> {
+  const asked = workflows.map(({ namespace, name }) =>
+    scheduler.reconcile(
+      { workflow_namespace: namespace, workflow_name: name },
+      { timeoutMs: RECONCILE_MS },
+    ),
+  )
+  await Promise.allSettled(asked)
+}
 
 export const listWorkflows = route('get', '/workflows', {
   summary: 'List the workflows that the caller may read, at their latest versions',
@@ -121,6 +138,7 @@ export const deleteWorkflow = route('delete', '/workflows/{namespace}/{workflow_
   async handle({ params: { namespace, workflow_name: name }, query, services }) {
     const { version } = query
     await services.catalog.delete({ namespace, name, version: version ?? 0 })
+    await reconcile(services, [{ namespace, name }])
     const what = version === undefined ? '(all versions)' : `version ${version}`
     const message = `Workflow '${namespace}/${name}' ${what} deleted successfully`
     return { status: 'success' as const, message }

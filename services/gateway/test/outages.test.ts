@@ -1,0 +1,136 @@
+import { connect } from 'node:net'
+import { Fault } from '@windlass/runtime/faults'
+import { expect, test } from 'vitest'
+import { ID, RUN } from './check.ts'
+import { refuse } from './memory.ts'
+import { workflow, world } from './world.ts'
+
+const DEAD = '127.0.0.1:9'
+const STATUS = `/workflows/default/hello/status/${ID}`
+
+test('each service out of reach is 503 with a time to come back, and tells nothing of the inside', {
+  timeout: 60_000,
+}, async () => {
+  const cases: [service: string, method: string, path: string][] = [
+    ['CATALOG', 'POST', RUN],
+    ['EXECUTIONS', 'GET', STATUS],
+    ['DISPATCHER', 'GET', '/workers'],
+    ['SCHEDULER', 'GET', '/schedules'],
+  ]
+  await Promise.all(
+    cases.map(async ([service, method, path]) => {
+      const { call } = await world({}, { [`SVC_SERVICES__${service}`]: DEAD })
+      const response = await call(method, path)
+      expect(response.status, service).toBe(503)
+      expect(response.headers.get('retry-after')).toBe('1')
+      expect(await response.json()).toEqual({ detail: 'a needed service is out of reach' })
+    }),
+  )
+})
+
+test('identity out of reach is 503, never 401', { timeout: 30_000 }, async () => {
+  const { call } = await world({}, { SVC_SERVICES__IDENTITY: DEAD })
+  const headers = { authorization: 'Bearer session-of-w1' }
+  const response = await call('POST', `/workers/w1/release/${ID}`, { headers })
+  expect(response.status).toBe(503)
+})
+
+test('a change that met an outage is repeated under the same id', async () => {
+  let failures = 3
+  const ids: string[] = []
+  const made = await world({
+    executions: {
+      async submit(request) {
+        ids.push(...request.commands.map(({ execution_id }) => execution_id))
+        if (failures-- > 0) throw new Fault('unavailable', 'away')
+        return { results: request.commands.map(() => refuse('conflict', 'seen')) }
+      },
+    },
+  })
+  expect((await made.call('POST', RUN)).status).toBe(409)
+  expect(ids).toHaveLength(4)
+  expect(new Set(ids).size).toBe(1)
+})
+
+test('requests that come while a call is under way go together with the next', async () => {
+  const batches: number[] = []
+  let answer = () => {}
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const { url } = await world({
+    executions: {
+      async submit({ commands }) {
+        batches.push(commands.length)
+        await answered
+        return { results: commands.map(() => refuse('conflict', 'seen')) }
+      },
+    },
+  })
+  // Forty requests in one segment on one connection arrive together.
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  let got = ''
+  socket.on('data', (chunk) => {
+    got += chunk
+  })
+  socket.write(`POST ${RUN} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`.repeat(40))
+  await expect.poll(() => batches.length).toBe(4)
+  answer()
+  await expect.poll(() => got.match(/HTTP\/1.1 409/g)?.length).toBe(40)
+  socket.destroy()
+  expect(batches.reduce((sum, size) => sum + size)).toBe(40)
+  expect(batches.length).toBeLessThanOrEqual(8)
+})
+
+test('what breaks a whole call does not break its neighbours', async () => {
+  const { json, executions } = await world({
+    executions: {
+      async submit({ commands }) {
+        const inputs = commands.map(({ body }) => body?.$case === 'create' && body.value.input_json)
+        if (inputs.includes('"bad"')) throw new Error('a bug')
+        return { results: commands.map(() => refuse('conflict', 'seen')) }
+      },
+    },
+  })
+  const inputs = Array.from({ length: 20 }, (_, i) => (i === 10 ? 'bad' : i))
+  const responses = await Promise.all(inputs.map((input) => json('POST', RUN, input)))
+  const statuses = responses.map(({ status }) => status)
+  expect(statuses).toEqual(inputs.map((input) => (input === 'bad' ? 500 : 409)))
+  expect(await responses[10]?.json()).toEqual({ detail: 'Internal server error' })
+  expect(executions.commands).toEqual([])
+})
+
+test('a workflow is asked for once while the catalog stands still, and every time without Redis', async () => {
+  for (const [env, expected] of [
+    [{}, 1],
+    [{ SVC_REDIS__URL: 'redis://127.0.0.1:9' }, 3],
+  ] as const) {
+    let asked = 0
+    const resolve = async () => {
+      asked++
+      return workflow()
+    }
+    const { call } = await world({ catalog: { resolve } }, env)
+    for (let i = 0; i < 3; i++) expect((await call('POST', RUN)).status).toBe(200)
+    expect(asked).toBe(expected)
+  }
+})
+
+test('health follows the services that hold the data', { timeout: 30_000 }, async () => {
+  const well = await world()
+  const healthy = await well.call('GET', '/health')
+  expect(healthy.status).toBe(200)
+  expect(await healthy.json()).toEqual({ status: 'healthy', database: true, version: '0.1.0' })
+  expect(await (await well.call('GET', '/ready')).json()).toEqual({
+    status: 'ready',
+    database: true,
+  })
+  const ill = await world({}, { SVC_SERVICES__EXECUTIONS: DEAD })
+  const unhealthy = await ill.call('GET', '/health')
+  expect(unhealthy.status).toBe(503)
+  expect(await unhealthy.json()).toMatchObject({ status: 'unhealthy', database: false })
+  expect(await (await ill.call('GET', '/ready')).json()).toEqual({
+    status: 'not-ready',
+    database: false,
+  })
+})

@@ -1,0 +1,172 @@
+import { expect, test } from 'vitest'
+import { workflow, world } from './world.ts'
+
+const get = async (made: Awaited<ReturnType<typeof world>>, path: string) => {
+  const response = await made.call('GET', path)
+  expect(response.status, path).toBe(200)
+  return response.json()
+}
+
+test('workflows, namespaces and versions have the rows of the contract', async () => {
+  const rows = [
+    workflow({ namespace: 'a', name: 'x', version: 2, id: '2'.repeat(32) }),
+    workflow({ namespace: 'a', name: 'y y' }),
+    workflow({ namespace: 'b', name: 'x' }),
+  ]
+  const asked: unknown[] = []
+  const made = await world({
+    catalog: {
+      async list(request) {
+        asked.push(request)
+        return { workflows: rows }
+      },
+      listVersions: async () => ({ workflows: rows.slice(0, 1) }),
+    },
+  })
+  expect(await get(made, '/workflows?namespace=a%25')).toEqual([
+    { namespace: 'a', name: 'x', version: 2 },
+    { namespace: 'a', name: 'y y', version: 1 },
+    { namespace: 'b', name: 'x', version: 1 },
+  ])
+  expect(asked).toEqual([{ namespace: 'a%' }])
+  expect(await get(made, '/namespaces')).toEqual([
+    { namespace: 'a', workflow_count: 2 },
+    { namespace: 'b', workflow_count: 1 },
+  ])
+  expect(await get(made, '/workflows/a/x/versions')).toEqual([
+    { id: '2'.repeat(32), name: 'x', version: 2 },
+  ])
+})
+
+test('a workflow shows its source in base64 and what it declares as it is', async () => {
+  const shown = workflow({
+    name: 'grüße world',
+    source: Buffer.from('# 世界'),
+    imports: ['windlass.workflow'],
+    metadata_json: '{"n":9007199254740993}',
+    requests_json: '{"cpu":1.0}',
+    affinity_json: '{"zone":"a"}',
+  })
+  const asked: unknown[] = []
+  const made = await world({
+    catalog: {
+      async get(request) {
+        asked.push(request)
+        return shown
+      },
+    },
+  })
+  const path = `/workflows/default/${encodeURIComponent('grüße world')}`
+  const text = await (await made.call('GET', path)).text()
+  expect(text).toContain('"requests":{"cpu":1.0}')
+  expect(text).toContain('"metadata":{"n":9007199254740993}')
+  expect(JSON.parse(text)).toMatchObject({
+    id: shown.id,
+    namespace: 'default',
+    name: 'grüße world',
+    version: 1,
+    source: Buffer.from('# 世界').toString('base64'),
+    affinity: { zone: 'a' },
+  })
+  expect(await get(made, `${path}/versions/2`)).toEqual(JSON.parse(text))
+  expect(asked).toEqual([
+    { namespace: 'default', name: 'grüße world', version: 0 },
+    { namespace: 'default', name: 'grüße world', version: 2 },
+  ])
+})
+
+test('deleting says what was deleted', async () => {
+  const deleted: unknown[] = []
+  const made = await world({
+    catalog: {
+      async delete(request) {
+        deleted.push(request)
+        return { deleted: 1 }
+      },
+    },
+  })
+  const del = async (query: string) =>
+    (await made.call('DELETE', `/workflows/default/hello${query}`)).json()
+  expect(await del('?version=2')).toEqual({
+    status: 'success',
+    message: "Workflow 'default/hello' version 2 deleted successfully",
+  })
+  expect(await del('')).toEqual({
+    status: 'success',
+    message: "Workflow 'default/hello' (all versions) deleted successfully",
+  })
+  expect(deleted).toEqual([
+    { namespace: 'default', name: 'hello', version: 2 },
+    { namespace: 'default', name: 'hello', version: 0 },
+  ])
+})
+
+test('lists of executions have a page and its place, with filters passed on', async () => {
+  const asked: unknown[] = []
+  const made = await world({
+    executions: {
+      async list(request) {
+        asked.push(request)
+        return { executions: [], total: 7 }
+      },
+    },
+  })
+  expect(await get(made, '/executions')).toEqual({ executions: [], total: 7, limit: 50, offset: 0 })
+  await get(made, '/executions?state=paused&workflow_name=w&namespace=n&limit=3&offset=99999999999')
+  await get(made, '/workflows/default/hello/executions?state=')
+  expect((await made.call('GET', '/workflows/default/missing/executions')).status).toBe(404)
+  const none = { state: '', workflow_namespace: '', workflow_name: '', limit: 50, offset: 0 }
+  expect(asked).toEqual([
+    none,
+    {
+      state: 'PAUSED',
+      workflow_namespace: 'n',
+      workflow_name: 'w',
+      limit: 3,
+      offset: 99_999_999_999,
+    },
+    { ...none, workflow_namespace: 'default', workflow_name: 'hello' },
+  ])
+})
+
+test('an execution belongs to its workflow, under any form of its id', async () => {
+  const made = await world()
+  await made.call('POST', '/workflows/default/hello/run/async')
+  const id = made.executions.last
+  const dashed = id.replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-').toUpperCase()
+  for (const form of [id, dashed]) {
+    expect(await get(made, `/workflows/default/hello/status/${form}`)).toMatchObject({
+      execution_id: id,
+    })
+    expect(await get(made, `/executions/${form}?detailed=true`)).toMatchObject({ events: [] })
+  }
+  const other = await made.call('GET', `/workflows/default/other/cancel/${id}`)
+  expect(other.status).toBe(404)
+  expect(await other.json()).toEqual({
+    detail: `Execution ${id} does not belong to workflow default/other.`,
+  })
+  expect(made.executions.commands).toHaveLength(1)
+  expect(
+    await get(made, `/workflows/default/hello/cancel/${id}?mode=sync&detailed=1`),
+  ).toMatchObject({ state: 'CANCELLED', events: [{ type: 'WORKFLOW_CANCELLED' }] })
+})
+
+test('a resume goes on with the newest source, or with its own where that is set', async () => {
+  for (const [env, target] of [
+    [{}, { workflow_id: workflow().id, workflow_version: 3, requirement: undefined }],
+    [{ SVC_EXECUTIONS__RESUME_VERSION: 'pinned' }, undefined],
+  ] as const) {
+    const made = await world({}, env)
+    await made.call('POST', '/workflows/default/hello/run/async')
+    const id = made.executions.last
+    const response = await made.json('POST', `/workflows/default/hello/resume/${id}/async`, {
+      a: 1,
+    })
+    expect(await response.json()).toMatchObject({ execution_id: id, state: 'RESUMING' })
+    expect(made.executions.commands.at(-1)?.body?.value).toEqual({
+      body_json: '{"a":1}',
+      target,
+      resumed_by: '',
+    })
+  }
+})

@@ -1,0 +1,125 @@
+import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { expect, test } from 'vitest'
+import { world } from './world.ts'
+
+const get = async (made: Awaited<ReturnType<typeof world>>, path: string) =>
+  (await made.call('GET', path)).json()
+
+const SCHEDULE: Schedule = {
+  id: '3'.repeat(32),
+  workflow_id: '4'.repeat(32),
+  workflow_namespace: 'default',
+  workflow_name: 'hello',
+  name: 'nightly run',
+  schedule_type: 'cron',
+  status: 'active',
+  created_at: new Date('2026-01-01T00:00:00Z'),
+  updated_at: new Date('2026-01-01T00:00:00Z'),
+  last_run_at: undefined,
+  next_run_at: new Date('2026-01-02T03:00:00Z'),
+  run_count: 1,
+  failure_count: 0,
+  schedule_config_json: '{"type":"cron", "cron_expression":"0 3 * * *"}',
+  input_json: '9007199254740993',
+}
+
+test('a schedule keeps configuration and input as they were sent', async () => {
+  const asked: Record<string, unknown>[] = []
+  const keep = async (request: object) => {
+    asked.push(request as Record<string, unknown>)
+    return SCHEDULE
+  }
+  const made = await world({
+    scheduler: { create: keep, update: keep, get: keep, pause: keep, resume: keep },
+  })
+  const body =
+    '{"workflow_name":"n1/hello","name":"nightly run","schedule_config": {"interval_seconds":1.0} ,"input_data":9007199254740993}'
+  const response = await made.call('POST', '/schedules', { body: Buffer.from(body) })
+  expect(response.status).toBe(200)
+  const text = await response.text()
+  expect(text).toContain('"schedule_config":{"type":"cron", "cron_expression":"0 3 * * *"}')
+  expect(text).toContain('"input_data":9007199254740993')
+  expect(JSON.parse(text)).toMatchObject({
+    id: SCHEDULE.id,
+    description: null,
+    last_run_at: null,
+    next_run_at: '2026-01-02T03:00:00.000Z',
+    run_as_service_account: null,
+  })
+  await made.json('PUT', '/schedules/nightly%20run', { description: 'x', input_data: null })
+  for (const verb of ['pause', 'resume'])
+    expect((await made.call('POST', `/schedules/${SCHEDULE.id}/${verb}`)).status).toBe(200)
+  expect((await made.call('GET', '/schedules/nightly%20run')).status).toBe(200)
+  expect(asked).toMatchObject([
+    {
+      workflow_namespace: 'n1',
+      workflow_name: 'hello',
+      schedule_config_json: '{"interval_seconds":1.0}',
+      input_json: '9007199254740993',
+    },
+    { ref: 'nightly run', description: 'x' },
+    { ref: SCHEDULE.id },
+    { ref: SCHEDULE.id },
+    { ref: 'nightly run' },
+  ])
+  expect(asked[1]?.input_json).toBeUndefined()
+})
+
+test('schedules are listed as an array, and their history as a page', async () => {
+  const asked: unknown[] = []
+  const made = await world({
+    scheduler: {
+      async list(request) {
+        asked.push(request)
+        return { schedules: [SCHEDULE], total: 1 }
+      },
+      history: async () => ({
+        schedule_id: SCHEDULE.id,
+        workflow_name: 'hello',
+        entries: [
+          {
+            execution_id: '',
+            workflow_name: 'hello',
+            state: 'SKIPPED',
+            scheduled_for: new Date('2026-01-01T00:00:00Z'),
+            started_at: undefined,
+            completed_at: undefined,
+            error: 'too late',
+          },
+        ],
+        total: 1,
+      }),
+      delete: async () => ({}),
+    },
+  })
+  expect(await get(made, '/schedules?workflow_name=a/b&active_only=false')).toMatchObject([
+    { name: 'nightly run' },
+  ])
+  await get(made, '/schedules?workflow_name=b')
+  expect(asked).toMatchObject([
+    { workflow_namespace: 'a', workflow_name: 'b', active_only: false, limit: 1000, offset: 0 },
+    { workflow_namespace: '', workflow_name: 'b', active_only: true },
+  ])
+  expect(await get(made, `/schedules/${SCHEDULE.id}/history?limit=2`)).toEqual({
+    schedule_id: SCHEDULE.id,
+    workflow_name: 'hello',
+    entries: [
+      {
+        execution_id: null,
+        workflow_name: 'hello',
+        state: 'SKIPPED',
+        scheduled_for: '2026-01-01T00:00:00.000Z',
+        started_at: null,
+        completed_at: null,
+        error: 'too late',
+      },
+    ],
+    total: 1,
+    limit: 2,
+    offset: 0,
+  })
+  expect(await (await made.call('DELETE', '/schedules/nightly')).json()).toEqual({
+    status: 'success',
+    message: "Schedule 'nightly' deleted successfully",
+  })
+})

@@ -1,0 +1,144 @@
+import { connect } from 'node:net'
+import { invalid } from '@windlass/runtime/faults'
+import { expect, test } from 'vitest'
+import { workflow, world } from './world.ts'
+
+const LIMIT = 10_000
+
+/** A world with a catalog that finds one workflow, called as the first word of the source. */
+async function withCatalog() {
+  const sources: string[] = []
+  const reconciled: string[] = []
+  const find = (source: Buffer) => {
+    const name = source.toString().split(' ')[0] ?? ''
+    if (name === '') throw invalid('No workflow found in the provided code.')
+    return { workflows: [workflow({ name, namespace: 'n1', version: 4 })] }
+  }
+  const made = await world(
+    {
+      catalog: {
+        analyze: async ({ source }) => find(source),
+        async register({ source }) {
+          sources.push(source.toString())
+          return find(source)
+        },
+      },
+      scheduler: {
+        async reconcile({ workflow_namespace, workflow_name }) {
+          reconciled.push(`${workflow_namespace}/${workflow_name}`)
+          return {}
+        },
+      },
+    },
+    { MAX_WORKFLOW_UPLOAD_BYTES: String(LIMIT) },
+  )
+  const send = (form: FormData) => fetch(`${made.url}/workflows`, { method: 'POST', body: form })
+  return { ...made, send, sources, reconciled }
+}
+
+const form = (...fields: [name: string, content: string | Blob][]) => {
+  const form = new FormData()
+  for (const [name, content] of fields) form.append(name, content)
+  return form
+}
+
+const file = (text: string) => new Blob([text], { type: 'text/x-python' })
+
+test('an upload answers its rows, and its declared schedules are seen to', async () => {
+  const { send, sources, reconciled } = await withCatalog()
+  const response = await send(form(['file', file('hello # grüße')]))
+  expect(response.status).toBe(200)
+  expect(await response.json()).toEqual([{ namespace: 'n1', name: 'hello', version: 4 }])
+  expect(sources).toEqual(['hello # grüße'])
+  expect(reconciled).toEqual(['n1/hello'])
+})
+
+test('exactly the limit is taken, one byte more is not', async () => {
+  const { send, sources } = await withCatalog()
+  const sized = (size: number) => send(form(['file', file('w '.padEnd(size, 'x'))]))
+  expect((await sized(LIMIT)).status).toBe(200)
+  for (const size of [LIMIT + 1, LIMIT * 2, 3_000_000]) {
+    const response = await sized(size)
+    expect(response.status).toBe(413)
+    expect(await response.json()).toEqual({
+      detail: 'Workflow source too large: more than 10000 bytes',
+    })
+  }
+  expect(sources).toHaveLength(1)
+  expect((await sized(100)).status).toBe(200)
+})
+
+const forms: Record<string, [form: FormData, status: number]> = {
+  'without a field': [form(['x', '1']), 422],
+  'whose field is called otherwise': [form(['File', file('a')]), 422],
+  'with text where the file should be': [form(['file', 'a']), 422],
+  'with two files': [form(['file', file('a')], ['file', file('b')]), 400],
+  'with three files': [form(...['a', 'b', 'c'].map((n): [string, Blob] => [n, file(n)])), 400],
+  'with fields without end': [
+    form(...Array.from({ length: 500 }, (_, i): [string, string] => [`f${i}`, 'x'])),
+    400,
+  ],
+  'with an empty file': [form(['file', file('')]), 400],
+  'with something beside the file': [form(['note', 'x'], ['file', file('a')]), 200],
+}
+
+test.each(Object.entries(forms))('a form %s', async (_, [body, status]) => {
+  const { send, sources } = await withCatalog()
+  const response = await send(body)
+  expect(response.status).toBe(status)
+  if (status !== 200) {
+    expect(await response.json()).toHaveProperty('detail')
+    expect(sources).toEqual([])
+  }
+})
+
+const types: Record<string, [body: string, type: string, status: number]> = {
+  JSON: ['{}', 'application/json', 422],
+  nothing: ['', '', 422],
+  'no boundary': ['--x', 'multipart/form-data', 400],
+  'an empty boundary': ['--x', 'multipart/form-data; boundary=', 400],
+  'another boundary': ['--aaa\r\nbroken', 'multipart/form-data; boundary=bbb', 400],
+  'a boundary of 10 kB': ['--x', `multipart/form-data; boundary=${'x'.repeat(10_000)}`, 400],
+  'no end': [
+    '--x\r\nContent-Disposition: form-data; name="file"; filename="../../x"\r\n\r\nabc',
+    'multipart/form-data; boundary=x',
+    400,
+  ],
+  'a form in a form': [
+    '--x\r\nContent-Disposition: form-data; name="file"\r\nContent-Type: multipart/mixed; boundary=y\r\n\r\n--y\r\n\r\na\r\n--y--\r\n--x--\r\n',
+    'multipart/form-data; boundary=x',
+    422,
+  ],
+}
+
+test.each(Object.entries(types))('an upload that is %s', async (_, [body, type, status]) => {
+  const { call, sources } = await withCatalog()
+  const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
+  const response = await call('POST', '/workflows', { body: Buffer.from(body), headers })
+  expect(response.status).toBe(status)
+  expect(await response.json()).toHaveProperty('detail')
+  expect(sources).toEqual([])
+})
+
+test('an upload that breaks off leaves nothing behind', async () => {
+  const { url, send, sources } = await withCatalog()
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket
+    .resume()
+    .write(
+      'POST /workflows HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n' +
+        'Content-Type: multipart/form-data; boundary=x\r\n\r\n' +
+        '--x\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nabc',
+    )
+  socket.end()
+  await new Promise((resolve) => socket.once('close', resolve))
+  expect((await send(form(['file', file('hello')]))).status).toBe(200)
+  expect(sources).toEqual(['hello'])
+})
+
+test('a source that cannot be analysed is 400 with the reason', async () => {
+  const { send } = await withCatalog()
+  const response = await send(form(['file', file(' x = 1')]))
+  expect(response.status).toBe(400)
+  expect(await response.json()).toEqual({ detail: 'No workflow found in the provided code.' })
+})
