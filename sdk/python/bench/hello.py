@@ -29,16 +29,17 @@ SOURCE = (HERE.parent.parent.parent / "examples" / "hello_world.py").read_text()
 async def main() -> None:
     arguments = parsed()
     async with serving(Quick()) as server:
+        command = [sys.executable, "-m", "windlass.worker", "start", "--server-url", server.url]
+        options = ["--name", "bench", "--bootstrap-token", BOOTSTRAP, "--max-concurrent", "64"]
         worker = subprocess.Popen(
-            [sys.executable, "-m", "windlass.worker", "start", "--server-url", server.url]
-            + ["--name", "bench", "--bootstrap-token", BOOTSTRAP, "--max-concurrent", "64"],
+            [*command, *options],
             stderr=None if arguments.verbose else subprocess.DEVNULL,
         )
         try:
             while not server.connected("bench"):
                 await asyncio.sleep(0.05)
             await measured(server, worker.pid, 200, 8)
-            print(f"{'in flight':>9} {'per s':>8} {'p50 ms':>8} {'p99 ms':>8} {'worker CPU-ms':>14}")
+            print("in flight    per s   p50 ms   p99 ms  worker CPU-ms")
             for in_flight in arguments.in_flight:
                 row = await measured(server, worker.pid, arguments.executions, in_flight)
                 print("{:>9} {:>8.0f} {:>8.2f} {:>8.2f} {:>14.2f}".format(in_flight, *row))

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from server import BOOTSTRAP, Server, serving
 
+from server import BOOTSTRAP, Server, serving
 from windlass.worker import Settings, Worker
 
 # As long as a test may hang; nothing is asserted about speed.
@@ -32,9 +32,7 @@ class Workers:
     async def start(self, name: str = "w1", **settings: Any) -> Worker:
         """A worker, connected."""
         worker = Worker(
-            Settings(
-                name=name, server_url=self._server.url, bootstrap_token=BOOTSTRAP, **settings
-            )
+            Settings(name=name, server_url=self._server.url, bootstrap_token=BOOTSTRAP, **settings)
         )
         self._workers[name] = worker
         self._tasks[name] = asyncio.create_task(worker.run())

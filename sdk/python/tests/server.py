@@ -12,7 +12,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from aiohttp import web
@@ -76,6 +76,9 @@ class Stored:
             "events": self.events,
         }
         return f'{{"input": {self.input_json}, {json.dumps(members)[1:]}'
+
+
+S = TypeVar("S", bound="Server")
 
 
 class Server:
@@ -248,9 +251,7 @@ class Server:
             stored.state = "RESUME_CLAIMED" if resumed else "CLAIMED"
             stored.append("WORKFLOW_RESUME_CLAIMED" if resumed else "WORKFLOW_CLAIMED")
         headers = {GENERATION: str(stored.generation)}
-        return web.Response(
-            text=stored.context(), content_type="application/json", headers=headers
-        )
+        return web.Response(text=stored.context(), content_type="application/json", headers=headers)
 
     async def _checkpoint(self, request: web.Request) -> web.Response:
         stored = self.executions.get(request.match_info["id"])
@@ -312,16 +313,14 @@ class Server:
     async def _run(self, request: web.Request) -> web.Response:
         place = request.match_info
         key = request.headers.get("Idempotency-Key")
-        self.runs.append(
-            (f"{place['namespace']}/{place['workflow']}", key, await request.json())
-        )
+        self.runs.append((f"{place['namespace']}/{place['workflow']}", key, await request.json()))
         return web.json_response(self.run_answers.pop(0))
 
 
 @asynccontextmanager
-async def serving(server: Server) -> AsyncIterator[Server]:
+async def serving(server: S) -> AsyncIterator[S]:
     """The server on a port of its own."""
-    runner = web.AppRunner(server.app(), shutdown_timeout=0.1)
+    runner = web.AppRunner(server.app(), shutdown_timeout=0.1, handler_cancellation=True)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()

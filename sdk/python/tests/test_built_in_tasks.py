@@ -9,8 +9,8 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from engine import Desk, resuming, run_from, types, value
 
+from engine import Desk, resuming, run_from, types, value
 from windlass import (
     ExecutionContext,
     ExecutionEvent,
@@ -154,7 +154,7 @@ async def test_two_pauses_at_once_are_resumed_one_after_the_other() -> None:
 
 
 async def test_branches_that_are_not_tasks_count_their_calls_apart() -> None:
-    delays: dict[str, float] = {}
+    delays = {"x": 0.0, "y": 0.0}
 
     async def branch(name: str) -> None:
         await asyncio.sleep(delays[name])
@@ -165,7 +165,8 @@ async def test_branches_that_are_not_tasks_count_their_calls_apart() -> None:
         await parallel(branch("x"), branch("y"))
 
     orders = []
-    for delays in ({"x": 0.0, "y": 0.02}, {"x": 0.02, "y": 0.0}):
+    for late in ("y", "x"):
+        delays = {"x": 0.0, "y": 0.0, late: 0.02}
         log = (await run_from(both)).events
         orders.append([e.source_id for e in log if (e.type, e.name) == ("TASK_STARTED", "uuid4")])
     assert orders[0] == orders[1][::-1]

@@ -18,7 +18,7 @@ def test_event_ids_agree_with_every_other_worker() -> None:
 
 @pytest.mark.parametrize("value", [None, "ä\ud800", {"b": [1, {"a": None}]}, {1: "x", "y": 2}])
 def test_the_text_of_an_entry_is_the_whole_event(value: Any) -> None:
-    made = entry("TASK_STARTED", "id with \"quotes\"", "näme", value, ExecutionState.RUNNING)
+    made = entry("TASK_STARTED", 'id with "quotes"', "näme", value, ExecutionState.RUNNING)
     sent = json.loads(made.text)
     assert sent.keys() == {"id", "type", "source_id", "name", "value", "time", "subject"}
     assert sent["source_id"] == 'id with "quotes"'
@@ -36,5 +36,7 @@ def test_an_entry_does_not_change_with_the_object_it_was_made_of() -> None:
 
 
 def test_a_value_that_is_text_already_is_sent_as_it_is() -> None:
-    made = entry("WORKFLOW_STARTED", "s", "n", float("inf"), ExecutionState.RUNNING, value_text="1e400")
+    made = entry(
+        "WORKFLOW_STARTED", "s", "n", float("inf"), ExecutionState.RUNNING, value_text="1e400"
+    )
     assert '"value":1e400,' in made.text

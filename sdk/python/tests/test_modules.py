@@ -70,7 +70,9 @@ async def old(ctx: ExecutionContext[str]):
 """
 
 
-def source(text: str, name: str, namespace: str = "default", id: str = "i", version: int = 1) -> Source:
+def source(
+    text: str, name: str, namespace: str = "default", id: str = "i", version: int = 1
+) -> Source:
     return Source(id, namespace, name, version, base64.b64encode(text.encode()).decode())
 
 

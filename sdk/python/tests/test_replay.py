@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from engine import resuming, run_from, types, value
 
+from engine import resuming, run_from, types, value
 from windlass import ExecutionContext, ExecutionEvent, pause, sleep, task, uuid4, workflow
 from windlass.errors import ExecutionError, ExecutionTimeoutError, RecordedError
 from windlass.tasks import parallel
@@ -114,7 +114,7 @@ async def test_equal_calls_are_calls_of_their_own() -> None:
     assert effects.count("a") == 3
     started = [e.source_id for e in events if e.type == "TASK_STARTED" and e.name == "step"]
     assert len(set(started)) == len(started)
-    first = next(id for id in started if "#" not in id and "@" not in id)
+    first = next(call for call in started if "#" not in call and "@" not in call)
     assert {first, f"{first}#2", f"{first}#3"} <= set(started)
 
 
@@ -184,13 +184,17 @@ async def test_a_recorded_failure_looks_as_it_did_when_it_happened() -> None:
     events = (await run_from(failures)).events
     replayed = (await run_from(failures, events[:-1])).events
     assert types(replayed) == ["WORKFLOW_COMPLETED"]
-    assert events[-1].value == replayed[-1].value == [
-        ["ExecutionError", "OwnError", "7: no"],
-        ["ExecutionError", "KeyError", "'k'"],
-        ["ExecutionError", "ZeroDivisionError", "z"],
-        ["ExecutionTimeoutError", "NoneType", "took longer than 0.01 seconds"],
-        ["ExecutionError", "ZeroDivisionError", "n"],
-    ]
+    assert (
+        events[-1].value
+        == replayed[-1].value
+        == [
+            ["ExecutionError", "OwnError", "7: no"],
+            ["ExecutionError", "KeyError", "'k'"],
+            ["ExecutionError", "ZeroDivisionError", "z"],
+            ["ExecutionTimeoutError", "NoneType", "took longer than 0.01 seconds"],
+            ["ExecutionError", "ZeroDivisionError", "n"],
+        ]
+    )
 
 
 async def test_a_failure_of_an_unknown_class_keeps_its_name() -> None:

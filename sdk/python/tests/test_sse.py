@@ -8,7 +8,7 @@ from windlass.worker._sse import Decoder, Frame, FrameTooLarge
 
 STREAM = (
     b"\xef\xbb\xbf: a comment\n"
-    b"id: 1\nevent: execution_scheduled\ndata: {\"a\":\ndata:  1}\n\n"
+    b'id: 1\nevent: execution_scheduled\ndata: {"a":\ndata:  1}\n\n'
     b": keep-alive\r\n\r\n"
     b"event: ping\r\ndata: \r\n\r\n"
     b"event:ping\n\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine import Desk, run_from, types, value
 
+from engine import Desk, run_from, types, value
 from windlass import ExecutionContext, ExecutionEvent, TaskMetadata, task, workflow
 from windlass._services import Approval
 from windlass.errors import ApprovalRejected, ExecutionContextNotFoundError, ExecutionError
@@ -92,7 +92,7 @@ async def test_map_calls_once_per_item_in_order() -> None:
 
 def test_a_task_outside_of_a_workflow_is_refused() -> None:
     with pytest.raises(ExecutionContextNotFoundError):
-        add(1)
+        _ = add(1)
 
 
 def flaky_until(succeeds_at: int) -> Task[..., Any]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine import run_from, types
 
+from engine import run_from, types
 from windlass import (
     ExecutionContext,
     ExecutionState,
@@ -205,7 +205,7 @@ def test_options_are_data() -> None:
 
 
 def test_routing_reads_the_same_from_both_sides() -> None:
-    policy = score(prefer(2 < metric("x")), most(resource("memory_available")), sticky(3))
+    policy = score(prefer(metric("x") > 2), most(resource("memory_available")), sticky(3))
     assert policy.to_dict()["terms"][0]["op"] == ">"
     assert [term["kind"] for term in policy.to_dict()["terms"]] == ["prefer", "most", "sticky"]
 
@@ -228,11 +228,11 @@ def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "made",
     [
-        lambda: score(),
+        score,
         lambda: least(load, weight=0),
         lambda: prefer(True),  # type: ignore[arg-type]
         lambda: resource("luck"),
-        lambda: interval(),
+        interval,
         lambda: cron("* *"),
         lambda: once("tomorrow"),
     ],

@@ -26,6 +26,8 @@ CLAIM_ATTEMPTS = 4
 CLAIM_FIRST_DELAY_S = 0.3
 CLAIM_LONGEST_DELAY_S = 3.0
 
+AFTER_FAULT_S = 5.0
+
 # After this nothing more is said for executions that are given back.
 GIVE_BACK_S = 10.0
 
@@ -75,8 +77,13 @@ class Executions:
             execution.give_back()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=GIVE_BACK_S)
+
+    async def close(self) -> None:
+        """Lets go of everything without a word."""
         for task in self._tasks:
             task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -109,6 +116,11 @@ class Executions:
             execution.cancel()
         try:
             await execution.run()
+        except Exception:
+            log.exception("execution %s met a fault of this worker", execution_id)
+            # Not at once: whoever takes it next may be this worker.
+            await asyncio.sleep(AFTER_FAULT_S)
+            await release(self._api, execution_id, claim.generation)
         finally:
             if self._running.get(execution_id) is execution:
                 del self._running[execution_id]

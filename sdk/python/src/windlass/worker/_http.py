@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from windlass.worker._api import Refused, Unavailable
 
 # Longer than any detail that is worth a log line.
 MAX_DETAIL = 2000
+LARGE_BYTES = 512 * 1024
 
 _TEMPORARY = frozenset({408, 425, 429})
 
@@ -45,7 +47,7 @@ async def send(
     for attempt in range(2):
         try:
             async with http.request(
-                method, target, headers=headers, data=body, timeout=timeout
+                method, target, headers=headers, data=_payload(body), timeout=timeout
             ) as response:
                 content = await response.read()
                 if response.status >= 500 or response.status in _TEMPORARY:
@@ -59,6 +61,11 @@ async def send(
         except (TimeoutError, aiohttp.ClientError, OSError) as error:
             raise Unavailable(f"{method} {target.path}: {error!r}") from error
     raise AssertionError("unreachable")
+
+
+def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
+    """Large bodies are written piece by piece, so that pings are answered meanwhile."""
+    return io.BytesIO(body) if body and len(body) > LARGE_BYTES else body
 
 
 def detail_of(refused: Refused) -> str:

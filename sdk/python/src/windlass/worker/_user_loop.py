@@ -60,7 +60,7 @@ class UserLoop:
         """Ends the loop. False if user code keeps it, or a thread of its own, busy."""
         self._stopping = True
         self._executor.shutdown(wait=False, cancel_futures=True)
-        self.call(self.loop.stop)
+        self.call(self._unwind, timeout_s / 2)
         self._thread.join(timeout_s)
         threads = threading.enumerate()
         return not any(thread.name.startswith("windlass-") for thread in threads)
@@ -74,6 +74,14 @@ class UserLoop:
                 # A SystemExit in a bare asyncio task gets here; the other executions go on.
                 log.exception("user code tried to end the event loop")
         self.loop.close()
+
+    def _unwind(self, timeout_s: float) -> None:
+        left = asyncio.all_tasks(self.loop)
+        for task in left:
+            task.cancel()
+        unwound = asyncio.gather(*left, return_exceptions=True)
+        unwound.add_done_callback(lambda _: self.loop.stop())
+        self.loop.call_later(timeout_s, self.loop.stop)
 
     def _answer(self) -> None:
         if self._probed_at is not None:

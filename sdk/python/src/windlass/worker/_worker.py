@@ -67,16 +67,17 @@ class Worker:
         health = Health(self._settings, users, executions)
         channel = Channel(http, self._settings, registration)
         listening = asyncio.create_task(self._listen(channel, executions, health, api))
-        await self._unless_stopped(asyncio.shield(listening))
-        log.info("stopping: %d executions to finish", len(executions))
-        # Said at once, so that nothing more is sent; pings go on being answered meanwhile.
-        health.draining = True
-        self._answer(api, health)
         try:
+            await self._unless_stopped(asyncio.shield(listening))
+            log.info("stopping: %d executions to finish", len(executions))
+            # Said at once, so that nothing more is sent; pings are answered until the end.
+            health.draining = True
+            self._answer(api, health)
             await executions.drain(self._settings.drain_timeout_s)
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
+            await executions.close()
             if self._pong is not None:
                 await asyncio.wait([self._pong], timeout=STOP_S)
                 self._pong.cancel()

@@ -1,0 +1,22 @@
+"""Ten tasks one after the other. Kill the worker in the middle: another one does the rest.
+
+The input says how long each takes, as in `{"seconds": 0.2}`.
+"""
+
+import asyncio
+
+from windlass import ExecutionContext, task, workflow
+
+DEFAULT_SECONDS = 0.2
+
+
+@task.with_options(name="step_{number}")
+async def step(number: int, seconds: float) -> int:
+    await asyncio.sleep(seconds)
+    return number
+
+
+@workflow
+async def ten_tasks(ctx: ExecutionContext[dict[str, float] | None]) -> list[int]:
+    seconds = (ctx.input or {}).get("seconds", DEFAULT_SECONDS)
+    return [await step(number, seconds) for number in range(1, 11)]

@@ -1,0 +1,136 @@
+"""Workflow sources that the tests upload."""
+
+SOURCE = '''
+import asyncio, os, threading, time
+from windlass import ExecutionContext, call, parallel, pause, progress, sleep, task, workflow
+
+HERE = {gate!r}
+
+@task
+async def say_hello(name: str) -> str:
+    return f"Hello, {{name}}"
+
+@workflow
+async def hello(ctx: ExecutionContext[str]) -> str:
+    return await say_hello(ctx.input)
+
+@workflow
+async def echo(ctx: ExecutionContext):
+    return ctx.input
+
+@task
+async def gate(name: str) -> str:
+    """Notes that it began, and ends once the test has made a file of its name."""
+    with open(os.path.join(HERE, "ledger"), "a") as ledger:
+        ledger.write(name + "\\n")
+    while not os.path.exists(os.path.join(HERE, name)):
+        await asyncio.sleep(0.005)
+    return name
+
+@workflow
+async def gates(ctx: ExecutionContext[list[str]]) -> list[str]:
+    return [await gate(name) for name in ctx.input]
+
+@workflow
+async def asks(ctx: ExecutionContext):
+    first = await pause("first", output={{"asked": ctx.input}})
+    second = await pause("second")
+    return [first, second]
+
+@workflow
+async def tidy(ctx: ExecutionContext):
+    try:
+        await gate("never")
+    except asyncio.CancelledError:
+        await say_hello("clean up")
+        raise
+
+@workflow
+async def stubborn(ctx: ExecutionContext):
+    try:
+        await gate("never")
+    except asyncio.CancelledError:
+        return "finished all the same"
+
+@workflow
+async def deaf(ctx: ExecutionContext):
+    while True:
+        try:
+            await gate("never")
+        except asyncio.CancelledError:
+            pass
+
+def block(name: str) -> str:
+    while not os.path.exists(os.path.join(HERE, name)):
+        time.sleep(0.005)
+    return threading.current_thread().name
+
+@workflow
+async def blocks(ctx: ExecutionContext[str]):
+    return block(ctx.input)
+
+@task
+def blocking_task(name: str) -> str:
+    return block(name)
+
+@workflow
+async def blocks_in_a_thread(ctx: ExecutionContext[str]):
+    return await blocking_task(ctx.input)
+
+@workflow
+async def fails(ctx: ExecutionContext):
+    raise ValueError("no luck")
+
+@task
+async def steps(count: int) -> int:
+    for step in range(count):
+        progress({{"step": step}})
+    return count
+
+@workflow
+async def tells(ctx: ExecutionContext[int]):
+    return await steps(ctx.input)
+
+@task
+async def big(size: int) -> str:
+    return "x" * size
+
+@workflow
+async def bigs(ctx: ExecutionContext[list[int]]):
+    for size in ctx.input:
+        await big(size)
+
+@task
+async def one(n: int) -> int:
+    return n
+
+@workflow
+async def many(ctx: ExecutionContext[int]):
+    return sum(await parallel(*[one(n) for n in range(ctx.input)]))
+
+@task.with_options(secret_requests=["key"], config_requests=["limit"])
+async def informed(secrets, config) -> list:
+    return [secrets["key"], config["limit"]]
+
+@workflow
+async def informs(ctx: ExecutionContext):
+    return await informed()
+
+@task.with_options(requires_approval=True)
+async def pay(amount: int) -> str:
+    return f"paid {{amount}}"
+
+@workflow
+async def pays(ctx: ExecutionContext[int]):
+    return await pay(ctx.input)
+
+@workflow
+async def calls(ctx: ExecutionContext):
+    return await call("billing/invoice", {{"n": 1}})
+
+@workflow
+async def leaves(ctx: ExecutionContext):
+    async def bare():
+        raise SystemExit(1)
+    await asyncio.gather(bare())
+'''

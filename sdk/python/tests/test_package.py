@@ -1,0 +1,114 @@
+"""What the package offers, and the examples that show it."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import windlass
+from windlass.domain.state import ExecutionState
+from windlass.workflow import Workflow
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        (
+            "windlass",
+            "ExecutionContext ExecutionEvent ExecutionEventType ExecutionState ResourceRequest "
+            "Schedule ScheduleStatus ScheduleType TaskMetadata call choice cron interval logger "
+            "now once parallel pause pipeline progress randint randrange sleep task uuid4 workflow",
+        ),
+        (
+            "windlass.tasks",
+            "Graph call choice now parallel pause pipeline progress randint randrange sleep uuid4",
+        ),
+        ("windlass.tasks.config_task", "get_config"),
+        ("windlass.routing", "input label least load metric most prefer resource score sticky"),
+        ("windlass.domain.resource_request", "ResourceRequest"),
+        ("windlass.domain.schedule", "cron interval once"),
+        (
+            "windlass.errors",
+            "ApprovalRejected ExecutionContextNotFoundError ExecutionError ExecutionTimeoutError "
+            "PauseRequested RetryError RunnerNotAvailableError StaleClaimError TaskNotFoundError "
+            "TaskAuthorizationError TransientDurabilityError WorkerNotFoundError "
+            "WorkerProcessCrashed WorkflowCatalogError WorkflowNotFoundError",
+        ),
+        ("windlass.approvals", "ApprovalRejected"),
+        (
+            "windlass.output_storage",
+            "InlineOutputStorage LocalFileStorage OutputStorage OutputStorageReference",
+        ),
+        ("windlass.worker", "Settings Worker"),
+    ],
+)
+def test_what_is_documented_is_there(module: str, names: str) -> None:
+    offered = vars(importlib.import_module(module))
+    assert set(names.split()) <= offered.keys()
+
+
+def test_all_is_sorted_and_true() -> None:
+    assert windlass.__all__ == sorted(windlass.__all__)
+    assert all(hasattr(windlass, name) for name in windlass.__all__)
+
+
+def test_importing_the_sdk_does_not_import_the_worker() -> None:
+    """A workflow source is imported in many places that will never run a worker."""
+    code = "import sys, windlass; sys.exit('aiohttp' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def example(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_hello_world() -> None:
+    context = example("hello_world").hello_world.run("World")
+    assert context.output == "Hello, World"
+
+
+def test_three_workflows() -> None:
+    module = example("three_workflows")
+    found = [value for value in vars(module).values() if isinstance(value, Workflow)]
+    assert [workflow.qualified_name for workflow in found] == [
+        "default/total",
+        "default/average",
+        "statistics/summary",
+    ]
+    assert module.summary.run([1, 2, 6]).output == {"total": 9, "average": 3.0}
+    assert module.average.run([]).state is ExecutionState.FAILED
+
+
+def test_approval_pause() -> None:
+    order = example("approval_pause").order
+    context = order.run({"item": "rope", "price": 40})
+    assert context.is_paused
+    assert context.events[-1].value["output"] == {"item": "rope", "price": 40}
+    ordered = order.resume(context.execution_id, {"approved": True})
+    assert ordered.output == {"item": "rope", "ordered": True}
+    refused = order.run({"item": "rope", "price": 40})
+    assert order.resume(refused.execution_id, {"approved": False}).output["ordered"] is False
+
+
+def test_ten_tasks() -> None:
+    context = example("ten_tasks").ten_tasks.run({"seconds": 0})
+    assert context.output == list(range(1, 11))
+    assert [event.name for event in context.events if event.type == "TASK_STARTED"] == [
+        f"step_{number}" for number in range(1, 11)
+    ]
+
+
+def test_progress() -> None:
+    assert example("progress").count_words.run(["a b", "c"]).output == 3

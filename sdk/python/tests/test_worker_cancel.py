@@ -1,0 +1,166 @@
+"""Cancelling executions, and losing them to other workers."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from conftest import Workers, until
+from server import TERMINAL, Server
+from sources import SOURCE
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    return SOURCE.format(gate=str(tmp_path))
+
+
+async def test_a_cancelled_workflow_stops_and_says_so(
+    server: Server, workers: Workers, source: str
+) -> None:
+    await workers.start()
+    stored = server.start(source, "gates", ["a"])
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    server.cancel(stored)
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.state == "CANCELLED"
+    assert stored.types()[-2:] == ["WORKFLOW_CANCELLING", "WORKFLOW_CANCELLED"]
+    assert stored.types().count("WORKFLOW_CANCELLING") == 1
+
+
+async def test_a_cancelled_workflow_may_clean_up_with_tasks(
+    server: Server, workers: Workers, source: str
+) -> None:
+    await workers.start()
+    stored = server.start(source, "tidy")
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    server.cancel(stored)
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.types()[-3:] == ["TASK_STARTED", "TASK_COMPLETED", "WORKFLOW_CANCELLED"]
+
+
+async def test_a_workflow_may_finish_although_it_was_cancelled(
+    server: Server, workers: Workers, source: str
+) -> None:
+    await workers.start()
+    stored = server.start(source, "stubborn")
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    server.cancel(stored)
+    await until(lambda: stored.state in TERMINAL)
+    assert (stored.state, stored.output) == ("COMPLETED", "finished all the same")
+
+
+async def test_a_cancel_that_comes_before_the_claim_is_answered(
+    server: Server, workers: Workers, source: str
+) -> None:
+    claiming = asyncio.Event()
+
+    async def cancel_first(request: Any) -> None:
+        if "/claim/" in request.path and not claiming.is_set():
+            claiming.set()
+            server.frame("w1", "execution_cancelled", f'{{"context": {stored.context()}}}')
+            await asyncio.sleep(0.1)
+
+    server.faults.append(cancel_first)
+    await workers.start()
+    stored = server.start(source, "gates", ["never"])
+    await until(lambda: stored.types()[-1] == "WORKFLOW_CANCELLED")
+    assert "TASK_STARTED" not in stored.types()
+
+
+async def test_a_cancel_of_what_the_worker_has_forgotten_is_confirmed(
+    server: Server, workers: Workers, source: str
+) -> None:
+    await workers.start()
+    stored = server.start(source, "hello", "x")
+    await until(lambda: stored.state in TERMINAL)
+    stored.state = "RUNNING"
+    server.cancel(stored)
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.state == "CANCELLED"
+
+
+async def test_a_cancel_of_another_worker_s_execution_is_none_of_its_business(
+    server: Server, workers: Workers, source: str
+) -> None:
+    await workers.start()
+    stored = server.start(source, "hello", "x")
+    await until(lambda: stored.state in TERMINAL)
+    stored.worker = "w2"
+    before = len(server.requests)
+    server.frame("w1", "execution_cancelled", f'{{"context": {stored.context()}}}')
+    server.ping()
+    await until(lambda: server.pongs)
+    assert [path for _, path in server.requests[before:]] == ["/workers/w1/pong"]
+
+
+async def test_a_fenced_worker_stops_silently(
+    server: Server, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    await workers.start()
+    stored = server.start(source, "gates", ["a", "b"])
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    server.requeue(stored)
+    stored.worker = "w2"
+    before = len(server.requests)
+    (tmp_path / "a").touch()
+    await until(lambda: len(server.requests) > before)
+    server.ping()
+    await until(lambda: server.pongs)
+    # One write, which was refused; no release, no CANCELLED, nothing of what followed.
+    paths = [path for _, path in server.requests[before:]]
+    assert paths == [f"/workers/w1/checkpoint/{stored.execution_id}", "/workers/w1/pong"]
+    assert (tmp_path / "ledger").read_text().split() in (["a"], ["a", "b"])
+
+
+async def test_the_same_frame_twice_is_one_run(
+    server: Server, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    await workers.start()
+    stored = server.start(source, "gates", ["a"])
+    server.send_again(stored)
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    server.send_again(stored)
+    await until(lambda: sum("/claim/" in path for _, path in server.requests) == 2)
+    (tmp_path / "a").touch()
+    await until(lambda: stored.state in TERMINAL)
+    assert (tmp_path / "ledger").read_text().split() == ["a"]
+
+
+async def test_an_execution_that_comes_back_under_a_new_generation_replaces_the_old_run(
+    server: Server, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    await workers.start()
+    stored = server.start(source, "gates", ["a", "b"])
+    (tmp_path / "a").touch()
+    await until(lambda: stored.types().count("TASK_STARTED") == 2)
+    server.requeue(stored)
+    server.dispatch(stored)
+    await until(lambda: (tmp_path / "ledger").read_text().split() == ["a", "b", "b"])
+    (tmp_path / "b").touch()
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.output == ["a", "b"]
+    assert stored.types().count("TASK_COMPLETED") == 2
+    assert stored.releases == []
+
+
+async def test_a_claim_that_is_refused_is_dropped(
+    server: Server, workers: Workers, source: str
+) -> None:
+    async def refuse(request: Any) -> web.Response | None:
+        if "/claim/" in request.path:
+            return web.json_response({"detail": "stale-claim: gone"}, status=409)
+        return None
+
+    server.faults.append(refuse)
+    await workers.start()
+    stored = server.start(source, "hello", "x")
+    await until(lambda: any("/claim/" in path for _, path in server.requests))
+    server.ping()
+    await until(lambda: server.pongs)
+    assert (stored.releases, stored.checkpoints) == ([], [])
+    assert server.pongs[-1]["metrics"]["flux.running_executions"] == 0

@@ -1,0 +1,241 @@
+"""Servers that are slow, away, forgetful or of another opinion."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from conftest import Workers, until
+from server import TERMINAL, Server
+from sources import SOURCE
+from windlass.worker import Settings, Worker, _channel, _delivery, _executions, _registration
+from windlass.worker._api import Refused
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    return SOURCE.format(gate=str(tmp_path))
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same delays, a hundred times shorter."""
+    for module, names in {
+        _delivery: ["FIRST_DELAY_S", "LONGEST_DELAY_S", "LONGEST_RELEASE_DELAY_S"],
+        _executions: ["CLAIM_FIRST_DELAY_S", "CLAIM_LONGEST_DELAY_S"],
+        _registration: ["FIRST_DELAY_S", "LONGEST_DELAY_S"],
+        _channel: ["FIRST_DELAY_S", "LONGEST_DELAY_S"],
+    }.items():
+        for name in names:
+            monkeypatch.setattr(module, name, getattr(module, name) / 100)
+
+
+def times(count: int, part: str, status: int, text: str = "{}") -> Callable[[Any], Any]:
+    """A fault: the first requests to a route get this answer."""
+    left = count
+
+    async def fault(request: web.Request) -> web.Response | None:
+        nonlocal left
+        if part not in request.path or left == 0:
+            return None
+        left -= 1
+        return web.Response(status=status, text=text)
+
+    return fault
+
+
+@pytest.mark.parametrize("part", ["/claim/", "/checkpoint/", "/register", "/connect"])
+async def test_a_server_that_is_away_for_a_while_is_waited_for(
+    server: Server, workers: Workers, source: str, part: str
+) -> None:
+    server.faults.append(times(3, part, 503))
+    await workers.start()
+    stored = server.start(source, "hello", "x")
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.output == "Hello, x"
+
+
+async def test_a_checkpoint_whose_answer_was_lost_is_sent_again_and_counts_once(
+    server: Server, workers: Workers, source: str
+) -> None:
+    lost = 0
+
+    async def lose_the_answer(request: web.Request) -> web.Response | None:
+        nonlocal lost
+        if "/checkpoint/" not in request.path or lost == 2:
+            return None
+        lost += 1
+        request.match_info["name"] = "w1"
+        await server._checkpoint(request)
+        assert request.transport is not None
+        request.transport.abort()
+        return None
+
+    server.faults.append(lose_the_answer)
+    await workers.start()
+    stored = server.start(source, "many", 3)
+    await until(lambda: stored.state in TERMINAL)
+    ids = [event["id"] for event in stored.events]
+    assert len(ids) == len(set(ids))
+    assert stored.output == 3
+
+
+async def test_what_a_server_does_not_take_ends_the_execution_with_a_reason(
+    server: Server, workers: Workers, source: str
+) -> None:
+    server.faults.append(times(1, "/checkpoint/", 422, '{"detail": "no"}'))
+    await workers.start()
+    stored = server.start(source, "gates", ["never"])
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.state == "FAILED"
+    assert stored.output["type"] == "CheckpointRefused"
+    assert stored.types()[-1] == "WORKFLOW_FAILED"
+    assert sum("/checkpoint/" in path for _, path in server.requests) == 2
+
+
+async def test_a_refused_checkpoint_is_not_sent_again(
+    server: Server, workers: Workers, source: str
+) -> None:
+    server.faults.append(times(99, "/checkpoint/", 404))
+    await workers.start()
+    server.start(source, "gates", ["never"])
+    await until(lambda: sum("/checkpoint/" in path for _, path in server.requests) == 2)
+    server.ping()
+    await until(lambda: server.pongs)
+    assert server.pongs[-1]["metrics"]["flux.running_executions"] == 0
+    assert sum("/checkpoint/" in path for _, path in server.requests) == 2
+
+
+async def test_an_end_that_no_server_takes_is_given_up_and_the_execution_given_back(
+    server: Server, workers: Workers, source: str
+) -> None:
+    async def take_no_end(request: web.Request) -> web.Response | None:
+        if "/checkpoint/" in request.path and (await request.json())["state"] in TERMINAL:
+            return web.Response(status=500)
+        return None
+
+    server.faults.append(take_no_end)
+    await workers.start(terminal_deadline_s=0.05)
+    stored = server.start(source, "hello", "x")
+    await until(lambda: stored.releases)
+    assert stored.releases == ["1"]
+
+
+async def test_a_claim_that_is_never_answered_is_given_back(
+    server: Server, workers: Workers, source: str
+) -> None:
+    server.faults.append(times(10**6, "/claim/", 500))
+    await workers.start()
+    stored = server.start(source, "hello", "x")
+    await until(lambda: stored.releases)
+    assert stored.releases == [None]
+
+
+@pytest.mark.parametrize("part", ["/claim/", "/checkpoint/", "/pong"])
+async def test_a_worker_whose_session_ended_registers_again_and_goes_on(
+    server: Server, workers: Workers, source: str, tmp_path: Path, part: str
+) -> None:
+    server.faults.append(times(1, part, 401))
+    await workers.start()
+    first = server.tokens["w1"]
+    stored = server.start(source, "hello", "x")
+    server.ping()
+    await until(lambda: stored.state in TERMINAL and server.pongs)
+    assert stored.output == "Hello, x"
+    assert server.sent_sessions == [None, first]
+    assert len({record["instance"] for record in server.registrations}) == 1
+
+
+async def test_many_calls_that_fail_together_register_once(
+    server: Server, workers: Workers, source: str
+) -> None:
+    await workers.start()
+    expired = f"Bearer {server.tokens['w1']}"
+
+    async def expire(request: web.Request) -> web.Response | None:
+        is_old = request.headers.get("Authorization") == expired
+        return web.Response(status=401) if is_old else None
+
+    server.faults.append(expire)
+    all_stored = [server.start(source, "hello", str(n)) for n in range(20)]
+    await until(lambda: all(stored.state in TERMINAL for stored in all_stored))
+    assert len(server.registrations) == 2
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+async def test_a_worker_unknown_on_connect_registers_again(
+    server: Server, workers: Workers, status: int
+) -> None:
+    server.faults.append(times(1, "/connect", status))
+    await workers.start()
+    assert len(server.registrations) == 2
+
+
+async def test_a_stream_that_ends_is_opened_again_but_never_at_once(
+    server: Server, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    await workers.start()
+    stored = server.start(source, "gates", ["a"])
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    for _ in range(2):
+        before = len(server.connects)
+        server.hang_up("w1")
+        await until(partial(_is_back, server, before))
+    gaps = [later - before for before, later in pairwise(server.connects)]
+    assert all(gap >= _channel.FIRST_DELAY_S / 2 for gap in gaps)
+    (tmp_path / "a").touch()
+    await until(lambda: stored.state in TERMINAL)
+    assert (tmp_path / "ledger").read_text().split() == ["a"]
+
+
+def _is_back(server: Server, before: int) -> bool:
+    return len(server.connects) > before and server.connected("w1")
+
+
+async def test_a_silent_stream_is_taken_for_dead(server: Server, workers: Workers) -> None:
+    await workers.start(stream_idle_s=0.05)
+    await until(lambda: len(server.connects) >= 3)
+
+
+async def test_frames_it_cannot_understand_do_not_stop_a_worker(
+    server: Server, workers: Workers, source: str
+) -> None:
+    await workers.start()
+    for event, data in [
+        ("execution_scheduled", "{"),
+        ("execution_scheduled", "[]"),
+        ("execution_scheduled", '{"workflow": {}}'),
+        ("execution_cancelled", "null"),
+        ("execution_resumed", '{"workflow": 1, "context": 2}'),
+        ("keep-alive", ""),
+        ("something_new", '{"a": 1}'),
+    ]:
+        server.frame("w1", event, data)
+    stored = server.start(source, "hello", "x")
+    await until(lambda: stored.state in TERMINAL)
+    assert len(server.connects) == 1
+
+
+async def test_a_wrong_bootstrap_token_ends_the_worker(server: Server) -> None:
+    worker = Worker(Settings(name="w", server_url=server.url, bootstrap_token="wrong"))
+    with pytest.raises(Refused, match="Invalid bootstrap token"):
+        await worker.run()
+
+
+async def test_a_name_in_use_is_waited_for(server: Server, workers: Workers) -> None:
+    await workers.start("w1")
+    second = Worker(Settings(name="w1", server_url=server.url, bootstrap_token="bootstrap-token"))
+    waiting = asyncio.create_task(second.run())
+    await until(lambda: sum("/register" in path for _, path in server.requests) >= 3)
+    assert len(server.registrations) == 1
+    await workers.vanish("w1")
+    await until(lambda: len(server.registrations) == 2 and server.connected("w1"))
+    second.stop()
+    await asyncio.wait_for(waiting, 20)

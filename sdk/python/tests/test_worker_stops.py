@@ -1,0 +1,244 @@
+"""How a worker stops, and what blocks it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from conftest import HANG_S, Workers, until
+from server import BOOTSTRAP, TERMINAL, Server, Stored
+from sources import SOURCE
+from windlass.worker import _health
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> str:
+    return SOURCE.format(gate=str(tmp_path))
+
+
+async def test_a_stopping_worker_finishes_what_it_has_and_takes_nothing_more(
+    server: Server, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    worker = await workers.start()
+    stored = server.start(source, "gates", ["a"])
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    worker.stop()
+    await until(lambda: server.pongs and not server.pongs[-1]["healthy"])
+    late = server.start(source, "hello", "x")
+    await until(lambda: late.releases)
+    # Released before it was claimed: there is no generation to give.
+    assert late.releases == [None]
+    pongs = len(server.pongs)
+    server.ping()
+    await until(lambda: len(server.pongs) > pongs)
+    assert not server.pongs[-1]["healthy"]
+    (tmp_path / "a").touch()
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.output == ["a"]
+    await workers.stop("w1")
+    assert not server.connected("w1")
+
+
+async def test_what_does_not_end_in_time_is_given_back_with_all_it_recorded(
+    server: Server, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    await workers.start(drain_timeout_s=0.05)
+    stored = server.start(source, "gates", ["a", "never"])
+    (tmp_path / "a").touch()
+    await until(lambda: stored.types().count("TASK_STARTED") == 2)
+    generation = str(stored.generation)
+    await workers.stop("w1")
+    assert stored.releases == [generation]
+    assert stored.state == "SCHEDULED"
+    assert stored.types().count("TASK_COMPLETED") == 1
+    assert not {"WORKFLOW_CANCELLED", "WORKFLOW_FAILED"} & set(stored.types())
+
+
+async def test_code_that_will_not_stop_is_given_back_all_the_same(
+    server: Server, workers: Workers, source: str
+) -> None:
+    await workers.start(drain_timeout_s=0.05)
+    stored = server.start(source, "deaf")
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    await workers.stop("w1")
+    assert stored.releases == ["1"]
+
+
+async def test_code_that_blocks_costs_no_heartbeat(
+    server: Server, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    await workers.start()
+    stored = server.start(source, "blocks", "gate")
+    await until(lambda: stored.state == "RUNNING")
+    for count in range(1, 6):
+        server.ping()
+        await until(partial(_has, server.pongs, count))
+    assert stored.state == "RUNNING"
+    (tmp_path / "gate").touch()
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.output == "windlass-user"
+
+
+async def test_a_worker_that_is_blocked_for_long_asks_for_nothing_more(
+    server: Server,
+    workers: Workers,
+    source: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_health, "UNHEALTHY_LAG_S", 0.1)
+    await workers.start()
+    stored = server.start(source, "blocks", "gate")
+    await until(lambda: stored.state == "RUNNING")
+    async with asyncio.timeout(HANG_S):
+        while not server.pongs or server.pongs[-1]["healthy"]:
+            server.ping()
+            await asyncio.sleep(0.02)
+    (tmp_path / "gate").touch()
+    await until(lambda: stored.state in TERMINAL)
+    async with asyncio.timeout(HANG_S):
+        while not server.pongs[-1]["healthy"]:
+            server.ping()
+            await asyncio.sleep(0.02)
+    assert server.pongs[-1]["metrics"]["flux.loop_lag_seconds"] >= 0.1
+
+
+async def test_blocking_tasks_run_beside_each_other(
+    server: Server, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    await workers.start()
+    both = [server.start(source, "blocks_in_a_thread", "gate") for _ in range(2)]
+    await until(lambda: all(s.types()[-1] == "TASK_STARTED" for s in both))
+    (tmp_path / "gate").touch()
+    await until(lambda: all(s.state in TERMINAL for s in both))
+    assert all(stored.output.startswith("windlass-task") for stored in both)
+
+
+async def test_a_workflow_that_ends_the_process_ends_only_itself(
+    server: Server, workers: Workers, source: str
+) -> None:
+    await workers.start()
+    left = server.start(source, "leaves")
+    await until(lambda: left.state in TERMINAL)
+    assert left.state == "FAILED"
+    stored = server.start(source, "hello", "x")
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.output == "Hello, x"
+
+
+def _has(pongs: Sequence[object], count: int) -> bool:
+    return len(pongs) == count
+
+
+def _is_running(stored: Stored) -> bool:
+    return stored.types()[-1].endswith("STARTED")
+
+
+# --- as a process
+
+
+class Process:
+    """`python -m windlass.worker start` and what it writes to stderr."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.text = ""
+        self._reading = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        assert self.process.stderr is not None
+        while line := await self.process.stderr.readline():
+            self.text += line.decode()
+
+    async def ended(self) -> int:
+        async with asyncio.timeout(HANG_S):
+            await self._reading
+            return await self.process.wait()
+
+
+async def start(*arguments: str, **environment: str) -> Process:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *["-m", "windlass.worker", "start", *arguments],
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, **environment},
+    )
+    return Process(process)
+
+
+@pytest.fixture
+async def process(server: Server) -> AsyncIterator[Process]:
+    arguments = ["--server-url", server.url, "--name", "p1", "--label", "zone=a"]
+    started = await start(
+        *arguments, "--drain-timeout", "0.2", SVC_WORKERS__BOOTSTRAP_TOKEN=BOOTSTRAP
+    )
+    await until(lambda: server.connected("p1") and "connected" in started.text)
+    yield started
+    if started.process.returncode is None:
+        started.process.kill()
+    await started.ended()
+
+
+async def test_sigterm_drains_and_exits_0(server: Server, process: Process, source: str) -> None:
+    stored = server.start(source, "gates", ["never"])
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    process.process.send_signal(signal.SIGTERM)
+    assert await process.ended() == 0
+    assert stored.releases == ["1"]
+    assert server.registrations[0]["labels"] == {"zone": "a"}
+    assert f"connected to {server.url} as p1" in process.text
+
+
+async def test_a_blocked_process_exits_too(server: Server, process: Process, source: str) -> None:
+    for name in ("blocks_in_a_thread", "blocks"):
+        stored = server.start(source, name, "never")
+        await until(partial(_is_running, stored))
+    process.process.send_signal(signal.SIGINT)
+    assert await process.ended() == 0
+
+
+async def test_a_second_signal_exits_at_once(server: Server, source: str) -> None:
+    arguments = ["--server-url", server.url, "--name", "p2", "--bootstrap-token", BOOTSTRAP]
+    process = await start(*arguments, "--drain-timeout", "3600")
+    await until(lambda: server.connected("p2"))
+    stored = server.start(source, "gates", ["never"])
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    process.process.send_signal(signal.SIGTERM)
+    await until(lambda: "stopping" in process.text)
+    process.process.send_signal(signal.SIGTERM)
+    assert await process.ended() == 1
+    assert stored.releases == []
+
+
+async def test_a_process_without_its_server_waits_and_can_be_stopped() -> None:
+    process = await start(
+        "--server-url", "http://127.0.0.1:9", SVC_WORKERS__BOOTSTRAP_TOKEN=BOOTSTRAP
+    )
+    await until(lambda: "cannot register, trying again" in process.text)
+    process.process.send_signal(signal.SIGTERM)
+    assert await process.ended() == 0
+
+
+async def test_a_process_that_is_not_wanted_says_so(server: Server, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("wrong\n")
+    process = await start("--bootstrap-token-file", str(token), SVC_WORKERS__SERVER_URL=server.url)
+    assert await process.ended() == 1
+    assert "does not accept this worker: 403" in process.text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--bootstrap-token", "t", "--label", "zone"], ["--bootstrap-token-file", "/none"]],
+)
+async def test_a_wrong_command_line_is_explained(arguments: list[str]) -> None:
+    process = await start(*arguments, SVC_WORKERS__BOOTSTRAP_TOKEN="")
+    assert await process.ended() == 2
+    assert process.text.startswith("windlass worker: ")
