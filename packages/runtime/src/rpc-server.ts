@@ -79,7 +79,7 @@ export class RpcServer {
 
   #unary(rpc: string, handle: Unary) {
     return (call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>) => {
-      void handle(call.request, { signal: signalOf(call) }).then(
+      void handle(call.request, new Caller(call)).then(
         (response) => done(null, response),
         (error) => done(this.#statusOf(rpc, error) as ServiceError),
       )
@@ -100,8 +100,18 @@ export class RpcServer {
   }
 }
 
-function signalOf(call: ServerUnaryCall<unknown, unknown>): AbortSignal {
-  const controller = new AbortController()
-  call.once('cancelled', () => controller.abort())
-  return controller.signal
+/** Most handlers never look at the signal, so it is made when one does: grpc-js says `cancelled` of every call that ends. */
+class Caller implements Call {
+  readonly #call: ServerUnaryCall<unknown, unknown>
+
+  constructor(call: ServerUnaryCall<unknown, unknown>) {
+    this.#call = call
+  }
+
+  get signal(): AbortSignal {
+    const controller = new AbortController()
+    if (this.#call.cancelled) controller.abort()
+    else this.#call.once('cancelled', () => controller.abort())
+    return controller.signal
+  }
 }

@@ -26,7 +26,7 @@ export const MAX_MESSAGE_BYTES = 64 * 1_048_576
 
 export interface Call {
   /** Aborts when the caller hangs up or its deadline passes. */
-  signal: AbortSignal
+  readonly signal: AbortSignal
 }
 
 /** What a service implements: one function per rpc of its generated definition. */

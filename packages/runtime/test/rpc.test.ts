@@ -77,6 +77,24 @@ test('a call has a deadline', async () => {
   )
 })
 
+test('a handler learns that its caller hung up', async () => {
+  let heard = false
+  const { port } = await serve({
+    checkSession: (_, { signal }) =>
+      new Promise((_, reject) =>
+        signal.addEventListener('abort', () => {
+          heard = true
+          reject(new Error('gone'))
+        }),
+      ),
+  })
+  const leaving = new AbortController()
+  const call = client(port).checkSession({ token: 'x' }, { signal: leaving.signal })
+  setTimeout(() => leaving.abort(), 50)
+  await expect(call).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect.poll(() => heard).toBe(true)
+})
+
 test('a service that restarts is waited for, and replicas share the calls', async () => {
   const served = [0, 0]
   const handler = (i: number) => ({

@@ -1,10 +1,10 @@
 import { WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
 import type { Bus, Overhearing } from '@windlass/runtime/bus'
+import { subjectOf } from '@windlass/runtime/subjects'
 import type { Cancellations } from './cancellations.ts'
 import type { Queue } from './queue.ts'
 import type { Roster } from './roster.ts'
 import type { Sessions } from './sessions.ts'
-import { subjectOf } from './signals.ts'
 
 export interface Hearing {
   bus: Bus
@@ -27,7 +27,7 @@ export const hearQueue = ({ bus, queue, poke }: Hearing): Overhearing =>
 
 /** Hears what concerns one worker, as long as its stream is here. */
 export const hearWorker = (hearing: Hearing, name: string): Overhearing =>
-  hearing.bus.overhear(subjectOf(name), (bytes) => {
+  hearing.bus.overhear(subjectOf('workers', name), (bytes) => {
     const { body } = WorkerSignal.decode(bytes)
     if (body) heed(hearing, name, body)
   })

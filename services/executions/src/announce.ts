@@ -1,5 +1,6 @@
 import { LogGrew, Ready, WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
 import type { Bus } from '@windlass/runtime/bus'
+import { subjectOf } from '@windlass/runtime/subjects'
 import type { Effect } from './flush.ts'
 
 /** Larger entries are not sent about: who waits reads them from the log. */
@@ -54,7 +55,6 @@ function grew(bus: Bus, { after, entries }: Effect): void {
 export const cancelDue = (bus: Bus, worker: string, execution_id: string) =>
   signal(bus, worker, { body: { $case: 'cancel_due', value: { execution_id } } })
 
-/** Worker names keep to a grammar without blanks, `*` and `>`; dots in them only make more tokens. */
 function signal(bus: Bus, worker: string, message: WorkerSignal): void {
-  if (worker) bus.whisper(`workers.${worker}`, WorkerSignal.encode(message).finish())
+  if (worker) bus.whisper(subjectOf('workers', worker), WorkerSignal.encode(message).finish())
 }

@@ -193,7 +193,7 @@ export interface LeaseResponse {
   leases: Lease[];
   /** What each offered worker holds now, these leases included. */
   loads: Load[];
-  /** More work was ready than `limit` or the offers could take. */
+  /** There were more candidates than one answer takes, or another replica took some. */
   more: boolean;
 }
 

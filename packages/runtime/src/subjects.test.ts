@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { subjectOf } from './signals.ts'
+import { subjectOf } from './subjects.ts'
 
 test.each([
   ['w1', 'workers.w1'],
@@ -8,6 +8,6 @@ test.each([
   ['a.', 'workers.a~'],
   ['a..b', 'workers.a~.b'],
   ['...', 'workers.~~~'],
-])('the signals of %j are at %s, a subject without an empty token', (name, subject) => {
-  expect(subjectOf(name)).toBe(subject)
+])('the subject of %j is %s, without an empty token', (name, subject) => {
+  expect(subjectOf('workers', name)).toBe(subject)
 })
