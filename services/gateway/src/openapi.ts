@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http'
 import { z } from 'zod'
 import { ruleOf } from './access/rules.ts'
 import type { Method, Route, Shape } from './route.ts'
@@ -6,11 +5,9 @@ import { VERSION } from './version.ts'
 
 type Json = Record<string, unknown>
 
-const REFUSALS = [400, 401, 403, 404, 409, 413, 415, 422, 429, 503]
-
 /** The OpenAPI 3.1 document of the routes. Schemas that carry an `id` become components. */
 export function openapi(routes: Iterable<Route>): Json {
-  const components: Json = { Refusal: REFUSAL }
+  const components: Json = { Refusal }
   const paths: Record<string, Partial<Record<Method, Json>>> = {}
   for (const route of routes)
     paths[route.path] = { ...paths[route.path], [route.method]: operation(route, components) }
@@ -20,12 +17,18 @@ export function openapi(routes: Iterable<Route>): Json {
     paths,
     components: {
       schemas: components,
+      responses: { Refused },
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
     },
   }
 }
 
-const REFUSAL = {
+const Refused = {
+  description: 'Refused: 400, 401, 403, 404, 409, 413, 415, 422, 429, 500 or 503.',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } },
+}
+
+const Refusal = {
   type: 'object',
   required: ['detail'],
   properties: {
@@ -56,12 +59,16 @@ function operation(
   into: Json,
 ): Json {
   const fields = (where: 'path' | 'query', shape: Shape) =>
-    Object.entries(shape).map(([name, type]) => ({
-      name,
-      in: where,
-      required: where === 'path' || !type.safeParse(undefined).success,
-      schema: schemaOf(type, 'input', into),
-    }))
+    Object.entries(shape).map(([name, type]) => {
+      const absent = type.safeParse(undefined)
+      const schema = schemaOf(type, 'input', into)
+      return {
+        name,
+        in: where,
+        required: where === 'path' || !absent.success,
+        schema: absent.data === undefined ? schema : { ...schema, default: absent.data },
+      }
+    })
   const pathShape = Object.fromEntries(
     Object.entries(params).map(([name, { schema }]) => [name, schema]),
   )
@@ -81,15 +88,10 @@ function operation(
     }),
     responses: {
       200: { description: 'OK', content: contentOf(returns, into) },
-      ...Object.fromEntries(REFUSALS.map((status) => [status, refusal(status)])),
+      default: { $ref: '#/components/responses/Refused' },
     },
   }
 }
-
-const refusal = (status: number) => ({
-  description: STATUS_CODES[status],
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } },
-})
 
 function contentOf(returns: z.ZodType, into: Json): Json {
   const isStream = returns.meta()?.id === 'EventStream'
@@ -98,7 +100,7 @@ function contentOf(returns: z.ZodType, into: Json): Json {
 }
 
 /** A schema as JSON Schema 2020-12; what has a name of its own goes into the components. */
-function schemaOf(type: z.ZodType, io: 'input' | 'output', into: Json): unknown {
+function schemaOf(type: z.ZodType, io: 'input' | 'output', into: Json): Json {
   const { $defs, $schema, ...schema } = z.toJSONSchema(type, {
     io,
     unrepresentable: 'any',
@@ -110,11 +112,12 @@ function schemaOf(type: z.ZodType, io: 'input' | 'output', into: Json): unknown 
       Object.assign(jsonSchema, wire)
     },
   })
-  const refer = (value: unknown) =>
+  const refer = (value: unknown): Json =>
     JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'))
   for (const [name, definition] of Object.entries($defs ?? {})) into[name] = refer(definition)
   const id = type.meta()?.id
   if (!id) return refer(schema)
-  into[id] = refer(schema)
+  // A schema that is used in itself stands among its own definitions already.
+  if (!schema.$ref) into[id] = refer(schema)
   return { $ref: `#/components/schemas/${id}` }
 }

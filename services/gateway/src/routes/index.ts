@@ -7,7 +7,7 @@ import * as workerCalls from './worker-calls.ts'
 import * as workers from './workers.ts'
 import * as workflows from './workflows.ts'
 
-/** Every route, in the order of the documents. */
+/** Every route, by path. */
 export const routes = [
   ...Object.values(workflows),
   ...Object.values(runs),
@@ -17,6 +17,6 @@ export const routes = [
   ...Object.values(schedules),
   ...Object.values(health),
   ...Object.values(docs),
-]
+].sort((a, b) => (a.path < b.path ? -1 : 1))
 
 export type Routes = (typeof routes)[number]

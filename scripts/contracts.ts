@@ -1,0 +1,22 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { accessTable } from '../services/gateway/src/access-table.ts'
+import { openapi } from '../services/gateway/src/openapi.ts'
+import { routes } from '../services/gateway/src/routes/index.ts'
+
+/** What the routes of the gateway promise, as files: `--check` fails when one is out of date. */
+const files: Record<string, string> = {
+  'docs/openapi.json': `${JSON.stringify(openapi(routes), undefined, 2)}\n`,
+  'docs/access.md': accessTable(routes),
+}
+
+const root = new URL('../', import.meta.url)
+const isCheck = process.argv.includes('--check')
+
+for (const [path, text] of Object.entries(files)) {
+  const url = new URL(path, root)
+  if (!isCheck) writeFileSync(url, text)
+  else if (readFileSync(url, 'utf8') !== text) {
+    console.error(`${path} is out of date: run npm run contracts`)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import type { Exchange } from '../http/exchange.ts'
+import { addressOf, networkOf } from './address.ts'
+
+test.each([
+  ['10.0.0.1', '10.0.0.1'],
+  ['::ffff:10.0.0.1', '10.0.0.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:DB8:1:2::9', '2001:db8:1:2'],
+  ['2001:db8::9', '2001:db8:0:0'],
+  ['2001:0db8:0001:0002::', '2001:db8:1:2'],
+  ['::1', '0:0:0:0'],
+  ['nonsense', 'nonsense'],
+])('%s counts as %s', (address, network) => expect(networkOf(address)).toBe(network))
+
+test.each([
+  [0, '1.1.1.1, 2.2.2.2', '9.9.9.9'],
+  [1, '1.1.1.1, 2.2.2.2', '2.2.2.2'],
+  [2, '1.1.1.1, 2.2.2.2', '1.1.1.1'],
+  [1, undefined, '9.9.9.9'],
+  [5, '1.1.1.1', '9.9.9.9'],
+])('with %i trusted proxies and %j the client is %s', (trusted, forwarded, address) => {
+  const x = {
+    headers: { 'x-forwarded-for': forwarded },
+    req: { socket: { remoteAddress: '9.9.9.9' } },
+  }
+  expect(addressOf(x as unknown as Exchange, trusted)).toBe(address)
+})
