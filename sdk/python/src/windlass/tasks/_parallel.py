@@ -29,6 +29,9 @@ async def parallel(*calls: Awaitable[T]) -> list[T]:
 
 async def _branches(*calls: Awaitable[Any]) -> list[Any]:
     branches = [asyncio.ensure_future(_branch(call, n)) for n, call in enumerate(calls)]
+    for branch in branches:
+        # A failure after the first one is nobody's to handle: it is seen, and in the log.
+        branch.add_done_callback(_error)
     try:
         left = set(branches)
         while left:

@@ -58,6 +58,6 @@ class Api(Protocol):
         """Fetches an approval."""
 
     async def run_workflow(
-        self, name: str, input: Any, *, key: str, wait: bool, token: str | None
+        self, name: str, body: bytes, *, key: str, wait: bool, token: str | None
     ) -> dict[str, Any]:
         """Starts another workflow, once per `key`, and answers its execution's summary."""

@@ -19,11 +19,16 @@ RELEASE_ATTEMPTS = 5
 LONGEST_RELEASE_DELAY_S = 10.0
 
 
+_UNWANTED = frozenset({400, 413, 415, 422})
+
+
 class Verdict(Enum):
     """What became of a delivery."""
 
     DELIVERED = auto()
-    STALE = auto()
+    # The execution is another worker's, or over, or unknown: nothing more is to be said of it.
+    GONE = auto()
+    # It is still here, but the server will not take what it recorded.
     REFUSED = auto()
     OUT_OF_TIME = auto()
 
@@ -40,9 +45,9 @@ async def delivered(
         except Refused as refused:
             if refused.is_stale:
                 log.info("%s: the execution is in other hands by now", what)
-                return Verdict.STALE
+                return Verdict.GONE
             log.error("%s was refused: %s", what, refused)
-            return Verdict.REFUSED
+            return Verdict.REFUSED if refused.status in _UNWANTED else Verdict.GONE
         except Unavailable as error:
             if deadline_s is not None and time.monotonic() - began + delay > deadline_s:
                 log.error("%s: giving up after %.0f s: %s", what, deadline_s, error)

@@ -8,18 +8,15 @@ import time
 
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.state import ExecutionState
-from windlass.worker._api import Api
 from windlass.worker._checkpoint import Checkpoints
 from windlass.worker._delivery import Verdict, delivered, release
 from windlass.worker._delta import Delta
+from windlass.worker._host import Host
 from windlass.worker._models import Assignment, Claim
-from windlass.worker._modules import Modules
 from windlass.worker._outbox import Outbox
 from windlass.worker._pass import Pass
 from windlass.worker._progress import Progress
 from windlass.worker._run_services import RunServices
-from windlass.worker._settings import Settings
-from windlass.worker._user_loop import UserLoop
 
 log = logging.getLogger("windlass.worker")
 
@@ -31,28 +28,22 @@ class Execution:
     execution belongs to somebody else; or it was given back.
     """
 
-    def __init__(
-        self,
-        api: Api,
-        settings: Settings,
-        users: UserLoop,
-        modules: Modules,
-        assignment: Assignment,
-        claim: Claim,
-    ) -> None:
+    def __init__(self, host: Host, assignment: Assignment, claim: Claim) -> None:
         loop = asyncio.get_running_loop()
         self.execution_id = claim.context.execution_id
         self.generation = claim.generation
         self._name = (
             f"{self.execution_id} of {assignment.source.namespace}/{assignment.source.name}"
         )
-        self._api = api
-        self._settings = settings
-        self._checkpoints = Checkpoints(claim.context, settings.name)
-        self._progress = Progress(loop, api, self.execution_id, claim.generation)
-        self._outbox = Outbox(loop, users.loop)
-        services = RunServices(loop, api, self._progress, self.execution_id, assignment.exec_token)
-        self._pass = Pass(users, modules, assignment, claim, self._outbox, services)
+        self._api = host.api
+        self._settings = host.settings
+        self._checkpoints = Checkpoints(claim.context, host.settings.name)
+        self._progress = Progress(loop, host.api, self.execution_id, claim.generation)
+        self._outbox = Outbox(loop, host.users.loop)
+        services = RunServices(
+            loop, host.api, self._progress, self.execution_id, assignment.exec_token
+        )
+        self._pass = Pass(host, assignment, claim, self._outbox, services)
         self._is_lost = False
 
     async def run(self) -> None:
@@ -106,7 +97,7 @@ class Execution:
         return await delivered(post, f"checkpoint of {self.execution_id}", deadline_s)
 
     async def _end(self, verdict: Verdict) -> None:
-        if verdict is Verdict.STALE:
+        if verdict is Verdict.GONE:
             return
         if verdict is Verdict.REFUSED:
             # It would be refused to every worker. Ending it here is better than leaving it to

@@ -9,15 +9,13 @@ from typing import Any
 
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.state import ExecutionState
-from windlass.worker._api import Api, Refused, Unavailable
+from windlass.worker._api import Refused, Unavailable
 from windlass.worker._backoff import backoff
 from windlass.worker._checkpoint import Checkpoints
 from windlass.worker._delivery import release
 from windlass.worker._execution import Execution
+from windlass.worker._host import Host
 from windlass.worker._models import Assignment, Cancellation, Claim
-from windlass.worker._modules import Modules
-from windlass.worker._settings import Settings
-from windlass.worker._user_loop import UserLoop
 
 log = logging.getLogger("windlass.worker")
 
@@ -35,11 +33,10 @@ GIVE_BACK_S = 10.0
 class Executions:
     """Claims, runs, cancels and gives back. Everything here happens in the worker's thread."""
 
-    def __init__(self, api: Api, settings: Settings, users: UserLoop, modules: Modules) -> None:
-        self._api = api
-        self._settings = settings
-        self._users = users
-        self._modules = modules
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._api = host.api
+        self._settings = host.settings
         self._running: dict[str, Execution] = {}
         # Executions being claimed, and whether somebody asked meanwhile to cancel them.
         self._claiming: dict[str, bool] = {}
@@ -108,9 +105,7 @@ class Executions:
             if claim.generation in {None, standing.generation}:
                 return  # the same frame twice
             standing.lose()
-        execution = Execution(
-            self._api, self._settings, self._users, self._modules, assignment, claim
-        )
+        execution = Execution(self._host, assignment, claim)
         self._running[execution_id] = execution
         if cancelled:
             execution.cancel()

@@ -90,7 +90,7 @@ class HttpApi:
         )
 
     async def run_workflow(
-        self, name: str, input: Any, *, key: str, wait: bool, token: str | None
+        self, name: str, body: bytes, *, key: str, wait: bool, token: str | None
     ) -> dict[str, Any]:
         mode = f"sync?wait_for=paused&timeout={CALL_WAIT_S:g}" if wait else "async"
         url = f"{self._settings.server_url}/workflows/{name}/run/{mode}"
@@ -101,7 +101,6 @@ class HttpApi:
         }
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        body = encode(input).encode()
         timeout_s = CALL_WAIT_S + self._settings.request_timeout_s
         answer = await send(self._http, "POST", url, headers, body, timeout_s)
         if answer.status >= 400:

@@ -9,10 +9,9 @@ from typing import Any
 from windlass._lifecycle import advance
 from windlass._run import Run
 from windlass._services import Services
+from windlass.worker._host import Host
 from windlass.worker._models import Assignment, Claim
-from windlass.worker._modules import Modules
 from windlass.worker._outbox import Outbox
-from windlass.worker._user_loop import UserLoop
 
 log = logging.getLogger("windlass.worker")
 
@@ -22,15 +21,14 @@ class Pass:
 
     def __init__(
         self,
-        users: UserLoop,
-        modules: Modules,
+        host: Host,
         assignment: Assignment,
         claim: Claim,
         outbox: Outbox,
         services: Services,
     ) -> None:
-        self._users = users
-        self._modules = modules
+        self._users = host.users
+        self._modules = host.modules
         self._source = assignment.source
         self._outbox = outbox
         self._run = Run(

@@ -9,11 +9,7 @@ from urllib.parse import quote
 
 from windlass._json import encode
 from windlass._services import Approval, Target
-from windlass.errors import (
-    ExecutionError,
-    RecordedError,
-    WorkflowNotFoundError,
-)
+from windlass.errors import ExecutionError, RecordedError, WorkflowNotFoundError
 from windlass.worker._api import Api, Refused, Unavailable
 from windlass.worker._backoff import backoff
 from windlass.worker._http import detail_of
@@ -25,6 +21,7 @@ FIRST_DELAY_S = 1.0
 LONGEST_DELAY_S = 30.0
 # Other workflows may take as long as they like; this is how long the server may be away.
 ATTEMPTS = 10
+CALL_AGAIN_S = 0.5
 
 
 class RunServices:
@@ -64,12 +61,12 @@ class RunServices:
 
     async def call(self, target: Target, input: Any, *, key: str, wait: bool) -> Any:
         """Starts the workflow, and asks for its end until it has come."""
-        encode(input)  # an input without a form in JSON is the caller's failure
+        body = encode(input).encode()
         name = f"{quote(target.namespace, safe='')}/{quote(target.name, safe='')}"
         token = self._exec_token
         while True:
             summary = await self._asked(
-                lambda: self._api.run_workflow(name, input, key=key, wait=wait, token=token),
+                lambda: self._api.run_workflow(name, body, key=key, wait=wait, token=token),
                 missing=WorkflowNotFoundError(f"there is no workflow '{name}'"),
             )
             match summary["state"] if wait else None:
@@ -81,6 +78,9 @@ class RunServices:
                     raise _failure(summary["output"])
                 case "PAUSED" | "CANCELLED" as state:
                     raise ExecutionError(message=f"the workflow {name} is {state}")
+                case _:
+                    # The server has waited already; this is for one that does not.
+                    await asyncio.sleep(CALL_AGAIN_S)
 
     def progress(self, call_id: str, task_name: str, value: Any) -> None:
         """Hands it over."""

@@ -12,6 +12,7 @@ from windlass.worker._api import Refused, Unavailable
 from windlass.worker._channel import Channel
 from windlass.worker._executions import Executions
 from windlass.worker._health import Health
+from windlass.worker._host import Host
 from windlass.worker._http_api import HttpApi
 from windlass.worker._messages import MalformedFrame, understood
 from windlass.worker._models import Assignment, Cancellation, Ping
@@ -63,7 +64,7 @@ class Worker:
         if not await self._unless_stopped(registration.open()):
             return
         api = HttpApi(http, self._settings, registration)
-        executions = Executions(api, self._settings, users, Modules())
+        executions = Executions(Host(api, self._settings, users, Modules()))
         health = Health(self._settings, users, executions)
         channel = Channel(http, self._settings, registration)
         listening = asyncio.create_task(self._listen(channel, executions, health, api))
