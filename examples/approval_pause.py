@@ -1,6 +1,7 @@
-"""An order that waits for somebody's word, for as long as that takes.
+"""A payment that waits for somebody's word, for as long as that takes.
 
-The execution stands at PAUSED and occupies nothing. Resume it with `{"approved": true}`.
+The execution stands at PAUSED and occupies no worker. Resume it with
+`{"approved": true, "by": "your name"}`.
 """
 
 from typing import Any, TypedDict
@@ -8,19 +9,19 @@ from typing import Any, TypedDict
 from windlass import ExecutionContext, pause, task, workflow
 
 
-class Order(TypedDict):
-    item: str
-    price: float
+class Payment(TypedDict):
+    amount: float
 
 
 @task
-async def place(item: str) -> bool:
-    return True
+async def pay(amount: float) -> str:
+    return f"paid {amount}"
 
 
 @workflow
-async def order(ctx: ExecutionContext[Order]) -> dict[str, Any]:
+async def approval_pause(ctx: ExecutionContext[Payment]) -> dict[str, Any]:
     # What is given as output is shown to whoever looks at the paused execution.
-    answer = await pause("approve order", output=ctx.input)
-    approved = isinstance(answer, dict) and answer.get("approved") is True
-    return {"item": ctx.input["item"], "ordered": approved and await place(ctx.input["item"])}
+    answer = await pause("approve payment", output=ctx.input)
+    if not (isinstance(answer, dict) and answer.get("approved") is True):
+        return {"result": "refused", "answer": answer}
+    return {"result": await pay(ctx.input["amount"]), "answer": answer}

@@ -1,6 +1,6 @@
 """Ten tasks one after the other. Kill the worker in the middle: another one does the rest.
 
-The input says how long each takes, as in `{"seconds": 0.2}`.
+The input is the seconds that each takes; without one, 0.2.
 """
 
 import asyncio
@@ -17,6 +17,6 @@ async def step(number: int, seconds: float) -> int:
 
 
 @workflow
-async def ten_tasks(ctx: ExecutionContext[dict[str, float] | None]) -> list[int]:
-    seconds = (ctx.input or {}).get("seconds", DEFAULT_SECONDS)
+async def ten_tasks(ctx: ExecutionContext[float | None]) -> list[int]:
+    seconds = DEFAULT_SECONDS if ctx.input is None else ctx.input
     return [await step(number, seconds) for number in range(1, 11)]

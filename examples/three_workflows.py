@@ -1,29 +1,25 @@
-"""Three workflows in one file, one of them in a namespace of its own. The last calls the others."""
+"""Three workflows in one file, sharing a task; the last is in a namespace of its own and runs the
+others beside each other."""
 
 from windlass import ExecutionContext, parallel, task, workflow
 
 
 @task
-async def add_up(numbers: list[float]) -> float:
-    return sum(numbers)
-
-
-@task
-async def divide(dividend: float, divisor: float) -> float:
-    return dividend / divisor
+async def multiply(a: float, b: float) -> float:
+    return a * b
 
 
 @workflow
-async def total(ctx: ExecutionContext[list[float]]) -> float:
-    return await add_up(ctx.input)
+async def double(ctx: ExecutionContext[float]) -> float:
+    return await multiply(ctx.input, 2)
 
 
 @workflow
-async def average(ctx: ExecutionContext[list[float]]) -> float:
-    return await divide(await add_up(ctx.input), len(ctx.input))
+async def square(ctx: ExecutionContext[float]) -> float:
+    return await multiply(ctx.input, ctx.input)
 
 
-@workflow.with_options(name="summary", namespace="statistics")
-async def summary(ctx: ExecutionContext[list[float]]) -> dict[str, float]:
-    sum_of_all, mean = await parallel(total(ctx), average(ctx))
-    return {"total": sum_of_all, "average": mean}
+@workflow.with_options(name="summary", namespace="arithmetic")
+async def summarize(ctx: ExecutionContext[float]) -> dict[str, float]:
+    doubled, squared = await parallel(double(ctx), square(ctx))
+    return {"double": doubled, "square": squared}

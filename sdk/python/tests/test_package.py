@@ -11,7 +11,6 @@ from types import ModuleType
 import pytest
 
 import windlass
-from windlass.domain.state import ExecutionState
 from windlass.workflow import Workflow
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -83,27 +82,27 @@ def test_three_workflows() -> None:
     module = example("three_workflows")
     found = [value for value in vars(module).values() if isinstance(value, Workflow)]
     assert [workflow.qualified_name for workflow in found] == [
-        "default/total",
-        "default/average",
-        "statistics/summary",
+        "default/double",
+        "default/square",
+        "arithmetic/summary",
     ]
-    assert module.summary.run([1, 2, 6]).output == {"total": 9, "average": 3.0}
-    assert module.average.run([]).state is ExecutionState.FAILED
+    assert [workflow.run(3).output for workflow in found] == [6, 9, {"double": 6, "square": 9}]
 
 
 def test_approval_pause() -> None:
-    order = example("approval_pause").order
-    context = order.run({"item": "rope", "price": 40})
+    payment = example("approval_pause").approval_pause
+    context = payment.run({"amount": 40})
     assert context.is_paused
-    assert context.events[-1].value["output"] == {"item": "rope", "price": 40}
-    ordered = order.resume(context.execution_id, {"approved": True})
-    assert ordered.output == {"item": "rope", "ordered": True}
-    refused = order.run({"item": "rope", "price": 40})
-    assert order.resume(refused.execution_id, {"approved": False}).output["ordered"] is False
+    assert context.events[-1].value["output"] == {"amount": 40}
+    answer = {"approved": True, "by": "me"}
+    paid = payment.resume(context.execution_id, answer)
+    assert paid.output == {"result": "paid 40", "answer": answer}
+    refused = payment.run({"amount": 40})
+    assert payment.resume(refused.execution_id, None).output["result"] == "refused"
 
 
 def test_ten_tasks() -> None:
-    context = example("ten_tasks").ten_tasks.run({"seconds": 0})
+    context = example("ten_tasks").ten_tasks.run(0)
     assert context.output == list(range(1, 11))
     assert [event.name for event in context.events if event.type == "TASK_STARTED"] == [
         f"step_{number}" for number in range(1, 11)
