@@ -14,6 +14,11 @@ const START_MS = 30_000
 const STOP_MS = 30_000
 const KEPT_CHARACTERS = 20_000
 
+const living = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of living) child.kill('SIGKILL')
+})
+
 /** A real child process of a test: started, watched, killed and started again under its own name. */
 export class Process {
   readonly program: Program
@@ -41,9 +46,8 @@ export class Process {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child = child
-    const end = () => child.kill('SIGKILL')
-    process.once('exit', end)
-    child.once('exit', () => process.off('exit', end))
+    living.add(child)
+    child.once('exit', () => living.delete(child))
     await new Promise<void>((resolve, reject) => {
       const late = setTimeout(() => reject(this.#failed(`${name} was not ready in time`)), START_MS)
       const settle = (error?: Error) => {
