@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { CatalogService, type Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { DispatcherService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
@@ -109,5 +108,3 @@ const identity: Script<typeof IdentityService> = {
     return { worker_name, session_id: '5'.repeat(32) }
   },
 }
-
-export const randomName = () => `w${randomBytes(6).toString('hex')}`
