@@ -18,6 +18,7 @@ from windlass.worker._settings import Settings
 from windlass.worker._worker import Worker
 
 DEFAULT_SERVER_URL = "http://localhost:8000"
+TOKEN_VARIABLE = "SVC_WORKERS__BOOTSTRAP_TOKEN"
 
 log = logging.getLogger("windlass.worker")
 
@@ -28,13 +29,15 @@ class UsageError(Exception):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; its exit code."""
-    arguments = _parser().parse_args(argv)
+    arguments = parser().parse_args(argv)
     configure(arguments.log_level)
     try:
         settings = settings_of(arguments, os.environ)
     except UsageError as error:
         print(f"windlass worker: {error}", file=sys.stderr)  # noqa: T201
         return 2
+    # Workflows, and the processes that they start, have no business with it.
+    os.environ.pop(TOKEN_VARIABLE, None)
     return asyncio.run(_serve(settings))
 
 
@@ -92,11 +95,10 @@ def _bootstrap_token(arguments: argparse.Namespace, environment: Mapping[str, st
             return Path(arguments.bootstrap_token_file).read_text().strip()
         except OSError as error:
             raise UsageError(f"cannot read the bootstrap token: {error}") from error
-    if token := environment.get("SVC_WORKERS__BOOTSTRAP_TOKEN"):
+    if token := environment.get(TOKEN_VARIABLE):
         return token.strip()
     raise UsageError(
-        "no bootstrap token: give --bootstrap-token, --bootstrap-token-file or "
-        "SVC_WORKERS__BOOTSTRAP_TOKEN"
+        f"no bootstrap token: give --bootstrap-token, --bootstrap-token-file or {TOKEN_VARIABLE}"
     )
 
 
@@ -107,9 +109,10 @@ def _label(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="windlass worker")
-    start = parser.add_subparsers(required=True, metavar="command").add_parser(
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    whole = argparse.ArgumentParser(prog="windlass worker")
+    start = whole.add_subparsers(required=True, metavar="command").add_parser(
         "start", help="run workflows until SIGTERM or SIGINT"
     )
     start.add_argument("--server-url", help=f"default: {DEFAULT_SERVER_URL}")
@@ -121,4 +124,4 @@ def _parser() -> argparse.ArgumentParser:
     start.add_argument("--drain-timeout", type=float, default=60.0, metavar="SECONDS")
     start.add_argument("--stream-idle-timeout", type=float, default=60.0, metavar="SECONDS")
     start.add_argument("--log-level", default="info", choices=["debug", "info", "warning", "error"])
-    return parser
+    return whole

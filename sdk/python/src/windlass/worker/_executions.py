@@ -53,6 +53,8 @@ class Executions:
         if self._draining or len(self) >= 2 * max(1, self._settings.max_concurrent_executions):
             self._begin(release(self._api, assignment.execution_id, None))
         elif assignment.execution_id not in self._claiming:
+            # Noted here, not when its task begins: the next frame may be in the same chunk.
+            self._claiming[assignment.execution_id] = False
             self._begin(self._attend(assignment))
 
     def cancel(self, cancellation: Cancellation) -> None:
@@ -94,7 +96,6 @@ class Executions:
 
     async def _attend(self, assignment: Assignment) -> None:
         execution_id = assignment.execution_id
-        self._claiming[execution_id] = False
         try:
             claim = await self._claim(execution_id)
         finally:

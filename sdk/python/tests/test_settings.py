@@ -1,0 +1,66 @@
+"""The command line and the environment as settings."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from windlass.worker._cli import UsageError, parser, settings_of
+from windlass.worker._settings import Settings
+
+TOKEN = {"SVC_WORKERS__BOOTSTRAP_TOKEN": " from-environment\n"}
+
+
+def settings(*arguments: str, **environment: str) -> Settings:
+    return settings_of(parser().parse_args(["start", *arguments]), {**TOKEN, **environment})
+
+
+def test_defaults() -> None:
+    made = settings()
+    assert re.fullmatch("worker-[0-9a-f]{6}", made.name)
+    assert settings().name != made.name
+    assert made.server_url == "http://localhost:8000"
+    assert made.bootstrap_token == "from-environment"
+    assert (made.labels, made.max_concurrent_executions) == ({}, 16)
+    assert (made.drain_timeout_s, made.stream_idle_s) == (60, 60)
+
+
+def test_everything_can_be_said(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("from-file\n")
+    made = settings(
+        *["--name", "w", "--server-url", "http://here:1/", "--max-concurrent", "3"],
+        *["--label", "zone=a", "--label", "expression=a=b", "--drain-timeout", "1.5"],
+        *["--stream-idle-timeout", "9", "--bootstrap-token-file", str(tmp_path / "token")],
+        SVC_WORKERS__SERVER_URL="http://there:2",
+    )
+    assert made == Settings(
+        name="w",
+        server_url="http://here:1",
+        bootstrap_token="from-file",
+        labels={"zone": "a", "expression": "a=b"},
+        max_concurrent_executions=3,
+        drain_timeout_s=1.5,
+        stream_idle_s=9,
+    )
+    assert settings("--bootstrap-token", "said").bootstrap_token == "said"
+    assert settings(SVC_WORKERS__SERVER_URL="http://there:2").server_url == "http://there:2"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--label", "zone"], "a label is key=value"),
+        (["--label", "=a"], "a label is key=value"),
+        (["--bootstrap-token-file", "/none"], "cannot read the bootstrap token"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        settings(*arguments)
+
+
+def test_a_token_is_needed() -> None:
+    with pytest.raises(UsageError, match="SVC_WORKERS__BOOTSTRAP_TOKEN"):
+        settings(SVC_WORKERS__BOOTSTRAP_TOKEN="")
