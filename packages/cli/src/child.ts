@@ -1,0 +1,35 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { Failure } from './command.ts'
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * Runs a program in our place: with our input and output, and every signal that reaches us reaches
+ * it once. It has a process group of its own, else a terminal's Ctrl-C would reach it twice. Answers
+ * its exit status.
+ */
+export async function become(
+  program: string,
+  args: string[],
+  env: NodeJS.ProcessEnv,
+): Promise<number> {
+  let child: ChildProcess | undefined
+  const pass = (signal: NodeJS.Signals) => void child?.kill(signal)
+  // Before there is a child: one that is told to stop at once must be told through us.
+  for (const signal of SIGNALS) process.on(signal, pass)
+  try {
+    const running = spawn(program, args, { stdio: 'inherit', env, detached: true })
+    child = running
+    return await new Promise((resolve, reject) => {
+      running.once('error', (error) =>
+        reject(new Failure(`cannot run ${program}: ${error.message}`)),
+      )
+      running.once('exit', (code, signal) =>
+        resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)),
+      )
+    })
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, pass)
+  }
+}

@@ -1,0 +1,27 @@
+import type { Command } from './command.ts'
+import {
+  executionCancel,
+  executionList,
+  executionResume,
+  executionShow,
+} from './commands/execution.ts'
+import { mcp } from './commands/mcp.ts'
+import { serverBootstrapToken, serverStart } from './commands/server.ts'
+import { workerStart } from './commands/worker.ts'
+import { workflowList, workflowRun, workflowStatus, workflowUpload } from './commands/workflow.ts'
+
+/** All commands, in the order of the help. */
+export const commands: readonly Command[] = [
+  serverStart,
+  serverBootstrapToken,
+  workerStart,
+  workflowUpload,
+  workflowList,
+  workflowRun,
+  workflowStatus,
+  executionList,
+  executionShow,
+  executionResume,
+  executionCancel,
+  mcp,
+]

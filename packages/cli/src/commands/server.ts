@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { loadSettings } from '@windlass/runtime/config'
+import { become } from '../child.ts'
+import { type Command, Failure } from '../command.ts'
+import { fileOf, homeDir } from '../project.ts'
+
+export const serverStart: Command = {
+  words: 'server start',
+  args: [],
+  about: 'Start the whole system on this machine, as npm start does',
+  passesOn: true,
+  run: ({ args }, { env }) =>
+    become(process.execPath, [fileURLToPath(fileOf('scripts/start.mjs')), ...args], env),
+}
+
+export const serverBootstrapToken: Command = {
+  words: 'server bootstrap-token',
+  args: [],
+  about: 'Print the token that workers register with',
+  options: {
+    home: { type: 'string', value: 'DIR', about: 'the home directory of the server' },
+  },
+  async run({ options }, { env, out }) {
+    const configured = loadSettings(env).workers.bootstrap_token?.trim()
+    out(`${configured || tokenIn(String(options.home ?? (await homeDir(env))))}\n`)
+    return 0
+  },
+}
+
+function tokenIn(home: string): string {
+  const path = join(home, 'bootstrap-token')
+  let token: string
+  try {
+    token = readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code
+    if (why !== 'ENOENT') throw new Failure(`cannot read ${path}: ${(error as Error).message}`)
+    throw new Failure(`${path} is not there: the server makes it when it first starts`)
+  }
+  if (token === '') throw new Failure(`${path} is empty`)
+  return token
+}

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { payloadOf } from '@windlass/mcp/domain/payload'
+import { Failure, UsageError } from './command.ts'
+
+/**
+ * An input as given on the command line: JSON text, `@file`, or `-` for standard input; none is
+ * null. It travels as it is; what is no JSON travels as a string.
+ */
+export async function inputOf(given: string | undefined): Promise<string> {
+  if (given === '-') return payloadOf((await text(process.stdin)).trim())
+  if (given?.startsWith('@')) return payloadOf(contentOf(given.slice(1)).toString('utf8').trim())
+  return payloadOf(given ?? '')
+}
+
+/** A file's bytes, or a Failure that says why not. */
+export function contentOf(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw new Failure(`cannot read ${path}: ${(error as Error).message}`)
+  }
+}
+
+export interface WorkflowRef {
+  namespace: string
+  name: string
+}
+
+/** `name`, in the default namespace, or `namespace/name`. */
+export function workflowRef(ref: string): WorkflowRef {
+  const [a = '', b, ...rest] = ref.split('/')
+  if (rest.length > 0) throw new UsageError(`'${ref}' is no workflow: give name or namespace/name`)
+  return b === undefined ? { namespace: 'default', name: a } : { namespace: a, name: b }
+}

@@ -1,0 +1,204 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { scriptedApi } from '../../../services/mcp/test/scripted-api.ts'
+import { run } from '../src/run.ts'
+
+const ID = '0123456789abcdef0123456789abcdef'
+const summary = (state: string) =>
+  `{"execution_id":"${ID}","workflow_namespace":"team","workflow_name":"report","state":"${state}","output": 1.0}`
+
+async function setup(env: Record<string, string> = {}) {
+  const api = await scriptedApi()
+  const windlass = async (...argv: string[]) => {
+    const said = { out: '', err: '' }
+    const status = await run(argv, {
+      env: { SVC_CONFIG: '/dev/null', SVC_WORKERS__SERVER_URL: api.url, ...env },
+      out: (text) => {
+        said.out += text
+      },
+      err: (text) => {
+        said.err += text
+      },
+    })
+    return { status, ...said }
+  }
+  return { api, windlass }
+}
+
+async function fileOf(content: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'windlass-cli-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'flow.py')
+  await writeFile(path, content)
+  return path
+}
+
+test('a file is uploaded under its own name, and its workflows are listed', async () => {
+  const { api, windlass } = await setup()
+  api.answers.set('POST /workflows', { body: '[{"namespace":"default","name":"a","version":1}]' })
+
+  const { status, out } = await windlass('workflow', 'upload', await fileOf('# source\n'))
+  expect({ status, out }).toEqual({
+    status: 0,
+    out: '  NAMESPACE  NAME  VERSION\n  default    a     1\n',
+  })
+  expect(api.seen[0]?.body).toContain('filename="flow.py"')
+  expect(api.seen[0]?.body).toContain('# source\n')
+})
+
+test('lists are tables for people and the answer itself for programs', async () => {
+  const { api, windlass } = await setup()
+  const rows =
+    '[{"namespace":"team","name":"long name","version":12},{"namespace":"x","name":"b","version":1}]'
+  api.answers.set('GET /workflows?namespace=team', { body: rows })
+  api.answers.set('GET /executions?state=failed&limit=5', {
+    body: `{"executions":[${summary('FAILED')}],"total":1,"limit":5,"offset":0}`,
+  })
+
+  expect((await windlass('workflow', 'list', '--namespace', 'team', '--json')).out).toBe(
+    `${rows}\n`,
+  )
+  expect((await windlass('workflow', 'list', '--namespace', 'team')).out.split('\n')).toEqual([
+    '  NAMESPACE  NAME       VERSION',
+    '  team       long name  12',
+    '  x          b          1',
+    '',
+  ])
+  const { out } = await windlass('execution', 'list', '--state', 'failed', '--limit', '5')
+  expect(out).toMatch(new RegExp(`${ID}\\s+team\\s+report\\s+FAILED`))
+})
+
+test.each([
+  ['COMPLETED', 0],
+  ['PAUSED', 0],
+  ['FAILED', 1],
+  ['CANCELLED', 1],
+])(
+  'a run that ends %s exits with %i and prints the execution as it came',
+  async (state, expected) => {
+    const { api, windlass } = await setup()
+    api.answers.set('POST /workflows/team/report/run/sync?wait_for=paused&timeout=240', {
+      body: summary(state),
+    })
+
+    const { status, out } = await windlass(
+      'workflow',
+      'run',
+      'team/report',
+      '{"n":9007199254740993}',
+    )
+    expect({ status, out }).toEqual({ status: expected, out: `${summary(state)}\n` })
+    expect(api.seen[0]?.body).toBe('{"n":9007199254740993}')
+  },
+)
+
+test('a run that outlasts its request is followed to its end', async () => {
+  const { api, windlass } = await setup()
+  const run =
+    'POST /workflows/default/report/run/sync?version=3&detailed=true&wait_for=paused&timeout=240'
+  api.answers.set(run, { body: summary('RUNNING') })
+  api.answers.set(`GET /executions/${ID}?detailed=true`, { body: summary('FAILED') })
+
+  const answer = await windlass('workflow', 'run', 'report', '--version', '3', '--detailed')
+  expect(answer).toMatchObject({ status: 1, out: `${summary('FAILED')}\n` })
+})
+
+test('inputs come from the command line, from a file, or are nothing', async () => {
+  const { api, windlass } = await setup()
+  api.answers.set('POST /workflows/default/report/run/async', { body: summary('SCHEDULED') })
+  const file = await fileOf('[1.0,\n 2]\n')
+
+  for (const input of ['[1]', 'plain', `@${file}`, undefined]) {
+    const { status } = await windlass(
+      'workflow',
+      'run',
+      'report',
+      '--async',
+      ...(input ? [input] : []),
+    )
+    expect(status).toBe(0)
+  }
+  expect(api.seen.map(({ body }) => body)).toEqual(['[1]', '"plain"', '[1.0,\n 2]', 'null'])
+})
+
+test('an execution is shown, resumed and cancelled by its id alone', async () => {
+  const { api, windlass } = await setup()
+  const flow = '/workflows/team/report'
+  api.answers.set(`GET /executions/${ID}`, { body: summary('PAUSED') })
+  api.answers.set(`GET ${flow}/status/${ID}`, { body: summary('PAUSED') })
+  api.answers.set(`POST ${flow}/resume/${ID}/sync?wait_for=paused&timeout=240`, {
+    body: summary('COMPLETED'),
+  })
+  api.answers.set(`GET ${flow}/cancel/${ID}?mode=sync`, { body: summary('CANCELLED') })
+
+  expect(await windlass('execution', 'show', ID)).toMatchObject({
+    status: 0,
+    out: `${summary('PAUSED')}\n`,
+  })
+  expect(await windlass('workflow', 'status', 'team/report', ID)).toMatchObject({ status: 0 })
+  expect(await windlass('execution', 'resume', ID, '"go"')).toMatchObject({ status: 0 })
+  expect(api.seen.at(-1)?.body).toBe('"go"')
+  expect(await windlass('execution', 'cancel', ID, '--wait')).toMatchObject({ status: 0 })
+})
+
+test('calls carry the token of the environment', async () => {
+  const { api, windlass } = await setup({ SVC_AUTH_TOKEN: 'ci.secret' })
+  api.answers.set('GET /workflows', { body: '[]' })
+  await windlass('workflow', 'list')
+  expect(api.seen[0]?.headers.authorization).toBe('Bearer ci.secret')
+})
+
+test('what the server refuses is told in its words', async () => {
+  const { api, windlass } = await setup()
+  api.answers.set('GET /workflows', {
+    status: 401,
+    body: '{"detail":"Authorization token required"}',
+  })
+  expect(await windlass('workflow', 'list')).toEqual({
+    status: 1,
+    out: '',
+    err: 'windlass: 401: Authorization token required\n',
+  })
+  const dead = await windlass('workflow', 'list', '--server-url', 'http://127.0.0.1:9')
+  expect(dead.status).toBe(1)
+  expect(dead.err).toMatch(/^windlass: /)
+  const absent = await windlass('workflow', 'upload', '/nonexistent.py')
+  expect(absent).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('cannot read /nonexistent.py'),
+  })
+})
+
+test.each([
+  [['workflow', 'run'], 'missing workflow'],
+  [['workflow', 'run', 'a/b/c'], "'a/b/c' is no workflow"],
+  [['workflow', 'run', '../x'], 'Invalid workflow namespace'],
+  [['workflow', 'run', 'x', '--version', '0'], '--version must be'],
+  [['workflow', 'list', 'extra'], "unexpected argument 'extra'"],
+  [['workflow', 'list', '--colour'], "Unknown option '--colour'"],
+  [['execution', 'show', '..'], 'Invalid execution id'],
+  [['workflow', 'fly'], "unknown command 'workflow fly'"],
+  [['fly'], "unknown command 'fly'"],
+])('%j is misuse and asks the server nothing', async (argv, expected) => {
+  const { api, windlass } = await setup()
+  const { status, err } = await windlass(...argv)
+  expect(status).toBe(2)
+  expect(err).toContain(expected)
+  expect(api.seen).toEqual([])
+})
+
+test('help names every command, and each tells its options', async () => {
+  const { windlass } = await setup()
+  for (const argv of [[], ['--help'], ['help']]) {
+    const { status, out } = await windlass(...argv)
+    expect(status).toBe(0)
+    for (const words of ['worker start', 'server bootstrap-token', 'workflow run', 'mcp'])
+      expect(out).toContain(`windlass ${words}`)
+  }
+  const { out } = await windlass('workflow', 'run', '--help')
+  expect(out).toContain('windlass workflow run WORKFLOW [INPUT]')
+  expect(out).toContain('--async')
+  expect((await windlass('workflow')).status).toBe(2)
+})

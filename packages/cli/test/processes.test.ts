@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { scriptedApi } from '../../../services/mcp/test/scripted-api.ts'
+
+const BIN = fileURLToPath(new URL('../bin/windlass.mjs', import.meta.url))
+const ROOT = new URL('../../../', import.meta.url)
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'windlass-cli-'))
+  onTestFinished(() => rm(path, { recursive: true }))
+  return path
+}
+
+function start(argv: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [BIN, ...argv], {
+    env: { ...process.env, SVC_CONFIG: '/dev/null', ...env },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+async function finished(
+  child: ChildProcess & { stdout: NodeJS.ReadableStream; stderr: NodeJS.ReadableStream },
+) {
+  const [out, err, [status]] = await Promise.all([
+    text(child.stdout as never),
+    text(child.stderr as never),
+    once(child, 'exit'),
+  ])
+  return { out, err, status: status as number }
+}
+
+/** An interpreter that does as `script` says, and tells how it was called where that says CALLED. */
+async function fakePython(script: string): Promise<string> {
+  const path = join(await folder(), 'python')
+  await writeFile(path, `#!/bin/sh\n${script.replace('CALLED', 'echo "called: $*"')}\n`)
+  await chmod(path, 0o755)
+  return path
+}
+
+test('the command says its release, that of the project', async () => {
+  const { version } = JSON.parse(await readFile(new URL('package.json', ROOT), 'utf8'))
+  expect(await finished(start(['--version']))).toMatchObject({
+    out: `windlass ${version}\n`,
+    status: 0,
+  })
+})
+
+test('the bootstrap token is printed: the configured one, else the one of the home directory', async () => {
+  const home = await folder()
+  const command = ['server', 'bootstrap-token']
+  const absent = await finished(start(command, { SVC_HOME: home }))
+  expect(absent).toMatchObject({ status: 1, out: '', err: expect.stringContaining('is not there') })
+
+  await writeFile(join(home, 'bootstrap-token'), 'abc\n')
+  expect(await finished(start(command, { SVC_HOME: home }))).toMatchObject({
+    status: 0,
+    out: 'abc\n',
+  })
+  expect(await finished(start([...command, '--home', home]))).toMatchObject({ out: 'abc\n' })
+  const configured = { SVC_HOME: home, SVC_WORKERS__BOOTSTRAP_TOKEN: ' xyz ' }
+  expect(await finished(start(command, configured))).toMatchObject({ out: 'xyz\n' })
+})
+
+test('a worker is started with what follows, the token of the home, and its exit status', async () => {
+  const home = await folder()
+  await writeFile(join(home, 'bootstrap-token'), 'abc\n')
+  const WINDLASS_PYTHON = await fakePython('CALLED; exit 7')
+  const args = ['worker', 'start', '--name', 'w 1', '--label', 'a=b']
+
+  const { out, status } = await finished(start(args, { WINDLASS_PYTHON, SVC_HOME: home }))
+  expect(out).toBe(
+    `called: -m windlass.worker start --name w 1 --label a=b --bootstrap-token-file ${home}/bootstrap-token\n`,
+  )
+  expect(status).toBe(7)
+  const given = await finished(
+    start([...args, '--bootstrap-token=x'], { WINDLASS_PYTHON, SVC_HOME: home }),
+  )
+  expect(given.out).toMatch(/a=b --bootstrap-token=x\n$/)
+})
+
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  'a worker gets %s once and ends in its own way',
+  async (signal) => {
+    const name = signal.slice(3)
+    const WINDLASS_PYTHON = await fakePython(`
+n=0
+trap 'n=$((n+1)); echo "got ${name} $n"' ${name}
+CALLED
+while [ $n -lt 1 ]; do sleep 0.05; done
+sleep 0.3
+exit $((n + 2))`)
+    const child = start(['worker', 'start', '--bootstrap-token', 'x'], { WINDLASS_PYTHON })
+    child.stdout.once('data', () => child.kill(signal))
+
+    const { out, status } = await finished(child)
+    expect(out).toMatch(new RegExp(`got ${name} 1\n$`))
+    expect(status).toBe(3)
+  },
+)
+
+test('a missing interpreter is told in a line', async () => {
+  const { status, err } = await finished(
+    start(['worker', 'start', '--bootstrap-token', 'x'], {
+      WINDLASS_PYTHON: '/nonexistent/python',
+    }),
+  )
+  expect(status).toBe(1)
+  expect(err).toMatch(/^windlass: cannot run \/nonexistent\/python: .*ENOENT\n$/)
+})
+
+test('the system is started by the script that npm start runs', async () => {
+  const { status, out } = await finished(start(['server', 'start', '--help']))
+  expect(status).toBe(0)
+  expect(out).toContain('--workers N')
+})
+
+test('the tools of an agent are served over standard input and output', async () => {
+  const api = await scriptedApi()
+  api.answers.set('GET /health', { body: '{"status":"healthy"}' })
+  const child = start(['mcp', '--server-url', api.url])
+  const call = { name: 'health_check', arguments: {} }
+  child.stdin.write(
+    `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })}\n`,
+  )
+  const answered = once(child.stdout, 'data')
+  expect(JSON.parse(String((await answered)[0]))).toMatchObject({
+    result: { structuredContent: { success: true, health: { status: 'healthy' } } },
+  })
+  child.stdin.end()
+  expect((await finished(child)).status).toBe(0)
+})
