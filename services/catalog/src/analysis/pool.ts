@@ -28,11 +28,12 @@ export class Pool {
   readonly #queue: Job[] = []
   readonly #running: Promise<void>[]
   #wake: (() => void)[] = []
+  #idle = 0
   #stopping = false
 
   constructor(options: PoolOptions) {
     this.#options = options
-    this.#running = Array.from({ length: THREADS }, () => this.#run())
+    this.#running = Array.from({ length: THREADS }, (_, slot) => this.#run(slot > 0))
   }
 
   /** The workflows of a source. Throws `invalid` if it cannot be read, `unavailable` when too many wait. */
@@ -61,8 +62,13 @@ export class Pool {
     })
   }
 
-  async #run(): Promise<void> {
+  /** Keeps one thread, from the start or, if it is a reserve, from when there is more than the others can do. */
+  async #run(isReserve: boolean): Promise<void> {
     while (!this.#stopping) {
+      if (isReserve && (this.#queue.length === 0 || this.#idle > 0)) {
+        await this.#somethingToDo()
+        continue
+      }
       try {
         await this.#runThread(await Thread.start(this.#options.sdkModules))
       } catch (error) {
@@ -76,7 +82,11 @@ export class Pool {
     while (!thread.spent && !this.#stopping) {
       const job = this.#queue.shift()
       if (job) job.settle(await thread.read(job.source, this.#options.limitMs))
-      else await this.#somethingToDo()
+      else {
+        this.#idle++
+        await this.#somethingToDo()
+        this.#idle--
+      }
     }
     await thread.stop()
   }

@@ -109,7 +109,8 @@ export class References {
     const edges: Edge[] = []
     const done = new Set<string>()
     const { startIndex, endIndex } = region.node
-    WORD.lastIndex = startIndex
+    // A definition names itself first, which is no use of it.
+    WORD.lastIndex = region.node.childForFieldName('name')?.endIndex ?? startIndex
     for (
       let match = WORD.exec(source);
       match && match.index < endIndex;

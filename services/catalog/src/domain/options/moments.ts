@@ -15,7 +15,7 @@ export interface Moment {
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?)?(Z|[+-]\d\d:\d\d)?$/
 const PARTS = ['year', 'month', 'day', 'hour', 'minute', 'second', 'microsecond']
-const MINUTES: Record<string, number> = { days: 1440, hours: 60, minutes: 1, seconds: 1 / 60 }
+const MINUTES = new Map(Object.entries({ days: 1440, hours: 60, minutes: 1, seconds: 1 / 60 }))
 
 /** The moment of `datetime(…)`, `datetime.fromisoformat("…")` or an ISO 8601 text; undefined for all else. */
 export function momentOf(expression: Expression): Moment | undefined {
@@ -76,7 +76,7 @@ function fixedOffset(delta: Expression): Pick<Moment, 'offset' | 'zone'> | undef
   if (calledPath(here) !== 'datetime.timedelta' || positional.length > 0) return undefined
   let minutes = 0
   for (const [unit, value] of keywords) {
-    minutes += Number(constantOf(value) ?? Number.NaN) * (MINUTES[unit] ?? Number.NaN)
+    minutes += Number(constantOf(value) ?? Number.NaN) * (MINUTES.get(unit) ?? Number.NaN)
   }
   if (!Number.isInteger(minutes) || Math.abs(minutes) >= 1440) return undefined
   const two = (n: number) => String(n).padStart(2, '0')

@@ -31,14 +31,16 @@ const SECONDS: Record<string, number> = {
 const MIN_INTERVAL_SECONDS = 1
 const MAX_INTERVAL_SECONDS = 10 * 366 * 86_400
 
-const KINDS: Record<string, Kind> = {
-  cron: { parameters: ['expression', 'timezone'], read: cron },
-  interval: {
-    parameters: [...Object.keys(SECONDS), 'timezone', 'start_time', 'end_time'],
-    read: interval,
-  },
-  once: { parameters: ['run_time', 'timezone'], read: once },
-}
+const KINDS = new Map<string, Kind>(
+  Object.entries({
+    cron: { parameters: ['expression', 'timezone'], read: cron },
+    interval: {
+      parameters: [...Object.keys(SECONDS), 'timezone', 'start_time', 'end_time'],
+      read: interval,
+    },
+    once: { parameters: ['run_time', 'timezone'], read: once },
+  }),
+)
 
 /** What `schedule=` declares; undefined for None. */
 export function scheduleOf(option: Option, sdkModules: string[]): ScheduleConfig | undefined {
@@ -53,7 +55,7 @@ export function scheduleOf(option: Option, sdkModules: string[]): ScheduleConfig
 function kindOf(call: Expression, sdkModules: string[]): Kind | undefined {
   const called = calleeOf(call)
   const [path = ''] = called ? sdkPaths(called, sdkModules) : []
-  return KINDS[path.slice(path.lastIndexOf('.') + 1)]
+  return KINDS.get(path.slice(path.lastIndexOf('.') + 1))
 }
 
 function givenTo(option: Option, { parameters }: Kind, given: Arguments): Given {

@@ -16,17 +16,19 @@ export interface ClassShape {
 }
 
 const MAX_BASES_DEEP = 32
-const KINDS: Record<string, ClassKind> = {
-  'pydantic.BaseModel': 'model',
-  'pydantic.main.BaseModel': 'model',
-  'pydantic.RootModel': 'root_model',
-  'pydantic.root_model.RootModel': 'root_model',
-  'typing.TypedDict': 'typed_dict',
-  'typing_extensions.TypedDict': 'typed_dict',
-  'enum.Enum': 'enum',
-  'enum.IntEnum': 'enum',
-  'enum.StrEnum': 'enum',
-}
+const KINDS = new Map<string, ClassKind>(
+  Object.entries({
+    'pydantic.BaseModel': 'model',
+    'pydantic.main.BaseModel': 'model',
+    'pydantic.RootModel': 'root_model',
+    'pydantic.root_model.RootModel': 'root_model',
+    'typing.TypedDict': 'typed_dict',
+    'typing_extensions.TypedDict': 'typed_dict',
+    'enum.Enum': 'enum',
+    'enum.IntEnum': 'enum',
+    'enum.StrEnum': 'enum',
+  }),
+)
 /** Bases that bring no fields. */
 const NEUTRAL = new Set(
   (
@@ -63,7 +65,7 @@ function judge(base: Expression, types: Types, deep: number): Base | string {
   const local = classOf(base)
   if (!local) {
     const paths = pathsOf(base)
-    const inherited = paths.map((path) => KINDS[path]).find(Boolean)
+    const inherited = paths.map((path) => KINDS.get(path)).find(Boolean)
     if (inherited || paths.some((path) => NEUTRAL.has(path))) return { inherited }
     return `the base class '${base.node.text.slice(0, 60)}' is not defined in the source`
   }

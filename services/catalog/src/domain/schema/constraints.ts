@@ -5,19 +5,23 @@ import type { Schema } from './known-types.ts'
 
 type Options = Map<string, Expression>
 
-const BOUNDS: Record<string, string> = {
-  gt: 'exclusiveMinimum',
-  ge: 'minimum',
-  lt: 'exclusiveMaximum',
-  le: 'maximum',
-  multiple_of: 'multipleOf',
-}
-const LENGTHS: Record<string, Record<string, string>> = {
-  min_length: { string: 'minLength', array: 'minItems', object: 'minProperties' },
-  max_length: { string: 'maxLength', array: 'maxItems', object: 'maxProperties' },
-  min_items: { array: 'minItems' },
-  max_items: { array: 'maxItems' },
-}
+const BOUNDS = new Map(
+  Object.entries({
+    gt: 'exclusiveMinimum',
+    ge: 'minimum',
+    lt: 'exclusiveMaximum',
+    le: 'maximum',
+    multiple_of: 'multipleOf',
+  }),
+)
+const LENGTHS = new Map(
+  Object.entries<Record<string, string>>({
+    min_length: { string: 'minLength', array: 'minItems', object: 'minProperties' },
+    max_length: { string: 'maxLength', array: 'maxItems', object: 'maxProperties' },
+    min_items: { array: 'minItems' },
+    max_items: { array: 'maxItems' },
+  }),
+)
 const MAX_PATTERN_CHARS = 1_000
 const NOT_LINEAR = /\\[1-9]|\\k<|\(\?(?:[=!]|<[=!])/
 
@@ -26,8 +30,10 @@ export function constrain(schema: Schema, options: Options): string[] {
   const left: string[] = []
   for (const [name, value] of options) {
     const known = constantOf(value)
-    if (name in BOUNDS) bound(schema, BOUNDS[name] as string, known, left)
-    else if (name in LENGTHS) length(schema, LENGTHS[name] as Record<string, string>, known, left)
+    const keyword = BOUNDS.get(name)
+    const keywords = LENGTHS.get(name)
+    if (keyword) bound(schema, keyword, known, left)
+    else if (keywords) length(schema, keywords, known, left)
     else if (name === 'pattern' || name === 'regex') pattern(schema, known, left)
   }
   return left

@@ -13,19 +13,21 @@ export interface FieldOptions {
 
 const FIELD_CALLS = new Set(['pydantic.Field', 'pydantic.fields.Field', 'dataclasses.field'])
 /** Calls in `Annotated` that say what keyword arguments of `Field` say. */
-const METADATA: Record<string, string[]> = {
-  'annotated_types.Gt': ['gt'],
-  'annotated_types.Ge': ['ge'],
-  'annotated_types.Lt': ['lt'],
-  'annotated_types.Le': ['le'],
-  'annotated_types.Interval': [],
-  'annotated_types.MultipleOf': ['multiple_of'],
-  'annotated_types.MinLen': ['min_length'],
-  'annotated_types.MaxLen': ['max_length'],
-  'annotated_types.Len': ['min_length', 'max_length'],
-  'pydantic.StringConstraints': [],
-  'pydantic.types.StringConstraints': [],
-}
+const METADATA = new Map<string, string[]>(
+  Object.entries({
+    'annotated_types.Gt': ['gt'],
+    'annotated_types.Ge': ['ge'],
+    'annotated_types.Lt': ['lt'],
+    'annotated_types.Le': ['le'],
+    'annotated_types.Interval': [],
+    'annotated_types.MultipleOf': ['multiple_of'],
+    'annotated_types.MinLen': ['min_length'],
+    'annotated_types.MaxLen': ['max_length'],
+    'annotated_types.Len': ['min_length', 'max_length'],
+    'pydantic.StringConstraints': [],
+    'pydantic.types.StringConstraints': [],
+  }),
+)
 
 /** Reads `= Field(…)`, `= field(…)` or a plain default. */
 export function fieldOptions(value: Expression | undefined): FieldOptions {
@@ -53,7 +55,7 @@ const isField = (value: Expression): boolean => FIELD_CALLS.has(calledPath(value
 export function metadataOptions(item: Expression): FieldOptions | undefined {
   const here = bare(item)
   if (isField(here)) return fieldOptions(here)
-  const names = METADATA[calledPath(here) ?? '']
+  const names = METADATA.get(calledPath(here) ?? '')
   if (!names) return undefined
   const { positional, keywords } = argumentsOf(here)
   const options = new Map(keywords)

@@ -92,11 +92,13 @@ export const MAPPINGS = words(
 /** What says something about a field or a variable and leaves its type as it is. */
 export const WRAPPERS = words('Final Required NotRequired ReadOnly InitVar ClassVar Strict')
 /** Calls that make a constrained type, by the type they constrain. */
-export const CONSTRAINED: Record<string, string> = {
-  constr: 'str',
-  conint: 'int',
-  confloat: 'float',
-  condecimal: 'Decimal',
-  conbytes: 'bytes',
-  condate: 'date',
-}
+export const CONSTRAINED = new Map(
+  Object.entries({
+    constr: 'str',
+    conint: 'int',
+    confloat: 'float',
+    condecimal: 'Decimal',
+    conbytes: 'bytes',
+    condate: 'date',
+  }),
+)

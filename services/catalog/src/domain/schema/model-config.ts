@@ -17,15 +17,17 @@ export interface ModelConfig {
   rename: ((name: string) => string) | undefined
 }
 
-const GENERATORS: Record<string, (name: string) => string> = {
-  to_camel: (name) => lowerFirst(pascal(name)),
-  to_pascal: pascal,
-  to_snake: (name) =>
-    name
-      .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-      .replaceAll('-', '_')
-      .toLowerCase(),
-}
+const GENERATORS = new Map<string, (name: string) => string>(
+  Object.entries({
+    to_camel: (name: string) => lowerFirst(pascal(name)),
+    to_pascal: pascal,
+    to_snake: (name: string) =>
+      name
+        .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+        .replaceAll('-', '_')
+        .toLowerCase(),
+  }),
+)
 
 function pascal(name: string): string {
   return name.replace(/(?:^|_)+([a-z0-9])/g, (_, first: string) => first.toUpperCase())
@@ -90,5 +92,5 @@ function ownOptions(definition: Definition, types: Types): Map<string, Expressio
 function renaming(generator: Expression | undefined): ModelConfig['rename'] {
   if (!generator || constantOf(generator) === null) return (name) => name
   const path = pathsOf(bare(generator)).find((path) => path.startsWith('pydantic.'))
-  return path ? GENERATORS[path.slice(path.lastIndexOf('.') + 1)] : undefined
+  return path ? GENERATORS.get(path.slice(path.lastIndexOf('.') + 1)) : undefined
 }

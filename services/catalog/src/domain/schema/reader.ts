@@ -189,7 +189,7 @@ export class TypeReader implements Types {
     }
     const item = keywords.get('item_type') ?? positional[0]
     const items = item && (LISTS.has(name) || SETS.has(name)) ? [item] : []
-    const base = items.length > 0 ? name : CONSTRAINED[name]
+    const base = items.length > 0 ? name : CONSTRAINED.get(name)
     const schema = base ? knownSchema(base, items, where, this) : undefined
     if (schema) this.#constrain(schema, keywords, where)
     return schema

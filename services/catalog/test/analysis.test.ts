@@ -1,0 +1,107 @@
+import { createLog } from '@windlass/runtime/log'
+import { expect, onTestFinished, test } from 'vitest'
+import { Analyzer } from '../src/analysis/analyzer.ts'
+import { Pool } from '../src/analysis/pool.ts'
+import { setup, sourceOf } from './setup.ts'
+
+const SMALL = sourceOf('default', 'small')
+
+/** A source of about a mebibyte, unlike any before it. */
+let made = 0
+function large(): Buffer {
+  const task = (i: number) =>
+    `@task\nasync def f_${i}(a, b):\n    return await g(a, [b, 1], {"k": b})\n\n`
+  const tasks = Array.from({ length: 13_000 }, (_, i) => task(i)).join('')
+  return Buffer.from(`from windlass import task, workflow\n# ${made++}\n${tasks}${SMALL}`)
+}
+
+function poolOf(limitMs: number): Pool {
+  const log = createLog('test', 'silent')
+  const pool = new Pool({ sdkModules: ['windlass'], limitMs, log })
+  onTestFinished(() => pool.stop())
+  return pool
+}
+
+test('a source that takes too long is refused, and the next ones are not harmed', async () => {
+  const pool = poolOf(40)
+  for (let round = 0; round < 3; round++) {
+    const slow = Array.from({ length: 3 }, () => pool.read(large()))
+    for (const outcome of await Promise.allSettled(slow)) {
+      expect(outcome).toMatchObject({
+        reason: { kind: 'invalid', message: expect.stringContaining('takes more than 40 ms') },
+      })
+    }
+    // A thread that has just begun may itself be slow at its first source.
+    const read = () => pool.read(SMALL).then(([workflow]) => workflow?.name)
+    await expect.poll(() => read().catch(() => undefined), { timeout: 20_000 }).toBe('small')
+  }
+})
+
+test('small sources are read while a large one is', async () => {
+  const pool = poolOf(60_000)
+  const orderOfAnswers = async () => {
+    const order: string[] = []
+    const slow = pool.read(large()).then(() => order.push('large'))
+    for (let i = 0; i < 5; i++) await pool.read(SMALL).then(() => order.push('small'))
+    await slow
+    return order
+  }
+  // At first the second thread is still to be started.
+  const wanted = [...Array(5).fill('small'), 'large']
+  await expect.poll(orderOfAnswers, { timeout: 25_000 }).toEqual(wanted)
+})
+
+test('more sources than may wait are turned away, and those that wait are answered', async () => {
+  const pool = poolOf(60_000)
+  const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => pool.read(SMALL)))
+  const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
+  expect(refused.length).toBeGreaterThan(0)
+  for (const { reason } of refused) expect(reason).toMatchObject({ kind: 'unavailable' })
+  expect(outcomes.length - refused.length).toBeGreaterThanOrEqual(64)
+})
+
+test('a source is read once for its analysis and its registration', async () => {
+  let reads = 0
+  const pool = poolOf(60_000)
+  const analyzer = new Analyzer((source) => {
+    reads++
+    return pool.read(source)
+  })
+  const [first, second] = await Promise.all([analyzer.analyze(SMALL), analyzer.analyze(SMALL)])
+  expect(await analyzer.analyze(Buffer.from(SMALL))).toBe(first)
+  expect(second).toBe(first)
+  expect(reads).toBe(1)
+  await expect(analyzer.analyze(Buffer.from('x = 1'))).rejects.toThrow()
+  await expect(analyzer.analyze(Buffer.from('x = 1'))).rejects.toThrow()
+  expect(reads).toBe(3)
+})
+
+test('what is kept of earlier sources is bounded', async () => {
+  let reads = 0
+  const [workflow] = await poolOf(60_000).read(SMALL)
+  const heavy = workflow && { ...workflow, metadata_json: `"${'x'.repeat(1_000_000)}"` }
+  const analyzer = new Analyzer(async () => {
+    reads++
+    return heavy ? [heavy] : []
+  })
+  const sources = Array.from({ length: 20 }, (_, i) => Buffer.from(`${i}`))
+  for (const source of sources) await analyzer.analyze(source)
+  for (const source of sources.slice(-4)) await analyzer.analyze(source)
+  expect(reads).toBe(20)
+  await analyzer.analyze(sources[0] as Buffer)
+  expect(reads).toBe(21)
+})
+
+test('nothing of a source is executed', async () => {
+  const { client, namespace } = await setup()
+  const source = Buffer.concat([
+    Buffer.from('import os\nos.kill(os.getppid(), 9)\nwhile True:\n    pass\n'),
+    sourceOf(namespace, 'job'),
+  ])
+  const { workflows } = await client.register({ source, created_by: '' })
+  expect(workflows[0]).toMatchObject({
+    name: 'job',
+    version: 1,
+    imports: ['os', 'windlass.workflow'],
+  })
+})

@@ -1,0 +1,97 @@
+import { sql } from '@windlass/runtime/sql'
+import { expect, test } from 'vitest'
+import { setup, sourceOf } from './setup.ts'
+
+/** A catalog with three versions of the workflow `job`, by number. */
+async function threeVersions() {
+  const bundle = await setup()
+  const { client, namespace } = bundle
+  const name = { namespace, name: 'job' }
+  const ids = new Map<number, string>()
+  for (let version = 1; version <= 3; version++) {
+    const source = Buffer.concat([sourceOf(namespace, 'job'), Buffer.from(`# ${version}\n`)])
+    const { workflows } = await client.register({ source, created_by: '' })
+    ids.set(version, workflows[0]?.id ?? '')
+  }
+  const latest = async () => (await client.resolve({ ...name, version: 0 })).version
+  return { ...bundle, name, ids, latest }
+}
+
+test('a deleted version is gone from everywhere but by its id', async () => {
+  const { client, name, ids, latest } = await threeVersions()
+  expect(await client.delete({ ...name, version: 2 })).toEqual({ deleted: 1 })
+  await expect(client.get({ ...name, version: 2 })).rejects.toMatchObject({
+    kind: 'not_found',
+    message: `Workflow '${name.namespace}/job' version 2 not found`,
+  })
+  const { workflows } = await client.listVersions(name)
+  expect(workflows.map(({ version }) => version)).toEqual([3, 1])
+  expect(await latest()).toBe(3)
+  const kept = await client.getById({ id: ids.get(2) ?? '' })
+  expect(kept).toMatchObject({ version: 2, name: 'job' })
+  expect(Buffer.from(kept.source).toString()).toContain('# 2')
+})
+
+test('after the latest version is deleted the one before is the latest', async () => {
+  const { client, name, latest } = await threeVersions()
+  await client.delete({ ...name, version: 3 })
+  expect(await latest()).toBe(2)
+})
+
+test('a number is never given twice, deletes included', async () => {
+  const { client, name, latest } = await threeVersions()
+  const source = sourceOf(name.namespace, 'job')
+  await client.delete({ ...name, version: 3 })
+  await client.register({ source, created_by: '' })
+  expect(await latest()).toBe(4)
+  expect(await client.delete({ ...name, version: 0 })).toEqual({ deleted: 3 })
+  await client.register({ source, created_by: '' })
+  expect(await latest()).toBe(5)
+})
+
+test('after all versions are deleted the workflow is not found', async () => {
+  const { client, name } = await threeVersions()
+  await client.delete({ ...name, version: 0 })
+  const gone = { kind: 'not_found', message: `Workflow '${name.namespace}/job' not found` }
+  await expect(client.resolve({ ...name, version: 0 })).rejects.toMatchObject(gone)
+  await expect(client.listVersions(name)).rejects.toMatchObject(gone)
+  await expect(client.delete({ ...name, version: 0 })).rejects.toMatchObject(gone)
+  expect(await client.list({ namespace: name.namespace })).toEqual({ workflows: [] })
+})
+
+test('what is not there cannot be deleted, and nothing is said of it', async () => {
+  const { client, db, name } = await threeVersions()
+  await expect.poll(() => db.rows(sql`select 1 from outbox`), { timeout: 10_000 }).toEqual([])
+  await expect(client.delete({ ...name, version: 9 })).rejects.toMatchObject({
+    kind: 'not_found',
+    message: `Workflow '${name.namespace}/job' version 9 not found`,
+  })
+  await expect(client.delete({ ...name, name: 'x', version: 0 })).rejects.toMatchObject({
+    kind: 'not_found',
+  })
+  expect(await db.rows(sql`select 1 from outbox`)).toEqual([])
+})
+
+test('an id that is none, or is unknown, is not found', async () => {
+  const { client } = await setup()
+  for (const id of ['', 'x', '0'.repeat(32)]) {
+    await expect(client.getById({ id })).rejects.toMatchObject({ kind: 'not_found' })
+  }
+})
+
+test('a deletion among uploads takes what was there and leaves what comes after', async () => {
+  const { client, db, namespace, name } = await threeVersions()
+  const source = sourceOf(namespace, 'job')
+  const changes = Array.from({ length: 12 }, (_, i) =>
+    i % 3 === 2
+      ? client.delete({ ...name, version: 0 }).catch(() => ({ deleted: 0 }))
+      : client.register({ source, created_by: '' }),
+  )
+  await Promise.all(changes)
+  const { workflows } = await client.register({ source, created_by: '' })
+  expect(workflows[0]?.version).toBe(12)
+  const rows = await db.rows<{ version: number }>(
+    sql`select version from versions order by version`,
+  )
+  expect(rows.map(({ version }) => version)).toEqual(Array.from({ length: 12 }, (_, i) => i + 1))
+})

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import type { Event } from '@windlass/proto/windlass/events/v1/events'
+import { openBus } from '@windlass/runtime/bus'
+import { createLog } from '@windlass/runtime/log'
+import { sql } from '@windlass/runtime/sql'
+import { testUrl } from '@windlass/testkit/database'
+import { expect, onTestFinished, test } from 'vitest'
+import { setup, sourceOf } from './setup.ts'
+
+/** The events about a namespace as a durable consumer gets them from JetStream. */
+async function heard(namespace: string): Promise<Event[]> {
+  const bus = await openBus(testUrl('TEST_NATS_URL'), createLog('test', 'silent'))
+  onTestFinished(() => bus.close())
+  const events: Event[] = []
+  const durable = `test-${randomBytes(6).toString('hex')}`
+  bus.consume({ durable, subject: 'catalog.>' }, async (event) => {
+    if (event.key.startsWith(`${namespace}/`)) events.push(event)
+  })
+  return events
+}
+
+test('uploads and deletions are published on JetStream, in order', async () => {
+  const { client, db, namespace } = await setup()
+  const events = await heard(namespace)
+  const { workflows } = await client.register({
+    source: sourceOf(namespace, 'a', 'b'),
+    created_by: '',
+  })
+  await client.register({ source: sourceOf(namespace, 'a'), created_by: '' })
+  await client.delete({ namespace, name: 'a', version: 2 })
+  await client.delete({ namespace, name: 'a', version: 1 })
+  const ofA = () => events.filter(({ key }) => key === `${namespace}/a`).map(({ body }) => body)
+  const a = { namespace, name: 'a' }
+  const id = workflows.find(({ name }) => name === 'a')?.id
+  await expect.poll(ofA, { timeout: 20_000 }).toEqual([
+    { $case: 'workflow_changed', value: { ...a, version: 1, workflow_id: id } },
+    { $case: 'workflow_changed', value: { ...a, version: 2, workflow_id: expect.any(String) } },
+    { $case: 'workflow_deleted', value: { ...a, version: 2 } },
+    // The last version: the workflow is gone.
+    { $case: 'workflow_deleted', value: { ...a, version: 0 } },
+  ])
+  expect(events.map(({ source }) => source)).toEqual(Array(5).fill('catalog'))
+  await expect.poll(() => db.rows(sql`select 1 from outbox`), { timeout: 10_000 }).toEqual([])
+})

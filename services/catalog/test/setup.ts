@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { openDb } from '@windlass/runtime/db'
+import { connect } from '@windlass/runtime/rpc-client'
+import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { started } from '@windlass/testkit/service'
+import { onTestFinished } from 'vitest'
+import { start } from '../src/server.ts'
+
+/** A running catalog with a database of its own, and a client of it. Names are unlike any other test's. */
+export async function setup(env: Record<string, string> = {}) {
+  const url = await freshDatabase('catalog', new URL('../migrations/', import.meta.url))
+  // Redis has sixteen databases; in one of its own an epoch changes by this test alone, nearly always.
+  const redis = `${testUrl('TEST_REDIS_URL')}/${1 + (randomBytes(1).readUInt8() % 15)}`
+  const serve = async (more: Record<string, string> = {}) => {
+    const { ports, stop } = await started(start, {
+      SVC_POSTGRES__URL: url,
+      SVC_NATS__URL: testUrl('TEST_NATS_URL'),
+      SVC_REDIS__URL: redis,
+      ...env,
+      ...more,
+    })
+    const client = connect(CatalogService, [`127.0.0.1:${ports.grpc}`])
+    onTestFinished(() => client.close())
+    return { client, stop }
+  }
+  const db = openDb(url, 'catalog')
+  onTestFinished(() => db.close())
+  const namespace = `n${randomBytes(6).toString('hex')}`
+  return { ...(await serve()), serve, db, redis, namespace }
+}
+
+/** The source of workflows with these names. */
+export const sourceOf = (namespace: string, ...names: string[]): Buffer =>
+  Buffer.from(
+    `from windlass import workflow\n${names
+      .map(
+        (name) =>
+          `\n@workflow.with_options(name="${name}", namespace="${namespace}")\nasync def f_${Buffer.from(name).toString('hex')}(ctx):\n    return ctx.input\n`,
+      )
+      .join('')}`,
+  )

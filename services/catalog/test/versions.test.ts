@@ -1,0 +1,186 @@
+import { readEpoch } from '@windlass/runtime/epoch'
+import { openRedis, redisReady } from '@windlass/runtime/redis'
+import { sql } from '@windlass/runtime/sql'
+import { expect, onTestFinished, test } from 'vitest'
+import { setup, sourceOf } from './setup.ts'
+
+const ROUNDS = 5
+const UPLOADS = 16
+
+test('concurrent uploads get versions without gap or twin', async () => {
+  const { client, serve, namespace } = await setup()
+  const { client: other } = await serve()
+  // Sources that share workflows in different orders, so that a wrong order of locks would show.
+  const orders = [['a', 'b', 'c'], ['c', 'b', 'a'], ['b'], ['c', 'a']]
+  const given = new Map<string, number[]>()
+  for (let round = 0; round < ROUNDS; round++) {
+    const uploads = Array.from({ length: UPLOADS }, (_, i) =>
+      (i % 2 ? client : other).register({
+        source: sourceOf(namespace, ...(orders[i % orders.length] ?? [])),
+        created_by: '',
+      }),
+    )
+    for (const { workflows } of await Promise.all(uploads)) {
+      for (const { name, version } of workflows)
+        given.set(name, [...(given.get(name) ?? []), version])
+    }
+    for (const versions of given.values()) {
+      expect(versions.toSorted((a, b) => a - b)).toEqual(versions.map((_, i) => i + 1))
+    }
+  }
+  expect(given.get('a')).toHaveLength((ROUNDS * UPLOADS * 3) / 4)
+})
+
+test('an upload that is answered later has the greater version', async () => {
+  const { client, namespace } = await setup()
+  const source = sourceOf(namespace, 'job')
+  const versions: (number | undefined)[] = []
+  for (let i = 0; i < 4; i++) {
+    versions.push((await client.register({ source, created_by: '' })).workflows[0]?.version)
+  }
+  expect(versions).toEqual([1, 2, 3, 4])
+})
+
+test('a version is stored as it was analysed, with its bytes and its uploader', async () => {
+  const { client, namespace } = await setup()
+  const source = Buffer.from(`\ufeff# grüße 🚀\r
+from windlass import workflow, ExecutionContext, ResourceRequest\r
+@workflow.with_options(namespace="${namespace}", affinity={"zone": "a"}, runner="inprocess",\r
+                       requests=ResourceRequest(memory="1Gi"))\r
+async def job(ctx: ExecutionContext[int]):\r
+    """Does it."""\r
+`)
+  const analysed = await client.analyze({ source })
+  const { workflows } = await client.register({ source, created_by: 'ann' })
+  const [registered] = workflows
+  const stored = await client.get({ namespace, name: 'job', version: 0 })
+  expect(stored).toEqual({ ...registered, source })
+  expect(stored).toMatchObject({
+    namespace,
+    name: 'job',
+    version: 1,
+    imports: ['windlass.workflow', 'windlass.ExecutionContext', 'windlass.ResourceRequest'],
+    requests_json: '{"memory":"1Gi"}',
+    affinity_json: '{"zone":"a"}',
+    requirement: { memory: 2 ** 30, affinity: { zone: 'a' }, packages: [], runner: 'inprocess' },
+    input_schema_json: '{"type":"integer"}',
+    created_by: 'ann',
+    created_at: expect.any(Date),
+  })
+  expect(JSON.parse(stored.metadata_json)).toMatchObject({
+    task_names: [],
+    description: 'Does it.',
+    runner: 'inprocess',
+    input_schema: { type: 'integer' },
+  })
+  expect(analysed.workflows[0]).toMatchObject({
+    id: '',
+    version: 0,
+    metadata_json: stored.metadata_json,
+    requirement: stored.requirement,
+  })
+  expect(await client.getById({ id: stored.id })).toEqual(stored)
+  const resolved = await client.resolve({ namespace, name: 'job', version: 1 })
+  expect(resolved).toEqual({ ...stored, source: Buffer.alloc(0) })
+})
+
+test('the workflows of one file share one copy of it', async () => {
+  const { client, db, namespace } = await setup()
+  const source = sourceOf(namespace, 'a', 'b', 'c')
+  await client.register({ source, created_by: '' })
+  await client.register({ source, created_by: '' })
+  expect(await db.rows(sql`select bytes from sources`)).toEqual([{ bytes: source }])
+})
+
+test('a source that is refused stores none of its workflows', async () => {
+  const { client, db, namespace } = await setup()
+  const source = Buffer.concat([
+    sourceOf(namespace, 'good'),
+    Buffer.from('@workflow\nasync def broken(:\n'),
+  ])
+  await expect(client.register({ source, created_by: '' })).rejects.toMatchObject({
+    kind: 'invalid',
+    details: { line: expect.any(Number), column: expect.any(Number), text: expect.any(String) },
+  })
+  expect(await db.rows(sql`select 1 from versions`)).toEqual([])
+})
+
+test('a failure half-way stores none of the workflows and takes no number', async () => {
+  const { client, db, namespace } = await setup()
+  await db.run(sql`alter table versions add constraint no_b check (name <> 'b' or version <> 1)`)
+  const both = sourceOf(namespace, 'a', 'b')
+  await expect(client.register({ source: both, created_by: '' })).rejects.toThrow()
+  expect(await db.rows(sql`select 1 from versions`)).toEqual([])
+  expect(await db.rows(sql`select 1 from outbox`)).toEqual([])
+  await db.run(sql`alter table versions drop constraint no_b`)
+  const { workflows } = await client.register({ source: both, created_by: '' })
+  expect(workflows.map(({ version }) => version)).toEqual([1, 1])
+})
+
+test('a source over the limit is refused before it is read', async () => {
+  const { client } = await setup({ SVC_CATALOG__MAX_WORKFLOW_UPLOAD_BYTES: '1000' })
+  const source = Buffer.alloc(1001, '#')
+  await expect(client.analyze({ source })).rejects.toMatchObject({
+    kind: 'too_large',
+    message: 'Workflow source too large: more than 1000 bytes',
+  })
+})
+
+test('lists have the latest version of each workflow, by namespace and name', async () => {
+  const { client, namespace } = await setup()
+  await client.register({ source: sourceOf(`${namespace}b`, 'z'), created_by: '' })
+  await client.register({ source: sourceOf(namespace, 'b', 'B', 'é'), created_by: '' })
+  await client.register({ source: sourceOf(namespace, 'b'), created_by: '' })
+  const rows = ({ workflows }: Awaited<ReturnType<typeof client.list>>) =>
+    workflows.map(({ namespace, name, version }) => [namespace, name, version])
+  const ours = [
+    [namespace, 'B', 1],
+    [namespace, 'b', 2],
+    [namespace, 'é', 1],
+  ]
+  expect(rows(await client.list({ namespace }))).toEqual(ours)
+  expect(rows(await client.list({ namespace: '' }))).toEqual([...ours, [`${namespace}b`, 'z', 1]])
+  expect(rows(await client.list({ namespace: 'none' }))).toEqual([])
+  const versions = await client.listVersions({ namespace, name: 'b' })
+  expect(versions.workflows.map(({ version }) => version)).toEqual([2, 1])
+  await expect(client.listVersions({ namespace, name: 'x' })).rejects.toMatchObject({
+    kind: 'not_found',
+    message: `Workflow '${namespace}/x' not found`,
+  })
+})
+
+test('a name is found in whatever form its letters are sent', async () => {
+  const { client, namespace } = await setup()
+  await client.register({ source: sourceOf(namespace, 'e\u0301'), created_by: '' })
+  const { name } = await client.resolve({ namespace, name: '\u00e9', version: 0 })
+  expect(await client.resolve({ namespace, name: 'e\u0301', version: 1 })).toMatchObject({ name })
+})
+
+test('the epoch is another one when an upload or a deletion is answered', async () => {
+  const { client, redis: url, namespace } = await setup()
+  const redis = openRedis(url)
+  onTestFinished(() => redis.disconnect())
+  await redisReady(redis)
+  const epochs = [await readEpoch(redis, 'catalog')]
+  await client.register({ source: sourceOf(namespace, 'job'), created_by: '' })
+  epochs.push(await readEpoch(redis, 'catalog'))
+  await client.delete({ namespace, name: 'job', version: 0 })
+  epochs.push(await readEpoch(redis, 'catalog'))
+  expect(epochs).not.toContain(undefined)
+  expect(new Set(epochs).size).toBe(3)
+})
+
+test('without Redis an upload is unavailable though it stands, and a loop finishes it', async () => {
+  const { serve, db, redis: url, namespace } = await setup()
+  const { client: cut } = await serve({ SVC_REDIS__URL: 'redis://127.0.0.1:1' })
+  const redis = openRedis(url)
+  onTestFinished(() => redis.disconnect())
+  await redisReady(redis)
+  const before = await readEpoch(redis, 'catalog')
+  const upload = cut.register({ source: sourceOf(namespace, 'job'), created_by: '' })
+  await expect(upload).rejects.toMatchObject({ kind: 'unavailable' })
+  expect(await cut.resolve({ namespace, name: 'job', version: 0 })).toMatchObject({ version: 1 })
+  const pending = () => db.rows(sql`select 1 from pending_epochs`)
+  await expect.poll(pending, { timeout: 10_000 }).toEqual([])
+  expect(await readEpoch(redis, 'catalog')).not.toBe(before)
+})
