@@ -32,10 +32,14 @@ create table executions (
   -- A resume body that no task has taken yet.
   resume_due            boolean not null default false,
   pause_source_id       text,
+  -- Whether it has asked for approvals: only then do its changes look at them.
+  gated                 boolean not null default false,
   preferred_worker      text,
   -- The worker that let a lease expire; the next lease goes past it once.
   passed_over           text,
   last_seq              bigint not null default 0,
+  -- Grows at every change: what was read without a lock is written only if nothing came between.
+  revision              bigint not null default 0,
   input                 json not null,
   output                json,
   pause_output          json,
@@ -108,3 +112,21 @@ create table totals_delta (
   state              text not null,
   delta              integer not null
 );
+
+-- Decisions that tasks wait for. They change only under the lock of their execution's row.
+create table approvals (
+  approval_id       uuid primary key,
+  execution_id      uuid not null,
+  task_call_id      text not null,
+  task_name         text not null,
+  status            text not null check (status in ('pending', 'approved', 'rejected', 'cancelled')),
+  requested_at      timestamptz not null default clock_timestamp(),
+  decided_at        timestamptz,
+  approver_subject  text not null default '',
+  approver_provider text not null default '',
+  reason            text,
+  scope             text not null default 'call' check (scope in ('call', 'execution')),
+  constraint decided_is_dated check ((decided_at is null) = (status = 'pending')),
+  unique (execution_id, task_call_id)
+);
+create index approvals_newest on approvals (status, requested_at desc, approval_id desc);

@@ -1,11 +1,13 @@
 import type { Db } from '@windlass/runtime/db'
 import { Gather } from '@windlass/runtime/gather'
 import { outageOf, unstorable } from '@windlass/runtime/outage'
+import { alone } from './alone.ts'
 import type { Change } from './command.ts'
 import type { Execution, Limits } from './domain/execution.ts'
-import { type Effect, type Flushed, flush, type Result } from './flush.ts'
+import type { Result } from './draught.ts'
+import { type Effect, type Flushed, flush } from './flush.ts'
 
-export type { Result } from './flush.ts'
+export type { Result } from './draught.ts'
 
 export interface Door {
   /** Applies the command and answers after its commit. Rejects only if nobody can say what happened. */
@@ -27,20 +29,27 @@ const LANES = 4
 
 /** The only way an execution changes. Commands that come while a flush is under way go with the next. */
 export function openDoor({ db, limits, announce }: DoorOptions): Door {
+  /** A command that came alone is spared the transaction, unless another change comes between. */
+  async function write(changes: Change[]): Promise<Flushed> {
+    const [first] = changes
+    const flushed = first && changes.length === 1 ? await alone(db, first, limits) : undefined
+    return flushed ?? flush(db, changes, limits)
+  }
+
   async function commit(changes: Change[]): Promise<Result[]> {
     try {
-      const { results, effects } = await flush(db, changes, limits)
+      const { results, effects } = await write(changes)
       announce(effects)
       return results
     } catch (error) {
       const outage = outageOf(error)
       if (outage) return changes.map(() => ({ fault: outage }))
-      return changes.length > 1 ? alone(changes) : [refusal(error)]
+      return changes.length > 1 ? oneByOne(changes) : [refusal(error)]
     }
   }
 
   /** One bad row never fails its neighbours: what the database refused together is tried one by one. */
-  async function alone(changes: Change[]): Promise<Result[]> {
+  async function oneByOne(changes: Change[]): Promise<Result[]> {
     const results: Result[] = []
     for (const change of changes) results.push(...(await commit([change])))
     return results

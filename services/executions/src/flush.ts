@@ -1,17 +1,12 @@
-import { createHash } from 'node:crypto'
 import type { Db, Tx } from '@windlass/runtime/db'
-import { Fault, notFound } from '@windlass/runtime/faults'
-import { type Change, type Command, decide } from './command.ts'
-import type { Approval } from './domain/approvals.ts'
-import type { Draft, Execution, Limits } from './domain/execution.ts'
-import { gather, keyOf, type Scene } from './scene.ts'
+import type { Change } from './command.ts'
+import type { Execution, Limits } from './domain/execution.ts'
+import { apply, type Draught, deltasOf, type Result } from './draught.ts'
+import { gather } from './scene.ts'
 import * as approvals from './store/approvals.ts'
 import * as executions from './store/executions.ts'
 import * as log from './store/log.ts'
 import * as totals from './store/totals.ts'
-
-/** What became of one command: the row as committed and whether this command changed it, or why it was refused. */
-export type Result = { execution: Execution; changed: boolean; answer?: string } | { fault: Fault }
 
 /** One execution that a flush changed: before (absent: it is new), after, and what was appended to its log. */
 export interface Effect {
@@ -23,15 +18,6 @@ export interface Effect {
 export interface Flushed {
   results: Result[]
   effects: Effect[]
-}
-
-/** The working copy of a row while its commands are applied in order. */
-interface Draught {
-  before: Execution | undefined
-  after: Execution
-  deadlineMs: number | 'kept' | undefined
-  entries: log.Entry[]
-  approvals: Approval[]
 }
 
 /**
@@ -50,128 +36,6 @@ export function flush(db: Db, changes: readonly Change[], limits: Limits): Promi
   })
 }
 
-function apply(
-  scene: Scene,
-  draughts: Map<string, Draught>,
-  { execution_id, command }: Change,
-  limits: Limits,
-): Result {
-  try {
-    if (command.kind === 'create') return create(scene, draughts, command)
-    const draught = draughts.get(execution_id) ?? open(scene, execution_id)
-    if (!draught) {
-      if (command.kind === 'lease') throw new Fault('conflict', 'another flush has it')
-      throw notFound('Execution', execution_id)
-    }
-    draughts.set(execution_id, draught)
-    const before = draught.after
-    const answer = advance(scene, draught, command, limits)
-    return { execution: draught.after, changed: draught.after !== before, answer }
-  } catch (error) {
-    if (error instanceof Fault) return { fault: error }
-    throw error
-  }
-}
-
-function open(scene: Scene, execution_id: string): Draught | undefined {
-  const row = scene.rows.get(execution_id)
-  return row && { before: row, after: row, deadlineMs: 'kept', entries: [], approvals: [] }
-}
-
-/** A repeated create finds what the first one made, unless the two ask for different things. */
-function create(
-  scene: Scene,
-  draughts: Map<string, Draught>,
-  { row }: Extract<Command, { kind: 'create' }>,
-): Result {
-  const made = draughts.get(row.execution_id)?.after ?? scene.rows.get(row.execution_id)
-  if (!made) throw new Error('a created row is missing')
-  const same =
-    made.workflow_name === row.workflow_name &&
-    made.workflow_namespace === row.workflow_namespace &&
-    made.request_hash === row.request_hash
-  if (!same) throw differentRequest()
-  const changed = scene.created.delete(row.execution_id)
-  if (changed)
-    draughts.set(row.execution_id, {
-      before: undefined,
-      after: made,
-      deadlineMs: undefined,
-      entries: [],
-      approvals: [],
-    })
-  return { execution: made, changed }
-}
-
-const differentRequest = () =>
-  new Fault('unprocessable', 'the same key was used for a different request', {
-    details: {
-      problems: [
-        {
-          loc: ['header', 'Idempotency-Key'],
-          msg: 'the same key was used for a different request',
-          type: 'value_error',
-        },
-      ],
-    },
-  })
-
-function advance(
-  scene: Scene,
-  draught: Draught,
-  command: Exclude<Command, { kind: 'create' }>,
-  limits: Limits,
-): string | undefined {
-  const { after: execution } = draught
-  const { execution_id } = execution
-  const now = new Date()
-  const approvals = scene.approvals.get(execution_id) ?? []
-  const outcome = decide(execution, command, {
-    limits,
-    isKnown: (event) => scene.known.has(keyOf(execution_id, event)),
-    takeSlot: (worker, capacity) => scene.takeSlot(worker, capacity),
-    isDue: scene.due.has(execution_id),
-    approvals,
-    now,
-  })
-  if (outcome.next === execution && outcome.events.length === 0) return outcome.answer
-  draught.approvals.push(...outcome.approvals)
-  scene.approvals.set(execution_id, replaced(approvals, outcome.approvals))
-  const time = now.toISOString()
-  let seq = execution.last_seq
-  for (const event of outcome.events) {
-    const entry = entryOf(execution_id, ++seq, event, time)
-    if (scene.known.has(keyOf(execution_id, entry))) continue
-    scene.known.add(keyOf(execution_id, entry))
-    draught.entries.push(entry)
-  }
-  draught.after = { ...outcome.next, last_seq: seq, updated_at: now }
-  if (outcome.deadlineMs !== 'kept') draught.deadlineMs = outcome.deadlineMs
-  return outcome.answer
-}
-
-const replaced = (known: readonly Approval[], changed: readonly Approval[]): Approval[] => [
-  ...known.filter((one) => !changed.some(({ approval_id }) => approval_id === one.approval_id)),
-  ...changed,
-]
-
-function entryOf(execution_id: string, seq: number, event: Draft, time: string): log.Entry {
-  const { type, source_id, name, value_json } = event
-  const event_id = event.event_id || derivedId(`${execution_id}:${seq}:${type}`)
-  return {
-    execution_id,
-    seq,
-    event_id,
-    type,
-    source_id,
-    name,
-    value_json,
-    time: event.time || time,
-  }
-}
-
-const derivedId = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
-
 /** Row locks are held; now the rows, the log, the counters, in that order, and the commit behind them. */
 async function save(tx: Tx, draughts: readonly Draught[]): Promise<void> {
   const updates = draughts
@@ -187,19 +51,4 @@ async function save(tx: Tx, draughts: readonly Draught[]): Promise<void> {
     decided.length > 0 && approvals.save(tx, decided),
   ])
   await tx.commitBehind(written)
-}
-
-function deltasOf(draughts: readonly Draught[]): totals.Delta[] {
-  const sums = new Map<string, totals.Delta>()
-  const add = ({ workflow_namespace, workflow_name, state }: Execution, delta: number) => {
-    const key = JSON.stringify([workflow_namespace, workflow_name, state])
-    const sum = sums.get(key) ?? { workflow_namespace, workflow_name, state, delta: 0 }
-    sums.set(key, { ...sum, delta: sum.delta + delta })
-  }
-  for (const { before, after } of draughts) {
-    if (before?.state === after.state) continue
-    if (before) add(before, -1)
-    add(after, 1)
-  }
-  return [...sums.values()].filter(({ delta }) => delta !== 0)
 }

@@ -97,12 +97,13 @@ async function insertNew(tx: Tx, creates: { execution_id: string; command: Of<'c
   const earlier = rows.filter(({ execution_id }) => !created.has(execution_id))
   const found = earlier.length > 0 ? await executions.lock(tx, idsOf(earlier)) : []
   return {
-    rows: [...rows.filter((row) => created.has(row.execution_id)).map(fresh), ...found],
+    rows: [...rows.filter((row) => created.has(row.execution_id)).map(freshRow), ...found],
     created,
   }
 }
 
-const fresh = (row: executions.NewExecution): Execution => ({
+/** A row as it is right after its insert. */
+export const freshRow = (row: executions.NewExecution): Execution => ({
   ...row,
   state: 'SCHEDULED',
   claim_generation: 0,
@@ -112,6 +113,7 @@ const fresh = (row: executions.NewExecution): Execution => ({
   resume_due: false,
   gated: false,
   last_seq: 0,
+  revision: 0,
   created_at: new Date(),
   updated_at: new Date(),
 })

@@ -27,6 +27,8 @@ export interface Execution {
   preferred_worker?: string
   passed_over?: string
   last_seq: number
+  /** Grows at every change. */
+  revision: number
   input_json: string
   output_json?: string
   pause_output_json?: string

@@ -23,6 +23,7 @@ const queued: Execution = {
   resume_due: false,
   gated: false,
   last_seq: 0,
+  revision: 0,
   input_json: '1',
   request_hash: '',
   created_at: new Date(0),

@@ -79,7 +79,7 @@ export function update(tx: Tx, changes: readonly Changed[]): Promise<number> {
                               else clock_timestamp() + c.deadline_ms * interval '1 ms' end,
            attempts = c.attempts, completions = c.completions, resume_due = c.resume_due, gated = c.gated,
            pause_source_id = c.pause_source_id, preferred_worker = c.preferred_worker,
-           passed_over = c.passed_over, last_seq = c.last_seq, output = c.output,
+           passed_over = c.passed_over, last_seq = c.last_seq, revision = c.revision, output = c.output,
            pause_output = c.pause_output, updated_at = clock_timestamp(),
            finished_at = case when c.state in ('COMPLETED', 'FAILED', 'CANCELLED')
                               then clock_timestamp() end
@@ -92,11 +92,11 @@ export function update(tx: Tx, changes: readonly Changed[]): Promise<number> {
         ${column('queued')}::bool[], ${deadlines}::float8[], ${column('attempts')}::int[],
         ${column('completions')}::int[], ${column('resume_due')}::bool[], ${column('gated')}::bool[],
         ${column('pause_source_id')}::text[], ${column('preferred_worker')}::text[],
-        ${column('passed_over')}::text[], ${column('last_seq')}::bigint[],
+        ${column('passed_over')}::text[], ${column('last_seq')}::bigint[], ${column('revision')}::bigint[],
         ${column('output_json')}::json[], ${column('pause_output_json')}::json[])
         as c(execution_id, workflow_id, workflow_version, requirement_id, state, held_by,
              held_session, held_connection, worker_name, claim_generation, queued, deadline_ms,
              attempts, completions, resume_due, gated, pause_source_id, preferred_worker, passed_over,
-             last_seq, output, pause_output)
+             last_seq, revision, output, pause_output)
      where e.execution_id = c.execution_id`)
 }
