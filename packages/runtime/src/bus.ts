@@ -150,6 +150,7 @@ async function consume(
   })
   const stop = () => void messages.close()
   consuming.signal.addEventListener('abort', stop, { once: true })
+  if (consuming.signal.aborted) stop()
   try {
     for await (const message of messages) await deliver(message, consuming)
   } finally {

@@ -80,3 +80,12 @@ test('what is whispered is heard by those who listen', async () => {
   await bus.ping()
   expect(heard).toHaveLength(1)
 })
+
+test('a consumer can be told to stop at any moment of its beginning', async () => {
+  const { bus, source } = await setup()
+  for (let turns = 0; turns < 40; turns++) {
+    const stop = bus.consume({ durable: source, subject: `${source}.>` }, async () => {})
+    for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve))
+    await stop()
+  }
+})
