@@ -15,11 +15,11 @@ function post(url: string, headers: Record<string, string>, body = LIST, method 
       `${url}/mcp`,
       { method, headers: { ...HEADERS, ...headers } },
       (answer) => {
-        answer.resume()
         resolve(answer.statusCode ?? 0)
+        sent.destroy()
       },
     )
-    sent.once('error', reject)
+    sent.on('error', reject)
     sent.end(body)
   })
 }
