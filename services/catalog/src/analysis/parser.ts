@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { Language, type Node, Parser, type Tree } from 'web-tree-sitter'
 
-const { resolve } = createRequire(import.meta.url)
+const require = createRequire(import.meta.url)
 // Node has it; the types of it come with those of browsers only.
 const { WebAssembly } = globalThis as unknown as {
   WebAssembly: {
@@ -28,9 +28,9 @@ export async function openParser(maxBytes: number): Promise<PythonParser> {
     initial: INITIAL_BYTES / PAGE_BYTES,
     maximum: maxBytes / PAGE_BYTES,
   })
-  const wasm = resolve('web-tree-sitter/web-tree-sitter.wasm')
+  const wasm = require.resolve('web-tree-sitter/web-tree-sitter.wasm')
   await Parser.init({ wasmMemory: memory, locateFile: () => wasm })
-  const grammar = await readFile(resolve('tree-sitter-python/tree-sitter-python.wasm'))
+  const grammar = await readFile(require.resolve('tree-sitter-python/tree-sitter-python.wasm'))
   const parser = new Parser()
   parser.setLanguage(await Language.load(grammar))
   let trees: Tree[] = []

@@ -6,8 +6,8 @@ const MEBIBYTE = 1_048_576
 const START_MS = 20_000
 const MAX_HEAP_MEBIBYTES = 160
 const MAX_PARSER_BYTES = 192 * MEBIBYTE
-/** A thread whose parser has grown beyond this is replaced after its answer. */
-const KEEP_PARSER_BYTES = 64 * MEBIBYTE
+/** A thread whose parser has grown beyond this is replaced after its answer; 1 MiB of plain source takes 79. */
+const KEEP_PARSER_BYTES = 96 * MEBIBYTE
 
 /** Why a thread gave no answer. */
 export type Death = 'too slow' | 'died'
@@ -50,11 +50,11 @@ export class Thread {
     }
   }
 
-  /** Reads a source; a thread that takes longer than `limitMs` or dies is spent, and is stopped by this. */
+  /** Reads a source. A thread that takes longer than `limitMs`, fails or grows too large is spent: stop it. */
   async read(source: Uint8Array, limitMs: number): Promise<Reply | Death> {
     const reply = await this.#ask(source, limitMs)
     const full = typeof reply === 'object' && reply.parserBytes > KEEP_PARSER_BYTES
-    if (typeof reply === 'string' || 'error' in reply || full) await this.stop()
+    if (typeof reply === 'string' || 'error' in reply || full) this.spent = true
     return reply
   }
 
@@ -91,5 +91,5 @@ function spawn(options: WorkerOptions): Worker {
   }
   const entry = JSON.stringify(new URL('./analysis.worker.ts', import.meta.url).href)
   const load = `import('tsx/esm/api').then(({ register }) => (register(), import(${entry})))`
-  return new Worker(load, { ...options, eval: true, execArgv: ['--conditions=source'] })
+  return new Worker(load, { ...options, eval: true, execArgv: ['--conditions=windlass'] })
 }

@@ -86,7 +86,7 @@ class Line(BaseModel):
   expect(schema.properties).toEqual({
     lines: { type: 'array', items: line, title: 'Lines' },
     first: line,
-    alias: { anyOf: [line, { type: 'null' }], default: null, title: 'Alias' },
+    alias: { anyOf: [line, { type: 'null' }], default: null },
   })
 })
 

@@ -1,6 +1,6 @@
 import { argumentsOf } from '../python/arguments.ts'
 import { constantOf } from '../python/constants.ts'
-import { calleeOf, type Expression, follow, pathsOf } from '../python/expression.ts'
+import { calledPaths, type Expression, follow, pathsOf } from '../python/expression.ts'
 
 /** A point in time as written: a wall clock and, where given, its offset or zone. */
 export interface Moment {
@@ -14,6 +14,7 @@ export interface Moment {
 
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?)?(Z|[+-]\d\d:\d\d)?$/
+const UTC = new Set(['datetime.timezone.utc', 'datetime.UTC'])
 const PARTS = ['year', 'month', 'day', 'hour', 'minute', 'second', 'microsecond']
 const MINUTES = new Map(Object.entries({ days: 1440, hours: 60, minutes: 1, seconds: 1 / 60 }))
 
@@ -22,17 +23,12 @@ export function momentOf(expression: Expression): Moment | undefined {
   const here = follow(expression)
   const text = constantOf(here)
   if (typeof text === 'string') return parsed(text)
-  const path = calledPath(here)
-  if (path === 'datetime.datetime') return constructed(here)
-  if (path !== 'datetime.datetime.fromisoformat') return undefined
+  const paths = calledPaths(here)
+  if (paths.includes('datetime.datetime')) return constructed(here)
+  if (!paths.includes('datetime.datetime.fromisoformat')) return undefined
   const [only, ...others] = argumentsOf(here).positional
   const iso = only && others.length === 0 ? constantOf(only) : undefined
   return typeof iso === 'string' ? parsed(iso) : undefined
-}
-
-function calledPath(call: Expression): string | undefined {
-  const called = calleeOf(call)
-  return called && pathsOf(called)[0]
 }
 
 function parsed(text: string): Moment | undefined {
@@ -58,22 +54,21 @@ function constructed(call: Expression): Moment | undefined {
 function placeOf(zone: Expression): Pick<Moment, 'offset' | 'zone'> | undefined {
   const here = follow(zone)
   if (constantOf(here) === null) return { offset: '', zone: '' }
-  const [path] = pathsOf(here)
-  if (path === 'datetime.timezone.utc' || path === 'datetime.UTC') return { offset: 'Z', zone: '' }
-  const called = calledPath(here)
-  const [only] = called ? argumentsOf(here).positional : []
+  if (pathsOf(here).some((path) => UTC.has(path))) return { offset: 'Z', zone: '' }
+  const called = calledPaths(here)
+  const [only] = called.length > 0 ? argumentsOf(here).positional : []
   if (!only) return undefined
-  if (called === 'zoneinfo.ZoneInfo') {
+  if (called.includes('zoneinfo.ZoneInfo')) {
     const name = constantOf(only)
     return typeof name === 'string' && isZone(name) ? { offset: '', zone: name } : undefined
   }
-  return called === 'datetime.timezone' ? fixedOffset(only) : undefined
+  return called.includes('datetime.timezone') ? fixedOffset(only) : undefined
 }
 
 function fixedOffset(delta: Expression): Pick<Moment, 'offset' | 'zone'> | undefined {
   const here = follow(delta)
   const { positional, keywords } = argumentsOf(here)
-  if (calledPath(here) !== 'datetime.timedelta' || positional.length > 0) return undefined
+  if (!calledPaths(here).includes('datetime.timedelta') || positional.length > 0) return undefined
   let minutes = 0
   for (const [unit, value] of keywords) {
     minutes += Number(constantOf(value) ?? Number.NaN) * (MINUTES.get(unit) ?? Number.NaN)

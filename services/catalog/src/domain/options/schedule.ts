@@ -18,7 +18,7 @@ interface Kind {
 interface Given {
   self: Option
   get(name: string): Option | undefined
-  require(name: string): Option
+  need(name: string): Option
 }
 
 const SECONDS: Record<string, number> = {
@@ -54,8 +54,8 @@ export function scheduleOf(option: Option, sdkModules: string[]): ScheduleConfig
 
 function kindOf(call: Expression, sdkModules: string[]): Kind | undefined {
   const called = calleeOf(call)
-  const [path = ''] = called ? sdkPaths(called, sdkModules) : []
-  return KINDS.get(path.slice(path.lastIndexOf('.') + 1))
+  const paths = called ? sdkPaths(called, sdkModules) : []
+  return paths.map((path) => KINDS.get(path.slice(path.lastIndexOf('.') + 1))).find(Boolean)
 }
 
 function givenTo(option: Option, { parameters }: Kind, given: Arguments): Given {
@@ -70,16 +70,16 @@ function givenTo(option: Option, { parameters }: Kind, given: Arguments): Given 
     const isNone = !value || constantOf(value) === null
     return isNone ? undefined : { ...option, name: `schedule.${name}`, value }
   }
-  const require = (name: string): Option => {
+  const need = (name: string): Option => {
     const found = get(name)
     if (!found) throw refuse(option, `it lacks '${name}'`)
     return found
   }
-  return { self: option, get, require }
+  return { self: option, get, need }
 }
 
-function cron({ get, require }: Given): ScheduleConfig {
-  const expression = require('expression')
+function cron({ get, need }: Given): ScheduleConfig {
+  const expression = need('expression')
   const cron_expression = text(expression)
   if (!isCron(cron_expression)) throw refuse(expression, 'it is not a cron expression')
   return { type: 'cron', cron_expression, timezone: timezone(get('timezone')) }
@@ -102,8 +102,8 @@ function interval({ self, get }: Given): ScheduleConfig {
   return { type: 'interval', interval_seconds, timezone: zone, ...Object.fromEntries(times) }
 }
 
-function once({ get, require }: Given): ScheduleConfig {
-  const option = require('run_time')
+function once({ get, need }: Given): ScheduleConfig {
+  const option = need('run_time')
   const { clock, offset, zone } = moment(option)
   return {
     type: 'once',

@@ -155,11 +155,12 @@ const CONVERSIONS = new Set(['list', 'tuple', 'set', 'frozenset'].map((name) => 
 
 /** `dict(region="eu")`, `frozenset([…])`. */
 function converted(expression: Expression, depth: number): Constant | undefined {
-  const [path = ''] = pathsOf(field(expression, 'function'))
+  const paths = pathsOf(field(expression, 'function'))
   const given = withoutComments(field(expression, 'arguments').node)
-  if (path === 'builtins.dict')
+  if (paths.includes('builtins.dict')) {
     return new Map(given.map((pair) => keyword(expression, pair, depth)))
-  if (!CONVERSIONS.has(path) || given.length > 1) return undefined
+  }
+  if (!paths.some((path) => CONVERSIONS.has(path)) || given.length > 1) return undefined
   const [only] = given
   return only ? list(expression, evaluate(part(expression, only), depth)) : []
 }

@@ -84,6 +84,12 @@ export function pathsOf(expression: Expression): string[] {
   })
 }
 
+/** The dotted paths of what a call may call; none for another expression. */
+export function calledPaths(expression: Expression): string[] {
+  const callee = calleeOf(expression)
+  return callee ? pathsOf(callee) : []
+}
+
 function unboundPaths({ node, scope }: Expression): string[] {
   const name = nameOf(node)
   const paths = [`${BUILTINS}.${name}`]

@@ -1,6 +1,6 @@
 import { attributesOf, docOf } from '../python/class-body.ts'
 import { constantOf } from '../python/constants.ts'
-import { calleeOf, type Expression, pathsOf } from '../python/expression.ts'
+import { calledPaths, type Expression } from '../python/expression.ts'
 import type { Definition } from '../python/scope.ts'
 import type { Schema } from './known-types.ts'
 import type { Types } from './types.ts'
@@ -36,10 +36,7 @@ export function typeOf(values: unknown[]): Schema {
   return values.every((value) => typeof value === 'number') ? { type: 'number' } : {}
 }
 
-function isAuto(value: Expression): boolean {
-  const called = calleeOf(value)
-  return called !== undefined && pathsOf(called).includes('enum.auto')
-}
+const isAuto = (value: Expression): boolean => calledPaths(value).includes('enum.auto')
 
 /** `auto()` counts on from the number before it; in an enumeration of text it is the member's name. */
 function autoValue(definition: Definition, name: string, before: unknown[]): string | number {

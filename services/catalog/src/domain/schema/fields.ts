@@ -1,6 +1,7 @@
 import { argumentsOf } from '../python/arguments.ts'
 import { constantOf } from '../python/constants.ts'
-import { bare, calleeOf, type Expression, pathsOf } from '../python/expression.ts'
+import { bare, calledPaths, type Expression, pathsOf } from '../python/expression.ts'
+import { knownName } from './known-types.ts'
 import { subscriptOf } from './type-expression.ts'
 
 /** What is said of one field besides its type. */
@@ -49,13 +50,16 @@ function defaultOf(value: Expression): Pick<FieldOptions, 'hasDefault' | 'defaul
     : { hasDefault: true, default: value }
 }
 
-const isField = (value: Expression): boolean => FIELD_CALLS.has(calledPath(value) ?? '')
+const isField = (value: Expression): boolean =>
+  calledPaths(value).some((path) => FIELD_CALLS.has(path))
 
 /** The options that one item of `Annotated[type, item, …]` adds; undefined for what says nothing here. */
 export function metadataOptions(item: Expression): FieldOptions | undefined {
   const here = bare(item)
   if (isField(here)) return fieldOptions(here)
-  const names = METADATA.get(calledPath(here) ?? '')
+  const names = calledPaths(here)
+    .map((path) => METADATA.get(path))
+    .find(Boolean)
   if (!names) return undefined
   const { positional, keywords } = argumentsOf(here)
   const options = new Map(keywords)
@@ -80,9 +84,4 @@ export function isWrappedIn(type: Expression, word: string): boolean {
   return false
 }
 
-const lastName = (expression: Expression): string => pathsOf(expression)[0]?.split('.').at(-1) ?? ''
-
-function calledPath(call: Expression): string | undefined {
-  const called = calleeOf(call)
-  return called && pathsOf(called)[0]
-}
+const lastName = (expression: Expression): string => knownName(pathsOf(expression)) ?? ''

@@ -86,7 +86,7 @@ function fieldOf(
 function isNoArgument(annotation: Expression, { options }: FieldOptions): boolean {
   const init = options.get('init')
   const inner = annotation.node.firstNamedChild ?? annotation.node
-  const mark = pathsOf({ ...annotation, node: inner })[0] === 'dataclasses.KW_ONLY'
+  const mark = pathsOf({ ...annotation, node: inner }).includes('dataclasses.KW_ONLY')
   return mark || (init !== undefined && constantOf(init) === false)
 }
 
@@ -109,10 +109,14 @@ function propertiesOf(field: Field, config: ModelConfig, types: Types): [string,
   if (names.length > 1) types.note(where, `it may be given as ${names.join(' or ')}`)
   const required = names.length === 1 && isRequired(field, said)
   return names.map((property) => {
-    const title = schema.$ref || schema.title ? {} : { title: titleOf(property) }
+    const title = schema.title || refersTo(schema) ? {} : { title: titleOf(property) }
     return [property, { schema: { ...schema, ...title }, required }]
   })
 }
+
+/** What is shared has the title of its own class. */
+const refersTo = ({ $ref, anyOf }: Schema): boolean =>
+  Boolean($ref) || (Array.isArray(anyOf) && anyOf.some((alternative) => alternative.$ref))
 
 function isRequired({ annotation, said, shape }: Field, annotated: FieldOptions): boolean {
   if (shape.kind !== 'typed_dict') return !said.hasDefault && !annotated.hasDefault

@@ -5,7 +5,7 @@ import {
   bare,
   bindingsOf,
   boundValue,
-  calleeOf,
+  calledPaths,
   type Expression,
   part,
   pathsOf,
@@ -175,8 +175,7 @@ export class TypeReader implements Types {
   }
 
   #called(here: Expression, where: string): Schema {
-    const called = calleeOf(here)
-    const name = (called && knownName(pathsOf(called))) ?? ''
+    const name = knownName(calledPaths(here)) ?? ''
     const schema = this.#made(name, argumentsOf(here), where)
     return schema ?? this.#unknown(here, where)
   }
