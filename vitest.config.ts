@@ -3,17 +3,16 @@ import { defineConfig } from 'vitest/config'
 const SETUP = ['./packages/testkit/src/infra.ts']
 
 export default defineConfig({
-  ssr: { resolve: { conditions: ['source', 'node'] } },
+  ssr: { resolve: { conditions: ['windlass', 'node'] } },
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // eventsource-parser means its own sources by `source`; its importer must go the same way
-    server: { deps: { inline: [/sdk\/dist\/esm\/client\/streamableHttp/, /eventsource-parser/] } },
     projects: [
       {
         extends: true,
         test: {
           name: 'unit',
+          sequence: { groupOrder: 0 },
           include: ['{packages,services}/*/src/**/*.test.ts', 'scripts/test/*.test.mjs'],
         },
       },
@@ -21,6 +20,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'integration',
+          sequence: { groupOrder: 1 },
           include: ['{packages,services}/*/test/**/*.test.ts'],
           globalSetup: SETUP,
         },
@@ -29,6 +29,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e',
+          // Whole systems, one at a time, when nothing else wants the processors.
+          sequence: { groupOrder: 2 },
           include: ['tests/**/*.test.ts'],
           globalSetup: SETUP,
           testTimeout: 120_000,

@@ -9,7 +9,7 @@ if (existsSync(built)) await import(built.href)
 else {
   // A clone that was not built yet runs its sources.
   const source = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-  const args = ['--conditions=source', '--import', import.meta.resolve('tsx'), source]
+  const args = ['--conditions=windlass', '--import', import.meta.resolve('tsx'), source]
   let child
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => child?.kill(signal))

@@ -38,7 +38,7 @@ export async function overHttp(env: Record<string, string> = {}) {
   return { api, url, connect }
 }
 
-export const stdioArgs = ['--conditions=source', '--import', 'tsx', MAIN]
+export const stdioArgs = ['--conditions=windlass', '--import', 'tsx', MAIN]
 export const stdioEnv = { SVC_CONFIG: '/dev/null', SVC_MCP__TRANSPORT: 'stdio' }
 
 /** The MCP server as a process of its own, spoken to over its standard input and output. */
