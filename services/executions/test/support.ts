@@ -39,7 +39,7 @@ export async function setup({ replicas = 1, env = {} as Record<string, string> }
 }
 
 /** A requirement of its own for each test keeps leases of other tests apart. */
-export const requirement = (label = randomBytes(4).toString('hex')) => ({
+const requirement = (label = randomBytes(4).toString('hex')) => ({
   packages: [],
   affinity: { label },
   runner: '',
