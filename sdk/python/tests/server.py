@@ -91,6 +91,7 @@ class Server:
         self.tokens: dict[str, str] = {}
         self.sent_sessions: list[str | None] = []
         self.pongs: list[dict[str, Any]] = []
+        self.stale_writes = 0
         self.connects: list[float] = []
         self.requests: list[tuple[str, str]] = []
         self.secrets: dict[str, Any] = {}
@@ -280,6 +281,7 @@ class Server:
         mine = stored.worker == request.match_info["name"]
         if mine and stored.state not in TERMINAL and sent in {None, str(stored.generation)}:
             return None
+        self.stale_writes += 1
         return web.json_response({"detail": "stale-claim: another generation"}, status=409)
 
     async def _progress(self, request: web.Request) -> web.Response:

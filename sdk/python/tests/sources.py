@@ -18,11 +18,14 @@ async def hello(ctx: ExecutionContext[str]) -> str:
 async def echo(ctx: ExecutionContext):
     return ctx.input
 
+def note(name: str) -> None:
+    with open(os.path.join(HERE, "ledger"), "a") as ledger:
+        ledger.write(name + "\\n")
+
 @task
 async def gate(name: str) -> str:
     """Notes that it began, and ends once the test has made a file of its name."""
-    with open(os.path.join(HERE, "ledger"), "a") as ledger:
-        ledger.write(name + "\\n")
+    note(name)
     while not os.path.exists(os.path.join(HERE, name)):
         await asyncio.sleep(0.005)
     return name
@@ -61,6 +64,7 @@ async def deaf(ctx: ExecutionContext):
             pass
 
 def block(name: str) -> str:
+    note(name)
     while not os.path.exists(os.path.join(HERE, name)):
         time.sleep(0.005)
     return threading.current_thread().name

@@ -8,7 +8,7 @@ import threading
 from conftest import HANG_S
 from windlass._entry import Entry, entry
 from windlass.domain.state import ExecutionState
-from windlass.worker._delta import Delta, Pending
+from windlass.worker._delta import MAX_DELTA_EVENTS, Delta, Pending
 from windlass.worker._outbox import Outbox
 
 RUNNING, COMPLETED = ExecutionState.RUNNING, ExecutionState.COMPLETED
@@ -59,6 +59,18 @@ async def test_what_another_thread_records_arrives_completely_and_in_order() -> 
             received += delta.events
     thread.join()
     assert received == [made.text for made in sent]
+
+
+async def test_what_is_too_much_for_one_checkpoint_follows_at_once() -> None:
+    outbox = Outbox(asyncio.get_running_loop(), asyncio.get_running_loop())
+    for number in range(MAX_DELTA_EVENTS + 1):
+        outbox.record(_entry(str(number)))
+    sizes = []
+    for _ in range(2):
+        delta = await asyncio.wait_for(outbox.next(), HANG_S)
+        assert delta is not None
+        sizes.append(len(delta.events))
+    assert sizes == [MAX_DELTA_EVENTS, 1]
 
 
 async def test_an_abandoned_outbox_gives_nothing_any_more() -> None:

@@ -8,10 +8,29 @@ import pytest
 
 from engine import resuming, run_from, types, value
 from windlass import ExecutionContext, ExecutionEvent, pause, sleep, task, uuid4, workflow
+from windlass._replay import Replay, Resume
 from windlass.errors import ExecutionError, ExecutionTimeoutError, RecordedError
 from windlass.tasks import parallel
 
 effects: list[str] = []
+
+
+def test_a_resume_waits_until_its_pause_has_taken_it() -> None:
+    log = [
+        _event("TASK_PAUSED", "pause_1", "p"),
+        _event("WORKFLOW_PAUSED", "w", {"name": "p", "output": None}),
+    ]
+    assert Replay(log).resume is None
+    log.append(_event("WORKFLOW_RESUMING", "w", "body"))
+    assert Replay(log).resume == Resume("body", "pause_1")
+    log += [_event("WORKFLOW_RESUMED", "w", "body"), _event("TASK_COMPLETED", "other", 1)]
+    assert Replay(log).resume == Resume("body", "pause_1", announced=True)
+    assert Replay([*log, _event("TASK_COMPLETED", "pause_1", "body")]).resume is None
+    assert Replay([*log, _event("WORKFLOW_PAUSED", "w", {"name": "q"})]).resume is None
+
+
+def _event(type: str, source_id: str, value: Any) -> ExecutionEvent:
+    return ExecutionEvent(type, source_id, "n", value, "2026-01-02T03:04:05Z", "0")
 
 
 @task

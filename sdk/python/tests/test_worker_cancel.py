@@ -72,6 +72,22 @@ async def test_a_cancel_that_comes_before_the_claim_is_answered(
     assert "TASK_STARTED" not in stored.types()
 
 
+async def test_a_cancel_that_comes_before_the_first_step_is_answered(
+    server: Server, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    await workers.start()
+    server.start(source, "blocks", "gate")
+    await until((tmp_path / "ledger").exists)
+    stored = server.start(source, "gates", ["never"])
+    await until(lambda: stored.state == "CLAIMED")
+    server.cancel(stored)
+    server.ping()
+    await until(lambda: server.pongs)
+    (tmp_path / "gate").touch()
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.state == "CANCELLED"
+
+
 async def test_a_cancel_of_what_the_worker_has_forgotten_is_confirmed(
     server: Server, workers: Workers, source: str
 ) -> None:
@@ -145,7 +161,7 @@ async def test_an_execution_that_comes_back_under_a_new_generation_replaces_the_
     await until(lambda: stored.state in TERMINAL)
     assert stored.output == ["a", "b"]
     assert stored.types().count("TASK_COMPLETED") == 2
-    assert stored.releases == []
+    assert (stored.releases, server.stale_writes) == ([], 0)
 
 
 async def test_a_claim_that_is_refused_is_dropped(

@@ -179,8 +179,14 @@ async def test_a_worker_unknown_on_connect_registers_again(
 
 
 async def test_a_stream_that_ends_is_opened_again_but_never_at_once(
-    server: Server, workers: Workers, source: str, tmp_path: Path
+    server: Server,
+    workers: Workers,
+    source: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(_channel, "FIRST_DELAY_S", 0.2)
+    monkeypatch.setattr(_channel, "LONGEST_DELAY_S", 0.2)
     await workers.start()
     stored = server.start(source, "gates", ["a"])
     await until(lambda: stored.types()[-1] == "TASK_STARTED")

@@ -245,6 +245,9 @@ async def test_progress_is_sent_in_order_before_the_end(
     assert {item["task_name"] for item in stored.progress} == {"steps"}
     task_id = next(e["source_id"] for e in stored.events if e["type"] == "TASK_STARTED")
     assert {item["task_id"] for item in stored.progress} == {task_id}
+    kinds = [path.split("/")[3] for _, path in server.requests if stored.execution_id in path]
+    assert kinds.count("progress") > 1
+    assert kinds[-1] == "checkpoint"
 
 
 async def test_secrets_and_configs_come_from_the_server(
