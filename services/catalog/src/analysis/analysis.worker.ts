@@ -23,6 +23,8 @@ function answer(bytes: Uint8Array): Reply {
       const { kind, message, details } = error
       return { fault: { kind, message, details } }
     }
+    // The parser has run out of memory and is of no use any more; the thread ends with it.
+    if (error instanceof Error && error.name === 'RuntimeError') throw error
     return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) }
   }
 }

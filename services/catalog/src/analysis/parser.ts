@@ -29,7 +29,8 @@ export async function openParser(maxBytes: number): Promise<PythonParser> {
     maximum: maxBytes / PAGE_BYTES,
   })
   const wasm = require.resolve('web-tree-sitter/web-tree-sitter.wasm')
-  await Parser.init({ wasmMemory: memory, locateFile: () => wasm })
+  // What it prints when it runs out of memory is in the error too.
+  await Parser.init({ wasmMemory: memory, locateFile: () => wasm, printErr: () => {} })
   const grammar = await readFile(require.resolve('tree-sitter-python/tree-sitter-python.wasm'))
   const parser = new Parser()
   parser.setLanguage(await Language.load(grammar))

@@ -4,7 +4,7 @@ import type { Message, Reply, Setup } from './protocol.ts'
 
 const MEBIBYTE = 1_048_576
 const START_MS = 20_000
-const MAX_HEAP_MEBIBYTES = 160
+const MAX_HEAP_MEBIBYTES = 128
 const MAX_PARSER_BYTES = 192 * MEBIBYTE
 /** A thread whose parser has grown beyond this is replaced after its answer; 1 MiB of plain source takes 79. */
 const KEEP_PARSER_BYTES = 96 * MEBIBYTE
@@ -36,7 +36,7 @@ export class Thread {
       name: 'analysis',
       resourceLimits: {
         maxOldGenerationSizeMb: MAX_HEAP_MEBIBYTES,
-        maxYoungGenerationSizeMb: 32,
+        maxYoungGenerationSizeMb: 16,
         stackSizeMb: 4,
       },
     })
