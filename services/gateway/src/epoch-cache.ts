@@ -3,7 +3,7 @@ import { Gather } from '@windlass/runtime/gather'
 import type { Redis } from '@windlass/runtime/redis'
 
 const MAX_ENTRIES = 4_096
-const LANES = 4
+const LANES = 2
 
 /**
  * Reads the current epoch, one question for all who ask at the same time. Nobody joins a question

@@ -6,7 +6,9 @@ import { limitRegistrations } from './access/registrations.ts'
 import { DispatcherStreams } from './dispatcher-streams.ts'
 import { Executions } from './executions.ts'
 import { watchHealth } from './health.ts'
+import type { Exchange } from './http/exchange.ts'
 import { listen } from './http/listen.ts'
+import { requestLog } from './http/request-log.ts'
 import { InputSchemas } from './input-schemas.ts'
 import { Waiters } from './live/waiters.ts'
 import { openapi } from './openapi.ts'
@@ -47,7 +49,8 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     maxDepth: settings.server.max_json_depth,
     maxUploadBytes: settings.catalog.max_workflow_upload_bytes,
   }
-  const http = await listen(routes, { services, limits, log, open: new Set() })
+  const serving = { services, limits, log, requests: requestLog(log), open: new Set<Exchange>() }
+  const http = await listen(routes, serving)
   teardown.add('http', () => http.stop())
   return { http: http.port }
 }

@@ -29,7 +29,7 @@ export function createApp(routes: readonly Route[], serving: Serving): (x: Excha
       const x = exchangeOf(req)
       x.answerHeaders.push('allow', allow)
       sendJson(x, 405, '{"detail":"Method Not Allowed"}')
-      logRequest(serving.log, x)
+      logRequest(serving, x)
     }
     app.head(pattern, notAllowed)
     app.options(pattern, (_req, res) => {
@@ -44,7 +44,7 @@ export function createApp(routes: readonly Route[], serving: Serving): (x: Excha
   const refuse = (error: unknown, req: Request) => {
     const x = exchangeOf(req)
     sendFault(x, error)
-    logRequest(serving.log, x)
+    logRequest(serving, x)
   }
   app.use((req: Request) => refuse(new Fault('not_found', 'Not Found'), req))
   app.use((error: unknown, req: Request, _res: Response, _next: NextFunction) => refuse(error, req))

@@ -51,7 +51,7 @@ export async function listen(routes: readonly Route[], serving: Serving): Promis
       else app(x)
     } catch (error) {
       sendFault(x, error)
-      logRequest(serving.log, x)
+      logRequest(serving, x)
     }
   })
   server.on('clientError', refuseMalformed)

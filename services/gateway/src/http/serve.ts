@@ -13,6 +13,8 @@ export interface Serving {
   services: Services
   limits: BodyLimits
   log: Logger
+  /** Takes the line of each request. */
+  requests: Logger
   /** What is being answered just now. */
   open: Set<Exchange>
 }
@@ -32,7 +34,7 @@ export async function serve(
     refuse(route, x, error, serving.log)
   } finally {
     serving.open.delete(x)
-    logRequest(serving.log, x)
+    logRequest(serving, x)
   }
 }
 

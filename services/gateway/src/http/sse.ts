@@ -1,9 +1,11 @@
 import type { Exchange } from './exchange.ts'
 
 const PING_MS = 15_000
-const STALLED_MS = 30_000
-/** What a reader may owe before it is given up. */
+/** Node lets it pass once more before it says so. */
+const STALLED_MS = 15_000
+/** What a reader may owe when there is more for it, and how long it may then take to catch up. */
 const MAX_OWED_BYTES = 1_048_576
+const GRACE_MS = 2_000
 
 const HEADERS = [
   ...['content-type', 'text/event-stream'],
@@ -13,8 +15,8 @@ const HEADERS = [
 ]
 
 /**
- * An event stream to one reader. What the reader has not taken is bounded; one that takes nothing
- * for half a minute is closed. A slow reader costs nobody else anything.
+ * An event stream to one reader. What it owes is bounded by a mebibyte and one frame; a reader that
+ * stays behind, or takes nothing for half a minute, is closed. A slow one costs nobody else anything.
  */
 export class SseStream {
   readonly #x: Exchange
@@ -25,18 +27,32 @@ export class SseStream {
     const { res, id, answerHeaders } = x
     res.writeHead(status, [...HEADERS, 'x-request-id', id, ...answerHeaders])
     res.flushHeaders()
-    this.#ping = setInterval(() => this.send(': ping\n\n'), PING_MS)
-    // The socket's clock runs only while it moves nothing: our own writes wind it up, unless they are stuck.
-    res.setTimeout(STALLED_MS, () => res.destroy())
+    // Where something is on its way already, a ping would only pile up behind it.
+    this.#ping = setInterval(() => {
+      if (res.writableLength === 0) this.send(': ping\n\n')
+    }, PING_MS)
+    // The socket's clock runs while nothing moves; with nothing to move that is no fault of the reader.
+    res.setTimeout(STALLED_MS, () => {
+      if (res.writableLength > 0) res.destroy()
+    })
     res.once('close', () => clearInterval(this.#ping))
   }
 
-  /** Sends whole frames, or closes a stream whose reader owes too much. */
   send(frames: string): void {
     const { res } = this.#x
-    if (res.destroyed || res.writableEnded) return
-    if (res.writableLength > MAX_OWED_BYTES) res.destroy()
-    else res.write(frames)
+    if (frames !== '' && !res.destroyed && !res.writableEnded) res.write(frames)
+  }
+
+  get isBehind(): boolean {
+    return this.#x.res.writableLength > MAX_OWED_BYTES
+  }
+
+  /** Resolves when there is room for more. A reader that leaves none is closed. */
+  async room(): Promise<void> {
+    if (!this.isBehind) return
+    const patience = setTimeout(() => this.#x.res.destroy(), GRACE_MS)
+    await this.drained()
+    clearTimeout(patience)
   }
 
   /** Resolves when the reader has taken what it was sent, or is gone. */

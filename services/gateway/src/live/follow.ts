@@ -7,7 +7,7 @@ import type { Live } from './settle.ts'
 export interface Reader {
   /** Takes entries that were in the log already; resolves when there is room for more. */
   replay(entries: readonly LogEntry[], execution: Execution): Promise<void>
-  /** Takes entries as they come. Whoever cannot keep up is not waited for. */
+  /** Takes entries as they come. */
   entries(entries: readonly LogEntry[], state: string): Promise<void>
   progress(items: readonly ProgressItem[]): void
 }
@@ -39,7 +39,8 @@ export async function follow({ executions, waiters }: Live, following: Following
       const { execution, entries, more } = await executions.page(execution_id, seq)
       if (!execution) return undefined
       await reader.replay(entries, execution)
-      seq = entries.at(-1)?.seq ?? seq
+      // A place that the log has not reached yet is no place.
+      seq = entries.at(-1)?.seq ?? Math.min(seq, execution.last_seq)
       if (!more || signal.aborted) return execution
     }
   }

@@ -8,6 +8,9 @@ import { Written } from '../reply.ts'
 import { follow, type Reader } from './follow.ts'
 import type { Live } from './settle.ts'
 
+/** What goes to a reader between two looks at whether it keeps up. */
+const CHUNK_LENGTH = 65_536
+
 interface Wanted {
   execution_id: string
   /** The log entry after which the stream begins. */
@@ -23,11 +26,9 @@ export const eventStream = (live: Live, wanted: Wanted): Written =>
     const sse = new SseStream(x)
     const reader = new FrameWriter(live, wanted, sse)
     const { execution_id, afterSeq } = wanted
-    try {
-      await follow(live, { execution_id, afterSeq, reader, signal })
-    } finally {
-      sse.end()
-    }
+    // A stream that fails is not ended but cut off, so that its reader knows and comes back.
+    await follow(live, { execution_id, afterSeq, reader, signal })
+    sse.end()
   })
 
 /** Where a reader that was cut off goes on; a value that is none of ours counts for nothing. */
@@ -52,38 +53,56 @@ class FrameWriter implements Reader {
   }
 
   async replay(entries: readonly LogEntry[], execution: Execution): Promise<void> {
+    let frames = ''
     for (const entry of entries) {
-      await this.#write(entry, () => execution)
+      frames += await this.#frame(entry, () => execution)
+      if (frames.length < CHUNK_LENGTH) continue
+      this.#sse.send(frames)
       await this.#sse.drained()
+      frames = ''
     }
+    this.#sse.send(frames)
+    await this.#sse.drained()
   }
 
   async entries(entries: readonly LogEntry[], state: string): Promise<void> {
     const { executions } = this.#live
     const row = isFinal(state) ? () => executions.get(this.#wanted.execution_id) : undefined
-    for (const entry of entries) await this.#write(entry, row)
+    let frames = ''
+    for (const entry of entries) frames += await this.#frame(entry, row)
+    await this.#sse.room()
+    this.#sse.send(frames)
   }
 
   progress(items: readonly ProgressItem[]): void {
+    if (this.#sse.isBehind) return
     const { execution_id } = this.#wanted
     const place = { execution_id, state: this.#state, seq: this.#seq }
     this.#sse.send(items.map((item) => progressFrame(place, item)).join(''))
   }
 
-  async #write(entry: LogEntry, row?: () => Promise<Execution> | Execution): Promise<void> {
-    const { execution_id } = this.#wanted
+  async #frame(entry: LogEntry, row?: () => Promise<Execution> | Execution): Promise<string> {
     this.#state = stateAfter(this.#state, entry.type)
     this.#seq = entry.seq
     const execution = row && closes(entry) ? await row() : undefined
-    const frame =
-      execution && isFinal(execution.state)
-        ? closingFrame(execution, entry, await this.#wholeLog())
-        : frameOf(execution_id, this.#state, entry)
-    if (frame) this.#sse.send(frame)
+    return execution && isFinal(execution.state)
+      ? closingFrame(execution, entry, await this.#wholeLog())
+      : sharedFrame(this.#wanted.execution_id, this.#state, entry)
   }
 
   async #wholeLog(): Promise<LogEntry[] | undefined> {
     const { execution_id, detailed } = this.#wanted
     return detailed ? (await this.#live.executions.withLog(execution_id)).log : undefined
   }
+}
+
+const rendered = new WeakMap<LogEntry, { state: string; frame: string }>()
+
+/** All readers in this process are handed the same entry, so its frame is written once. */
+function sharedFrame(execution_id: string, state: string, entry: LogEntry): string {
+  const known = rendered.get(entry)
+  if (known?.state === state) return known.frame
+  const frame = frameOf(execution_id, state, entry) ?? ''
+  rendered.set(entry, { state, frame })
+  return frame
 }

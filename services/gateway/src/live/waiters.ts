@@ -26,9 +26,10 @@ export class Waiters {
   }
 
   async #lookAtQuiet(): Promise<void> {
-    const found = await Promise.all(
-      this.grew.takeQuiet().map((execution_id) => this.#executions.find(execution_id)),
-    )
+    // What cannot be seen now is looked at again in a second.
+    const look = (execution_id: string) =>
+      this.#executions.find(execution_id).catch(() => undefined)
+    const found = await Promise.all(this.grew.takeQuiet().map(look))
     for (const execution of found) {
       if (!execution) continue
       const { execution_id, state, last_seq } = execution

@@ -1,0 +1,113 @@
+import { connect } from 'node:net'
+import { Progress } from '@windlass/proto/windlass/signals/v1/signals'
+import { unavailable } from '@windlass/runtime/faults'
+import { expect, test } from 'vitest'
+import { allFrames, framesOf } from './frames.ts'
+import { world } from './world.ts'
+
+const RUN = '/workflows/default/hello/run'
+const STARTED = { type: 'WORKFLOW_STARTED' }
+const TASKS = [{ type: 'TASK_STARTED' }, { type: 'TASK_COMPLETED' }]
+const COMPLETED = { type: 'WORKFLOW_COMPLETED', value_json: '"done"' }
+
+test('progress arrives in order, under the id of the last event, at every reader', async () => {
+  const { json, call, bus, executions } = await world()
+  const first = framesOf(await json('POST', `${RUN}/stream`, 1))
+  const id = executions.last
+  const second = framesOf(await call('GET', `/executions/${id}/events`))
+  executions.grow(id, 'RUNNING', [STARTED])
+  for (const frames of [first, second])
+    expect((await frames.next()).value).toMatchObject({ id: '1', event: 'workflow_started' })
+  for (const n of [1, 2, 3])
+    bus.whisper(
+      `executions.${id}.progress`,
+      Progress.encode({
+        execution_id: id,
+        items: [{ task_id: 't_1', task_name: 't', value_json: `{"n":${n}}`, time: 'now' }],
+      }).finish(),
+    )
+  for (const frames of [first, second])
+    for (const n of [1, 2, 3])
+      expect((await frames.next()).value).toMatchObject({
+        id: '1',
+        event: 'task_progress',
+        data: {
+          execution_id: id,
+          state: 'RUNNING',
+          type: 'TASK_PROGRESS',
+          name: 't',
+          value: { n },
+        },
+      })
+  await Promise.all([first.return(), second.return()])
+})
+
+test('of fifty readers of one execution each sees everything in order', async () => {
+  const { json, call, executions } = await world()
+  await json('POST', `${RUN}/async`, 1)
+  const id = executions.last
+  const readers = Array.from({ length: 50 }, async () =>
+    allFrames(await call('GET', `/executions/${id}/events`)),
+  )
+  for (let i = 0; i < 20; i++) executions.grow(id, 'RUNNING', TASKS)
+  executions.grow(id, 'COMPLETED', [COMPLETED])
+  const all = Array.from({ length: 41 }, (_, i) => String(i + 1))
+  for (const frames of await Promise.all(readers))
+    expect(frames.map((frame) => frame.id)).toEqual(all)
+})
+
+test('a reader who takes nothing is closed when it owes too much, and no other notices', async () => {
+  const { url, json, call, executions } = await world()
+  await json('POST', `${RUN}/async`, 1)
+  const id = executions.last
+  const stalled = connect(Number(new URL(url).port), '127.0.0.1')
+  stalled.write(`GET /executions/${id}/events HTTP/1.1\r\nHost: x\r\n\r\n`)
+  await new Promise((resolve) => stalled.once('readable', resolve))
+  const other = framesOf(await call('GET', `/executions/${id}/events`))
+  const value_json = JSON.stringify('x'.repeat(100_000))
+  const begun = performance.now()
+  let sent = 0
+  // More than the kernel holds, and for longer than the reader is borne with.
+  while (sent < 200 || performance.now() - begun < 3_500) {
+    executions.grow(id, 'RUNNING', [{ type: 'TASK_COMPLETED', value_json }])
+    sent++
+    expect((await other.next()).value?.id).toBe(String(sent))
+  }
+  let taken = 0
+  stalled.on('data', (chunk) => {
+    taken += chunk.length
+  })
+  await new Promise((resolve) => stalled.once('close', resolve).once('error', resolve))
+  expect(taken).toBeLessThan(sent * 100_000)
+  executions.grow(id, 'COMPLETED', [COMPLETED])
+  expect((await other.next()).value?.event).toBe('workflow_completed')
+})
+
+test('a stopping gateway ends its streams', async () => {
+  const { json, stop } = await world()
+  const response = await json('POST', `${RUN}/stream`, 1)
+  const frames = allFrames(response)
+  await stop()
+  expect(await frames).toEqual([])
+})
+
+test('a stream that cannot go on is cut off, not ended', async () => {
+  let isAway = false
+  const { json, executions } = await world({
+    executions: {
+      async log() {
+        if (isAway) throw unavailable('away')
+        return {
+          execution: executions.rows.get(executions.last)?.execution,
+          entries: [],
+          more: false,
+        }
+      },
+    },
+  })
+  const response = await json('POST', `${RUN}/stream`, 1)
+  executions.nudges.omit = true
+  isAway = true
+  executions.grow(executions.last, 'RUNNING', [STARTED])
+  await expect(response.text()).rejects.toThrow()
+})
