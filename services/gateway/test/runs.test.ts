@@ -187,7 +187,7 @@ test('a sync caller who leaves is not waited for', async () => {
         before = executions.calls.get
         return still
       },
-      { interval: 1_500, timeout: 10_000 },
+      { interval: 1_200, timeout: 10_000 },
     )
     .toBe(true)
 })

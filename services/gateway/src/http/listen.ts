@@ -16,7 +16,7 @@ const REQUEST_MS = 120_000
 const MAX_HEADER_BYTES = 16_384
 /** How long a stop waits for answers that are under way, and for those that wait for an execution. */
 const DRAIN_MS = 10_000
-const WAIT_MS = 5_000
+const WAIT_MS = 3_000
 const IDLE_MS = 50
 const STOPPING = unavailable('the server is stopping')
 
