@@ -10,12 +10,17 @@ export async function freshDatabase(schema: string, migrations: URL): Promise<st
   return url
 }
 
-/** An empty database for one test, for systems of several services. Answers its URL. */
-export async function emptyDatabase(): Promise<string> {
+/** When something that a test has started is undone: with the test, unless a suite shares it. */
+export type Defer = (undo: () => unknown) => void
+
+export const withTest: Defer = (undo) => onTestFinished(async () => void (await undo()))
+
+/** An empty database for systems of several services. Answers its URL. */
+export async function emptyDatabase(defer: Defer = withTest): Promise<string> {
   const server = new URL(testUrl('TEST_POSTGRES_URL'))
   const name = `test_${randomBytes(8).toString('hex')}`
   await admin(server, `create database ${name}`)
-  onTestFinished(() => admin(server, `drop database if exists ${name} with (force)`))
+  defer(() => admin(server, `drop database if exists ${name} with (force)`))
   const url = new URL(server)
   url.pathname = name
   return url.href

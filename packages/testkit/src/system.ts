@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { migrate } from '@windlass/runtime/migrate'
-import { onTestFinished } from 'vitest'
 import { balance } from './balancer.ts'
-import { emptyDatabase, testUrl } from './database.ts'
+import { type Defer, emptyDatabase, testUrl, withTest } from './database.ts'
 import { freePort } from './ports.ts'
 import { Process } from './process.ts'
 
@@ -29,6 +28,8 @@ export interface SystemOptions {
   env?: Record<string, string>
   /** Python workers to begin with. */
   workers?: number
+  /** Where to leave what undoes it, last first; the end of the test unless said. */
+  defer?: Defer
 }
 
 export type System = Awaited<ReturnType<typeof startSystem>>
@@ -43,23 +44,24 @@ const FAST = {
 
 /**
  * The whole system as users run it: every service a process of its own from `dist/`, real Python
- * workers, a database of its own; several gateways are behind one address. Stopped when the test ends.
+ * workers, a database of its own; several gateways are behind one address. Stopped when the test ends, or when `defer` says so.
  */
-export async function startSystem({ replicas = {}, env = {}, workers = 1 }: SystemOptions = {}) {
+export async function startSystem(options: SystemOptions = {}) {
+  const { replicas = {}, env = {}, workers = 1, defer = withTest } = options
   const home = await mkdtemp(join(tmpdir(), 'windlass-home-'))
-  onTestFinished(() => rm(home, { recursive: true, force: true }))
-  const database = await emptyDatabase()
+  defer(() => rm(home, { recursive: true, force: true }))
+  const database = await emptyDatabase(defer)
   for (const store of STORES)
     await migrate(database, store, new URL(`services/${store}/migrations/`, ROOT))
 
   const processes = await layOut(replicas, { ...FAST, ...env }, { home, database })
   const all = [...processes.values()].flat()
-  onTestFinished(async () => void (await Promise.all(all.map((one) => one.end()))))
+  defer(() => Promise.all(all.map((one) => one.end())))
   await Promise.all(all.map((one) => one.start()))
 
   const gateways = (processes.get('gateway') ?? []).map(portOf)
   const door = await balance(gateways)
-  onTestFinished(() => door.stop())
+  defer(() => door.stop())
   const url = `http://127.0.0.1:${door.port}`
   const system = {
     url,
@@ -69,7 +71,7 @@ export async function startSystem({ replicas = {}, env = {}, workers = 1 }: Syst
     database,
     of: (service: Service) => processes.get(service) ?? [],
     bootstrapToken: async () => (await readFile(join(home, 'bootstrap-token'), 'utf8')).trim(),
-    startWorker: (options: WorkerOptions = {}) => startWorker(url, home, options),
+    startWorker: (worker: WorkerOptions = {}) => startWorker({ url, home, defer }, worker),
   }
   await Promise.all(Array.from({ length: workers }, () => system.startWorker()))
   return system
@@ -133,8 +135,14 @@ export interface WorkerOptions {
   args?: string[]
 }
 
+interface Place {
+  url: string
+  home: string
+  defer: Defer
+}
+
 /** A real Python worker, ready when its stream is open. */
-async function startWorker(url: string, home: string, { name, args = [] }: WorkerOptions) {
+async function startWorker({ url, home, defer }: Place, { name, args = [] }: WorkerOptions) {
   const named = name ? ['--name', name] : []
   const worker = new Process({
     name: name ?? 'worker',
@@ -146,7 +154,7 @@ async function startWorker(url: string, home: string, { name, args = [] }: Worke
     env: { PYTHONUNBUFFERED: '1' },
     ready: /connected/,
   })
-  onTestFinished(() => worker.end('SIGKILL'))
+  defer(() => worker.end('SIGKILL'))
   await worker.start()
   return worker
 }
