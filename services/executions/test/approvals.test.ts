@@ -12,6 +12,7 @@ const everything = {
   task_name: '',
   task_call_id: '',
   requested_before: undefined,
+  within: [],
   limit: 20,
   offset: 0,
 }
@@ -117,6 +118,21 @@ test('a standing grant approves later calls of the task in its execution', async
   expect(rows).toMatchObject([
     { status: 'approved', reason: 'standing grant', scope: 'call', approver_subject: 'me' },
   ])
+})
+
+test('a list is narrowed to the workflows that may be seen', async () => {
+  const { ask, approvals, execution_id } = await atGate()
+  await ask('pay_1')
+  const count = async (...within: { namespace: string; name: string }[]) =>
+    (await approvals.list({ ...everything, execution_id, within })).total
+  const every = { namespace: '*', name: '*' }
+  const own = { namespace: 'default', name: 'report' }
+  const other = { namespace: 'default', name: 'others' }
+  expect(await count()).toBe(1)
+  expect(await count(every)).toBe(1)
+  expect(await count(other, own)).toBe(1)
+  expect(await count({ ...own, name: '*' })).toBe(1)
+  expect(await count(other, { ...own, namespace: 'sales' })).toBe(0)
 })
 
 test('nothing stays pending in an execution that ends or is cancelled', async () => {

@@ -19,7 +19,7 @@ const everything = {
   workflow_namespace: '',
   workflow_name: '',
   task_name: '',
-  task_call_id: '',
+  within: [],
   limit: MAX_PAGE,
   offset: 0,
 }
@@ -37,11 +37,11 @@ export const approvalHandlers = (db: Db, door: Door): Handlers<typeof ApprovalsS
 
   async decide({ execution_id, ...decision }) {
     const execution = await door.change({ execution_id, command: { kind: 'decide', decision } })
-    const { rows } = await approvals.list(db, { ...everything, execution_id })
-    const decided = rows.find(({ task_call_id, task_name, status }) =>
-      decision.task_call_id === ''
-        ? task_name === decision.task_name && status !== 'pending'
-        : task_call_id === decision.task_call_id,
+    const { task_call_id } = decision
+    const { rows } = await approvals.list(db, { ...everything, execution_id, task_call_id })
+    const decided = rows.find(
+      ({ task_name, status }) =>
+        task_call_id !== '' || (task_name === decision.task_name && status !== 'pending'),
     )
     if (!decided) throw new Fault('not_found', 'not_found')
     return { approval: toApproval(decided), execution: toMessage(execution) }

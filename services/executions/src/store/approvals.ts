@@ -41,6 +41,8 @@ export interface Filter {
   task_name: string
   task_call_id: string
   requested_before?: Date
+  /** Empty: of every workflow. `*` stands for every namespace or name. */
+  within: readonly { namespace: string; name: string }[]
   limit: number
   offset: number
 }
@@ -61,9 +63,17 @@ export async function list(db: Queries, filter: Filter) {
 }
 
 function matchingOf(filter: Filter): Sql {
-  const { execution_id = '', requested_before } = filter
+  const { execution_id, requested_before, within } = filter
   const ofExecution = execution_id ? sql`and a.execution_id = ${execution_id}` : sql``
   const before = requested_before ? sql`and a.requested_at <= ${requested_before}` : sql``
+  const scoped =
+    within.length === 0
+      ? sql``
+      : sql`and exists (
+          select from unnest(${within.map(({ namespace }) => namespace)}::text[],
+            ${within.map(({ name }) => name)}::text[]) as scope (namespace, name)
+           where scope.namespace in ('*', e.workflow_namespace)
+             and scope.name in ('*', e.workflow_name))`
   return sql`
     from approvals a join executions e using (execution_id)
    where (${filter.status} = '' or a.status = ${filter.status})
@@ -71,5 +81,5 @@ function matchingOf(filter: Filter): Sql {
      and (${filter.workflow_name} = '' or e.workflow_name = ${filter.workflow_name})
      and (${filter.task_name} = '' or a.task_name = ${filter.task_name})
      and (${filter.task_call_id} = '' or a.task_call_id = ${filter.task_call_id})
-     ${ofExecution} ${before}`
+     ${ofExecution} ${before} ${scoped}`
 }

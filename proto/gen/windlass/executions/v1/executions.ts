@@ -323,6 +323,14 @@ export interface ListApprovalsRequest {
   requested_before: Date | undefined;
   limit: number;
   offset: number;
+  /** Only of these workflows. Empty: of all. */
+  within: WorkflowScope[];
+}
+
+/** `*` stands for every namespace or every name. */
+export interface WorkflowScope {
+  namespace: string;
+  name: string;
 }
 
 /** Newest first. */
@@ -3255,6 +3263,7 @@ function createBaseListApprovalsRequest(): ListApprovalsRequest {
     requested_before: undefined,
     limit: 0,
     offset: 0,
+    within: [],
   };
 }
 
@@ -3286,6 +3295,9 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
     }
     if (message.offset !== 0) {
       writer.uint32(72).int64(message.offset);
+    }
+    for (const v of message.within) {
+      WorkflowScope.encode(v!, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -3373,6 +3385,71 @@ export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
             }
 
             message.offset = longToNumber(reader.int64());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.within.push(WorkflowScope.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWorkflowScope(): WorkflowScope {
+  return { namespace: "", name: "" };
+}
+
+export const WorkflowScope: MessageFns<WorkflowScope> = {
+  encode(message: WorkflowScope, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.namespace !== "") {
+      writer.uint32(10).string(message.namespace);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WorkflowScope {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWorkflowScope();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.namespace = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
             continue;
           }
         }
