@@ -4,15 +4,27 @@ import { Teardown } from '@windlass/runtime/teardown'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 
+const KEPT_LINES = 10_000
+
 /**
  * Starts a service in this process, exactly as its main does, with settings given as environment
- * variables, and stops it when the test ends. Answers its ports, and `stop` for tests that end it earlier.
+ * variables, and stops it when the test ends. Answers its ports, `stop` for tests that end it earlier,
+ * and `logged`, the end of what it has logged. TEST_LOG is the level from which it is printed too.
  */
 export async function started(start: Start, env: Record<string, string>) {
-  const log = pino({ level: process.env.TEST_LOG ?? 'silent' })
+  const lines: string[] = []
+  const write = (line: string) => {
+    lines.push(line)
+    if (lines.length > KEPT_LINES) lines.shift()
+  }
+  const printed = { level: process.env.TEST_LOG ?? 'silent', stream: process.stdout }
+  const log = pino(
+    { level: 'trace' },
+    pino.multistream([{ level: 'trace', stream: { write } }, printed]),
+  )
   const teardown = new Teardown(log)
   const stop = () => teardown.run()
   onTestFinished(stop)
   const ports = await start(loadSettings({ SVC_CONFIG: '/dev/null', ...env }), { log, teardown })
-  return { ports, stop }
+  return { ports, stop, logged: () => lines.join('') }
 }

@@ -1,4 +1,5 @@
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { openDb } from '@windlass/runtime/db'
 import { loop } from '@windlass/runtime/loop'
 import type { Runtime } from '@windlass/runtime/main'
@@ -8,7 +9,10 @@ import type { Settings } from '@windlass/runtime/settings'
 import { sql } from '@windlass/runtime/sql'
 import { announce } from './announce.ts'
 import { bootstrap } from './bootstrap.ts'
+import { encryptionKey } from './encryption-key.ts'
+import { configHandlers } from './handlers/configs.ts'
 import { handlers } from './handlers/index.ts'
+import { secretHandlers } from './handlers/secrets.ts'
 import { forget } from './loops/forget.ts'
 
 const ANNOUNCE_MS = 1_000
@@ -26,6 +30,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
 
   const bootstrapToken = bootstrap(settings.home, settings.workers.bootstrap_token, log)
   await bootstrapToken()
+  const key = await encryptionKey(settings.security.encryption.encryption_key)
 
   const announcing = loop({ name: 'announce', pauseMs: ANNOUNCE_MS, log }, () =>
     announce(db, redis),
@@ -36,6 +41,8 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
 
   const rpc = new RpcServer(log)
   rpc.serve(IdentityService, handlers({ db, redis, bootstrapToken }))
+  rpc.serve(SecretsService, secretHandlers({ db, log, key }))
+  rpc.serve(ConfigsService, configHandlers(db))
   teardown.add('rpc', () => rpc.stop())
   const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
   return { grpc }

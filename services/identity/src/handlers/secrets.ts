@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto'
+import type { Entry, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import type { Db } from '@windlass/runtime/db'
+import { Fault } from '@windlass/runtime/faults'
+import type { Logger } from '@windlass/runtime/log'
+import type { Handlers } from '@windlass/runtime/rpc'
+import { type Key, NONCE_BYTES, seal, Unreadable, unseal } from '../domain/cipher.ts'
+import { checkValue, MAX_ENTRIES, nameOf, namesOf } from '../domain/entry.ts'
+import * as secrets from '../store/secrets.ts'
+import { absent, given, tooMany } from './entries.ts'
+
+interface Parts {
+  db: Db
+  log: Logger
+  key: Key | undefined
+}
+
+/** The key comes first: without one nothing is read or written, and nothing told of what is there. */
+export function secretHandlers({ db, log, key }: Parts): Handlers<typeof SecretsService> {
+  const required = (): Key => {
+    if (key) return key
+    throw new Fault(
+      'misconfigured',
+      'Secrets need an encryption key: [svc.security.encryption].encryption_key is not set',
+    )
+  }
+
+  async function read(key: Key, row: secrets.SecretRow): Promise<Entry> {
+    const { name, key_id } = row
+    try {
+      return { name, value_json: await unseal(key, name, row) }
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error
+      log.error({ name, key_id, reason: error.message }, 'a secret cannot be decrypted')
+      throw new Fault('misconfigured', `Secret '${name}' cannot be decrypted`)
+    }
+  }
+
+  return {
+    async list() {
+      required()
+      return { names: (await secrets.listNames(db)).map(({ name }) => name) }
+    },
+
+    async put({ entry }) {
+      const key = required()
+      const { name, value_json } = given(entry)
+      const known = nameOf(name)
+      checkValue(value_json)
+      const sealed = await seal(key, { name: known, value: value_json }, randomBytes(NONCE_BYTES))
+      if (!(await secrets.put(db, { name: known, ...sealed }, MAX_ENTRIES)))
+        throw tooMany('secrets', MAX_ENTRIES)
+      return {}
+    },
+
+    async get({ name }) {
+      const key = required()
+      const [row] = await secrets.getMany(db, [nameOf(name)])
+      if (!row) throw absent('Secret', name)
+      return read(key, row)
+    },
+
+    async getMany({ names }) {
+      const key = required()
+      const rows = await secrets.getMany(db, namesOf(names))
+      return { entries: await Promise.all(rows.map((row) => read(key, row))) }
+    },
+
+    async delete({ name }) {
+      required()
+      await secrets.remove(db, nameOf(name))
+      return {}
+    },
+  }
+}
