@@ -1,12 +1,14 @@
 import { Fault, type Problem, unprocessable } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import { z } from 'zod'
-import { namespaceOf, plainNameOf, scheduleNameOf, workflowNameOf } from './domain/names.ts'
+import { callOf, namespaceOf, plainNameOf, scheduleNameOf, workflowNameOf } from './domain/names.ts'
 
 /** A path parameter: what the documents say of it, and how it is read; throws the Fault that a wrong one deserves. */
 export interface Param<T = string> {
   schema: z.ZodType
   read(text: string): T
+  /** It may span segments: slashes are part of it. */
+  spans?: boolean
 }
 
 const absent = () => new Fault('not_found', 'Not Found')
@@ -27,6 +29,8 @@ export const PARAMS: Record<string, Param> = {
   workflow_name: named(workflowNameOf),
   name: named(plainNameOf),
   execution_id: named(parseId),
+  task_call_id: { ...named(callOf), spans: true },
+  task_name: { ...named(callOf), spans: true },
   schedule_id: named((text) => parseId(text) ?? scheduleNameOf(text)),
 }
 
@@ -101,6 +105,19 @@ export const text = (maxLength: number) =>
     .string()
     .max(maxLength)
     .refine((value) => !/\p{Cc}|\p{Cs}/u.test(value), 'must not hold control characters')
+
+/** Text of more than one line. */
+export const prose = (maxLength: number) =>
+  z
+    .string()
+    .max(maxLength)
+    .refine((value) => !/\0|\p{Cs}/u.test(value), 'must not hold NUL or half a character')
+
+/** An id in any of its forms, as 32 hex digits. */
+export const id = z
+  .string()
+  .refine((given) => parseId(given) !== undefined, 'must be an id of 32 hex digits')
+  .transform((given) => parseId(given) ?? '')
 
 /** What is wrong with a value, in the form of a 422 body. */
 export function problemsOf(where: string, error: z.ZodError): [Problem, ...Problem[]] {

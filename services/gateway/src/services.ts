@@ -1,6 +1,9 @@
 import { CatalogService, type Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { DispatcherService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
-import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import {
+  ApprovalsService,
+  ExecutionsService,
+} from '@windlass/proto/windlass/executions/v1/executions'
 import { IdentityService, type Session } from '@windlass/proto/windlass/identity/v1/identity'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import type { Bus } from '@windlass/runtime/bus'
@@ -19,6 +22,7 @@ import type { Waiters } from './live/waiters.ts'
 export interface Services {
   settings: Settings
   executions: Executions
+  approvals: RpcClient<typeof ApprovalsService>
   waiters: Waiters
   catalog: RpcClient<typeof CatalogService>
   dispatcher: RpcClient<typeof DispatcherService>
@@ -42,6 +46,7 @@ export type Clients = ReturnType<typeof connectAll>
 export function connectAll({ services }: Settings) {
   const clients = {
     executions: connect(ExecutionsService, services.executions),
+    approvals: connect(ApprovalsService, services.executions),
     catalog: connect(CatalogService, services.catalog),
     dispatcher: connect(DispatcherService, services.dispatcher),
     scheduler: connect(SchedulerService, services.scheduler),

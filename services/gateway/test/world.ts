@@ -1,6 +1,9 @@
 import { CatalogService, type Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { DispatcherService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
-import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import {
+  ApprovalsService,
+  ExecutionsService,
+} from '@windlass/proto/windlass/executions/v1/executions'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { openBus } from '@windlass/runtime/bus'
@@ -17,6 +20,7 @@ import { Memory } from './memory.ts'
 type Script<S> = Partial<Handlers<S>>
 
 export interface Scripts {
+  approvals?: Script<typeof ApprovalsService>
   catalog?: Script<typeof CatalogService>
   dispatcher?: Script<typeof DispatcherService>
   executions?: Script<typeof ExecutionsService>
@@ -37,10 +41,10 @@ export async function world(scripts: Scripts = {}, env: Record<string, string> =
     SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
     SVC_WORKERS__REGISTER_RATE_LIMIT: '',
     SVC_SERVICES__CATALOG: await serve(CatalogService, { ...catalog, ...scripts.catalog }),
-    SVC_SERVICES__EXECUTIONS: await serve(ExecutionsService, {
-      ...executions.handlers,
-      ...scripts.executions,
-    }),
+    SVC_SERVICES__EXECUTIONS: await serveAll(
+      [ExecutionsService, { ...executions.handlers, ...scripts.executions }],
+      [ApprovalsService, scripts.approvals ?? {}],
+    ),
     SVC_SERVICES__IDENTITY: await serve(IdentityService, { ...identity, ...scripts.identity }),
     SVC_SERVICES__DISPATCHER: await serve(DispatcherService, scripts.dispatcher ?? {}),
     SVC_SERVICES__SCHEDULER: await serve(SchedulerService, scripts.scheduler ?? {}),
@@ -57,19 +61,22 @@ export async function world(scripts: Scripts = {}, env: Record<string, string> =
   return { url, call, json, stop, bus, executions }
 }
 
+type Scripted = [service: Parameters<RpcServer['serve']>[0], script: Record<string, unknown>]
+
+const serve = (...scripted: Scripted) => serveAll(scripted)
+
 /** A gRPC server of these functions; what is not scripted is not found. Answers its address. */
-async function serve(
-  service: Parameters<RpcServer['serve']>[0],
-  script: Record<string, unknown>,
-): Promise<string> {
+async function serveAll(...services: Scripted[]): Promise<string> {
   const server = new RpcServer(log)
-  const rest = Object.keys(service).map((rpc) => [
-    rpc,
-    async () => {
-      throw notFound('script for', rpc)
-    },
-  ])
-  server.serve(service, { ...Object.fromEntries(rest), ...script })
+  for (const [service, script] of services) {
+    const rest = Object.keys(service).map((rpc) => [
+      rpc,
+      async () => {
+        throw notFound('script for', rpc)
+      },
+    ])
+    server.serve(service, { ...Object.fromEntries(rest), ...script })
+  }
   const port = await server.listen({ host: '127.0.0.1', port: 0 }, [])
   onTestFinished(() => server.stop())
   return `127.0.0.1:${port}`

@@ -1,3 +1,4 @@
+import { mayDecideCall, mayDecideTask, mayListApprovals, mayReadApprovals } from './approval.ts'
 import { bootstrap } from './bootstrap.ts'
 import type { AccessRule, Asked } from './rule.ts'
 import { mayReadSchedule } from './schedule.ts'
@@ -12,6 +13,10 @@ export const rules = {
   'may resume': mayResume,
   'may register': mayRegister,
   'may read schedule': mayReadSchedule,
+  'may list approvals': mayListApprovals,
+  'may read approvals': mayReadApprovals,
+  'may decide call': mayDecideCall,
+  'may decide task': mayDecideTask,
 }
 
 export type Rule = keyof typeof rules

@@ -54,7 +54,8 @@ export const mayResume = rule({
   },
 })
 
-function ifNotFound(error: unknown): undefined {
+/** Nothing, where there is nothing. */
+export function ifNotFound(error: unknown): undefined {
   if (error instanceof Fault && error.kind === 'not_found') return undefined
   throw error
 }

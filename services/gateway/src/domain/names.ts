@@ -1,6 +1,7 @@
 const NAMESPACE = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const NAME = /^[A-Za-z0-9._-]{1,128}$/
 const WORKFLOW = /^[\p{L}\p{M}\p{N}._ -]{1,128}$/u
+const CALL = /^[^\p{Cc}\p{Cs}]{1,256}$/u
 const LABEL = /^[^/\p{C}]{1,255}$/u
 
 const isDots = (text: string) => text === '.' || text === '..'
@@ -21,6 +22,9 @@ export const workflowNameOf = within(WORKFLOW)
 
 /** Schedules: anything printable without a slash. */
 export const scheduleNameOf = within(LABEL)
+
+/** Tasks and their calls are called whatever their worker calls them, to the letter. */
+export const callOf = (text: string) => (CALL.test(text) ? text : undefined)
 
 /** Splits `name` or `namespace/name`; without a namespace it is `default`. */
 export function splitWorkflowRef(ref: string): { namespace: string; name: string } {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { neededToRun, permits } from './permissions.ts'
+import { neededToRun, permits, readableScopes } from './permissions.ts'
 
 test.each([
   ['*', 'workflow:a:x:read', true],
@@ -63,4 +63,21 @@ test('running takes the run permission, what is declared, and the tasks that are
     'finance:approve',
     'workflow:n:w:task:load:execute',
   ])
+})
+
+test('a workflow is in a readable scope exactly when its read permission is covered', () => {
+  const part = fc.constantFrom('workflow', 'a', 'x', 'read', '*')
+  const any = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(':'))
+  const name = fc.constantFrom('a', 'x', 'read')
+  fc.assert(
+    fc.property(fc.array(any, { maxLength: 3 }), name, name, (granted, namespace, workflow) => {
+      const isIn = readableScopes(granted).some(
+        (scope) =>
+          ['*', namespace].includes(scope.namespace) && ['*', workflow].includes(scope.name),
+      )
+      const needed = `workflow:${namespace}:${workflow}:read`
+      expect(isIn).toBe(granted.some((permission) => permits(permission, needed)))
+    }),
+    { numRuns: 2_000 },
+  )
 })

@@ -14,14 +14,36 @@ export function permits(granted: string, needed: string): boolean {
   return held.every((segment, i) => segment === '*' || segment === asked[i])
 }
 
+/** The workflows that these permissions let one read; `*` stands for every namespace or name. */
+export function readableScopes(granted: readonly string[]): { namespace: string; name: string }[] {
+  return granted.flatMap((permission) => {
+    const held = permission.split(':')
+    const isOpen = held.at(-1) === '*'
+    if (isOpen) held.pop()
+    if (isOpen ? held.length > 4 : held.length !== 4) return []
+    const [resource = '*', namespace = '*', name = '*', verb = '*'] = held
+    const reads = ['workflow', '*'].includes(resource) && ['read', '*'].includes(verb)
+    return reads ? [{ namespace, name }] : []
+  })
+}
+
+type Metadata = Partial<Record<string, string[]>>
+
+const metadataOf = ({ metadata_json }: Workflow) => JSON.parse(metadata_json || '{}') as Metadata
+
+/** The permissions that a workflow declares. */
+export const requiredBy = (workflow: Workflow): string[] =>
+  metadataOf(workflow).required_permissions ?? []
+
 /** What a caller needs to run a workflow: the right to run it, what it declares, and its tasks. */
-export function neededToRun({ namespace, name, metadata_json }: Workflow): string[] {
-  const metadata = JSON.parse(metadata_json || '{}') as Partial<Record<string, string[]>>
+export function neededToRun(workflow: Workflow): string[] {
+  const { namespace, name } = workflow
+  const metadata = metadataOf(workflow)
   const exempt = new Set(metadata.auth_exempt_tasks)
   const tasks = (metadata.task_names ?? []).filter((task) => !exempt.has(task))
   return [
     `workflow:${namespace}:${name}:run`,
-    ...(metadata.required_permissions ?? []),
+    ...requiredBy(workflow),
     ...tasks.map((task) => `workflow:${namespace}:${name}:task:${task}:execute`),
   ]
 }

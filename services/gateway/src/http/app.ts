@@ -24,7 +24,7 @@ export function createApp(routes: readonly Route[], serving: Serving): (x: Excha
 
   for (const [path, methods] of byPath(routes)) {
     const allow = methods.map(({ method }) => method.toUpperCase()).join(', ')
-    const pattern = path.replace(/{(\w+)}/g, ':$1')
+    const pattern = patternOf(path, methods)
     const notAllowed = (req: Request) => {
       const x = exchangeOf(req)
       x.answerHeaders.push('allow', allow)
@@ -37,7 +37,7 @@ export function createApp(routes: readonly Route[], serving: Serving): (x: Excha
     })
     for (const route of methods.filter(({ raw }) => !raw))
       app[route.method](pattern, (req: Request) =>
-        serve(route, exchangeOf(req), req.params as Record<string, string>, serving),
+        serve(route, exchangeOf(req), joined(req.params), serving),
       )
     app.all(pattern, notAllowed)
   }
@@ -54,10 +54,26 @@ export function createApp(routes: readonly Route[], serving: Serving): (x: Excha
   }
 }
 
-/** Literal segments come before parameters, as in `/workers/register` and `/workers/{name}`. */
+/** As Express has it: `:name` for a segment, `*name` for as many as there are. */
+function patternOf(path: string, [route]: readonly Route[]): string {
+  return path.replace(
+    /{(\w+)}/g,
+    (_, name: string) => (route?.params[name]?.spans ? '*' : ':') + name,
+  )
+}
+
+const joined = (params: Record<string, string | string[]>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : value.join('/'),
+    ]),
+  )
+
+/** Literal segments come before parameters, as in `/workers/register` and `/workers/{name}`; what goes on comes before what could span it. */
 function byPath(routes: readonly Route[]): [string, Route[]][] {
   const paths = new Map<string, Route[]>()
   for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route])
-  const rank = (path: string) => path.replaceAll('{', '~')
+  const rank = (path: string) => `${path.replaceAll('{', '~')}\x7f`
   return [...paths].sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1))
 }

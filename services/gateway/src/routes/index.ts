@@ -1,8 +1,10 @@
+import * as approvals from './approvals.ts'
 import * as docs from './docs.ts'
 import * as executions from './executions.ts'
 import * as health from './health.ts'
 import * as runs from './runs.ts'
 import * as schedules from './schedules.ts'
+import * as workerApprovals from './worker-approvals.ts'
 import * as workerCalls from './worker-calls.ts'
 import * as workers from './workers.ts'
 import * as workflows from './workflows.ts'
@@ -12,8 +14,10 @@ export const routes = [
   ...Object.values(workflows),
   ...Object.values(runs),
   ...Object.values(executions),
+  ...Object.values(approvals),
   ...Object.values(workers),
   ...Object.values(workerCalls),
+  ...Object.values(workerApprovals),
   ...Object.values(schedules),
   ...Object.values(health),
   ...Object.values(docs),

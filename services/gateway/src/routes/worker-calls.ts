@@ -3,15 +3,14 @@ import { Progress } from '@windlass/proto/windlass/signals/v1/signals'
 import { unprocessable } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import { z } from 'zod'
-import type { Owner } from '../access/worker.ts'
 import { cut, optionalJson } from '../body.ts'
 import { readCheckpoint } from '../domain/checkpoint.ts'
 import { readMetrics } from '../domain/pong.ts'
 import { inMessages, readProgress } from '../domain/progress.ts'
 import { context, summary } from '../domain/views.ts'
-import type { Exchange } from '../http/exchange.ts'
 import { route } from '../route.ts'
 import { ExecutionContext, ExecutionView, Ok } from './schemas.ts'
+import { writerOf } from './writer.ts'
 
 export const pong = route('post', '/workers/{name}/pong', {
   summary: 'Answer a ping',
@@ -141,15 +140,3 @@ export const progress = route('post', '/workers/{name}/progress/{execution_id}',
     return { status: 'ok' as const }
   },
 })
-
-/** Who writes, with the claim that it says it writes under. */
-function writerOf({ worker_name, session_id }: Owner, x: Exchange) {
-  const text = x.header('x-svc-claim-generation') ?? x.header('x-flux-claim-generation')
-  if (text === undefined) return { worker_name, session_id }
-  if (/^\d{1,15}$/.test(text)) return { worker_name, session_id, claim_generation: Number(text) }
-  throw unprocessable({
-    loc: ['header', 'claim-generation'],
-    msg: 'must be a whole number',
-    type: 'int_parsing',
-  })
-}

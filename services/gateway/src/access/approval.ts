@@ -1,0 +1,85 @@
+import type { Approval, Execution } from '@windlass/proto/windlass/executions/v1/executions'
+import { Fault } from '@windlass/runtime/faults'
+import { approvalOf, askedFor } from '../approvals.ts'
+import { readableScopes, requiredBy } from '../domain/permissions.ts'
+import type { Services } from '../services.ts'
+import { type Caller, may } from './caller.ts'
+import { type Asked, rule } from './rule.ts'
+import { ifNotFound } from './workflow.ts'
+
+export interface OfExecution {
+  execution_id: string
+}
+
+/** The workflows whose approvals the caller may see; none: all of them. */
+export const mayListApprovals = rule({
+  summary: 'workflow:<namespace>:<name>:read; approvals of other workflows are left out',
+  for: 'people',
+  async admit({ caller }: Asked<unknown>) {
+    if (!caller.permissions || may(caller, 'workflow:*:*:read')) return []
+    const scopes = readableScopes(caller.permissions)
+    if (scopes.length === 0) throw new Fault('forbidden', 'forbidden', { details: FORBIDDEN })
+    return scopes
+  },
+})
+
+export const mayReadApprovals = rule({
+  summary: "workflow:<namespace>:<name>:read for the execution's workflow",
+  for: 'people',
+  admit: ({ params, caller, services }: Asked<OfExecution>): Promise<Execution> =>
+    readable(services, caller, params),
+})
+
+export const mayDecideCall = rule({
+  summary:
+    'workflow:<namespace>:<name>:read and :task:<task_name>:approve, and what the workflow requires',
+  for: 'people',
+  async admit(asked: Asked<OfExecution & { task_call_id: string }>): Promise<Approval> {
+    const { params, caller, services } = asked
+    const execution = await readable(services, caller, params)
+    const approval = await approvalOf(services, params)
+    const { workflow_namespace: namespace, workflow_name: name } = execution
+    need(caller, `workflow:${namespace}:${name}:task:${approval.task_name}:approve`)
+    await needRequired(services, caller, execution)
+    return approval
+  },
+})
+
+export const mayDecideTask = rule({
+  summary: 'workflow:<namespace>:<name>:read and what the workflow requires',
+  for: 'people',
+  async admit(asked: Asked<OfExecution & { task_name: string }>): Promise<Approval> {
+    const { params, caller, services } = asked
+    const execution = await readable(services, caller, params)
+    await needRequired(services, caller, execution)
+    return askedFor(services, params)
+  },
+})
+
+const FORBIDDEN = { error: 'forbidden' }
+
+function need(caller: Caller, permission: string): void {
+  if (may(caller, permission)) return
+  throw new Fault('forbidden', `Permission denied: requires '${permission}'`, {
+    details: { ...FORBIDDEN, missing_permission: permission },
+  })
+}
+
+async function readable(
+  services: Services,
+  caller: Caller,
+  { execution_id }: OfExecution,
+): Promise<Execution> {
+  const execution = await services.executions.get(execution_id)
+  need(caller, `workflow:${execution.workflow_namespace}:${execution.workflow_name}:read`)
+  return execution
+}
+
+/** What the version that runs requires; of one that was deleted nobody can say, so the right to run it is asked for. */
+async function needRequired(services: Services, caller: Caller, execution: Execution) {
+  if (!caller.permissions) return
+  const { workflow_namespace: namespace, workflow_name: name, workflow_version } = execution
+  const workflow = await services.resolve(namespace, name, workflow_version).catch(ifNotFound)
+  if (!workflow) return need(caller, `workflow:${namespace}:${name}:run`)
+  for (const permission of requiredBy(workflow)) need(caller, permission)
+}

@@ -1,0 +1,189 @@
+import type { Approval } from '@windlass/proto/windlass/executions/v1/executions'
+import { Fault } from '@windlass/runtime/faults'
+import { z } from 'zod'
+import type { Caller } from '../access/caller.ts'
+import { approvalOf, listApprovals as list } from '../approvals.ts'
+import { json, optionalJson } from '../body.ts'
+import { ageOf } from '../domain/age.ts'
+import { id, prose, text, whole } from '../fields.ts'
+import { sendJson } from '../http/answer.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { route } from '../route.ts'
+import type { Services } from '../services.ts'
+import { timeOf } from './answers.ts'
+
+const ApprovalView = z
+  .object({
+    approval_id: z.string(),
+    execution_id: z.string(),
+    task_call_id: z.string(),
+    task_name: z.string(),
+    workflow_namespace: z.string(),
+    workflow_name: z.string(),
+    status: z.string(),
+    requested_at: z.string().nullable(),
+    decided_at: z.string().nullable(),
+    approver: z.object({ subject: z.string(), provider: z.string() }).nullable(),
+    reason: z.string().nullable(),
+    scope: z.string(),
+  })
+  .meta({ id: 'Approval' })
+
+const ApprovalPage = z.object({
+  approvals: z.array(ApprovalView),
+  total: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+})
+
+const Decided = ApprovalView.extend({ execution_state: z.string() }).meta({ id: 'ApprovalDecided' })
+
+function viewOf(approval: Approval): z.input<typeof ApprovalView> {
+  const { approver_subject: subject, approver_provider: provider, ...row } = approval
+  return {
+    approval_id: row.approval_id,
+    execution_id: row.execution_id,
+    task_call_id: row.task_call_id,
+    task_name: row.task_name,
+    workflow_namespace: row.workflow_namespace,
+    workflow_name: row.workflow_name,
+    status: row.status,
+    requested_at: timeOf(row.requested_at),
+    decided_at: timeOf(row.decided_at),
+    approver: subject === '' ? null : { subject, provider },
+    reason: row.reason ?? null,
+    scope: row.scope,
+  }
+}
+
+const page = {
+  limit: whole({ min: 1, max: 200 }).default(20),
+  offset: whole({ min: 0 }).default(0),
+}
+
+const age = z
+  .string()
+  .refine((given) => given === '' || ageOf(given) !== undefined, 'must be a duration, e.g. P1DT12H')
+  .transform(ageOf)
+  .optional()
+
+const STATUSES = ['', 'pending', 'approved', 'rejected', 'cancelled', 'all'] as const
+const name = text(255).default('')
+
+export const listApprovals = route('get', '/approvals', {
+  summary: 'List approvals, newest first; pending ones unless another status is asked for',
+  access: 'may list approvals',
+  query: {
+    status: z.enum(STATUSES).default('pending'),
+    execution_id: id.optional(),
+    workflow_namespace: name,
+    workflow_name: name,
+    task_name: name,
+    age_min: age,
+    ...page,
+  },
+  returns: ApprovalPage.extend({ auth_filtered: z.boolean() }).meta({ id: 'ApprovalList' }),
+  async handle({ query: { status, age_min, ...query }, found: within, services }) {
+    const { limit, offset } = query
+    const { approvals, total } = await list(services, {
+      ...query,
+      within,
+      status: status === 'all' ? '' : status || 'pending',
+      requested_before: age_min === undefined ? undefined : new Date(Date.now() - age_min),
+    })
+    const auth_filtered = within.length > 0
+    return { approvals: approvals.map(viewOf), total, limit, offset, auth_filtered }
+  },
+})
+
+/** Decisions have refusals of their own form: clients take a 409 of it for "somebody was faster". */
+function refuse(error: unknown, x: Exchange): boolean {
+  if (!(error instanceof Fault)) return false
+  if (error.details?.error === 'already_decided') sendJson(x, 409, JSON.stringify(error.details))
+  else if (error.kind === 'not_found') sendJson(x, 404, '{"detail":{"error":"not_found"}}')
+  else return false
+  return true
+}
+
+export const listExecutionApprovals = route('get', '/executions/{execution_id}/approvals', {
+  summary: 'List what an execution asked approval for, newest first',
+  access: 'may read approvals',
+  query: page,
+  returns: ApprovalPage.meta({ id: 'ExecutionApprovals' }),
+  refuse,
+  async handle({ params, query, services }) {
+    const { approvals, total } = await list(services, { ...params, ...query })
+    return { approvals: approvals.map(viewOf), total, ...query }
+  },
+})
+
+export const getApproval = route('get', '/executions/{execution_id}/approvals/{task_call_id}', {
+  summary: 'Show the approval of a call',
+  access: 'may read approvals',
+  returns: ApprovalView,
+  refuse,
+  handle: async ({ params, services }) => viewOf(await approvalOf(services, params)),
+})
+
+const remarks = { reason: prose(10_000).nullish(), always: z.boolean().nullish() }
+const Remarks = z.object(remarks).meta({ id: 'ApprovalRemarks' })
+const Decision = z.object({ approved: z.boolean(), ...remarks }).meta({ id: 'ApprovalDecision' })
+
+export const approve = route(
+  'post',
+  '/executions/{execution_id}/approvals/{task_call_id}/approve',
+  {
+    summary: 'Approve a call; with always, later calls of the task in this execution too',
+    access: 'may decide call',
+    body: optionalJson(Remarks),
+    returns: Decided,
+    refuse,
+    handle: ({ body, found, caller, services }) =>
+      decide(services, found, { ...body, approved: true, caller }),
+  },
+)
+
+export const reject = route('post', '/executions/{execution_id}/approvals/{task_call_id}/reject', {
+  summary: 'Reject a call',
+  access: 'may decide call',
+  body: optionalJson(Remarks),
+  returns: Decided,
+  refuse,
+  handle: ({ body, found, caller, services }) =>
+    decide(services, found, { ...body, approved: false, caller }),
+})
+
+export const authorize = route('post', '/executions/{execution_id}/authorize/{task_name}', {
+  summary: 'Decide the pending approval of a task, by its name or the id of its call',
+  access: 'may decide task',
+  body: json(Decision),
+  returns: Decided,
+  refuse,
+  handle: ({ body, found, caller, services }) => decide(services, found, { ...body, caller }),
+})
+
+interface Verdict extends z.output<typeof Decision> {
+  caller: Caller
+}
+
+/** Where principals come from that no other issuer vouches for. */
+const OWN_ISSUER = 'svc'
+
+async function decide(
+  services: Services,
+  { execution_id, task_call_id }: Approval,
+  { approved, always, reason, caller }: Verdict,
+): Promise<z.input<typeof Decided>> {
+  const { approval, execution } = await services.approvals.decide({
+    execution_id,
+    task_call_id,
+    task_name: '',
+    approved,
+    always: always ?? false,
+    reason: reason ?? undefined,
+    approver_subject: caller.subject || 'anonymous',
+    approver_provider: OWN_ISSUER,
+  })
+  if (!approval || !execution) throw new Error('a decision was not answered')
+  return { ...viewOf(approval), execution_state: execution.state }
+}

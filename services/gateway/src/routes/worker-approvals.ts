@@ -1,0 +1,72 @@
+import { conflict } from '@windlass/runtime/faults'
+import { z } from 'zod'
+import { findApproval } from '../approvals.ts'
+import { persistently } from '../batches.ts'
+import { json } from '../body.ts'
+import { text } from '../fields.ts'
+import { route } from '../route.ts'
+import { timeOf } from './answers.ts'
+import { writerOf } from './writer.ts'
+
+const Question = z
+  .object({ task_call_id: text(256).min(1), task_name: text(256).min(1) })
+  .meta({ id: 'ApprovalQuestion' })
+
+export const requestApproval = route('post', '/workers/{name}/approvals/{execution_id}', {
+  summary: 'Ask whether a call of a task may run',
+  access: 'own worker',
+  body: json(Question),
+  returns: z.object({ status: z.enum(['created', 'exists', 'granted', 'cancelled']) }),
+  async handle({ params: { execution_id }, body, found, services, x }) {
+    const request = { execution_id, writer: writerOf(found, x), ...body }
+    const { status } = await persistently(() => services.approvals.request(request))
+    return { status: status as 'created' }
+  },
+})
+
+/** What a worker is told of an approval. */
+const Answer = z
+  .object({
+    id: z.string(),
+    status: z.string(),
+    task_name: z.string(),
+    workflow_namespace: z.string(),
+    workflow_name: z.string(),
+    requested_at: z.string().nullable(),
+    approver_subject: z.string().nullable(),
+    approver_provider: z.string().nullable(),
+    reason: z.string().nullable(),
+    scope: z.string(),
+  })
+  .meta({ id: 'ApprovalAnswer' })
+
+export const readApproval = route(
+  'get',
+  '/workers/{name}/approvals/{execution_id}/{task_call_id}',
+  {
+    summary: 'Look how a call was decided',
+    access: 'own worker',
+    returns: z.object({ approval: Answer.nullable() }),
+    async handle({ params: { execution_id, task_call_id }, found, services }) {
+      const { worker_name } = await services.executions.get(execution_id)
+      if (worker_name !== '' && worker_name !== found.worker_name)
+        throw conflict('stale-claim: it has another owner')
+      const row = await findApproval(services, { execution_id, task_call_id })
+      if (!row) return { approval: null }
+      return {
+        approval: {
+          id: row.approval_id,
+          status: row.status,
+          task_name: row.task_name,
+          workflow_namespace: row.workflow_namespace,
+          workflow_name: row.workflow_name,
+          requested_at: timeOf(row.requested_at),
+          approver_subject: row.approver_subject || null,
+          approver_provider: row.approver_provider || null,
+          reason: row.reason ?? null,
+          scope: row.scope,
+        },
+      }
+    },
+  },
+)

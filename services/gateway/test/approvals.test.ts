@@ -1,0 +1,131 @@
+import type { ListApprovalsRequest } from '@windlass/proto/windlass/executions/v1/executions'
+import { expect, test } from 'vitest'
+import { ID } from './check.ts'
+import { approval, atDesk, LATER } from './desk.ts'
+
+const record = {
+  approval_id: 'a'.repeat(32),
+  execution_id: ID,
+  task_call_id: 'pay_1',
+  task_name: 'pay',
+  workflow_namespace: 'default',
+  workflow_name: 'hello',
+  status: 'pending',
+  requested_at: '2026-01-02T03:04:05.000Z',
+  decided_at: null,
+  approver: null,
+  reason: null,
+  scope: 'call',
+}
+
+const DECIDED = {
+  ...record,
+  status: 'approved',
+  decided_at: '2026-01-02T03:05:00.000Z',
+  approver: { subject: 'anonymous', provider: 'svc' },
+  execution_state: 'SCHEDULED',
+}
+
+test('approvals are listed and shown with every member', async () => {
+  const { get } = await atDesk(approval())
+  expect(await get(`/executions/${ID}/approvals`)).toEqual({
+    status: 200,
+    body: { approvals: [record], total: 1, limit: 20, offset: 0 },
+  })
+  expect(await get(`/executions/${ID}/approvals/pay_1`)).toEqual({ status: 200, body: record })
+  expect(await get('/approvals')).toEqual({
+    status: 200,
+    body: { approvals: [record], total: 1, limit: 20, offset: 0, auth_filtered: false },
+  })
+})
+
+test('the filters of the list are passed on; nothing asked for means pending', async () => {
+  const { get, desk } = await atDesk()
+  for (const [status, passed] of [
+    ['', 'pending'],
+    ['all', ''],
+    ['rejected', 'rejected'],
+  ]) {
+    await get(`/approvals?status=${status}`)
+    expect(desk.lists.at(-1)).toMatchObject({ status: passed, requested_before: undefined })
+  }
+  const before = Date.now() - 90_000
+  await get(
+    `/approvals?age_min=PT1M30S&execution_id=${ID.toUpperCase()}&workflow_namespace=default&workflow_name=hello&task_name=pay&limit=7&offset=3`,
+  )
+  const { requested_before, ...filter } = desk.lists.at(-1) as ListApprovalsRequest
+  expect(filter).toEqual({
+    status: 'pending',
+    execution_id: ID,
+    workflow_namespace: 'default',
+    workflow_name: 'hello',
+    task_name: 'pay',
+    task_call_id: '',
+    within: [],
+    limit: 7,
+    offset: 3,
+  })
+  expect(Number(requested_before)).toBeGreaterThanOrEqual(before)
+  expect(Number(requested_before)).toBeLessThan(before + 10_000)
+})
+
+test.each([
+  ['approvals/pay_1/approve', { reason: 'fine', always: true }, true],
+  ['approvals/pay_1/reject', { reason: 'fine' }, false],
+  ['authorize/pay', { approved: true, reason: 'fine', always: true, more: 1 }, true],
+  ['authorize/pay_1', { approved: false, reason: 'fine' }, false],
+])('%s decides, and the second one learns who was faster', async (path, body, approved) => {
+  const { post, desk } = await atDesk(approval())
+  const status = approved ? 'approved' : 'rejected'
+  expect(await post(`/executions/${ID}/${path}`, body)).toEqual({
+    status: 200,
+    body: { ...DECIDED, status, reason: 'fine' },
+  })
+  expect(desk.decisions).toMatchObject([
+    { task_call_id: 'pay_1', approved, always: approved, approver_subject: 'anonymous' },
+  ])
+  expect(await post(`/executions/${ID}/${path}`, body)).toEqual({
+    status: 409,
+    body: {
+      error: 'already_decided',
+      current_status: status,
+      decided_at: '2026-01-02T03:05:00.000Z',
+    },
+  })
+})
+
+test('a decision without a body is one without remarks', async () => {
+  const { post } = await atDesk(approval())
+  expect(await post(`/executions/${ID}/approvals/pay_1/approve`)).toEqual({
+    status: 200,
+    body: DECIDED,
+  })
+})
+
+test('of several calls of a task the one that has waited longest is decided', async () => {
+  const { post, desk } = await atDesk(
+    approval({ task_call_id: 'pay_3' }),
+    approval({ task_call_id: 'pay_2' }),
+    approval({ task_call_id: 'pay_1', status: 'rejected', decided_at: LATER }),
+  )
+  await post(`/executions/${ID}/authorize/pay`, { approved: true })
+  await post(`/executions/${ID}/authorize/pay`, { approved: true })
+  expect(desk.decisions.map(({ task_call_id }) => task_call_id)).toEqual(['pay_2', 'pay_3'])
+})
+
+const strange = 'a/b c/ü%~"\'?#/approve'
+
+test.each([
+  ['encoded as one segment', encodeURIComponent(strange)],
+  ['with its slashes as they are', strange.split('/').map(encodeURIComponent).join('/')],
+])('a call may be called anything: %s', async (_, segment) => {
+  const { get, post, call } = await atDesk(approval({ task_call_id: strange, task_name: 'a/b' }))
+  const shown = await call('GET', `/workers/w1/approvals/${ID}/${segment}`)
+  expect(await shown.json()).toMatchObject({ approval: { status: 'pending', task_name: 'a/b' } })
+  const whole = encodeURIComponent(strange)
+  expect((await get(`/executions/${ID}/approvals/${whole}`)).body).toMatchObject({
+    task_call_id: strange,
+  })
+  expect((await post(`/executions/${ID}/approvals/${segment}/approve`)).status).toBe(200)
+  expect((await post(`/executions/${ID}/authorize/a/b`, { approved: true })).status).toBe(409)
+})

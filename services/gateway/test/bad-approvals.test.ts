@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { ID } from './check.ts'
+import { approval, atDesk } from './desk.ts'
+
+const NOT_FOUND = { detail: { error: 'not_found' } }
+
+test('what is not there is not found, in the form that clients read', async () => {
+  const { get, post } = await atDesk()
+  const other = ID.replace('0', '1')
+  for (const id of [ID, other]) {
+    expect(await get(`/executions/${id}/approvals/x`)).toEqual({ status: 404, body: NOT_FOUND })
+    for (const path of ['approvals/x/approve', 'approvals/x/reject'])
+      expect(await post(`/executions/${id}/${path}`)).toEqual({ status: 404, body: NOT_FOUND })
+    const answer = await post(`/executions/${id}/authorize/x`, { approved: true })
+    expect(answer).toEqual({ status: 404, body: NOT_FOUND })
+  }
+  expect(await get(`/executions/${other}/approvals`)).toEqual({ status: 404, body: NOT_FOUND })
+})
+
+const DECIDE = `/executions/${ID}/authorize/pay`
+const APPROVE = `/executions/${ID}/approvals/pay_1/approve`
+const ASK = `/workers/w1/approvals/${ID}`
+
+test.each<[string, path: string, body: unknown, status: number]>([
+  ['a decision that decides nothing', DECIDE, {}, 422],
+  ['a decision in words', DECIDE, { approved: 'yes' }, 422],
+  ['a decision that is a number', DECIDE, { approved: 1 }, 422],
+  ['a decision that is null', DECIDE, { approved: null }, 422],
+  ['a decision that is a list', DECIDE, [true], 422],
+  ['no decision', DECIDE, undefined, 422],
+  ['a reason that is a number', DECIDE, { approved: true, reason: 1 }, 422],
+  ['always in words', DECIDE, { approved: true, always: 'yes' }, 422],
+  ['a reason with a NUL', APPROVE, { reason: 'a\0' }, 422],
+  ['half a character for a reason', APPROVE, { reason: '\ud800' }, 422],
+  ['a reason without end', APPROVE, { reason: 'x'.repeat(10_001) }, 422],
+  ['remarks that are text', APPROVE, 'fine', 422],
+  ['a reason of two lines', APPROVE, { reason: 'a\nb', always: null }, 200],
+  ['a call id with a NUL', `/executions/${ID}/approvals/a%00/approve`, undefined, 404],
+  ['a call id without end', `/executions/${ID}/approvals/${'x'.repeat(257)}/reject`, {}, 404],
+  ['no execution', '/executions/x/authorize/pay', { approved: true }, 404],
+  ['a question without a call', ASK, { task_name: 'pay' }, 422],
+  ['a question without a task', ASK, { task_call_id: 'pay_1' }, 422],
+  ['a question about nothing', ASK, { task_call_id: '', task_name: 'pay' }, 422],
+  ['a question with a NUL', ASK, { task_call_id: 'a\0', task_name: 'pay' }, 422],
+  ['a question without words', ASK, undefined, 422],
+])('%s', async (_, path, body, status) => {
+  const { post } = await atDesk(approval())
+  expect((await post(path, body)).status).toBe(status)
+})
+
+test.each([
+  'status=maybe',
+  'limit=0',
+  'limit=201',
+  'offset=-1',
+  'age_min=1h',
+  'age_min=PT',
+  'execution_id=x',
+  'task_name=%00',
+])('a list with %s is refused', async (query) => {
+  const { get } = await atDesk()
+  expect((await get(`/approvals?${query}`)).status).toBe(422)
+})

@@ -1,0 +1,81 @@
+import { Fault } from '@windlass/runtime/faults'
+import { expect, test } from 'vitest'
+import { ID } from './check.ts'
+import { AT, approval, atDesk, LATER } from './desk.ts'
+import { world } from './world.ts'
+
+test('a worker asks under its session and claim, and looks what became of it', async () => {
+  const { call, json, desk } = await atDesk(
+    approval({
+      status: 'approved',
+      decided_at: LATER,
+      approver_subject: 'me',
+      approver_provider: 'svc',
+    }),
+  )
+  const question = { task_call_id: 'pay/1 x', task_name: 'pay' }
+  const headers = { authorization: 'Bearer session-of-w1', 'x-flux-claim-generation': '3' }
+  const asked = await json('POST', `/workers/w1/approvals/${ID}`, question, headers)
+  expect(await asked.json()).toEqual({ status: 'created' })
+  expect(desk.requests).toEqual([
+    {
+      execution_id: ID,
+      ...question,
+      writer: { worker_name: 'w1', session_id: '5'.repeat(32), claim_generation: 3 },
+    },
+  ])
+  const look = async (id: string) => (await call('GET', `/workers/w1/approvals/${ID}/${id}`)).json()
+  expect(await look('pay_1')).toEqual({
+    approval: {
+      id: 'a'.repeat(32),
+      status: 'approved',
+      task_name: 'pay',
+      workflow_namespace: 'default',
+      workflow_name: 'hello',
+      requested_at: '2026-01-02T03:04:05.000Z',
+      approver_subject: 'me',
+      approver_provider: 'svc',
+      reason: null,
+      scope: 'call',
+    },
+  })
+  expect(await look('pay_2')).toEqual({ approval: null })
+})
+
+test('another worker learns nothing of it, and its question is refused as stale', async () => {
+  const stale = 'stale-claim: it has another owner'
+  const { call, json } = await world({
+    approvals: {
+      request: async () => {
+        throw new Fault('conflict', stale)
+      },
+    },
+    executions: {
+      get: async () => ({ executions: [{ ...EXECUTION, worker_name: 'w2' }] }),
+    },
+  })
+  const question = { task_call_id: 'pay_1', task_name: 'pay' }
+  for (const response of [
+    await json('POST', `/workers/w1/approvals/${ID}`, question),
+    await call('GET', `/workers/w1/approvals/${ID}/pay_1`),
+  ]) {
+    expect(response.status).toBe(409)
+    expect(await response.json()).toEqual({ detail: stale })
+  }
+})
+
+const EXECUTION = {
+  execution_id: ID,
+  workflow_id: '1'.repeat(32),
+  workflow_namespace: 'default',
+  workflow_name: 'hello',
+  workflow_version: 1,
+  state: 'RUNNING',
+  worker_name: 'w1',
+  claim_generation: 1,
+  input_json: 'null',
+  last_seq: 1,
+  created_at: AT,
+  updated_at: AT,
+  worker_session: '',
+}
