@@ -1,7 +1,6 @@
 import {
   AckPolicy,
   DiscardPolicy,
-  type JetStreamClient,
   type JsMsg,
   jetstream,
   jetstreamManager,
@@ -46,7 +45,6 @@ export interface Overhearing {
   stop(): void
 }
 
-const EVENTS = 'EVENTS'
 const RETRY_MS = [100, 1_000, 5_000, 30_000]
 const ACK_WAIT_MS = 60_000
 const EXPIRES_MS = 5_000
@@ -57,9 +55,11 @@ const CONNECT_MS = 20_000
 
 /**
  * The connection to NATS. It reconnects for ever; the stream and its consumers are asserted anew
- * whenever they are found missing, since a server may come back with an empty store.
+ * whenever they are found missing, since a server may come back with an empty store. With a prefix
+ * it hears and says nothing outside of it, so that several systems can share one server.
  */
-export async function openBus(url: string, log: Logger): Promise<Bus> {
+export async function openBus(url: string, log: Logger, prefix = ''): Promise<Bus> {
+  const place = placeOf(prefix)
   const connection = await connect({
     ...endpointOf(url),
     maxReconnectAttempts: -1,
@@ -67,18 +67,20 @@ export async function openBus(url: string, log: Logger): Promise<Bus> {
     timeout: CONNECT_MS,
     waitOnFirstConnect: true,
   })
-  const js = jetstream(connection)
 
   return {
     ping: () => connection.flush(),
-    publishAll: (messages) => publishAll(connection, js, messages),
-    whisper: (subject, bytes) => whisper(connection, subject, bytes),
-    overhear: (subject, hear) => overhear(connection, subject, hear),
+    publishAll: (messages) => publishAll(connection, place, messages),
+    whisper: (subject, bytes) => whisper(connection, place.root + subject, bytes),
+    overhear: (subject, hear) =>
+      overhear(connection, place.root + subject, (bytes, heard) =>
+        hear(bytes, heard.slice(place.root.length)),
+      ),
     consume(consumer, handle) {
       const stopping = new AbortController()
       const { signal } = stopping
       const pull = loop({ name: `consume ${consumer.durable}`, pauseMs: 500, log }, () =>
-        consume(connection, consumer, { handle, log, signal }),
+        consume(connection, consumer, { handle, log, signal, place }),
       )
       return () => {
         stopping.abort()
@@ -88,6 +90,16 @@ export async function openBus(url: string, log: Logger): Promise<Bus> {
     close: () => connection.close(),
   }
 }
+
+/** Where on the server one system lives. */
+interface Place {
+  /** Before every subject. */
+  root: string
+  stream: string
+}
+
+const placeOf = (prefix: string): Place =>
+  prefix ? { root: `${prefix}.`, stream: `EVENTS-${prefix}` } : { root: '', stream: 'EVENTS' }
 
 /** nats.js wants credentials apart from addresses. Several servers are separated by commas. */
 function endpointOf(url: string): { servers: string[]; user?: string; pass?: string } {
@@ -124,6 +136,7 @@ interface Consuming {
   handle: Handle
   log: Logger
   signal: AbortSignal
+  place: Place
 }
 
 /** Takes events until told to stop, or until the consumer is found missing; the loop around it begins again. */
@@ -133,16 +146,17 @@ async function consume(
   consuming: Consuming,
 ): Promise<void> {
   if (consuming.signal.aborted) return
-  await assertStream(connection)
+  const { place } = consuming
+  await assertStream(connection, place)
   const manager = await jetstreamManager(connection)
-  await manager.consumers.add(EVENTS, {
+  await manager.consumers.add(place.stream, {
     durable_name: durable,
-    filter_subject: `events.${subject}`,
+    filter_subject: `${place.root}events.${subject}`,
     ack_policy: AckPolicy.Explicit,
     ack_wait: nanos(ACK_WAIT_MS),
     max_ack_pending: 1,
   })
-  const consumer = await jetstream(connection).consumers.get(EVENTS, durable)
+  const consumer = await jetstream(connection).consumers.get(place.stream, durable)
   const messages = await consumer.consume({
     max_messages: 1,
     expires: EXPIRES_MS,
@@ -174,30 +188,31 @@ async function deliver(message: JsMsg, { handle, log }: Consuming): Promise<void
 
 async function publishAll(
   connection: NatsConnection,
-  js: JetStreamClient,
+  place: Place,
   messages: Sealed[],
 ): Promise<void> {
+  const js = jetstream(connection)
   const publish = () =>
     Promise.all(
       messages.map(({ subject, bytes, event_id }) =>
-        js.publish(subject, bytes, { msgID: event_id }),
+        js.publish(place.root + subject, bytes, { msgID: event_id }),
       ),
     )
   try {
     await publish()
   } catch {
     // The usual reason is that the store came back empty, and the stream with it.
-    await assertStream(connection)
+    await assertStream(connection, place)
     await publish()
   }
 }
 
 /** Makes the stream of events if it is not there. */
-async function assertStream(connection: NatsConnection): Promise<void> {
+async function assertStream(connection: NatsConnection, { root, stream }: Place): Promise<void> {
   const manager = await jetstreamManager(connection)
   await manager.streams.add({
-    name: EVENTS,
-    subjects: ['events.>'],
+    name: stream,
+    subjects: [`${root}events.>`],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
     discard: DiscardPolicy.Old,

@@ -32,6 +32,7 @@ const samples: Record<string, unknown[]> = {
   'postgres.url': text,
   'postgres.max_connections': number,
   'nats.url': text,
+  'nats.prefix': text,
   'redis.url': text,
   'catalog.max_workflow_upload_bytes': number,
   'catalog.sdk_modules': hosts,

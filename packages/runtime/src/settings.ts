@@ -113,7 +113,14 @@ export const Settings = table({
     url: z.string().default('postgres://postgres@127.0.0.1:5432/postgres'),
     max_connections: count.pipe(z.int().min(2)).default(10),
   }),
-  nats: table({ url: z.string().default('nats://127.0.0.1:4222') }),
+  nats: table({
+    url: z.string().default('nats://127.0.0.1:4222'),
+    /** Before every subject, for systems that share a server. */
+    prefix: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]*$/, 'must hold letters, digits, _ and - only')
+      .default(''),
+  }),
   redis: table({ url: z.string().default('redis://127.0.0.1:6379') }),
   catalog: table({
     max_workflow_upload_bytes: count.default(MEBIBYTE),

@@ -89,3 +89,28 @@ test('a consumer can be told to stop at any moment of its beginning', async () =
     await stop()
   }
 })
+
+test('systems with prefixes of their own hear nothing of one another', async () => {
+  const open = async (prefix: string) => {
+    const bus = await openBus(testUrl('TEST_NATS_URL'), pino({ level: 'silent' }), prefix)
+    onTestFinished(() => bus.close())
+    const heard: string[] = []
+    const listening = bus.overhear('said.*', (_, subject) => heard.push(subject))
+    await listening.flushed()
+    const stop = bus.consume({ durable: 'same', subject: 'test.>' }, async ({ key }) => {
+      heard.push(key)
+    })
+    onTestFinished(() => stop())
+    return { bus, heard }
+  }
+  const [a, b] = [await open(`a${Date.now()}`), await open(`b${Date.now()}`)]
+  const evicted = {
+    $case: 'worker_evicted',
+    value: { worker_name: 'w', connection_generation: 1 },
+  } as const
+  a.bus.whisper('said.this', Buffer.from('1'))
+  await a.bus.publishAll([seal('test', 'durably', evicted)])
+  await expect.poll(() => a.heard, { timeout: 10_000 }).toEqual(['said.this', 'durably'])
+  await b.bus.publishAll([seal('test', 'own', evicted)])
+  await expect.poll(() => b.heard, { timeout: 10_000 }).toEqual(['own'])
+})

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -94,6 +95,7 @@ async function layOut(
     SVC_HOME: home,
     SVC_POSTGRES__URL: database,
     SVC_NATS__URL: testUrl('TEST_NATS_URL'),
+    SVC_NATS__PREFIX: `test-${randomBytes(4).toString('hex')}`,
     SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
     ...Object.fromEntries(
       SERVICES.slice(0, 5).map((service) => [

@@ -24,7 +24,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('database', () => db.close())
   const redis = openRedis(settings.redis.url)
   teardown.add('redis', () => redis.disconnect())
-  const bus = await openBus(nats.url, log)
+  const bus = await openBus(nats.url, log, nats.prefix)
   teardown.add('bus', () => bus.close())
   const pool = new Pool({ sdkModules: catalog.sdk_modules, limitMs: ANALYSIS_MS, log })
   teardown.add('analysis', () => pool.stop())

@@ -1,5 +1,5 @@
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
-import { DispatcherService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { DispatcherService, FleetService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
 import { openBus } from '@windlass/runtime/bus'
 import { openDb } from '@windlass/runtime/db'
@@ -13,6 +13,7 @@ import { Callers } from './callers.ts'
 import { Cancellations } from './cancellations.ts'
 import { opener } from './connect.ts'
 import { Dispatch } from './dispatch.ts'
+import { fleetHandlers } from './handlers/fleet.ts'
 import { handlers } from './handlers/index.ts'
 import { hearQueue } from './hearing.ts'
 import { listen, streamServer } from './http.ts'
@@ -36,7 +37,7 @@ export const start: Start = async (settings, { log, teardown }) => {
   const { postgres, nats, services, workers } = settings
   const db = openDb(postgres.url, 'dispatcher', { maxConnections: postgres.max_connections })
   teardown.add('database', () => db.close())
-  const bus = await openBus(nats.url, log)
+  const bus = await openBus(nats.url, log, nats.prefix)
   teardown.add('bus', () => bus.close())
   const executions = connect(ExecutionsService, services.executions)
   teardown.add('executions client', () => executions.close())
@@ -68,6 +69,7 @@ export const start: Start = async (settings, { log, teardown }) => {
   const rpc = new RpcServer(log)
   teardown.add('rpc server', () => rpc.stop())
   rpc.serve(DispatcherService, handlers({ ...parts, flipped: () => tick.poke() }))
+  rpc.serve(FleetService, fleetHandlers(db))
 
   const leasing = leaseLoop({ ...parts, executions, dispatch })
   const poke = () => leasing.poke()

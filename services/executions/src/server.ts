@@ -1,6 +1,7 @@
 import {
   ApprovalsService,
   ExecutionsService,
+  QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { openBus } from '@windlass/runtime/bus'
 import { openDb } from '@windlass/runtime/db'
@@ -14,6 +15,7 @@ import { openDoor } from './change.ts'
 import { listen } from './events.ts'
 import { approvalHandlers } from './handlers/approvals.ts'
 import { handlers } from './handlers/index.ts'
+import { queueHandlers } from './handlers/queue.ts'
 import { relayFinished } from './loops/relay.ts'
 import { expireDue, remindCancelling } from './loops/sweep.ts'
 import * as totals from './store/totals.ts'
@@ -29,7 +31,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const { postgres, nats, executions } = settings
   const db = openDb(postgres.url, 'executions', { maxConnections: postgres.max_connections })
   teardown.add('database', () => db.close())
-  const bus = await openBus(nats.url, log)
+  const bus = await openBus(nats.url, log, nats.prefix)
   teardown.add('bus', () => bus.close())
 
   const every = (name: string, pauseMs: number, work: () => Promise<unknown>) => {
@@ -55,6 +57,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const rpc = new RpcServer(log)
   rpc.serve(ExecutionsService, handlers(db, door, minter(await executionTokenSecret(settings))))
   rpc.serve(ApprovalsService, approvalHandlers(db, door))
+  rpc.serve(QueueService, queueHandlers(db))
   const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
   teardown.add('rpc', () => rpc.stop())
   return { grpc }

@@ -23,7 +23,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const { postgres, services, scheduling } = settings
   const db = openDb(postgres.url, 'scheduler', { maxConnections: postgres.max_connections })
   teardown.add('database', () => db.close())
-  const bus = await openBus(settings.nats.url, log)
+  const bus = await openBus(settings.nats.url, log, settings.nats.prefix)
   teardown.add('bus', () => bus.close())
   const catalog = connect(CatalogService, services.catalog)
   teardown.add('catalog', () => catalog.close())

@@ -1,8 +1,5 @@
-import { openBus } from '@windlass/runtime/bus'
-import { createLog } from '@windlass/runtime/log'
 import { seal } from '@windlass/runtime/outbox'
-import { testUrl } from '@windlass/testkit/database'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { eventually, newName, request, setup } from './system.ts'
 
 const hourly = { type: 'interval', interval_seconds: 3_600, start_time: null }
@@ -122,22 +119,15 @@ test('declared schedules can be turned off', async () => {
 })
 
 test('a change of a workflow is heard', async () => {
-  const { catalog, name, find, client } = await declaring()
-  const bus = await openBus(testUrl('TEST_NATS_URL'), createLog('test', 'silent'))
-  onTestFinished(() => bus.close())
+  const { bus, catalog, name, find, client } = await declaring()
   const { id: workflow_id, namespace, version } = catalog.put('team', name, hourly)
-  // Schedulers of other tests share the consumer, so each event is told until one of ours has heard it.
   const tell = (body: Parameters<typeof seal>[2]) => bus.publishAll([seal('catalog', name, body)])
 
-  await eventually(async () => {
-    await tell({ $case: 'workflow_changed', value: { workflow_id, namespace, name, version } })
-    return await find()
-  }).toMatchObject({ workflow_id })
+  await tell({ $case: 'workflow_changed', value: { workflow_id, namespace, name, version } })
+  await eventually(() => find()).toMatchObject({ workflow_id })
   catalog.remove('team', name)
-  await eventually(async () => {
-    await tell({ $case: 'workflow_deleted', value: { namespace, name, version: 0 } })
-    return await find()
-  }).toBe('not_found')
+  await tell({ $case: 'workflow_deleted', value: { namespace, name, version: 0 } })
+  await eventually(() => find()).toBe('not_found')
   expect(
     await client.list({
       workflow_namespace: '',

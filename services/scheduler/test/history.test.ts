@@ -1,10 +1,7 @@
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
-import { openBus } from '@windlass/runtime/bus'
-import { createLog } from '@windlass/runtime/log'
 import { seal } from '@windlass/runtime/outbox'
 import { sql } from '@windlass/runtime/sql'
-import { testUrl } from '@windlass/testkit/database'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { eventually, missed, page, request, setup } from './system.ts'
 
 /** A schedule whose one execution was fired and is not finished. */
@@ -19,15 +16,8 @@ async function fired() {
   return { ...system, client, made, execution, entries }
 }
 
-async function openedBus() {
-  const bus = await openBus(testUrl('TEST_NATS_URL'), createLog('test', 'silent'))
-  onTestFinished(() => bus.close())
-  return bus
-}
-
 test('a schedule hears how its execution ended, and a failure says why', async () => {
-  const { executions, execution, entries, made } = await fired()
-  const bus = await openedBus()
+  const { bus, executions, execution, entries, made } = await fired()
   Object.assign(execution, { state: 'FAILED', output_json: '{"type":"E","message":"no disk"}' })
   const { execution_id, workflow_namespace, workflow_name } = execution
   const value = {
@@ -38,12 +28,8 @@ test('a schedule hears how its execution ended, and a failure says why', async (
     schedule_id: made.id,
   }
 
-  // Schedulers of other tests share the consumer, so the event is told until one of ours has heard it.
-  await eventually(async () => {
-    const event = seal('executions', execution_id, { $case: 'execution_finished', value })
-    await bus.publishAll([event])
-    return await entries()
-  }).toMatchObject([
+  await bus.publishAll([seal('executions', execution_id, { $case: 'execution_finished', value })])
+  await eventually(entries).toMatchObject([
     { execution_id, state: 'FAILED', completed_at: expect.any(Date), error: 'no disk' },
   ])
   expect(executions.script.gets).toBeGreaterThan(0)

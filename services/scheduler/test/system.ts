@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { openBus } from '@windlass/runtime/bus'
 import { type Db, openDb } from '@windlass/runtime/db'
+import { createLog } from '@windlass/runtime/log'
 import { connect } from '@windlass/runtime/rpc-client'
 import { sql } from '@windlass/runtime/sql'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
@@ -18,11 +20,16 @@ export async function setup(env: Record<string, string> = {}) {
   const catalog = await scriptedCatalog()
   const executions = await scriptedExecutions()
   catalog.put('team', 'report')
+  // Durable consumers are shared by all replicas of one system, so each test is a system of its own.
+  const prefix = `test-${randomBytes(4).toString('hex')}`
+  const bus = await openBus(testUrl('TEST_NATS_URL'), createLog('test', 'silent'), prefix)
+  onTestFinished(() => bus.close())
 
   const replica = async () => {
     const { ports, stop } = await started(start, {
       SVC_POSTGRES__URL: database,
       SVC_NATS__URL: testUrl('TEST_NATS_URL'),
+      SVC_NATS__PREFIX: prefix,
       SVC_SERVICES__CATALOG: catalog.address,
       SVC_SERVICES__EXECUTIONS: executions.address,
       ...env,
@@ -31,7 +38,7 @@ export async function setup(env: Record<string, string> = {}) {
     onTestFinished(() => client.close())
     return { ...client, stop }
   }
-  return { db, catalog, executions, replica }
+  return { db, bus, catalog, executions, replica }
 }
 
 const HANG_MS = 15_000
