@@ -19,7 +19,7 @@ import { connectAll, rememberedBy, type Services } from './services.ts'
 export async function start(settings: Settings, { log, teardown }: Runtime) {
   const redis = openRedis(settings.redis.url)
   teardown.add('redis', () => redis.disconnect())
-  const bus = await openBus(settings.nats.url, log)
+  const bus = await openBus(settings.nats.url, log, settings.nats.prefix)
   teardown.add('bus', () => bus.close())
   await redisReady(redis)
 
