@@ -2,7 +2,15 @@ import { type Logger, pino } from 'pino'
 
 export type { Logger } from 'pino'
 
-const SECRET_FIELDS = ['authorization', 'token', 'secret', 'value', 'input_json', 'output_json']
+const SECRET_FIELDS = [
+  'authorization',
+  'token',
+  'secret',
+  'value',
+  'value_json',
+  'input_json',
+  'output_json',
+]
 
 /**
  * Structured lines on standard output, or on standard error where that is taken; fields that may

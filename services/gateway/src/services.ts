@@ -5,6 +5,7 @@ import {
   ExecutionsService,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { IdentityService, type Session } from '@windlass/proto/windlass/identity/v1/identity'
+import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import type { Bus } from '@windlass/runtime/bus'
 import type { Redis } from '@windlass/runtime/redis'
@@ -12,6 +13,7 @@ import { connect, type RpcClient } from '@windlass/runtime/rpc-client'
 import type { Settings } from '@windlass/runtime/settings'
 import type { Registrations } from './access/registrations.ts'
 import type { DispatcherStreams } from './dispatcher-streams.ts'
+import { declaredSecrets } from './domain/entries.ts'
 import { EpochCache, epochReader } from './epoch-cache.ts'
 import type { Executions } from './executions.ts'
 import type { Health } from './health.ts'
@@ -28,10 +30,14 @@ export interface Services {
   dispatcher: RpcClient<typeof DispatcherService>
   scheduler: RpcClient<typeof SchedulerService>
   identity: RpcClient<typeof IdentityService>
+  secrets: RpcClient<typeof SecretsService>
+  configs: RpcClient<typeof ConfigsService>
   /** A workflow without its source; version 0 is the latest. Remembered for as long as the catalog stands still. */
   resolve(namespace: string, name: string, version: number): Promise<Workflow>
   /** Whose session a token is; `unauthenticated` for nobody's. Remembered until a session ends. */
   sessionOf(token: string): Promise<Session>
+  /** The secrets that a version of a workflow, by its id, declares. Remembered as `resolve` is. */
+  secretsOf(workflow_id: string): Promise<ReadonlySet<string>>
   schemas: InputSchemas
   registrations: Registrations
   streams: DispatcherStreams
@@ -51,6 +57,8 @@ export function connectAll({ services }: Settings) {
     dispatcher: connect(DispatcherService, services.dispatcher),
     scheduler: connect(SchedulerService, services.scheduler),
     identity: connect(IdentityService, services.identity),
+    secrets: connect(SecretsService, services.identity),
+    configs: connect(ConfigsService, services.identity),
   }
   return {
     ...clients,
@@ -63,7 +71,7 @@ export function connectAll({ services }: Settings) {
 export function rememberedBy(
   redis: Redis,
   { catalog, identity }: Clients,
-): Pick<Services, 'resolve' | 'sessionOf'> {
+): Pick<Services, 'resolve' | 'sessionOf' | 'secretsOf'> {
   const workflows = new EpochCache(epochReader(redis, 'catalog'), (key) => {
     const [namespace = '', name = '', version] = key.split('/')
     return catalog.resolve({ namespace, name, version: Number(version) })
@@ -71,8 +79,12 @@ export function rememberedBy(
   const sessions = new EpochCache(epochReader(redis, 'auth'), (token) =>
     identity.checkSession({ token }),
   )
+  const secrets = new EpochCache(epochReader(redis, 'catalog'), async (id) =>
+    declaredSecrets((await catalog.getById({ id })).metadata_json),
+  )
   return {
     resolve: (namespace, name, version) => workflows.get(`${namespace}/${name}/${version}`),
     sessionOf: (token) => sessions.get(token),
+    secretsOf: (workflow_id) => secrets.get(workflow_id),
   }
 }

@@ -25,6 +25,7 @@ const ADMITTED: Record<string, string[]> = {
   public: CREDENTIALS,
   bootstrap: ['Bearer nonsense', 'Bearer session-of-w1'],
   'own worker': ['Bearer session-of-w1'],
+  'may read configs': ['Bearer session-of-w1'],
 }
 
 test('with authentication on nobody gets in but whom the route has a token for', async () => {

@@ -13,7 +13,7 @@ const methods: [method: string, path: string, status: number, allow: string | nu
   ['GET', RUN, 405, 'POST'],
   ['POST', STATUS, 405, 'GET'],
   ['PATCH', '/schedules', 405, 'POST, GET'],
-  ['GET', '/workers/register', 405, 'POST'],
+  ['PUT', '/workers/register', 405, 'POST'],
   ['HEAD', '/health', 405, 'GET'],
   ['HEAD', CANCEL, 405, 'GET'],
   ['HEAD', STATUS, 405, 'GET'],

@@ -5,6 +5,7 @@ import {
   ExecutionsService,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { openBus } from '@windlass/runtime/bus'
 import { Fault, notFound } from '@windlass/runtime/faults'
@@ -25,6 +26,8 @@ export interface Scripts {
   dispatcher?: Script<typeof DispatcherService>
   executions?: Script<typeof ExecutionsService>
   identity?: Script<typeof IdentityService>
+  secrets?: Script<typeof SecretsService>
+  configs?: Script<typeof ConfigsService>
   scheduler?: Script<typeof SchedulerService>
 }
 
@@ -45,7 +48,11 @@ export async function world(scripts: Scripts = {}, env: Record<string, string> =
       [ExecutionsService, { ...executions.handlers, ...scripts.executions }],
       [ApprovalsService, scripts.approvals ?? {}],
     ),
-    SVC_SERVICES__IDENTITY: await serve(IdentityService, { ...identity, ...scripts.identity }),
+    SVC_SERVICES__IDENTITY: await serveAll(
+      [IdentityService, { ...identity, ...scripts.identity }],
+      [SecretsService, scripts.secrets ?? {}],
+      [ConfigsService, scripts.configs ?? {}],
+    ),
     SVC_SERVICES__DISPATCHER: await serve(DispatcherService, scripts.dispatcher ?? {}),
     SVC_SERVICES__SCHEDULER: await serve(SchedulerService, scripts.scheduler ?? {}),
     ...env,

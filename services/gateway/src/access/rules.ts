@@ -1,5 +1,6 @@
 import { mayDecideCall, mayDecideTask, mayListApprovals, mayReadApprovals } from './approval.ts'
 import { bootstrap } from './bootstrap.ts'
+import { mayReadConfigs } from './config.ts'
 import type { AccessRule, Asked } from './rule.ts'
 import { mayReadSchedule } from './schedule.ts'
 import { ownWorker } from './worker.ts'
@@ -13,6 +14,7 @@ export const rules = {
   'may resume': mayResume,
   'may register': mayRegister,
   'may read schedule': mayReadSchedule,
+  'may read configs': mayReadConfigs,
   'may list approvals': mayListApprovals,
   'may read approvals': mayReadApprovals,
   'may decide call': mayDecideCall,

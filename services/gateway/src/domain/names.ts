@@ -23,6 +23,9 @@ export const workflowNameOf = within(WORKFLOW)
 /** Schedules: anything printable without a slash. */
 export const scheduleNameOf = within(LABEL)
 
+/** Secrets and configs: the same. */
+export const entryNameOf = within(LABEL)
+
 /** Tasks and their calls are called whatever their worker calls them, to the letter. */
 export const callOf = (text: string) => (CALL.test(text) ? text : undefined)
 

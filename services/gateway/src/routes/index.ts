@@ -1,11 +1,14 @@
 import * as approvals from './approvals.ts'
+import * as configs from './configs.ts'
 import * as docs from './docs.ts'
 import * as executions from './executions.ts'
 import * as health from './health.ts'
 import * as runs from './runs.ts'
 import * as schedules from './schedules.ts'
+import * as secrets from './secrets.ts'
 import * as workerApprovals from './worker-approvals.ts'
 import * as workerCalls from './worker-calls.ts'
+import * as workerSecrets from './worker-secrets.ts'
 import * as workers from './workers.ts'
 import * as workflows from './workflows.ts'
 
@@ -18,7 +21,10 @@ export const routes = [
   ...Object.values(workers),
   ...Object.values(workerCalls),
   ...Object.values(workerApprovals),
+  ...Object.values(workerSecrets),
   ...Object.values(schedules),
+  ...Object.values(secrets),
+  ...Object.values(configs),
   ...Object.values(health),
   ...Object.values(docs),
 ].sort((a, b) => (a.path < b.path ? -1 : 1))

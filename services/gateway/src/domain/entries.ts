@@ -1,0 +1,86 @@
+import type { Entry } from '@windlass/proto/windlass/identity/v1/secrets'
+import { Fault, invalid, unprocessable } from '@windlass/runtime/faults'
+import { elementsOf, membersOf, quote, stringOf } from '@windlass/runtime/json'
+import { entryNameOf } from './names.ts'
+import { JsonText } from './views.ts'
+
+const MAX_BATCH_NAMES = 100
+const MAX_SHOWN_CHARS = 255
+
+/** The names of a batch: a bare array. Throws `unprocessable`, or `too_large` above a hundred. */
+export function readNames(text: string): string[] {
+  const elements = elementsOf(text)
+  if (!elements)
+    throw unprocessable({ loc: ['body'], msg: 'must be an array of names', type: 'list_type' })
+  refuseMany(elements)
+  return elements.map((element, i) => {
+    const name = stringOf(element)
+    if (name !== undefined && entryNameOf(name) !== undefined) return name
+    throw unprocessable({ loc: ['body', i], msg: 'is no name', type: 'value_error' })
+  })
+}
+
+export interface SecretsRequest {
+  execution_id: string
+  names: string[]
+}
+
+/** What a worker asks for; any text is a name here, since only declared ones are answered. Throws `invalid` in the words that workers show. */
+export function readSecretsRequest(text: string): SecretsRequest {
+  const members = membersOf(text)
+  if (!members) throw unprocessable({ loc: ['body'], msg: 'must be an object', type: 'model_type' })
+  const names = elementsOf(members.get('names') ?? '')
+  if (names) refuseMany(names)
+  const texts = names?.map(stringOf)
+  if (!texts?.every((name) => name !== undefined))
+    throw invalid("'names' must be a list of strings")
+  const execution_id = stringOf(members.get('execution_id'))
+  if (!execution_id) throw invalid("'execution_id' is required")
+  return { execution_id, names: texts }
+}
+
+function refuseMany(names: readonly unknown[]): void {
+  if (names.length > MAX_BATCH_NAMES)
+    throw new Fault('too_large', `a batch may have at most ${MAX_BATCH_NAMES} names`)
+}
+
+/** The names that a workflow declares in its metadata, as they are compared. */
+export function declaredSecrets(metadata_json: string): ReadonlySet<string> {
+  const { secret_requests = [] } = JSON.parse(metadata_json || '{}') as {
+    secret_requests?: string[]
+  }
+  return new Set(secret_requests.map((name) => name.normalize('NFC')))
+}
+
+/** Those that are not declared, in order. */
+export const undeclared = (names: readonly string[], declared: ReadonlySet<string>): string[] =>
+  [...new Set(names)].filter((name) => !declared.has(name.normalize('NFC'))).sort()
+
+/** The values by the names they were asked for under. Throws `not_found` with the names that have none. */
+export function batchOf(
+  names: readonly string[],
+  entries: readonly Entry[],
+  what: 'secrets' | 'configs',
+): JsonText {
+  const values = new Map(entries.map(({ name, value_json }) => [name, value_json]))
+  const asked = [...new Set(names)].map((name) => ({
+    name,
+    value: values.get(name.normalize('NFC')),
+  }))
+  const missing = asked.filter(({ value }) => value === undefined).map(({ name }) => name)
+  if (missing.length > 0)
+    throw new Fault('not_found', `The following ${what} were not found: ${listed(missing)}`)
+  return new JsonText(`{${asked.map(({ name, value }) => `${quote(name)}:${value}`).join(',')}}`)
+}
+
+export const entryView = ({ name, value_json }: Entry): JsonText =>
+  new JsonText(`{"name":${quote(name)},"value":${value_json}}`)
+
+/** Names as Python shows a list of them, which is how clients know these messages. */
+export const listed = (names: readonly string[]): string => `[${names.map(shown).join(', ')}]`
+
+function shown(name: string): string {
+  const text = name.slice(0, MAX_SHOWN_CHARS).replaceAll('\\', '\\\\')
+  if (!text.includes("'")) return `'${text}'`
+  return text.includes('"') ? `'${text.replaceAll("'", "\\'")}'` : `"${text}"`
+}

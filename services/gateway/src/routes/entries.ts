@@ -1,0 +1,50 @@
+import { Fault } from '@windlass/runtime/faults'
+import { z } from 'zod'
+import { cut, json } from '../body.ts'
+import { readNames } from '../domain/entries.ts'
+import { entryNameOf } from '../domain/names.ts'
+import { JsonText } from '../domain/views.ts'
+import type { Param } from '../fields.ts'
+import type { Exchange } from '../http/exchange.ts'
+
+/** A name in a path; one outside the grammar names nothing. */
+export const entryName: Param = {
+  schema: z.string(),
+  read(text) {
+    const name = entryNameOf(text)
+    if (name === undefined) throw new Fault('not_found', 'Not Found')
+    return name
+  },
+}
+
+const isValue = (value: unknown) => value instanceof JsonText && value.text !== 'null'
+
+/** What creates or replaces a secret or a config. The value stays text. */
+export const newEntry = json(
+  z
+    .object({
+      name: z
+        .string()
+        .refine(
+          (name) => entryNameOf(name) !== undefined,
+          'must be 1 to 255 printable characters without /',
+        )
+        .transform((name) => name.normalize('NFC')),
+      value: z
+        .unknown()
+        .refine(isValue, 'must be there and not null')
+        .transform((value) => value as JsonText),
+    })
+    .meta({ id: 'NewEntry' }),
+  ['value'],
+)
+
+export const names = cut(z.array(z.string()).max(100), readNames)
+
+export const EntryView = z.object({ name: z.string(), value: z.unknown() }).meta({ id: 'Entry' })
+
+export const Values = z.record(z.string(), z.unknown()).meta({ id: 'Values' })
+
+/** Nobody on the way may keep the answer. */
+export const unkept = ({ answerHeaders }: Exchange) =>
+  answerHeaders.push('cache-control', 'no-store')

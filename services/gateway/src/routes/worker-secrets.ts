@@ -1,0 +1,62 @@
+import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
+import { Fault } from '@windlass/runtime/faults'
+import { parseId } from '@windlass/runtime/ids'
+import { z } from 'zod'
+import { cut } from '../body.ts'
+import { batchOf, listed, readSecretsRequest, undeclared } from '../domain/entries.ts'
+import { isFinal } from '../domain/states.ts'
+import { route } from '../route.ts'
+import type { Services } from '../services.ts'
+import { unkept, Values } from './entries.ts'
+import { writerOf } from './writer.ts'
+
+const SecretsRequest = z
+  .object({ execution_id: z.string(), names: z.array(z.string()).max(100) })
+  .meta({ id: 'SecretsRequest' })
+
+export const workerSecrets = route('post', '/workers/{name}/secrets/batch', {
+  summary: 'Fetch secrets that the workflow of a held execution declares',
+  access: 'own worker',
+  body: cut(SecretsRequest, readSecretsRequest),
+  returns: Values,
+  async handle({ body: { execution_id, names }, found, services, x }) {
+    unkept(x)
+    const execution = await held(services, execution_id, writerOf(found, x))
+    const others = undeclared(names, await services.secretsOf(execution.workflow_id))
+    if (others.length > 0)
+      throw new Fault('forbidden', `Secrets not declared by workflow: ${listed(others)}`)
+    const { entries } = await services.secrets.getMany({ names })
+    return batchOf(names, entries, 'secrets')
+  },
+})
+
+const unknown = () => new Fault('not_found', 'Execution not found')
+
+/** The execution, if this worker holds it now. */
+async function held(
+  services: Services,
+  ref: string,
+  writer: ReturnType<typeof writerOf>,
+): Promise<Execution> {
+  const execution_id = parseId(ref)
+  if (!execution_id) throw unknown()
+  try {
+    const { execution } = await services.executions.submit({
+      execution_id,
+      with_log: false,
+      body: { $case: 'verify', value: { writer } },
+    })
+    return execution
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    if (error.kind === 'not_found') throw unknown()
+    if (error.kind !== 'conflict') throw error
+    const execution = await services.executions.get(execution_id)
+    if (isOutdated(execution, writer.claim_generation)) throw error
+    throw new Fault('forbidden', 'Worker does not own this execution')
+  }
+}
+
+/** Whether the worker says itself that it goes by a claim which somebody else's has replaced. */
+const isOutdated = ({ state, claim_generation }: Execution, claimed: number | undefined) =>
+  claimed !== undefined && claimed < claim_generation && !isFinal(state)

@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest'
+import { vault } from './vault.ts'
+import { world } from './world.ts'
+
+const many = JSON.stringify(Array.from({ length: 101 }, (_, i) => `n${i}`))
+
+/** A body and the status that it deserves. */
+const entries: Record<string, [body: string, expected: number]> = {
+  'no body': ['', 422],
+  'half a body': ['{"name":', 422],
+  'a list': ['[]', 422],
+  'no name': ['{"value":"canary"}', 422],
+  'no value': ['{"name":"a"}', 422],
+  'null for a value': ['{"name":"a","value": null }', 422],
+  'null for a name': ['{"name":null,"value":"canary"}', 422],
+  'a number for a name': ['{"name":1,"value":"canary"}', 422],
+  'an empty name': ['{"name":"","value":"canary"}', 422],
+  'a slash in a name': ['{"name":"a/b","value":"canary"}', 422],
+  'dots for a name': ['{"name":"..","value":"canary"}', 422],
+  'a NUL in a name': ['{"name":"a\\u0000","value":"canary"}', 422],
+  'half a character in a name': ['{"name":"\\ud800","value":"canary"}', 422],
+  'a name too long': [`{"name":"${'x'.repeat(256)}","value":"canary"}`, 422],
+  'a value that breaks off': ['{"name":"a","value":"canary}', 422],
+  'a raw line break in a value': ['{"name":"a","value":"canary\n"}', 422],
+  'two documents': ['{"name":"a","value":"canary"}{}', 422],
+  'members nobody knows': ['{"name":"a","value":1,"colour":"blue","__proto__":{"value":2}}', 200],
+  'the longest name': [`{"name":"${'é'.repeat(255)}","value":""}`, 200],
+}
+
+const batches: Record<string, [body: string, expected: number]> = {
+  'no body': ['', 422],
+  'a string': ['"abc"', 422],
+  'an object': ['{"names":["a"]}', 422],
+  'a number among the names': ['["a",1]', 422],
+  'null among the names': ['[null]', 422],
+  'a list among the names': ['[["a"]]', 422],
+  'a slash in a name': ['["a/b"]', 422],
+  'an empty name': ['[""]', 422],
+  'more than a hundred names': [many, 413],
+  'names of prototypes': ['["__proto__","constructor"]', 404],
+}
+
+async function refused(path: string, body: string, expected: number): Promise<void> {
+  const { call } = await world({
+    secrets: vault('Secret').handlers,
+    configs: vault('Config').handlers,
+  })
+  const response = await call('POST', path, {
+    body: Buffer.from(body),
+    headers: { 'content-type': 'application/json' },
+  })
+  const text = await response.text()
+  expect(response.status, text).toBe(expected)
+  expect(text).not.toContain('canary')
+}
+
+for (const kind of ['secrets', 'configs']) {
+  test.each(Object.entries(entries))(`${kind}: %s`, (_, [body, expected]) =>
+    refused(`/admin/${kind}`, body, expected),
+  )
+  test.each(Object.entries(batches))(`${kind}, a batch: %s`, (_, [body, expected]) =>
+    refused(`/admin/${kind}/batch`, body, expected),
+  )
+}
+
+test.each(['a%2Fb', '%2E%2E', 'a%00', `${'x'.repeat(256)}`, '%ff'])(
+  'the name %.10s in a path names nothing',
+  async (name) => {
+    const { call } = await world({ secrets: vault('Secret').handlers })
+    for (const method of ['GET', 'DELETE'])
+      expect([400, 404]).toContain((await call(method, `/admin/secrets/${name}`)).status)
+  },
+)
+
+test('the old prefix is gone', async () => {
+  const { call } = await world({ secrets: vault('Secret').handlers })
+  for (const path of [
+    '/secrets',
+    '/secrets/a',
+    '/ADMIN/secrets',
+    '/admin/secrets/',
+    '//admin/secrets',
+  ])
+    expect((await call('GET', path)).status, path).toBe(404)
+})

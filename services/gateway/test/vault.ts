@@ -1,0 +1,32 @@
+import type { SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { Fault } from '@windlass/runtime/faults'
+import type { Handlers } from '@windlass/runtime/rpc'
+
+/** Secrets or configs that are kept in memory. */
+export function vault(what: 'Secret' | 'Config') {
+  const values = new Map<string, string>()
+  const entryOf = (name: string) => {
+    const value_json = values.get(name)
+    return value_json === undefined ? [] : [{ name, value_json }]
+  }
+  const handlers: Handlers<typeof SecretsService> = {
+    list: async () => ({ names: [...values.keys()] }),
+    async put({ entry }) {
+      if (entry) values.set(entry.name, entry.value_json)
+      return {}
+    },
+    async get({ name }) {
+      const [entry] = entryOf(name)
+      if (!entry) throw new Fault('not_found', `${what} not found: ${name}`)
+      return entry
+    },
+    getMany: async ({ names }) => ({
+      entries: names.flatMap((name) => entryOf(name.normalize('NFC'))),
+    }),
+    async delete({ name }) {
+      values.delete(name)
+      return {}
+    },
+  }
+  return { values, handlers }
+}
