@@ -34,9 +34,12 @@ export async function setup({ dispatchers = 1, env = {} as Record<string, string
   }
   const begin = async () => {
     const { ports, stop } = await started(start, settings)
-    const rpc = connect(DispatcherService, [`127.0.0.1:${ports.grpc}`])
-    onTestFinished(() => rpc.close())
-    return { rpc, streams: ports.streams ?? 0, stop }
+    const client = <S extends Parameters<typeof connect>[0]>(service: S) => {
+      const made = connect(service, [`127.0.0.1:${ports.grpc}`])
+      onTestFinished(() => made.close())
+      return made
+    }
+    return { rpc: client(DispatcherService), client, streams: ports.streams ?? 0, stop }
   }
   const all = await Promise.all(Array.from({ length: dispatchers }, begin))
   const db = openDb(url, 'dispatcher')

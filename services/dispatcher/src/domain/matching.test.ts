@@ -1,6 +1,6 @@
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import { expect, test } from 'vitest'
-import { type Abilities, meets, packageIndex, unmet } from './matching.ts'
+import { type Abilities, lacking, meets, packageIndex, unmet } from './matching.ts'
 
 const none: Requirement = { packages: [], affinity: {}, runner: '' }
 const GIB = 2 ** 30
@@ -79,4 +79,24 @@ test('the first thing that is lacking is named', () => {
   expect(unmet({ ...none, affinity: { zone: 'b' } }, worker)).toBe("label 'zone' = 'b'")
   expect(unmet({ ...none, memory: 5 * GIB }, worker)).toBe(`memory ${5 * GIB}`)
   expect(unmet({ ...none, packages: ['x>=1'] }, worker)).toBe("package 'x>=1'")
+})
+
+test('all that is lacking is named, in the order in which it is looked at', () => {
+  const needs = {
+    runner: 'docker',
+    affinity: { zone: 'b', tier: '' },
+    cpu: 4,
+    gpu: 1,
+    memory: 5 * GIB,
+    packages: ['x', 'pandas', 'y==1'],
+  }
+  expect([...lacking(needs, worker)]).toEqual([
+    "runner 'docker'",
+    "label 'zone' = 'b'",
+    'cpu 4',
+    `memory ${5 * GIB}`,
+    "package 'x'",
+    "package 'y==1'",
+  ])
+  expect([...lacking(none, bare)]).toEqual([])
 })

@@ -17,12 +17,16 @@ export const meets = (requirement: Requirement, abilities: Abilities): boolean =
 
 /** The first thing that work needs and the worker lacks, in words; undefined when it lacks nothing. */
 export function unmet(requirement: Requirement, abilities: Abilities): string | undefined {
-  return (
-    unmetRunner(requirement, abilities) ??
-    unmetLabel(requirement, abilities) ??
-    unmetAmount(requirement, abilities) ??
-    unmetPackage(requirement, abilities)
-  )
+  for (const lack of lacking(requirement, abilities)) return lack
+  return undefined
+}
+
+/** Everything that work needs and the worker lacks, in words. */
+export function* lacking(requirement: Requirement, abilities: Abilities): Generator<string> {
+  yield* missingRunner(requirement, abilities)
+  yield* missingLabels(requirement, abilities)
+  yield* missingAmounts(requirement, abilities)
+  yield* missingPackages(requirement, abilities)
 }
 
 /** Package names are compared as the package index does: case, `-`, `_` and `.` make no difference. */
@@ -32,17 +36,16 @@ export const foldName = (name: string): string => name.toLowerCase().replace(/[-
 export const packageIndex = (packages: readonly Package[]): ReadonlyMap<string, string> =>
   new Map(packages.map(({ name, version }) => [foldName(name), version]))
 
-function unmetRunner({ runner }: Requirement, { runners }: Abilities): string | undefined {
-  return runner === '' || runners.includes(runner) ? undefined : `runner '${runner}'`
+function* missingRunner({ runner }: Requirement, { runners }: Abilities) {
+  if (runner !== '' && !runners.includes(runner)) yield `runner '${runner}'`
 }
 
-function unmetLabel({ affinity }: Requirement, { labels }: Abilities): string | undefined {
+function* missingLabels({ affinity }: Requirement, { labels }: Abilities) {
   for (const [key, value] of Object.entries(affinity))
-    if (!Object.hasOwn(labels, key) || labels[key] !== value) return `label '${key}' = '${value}'`
-  return undefined
+    if (!Object.hasOwn(labels, key) || labels[key] !== value) yield `label '${key}' = '${value}'`
 }
 
-function unmetAmount(requirement: Requirement, { resources }: Abilities): string | undefined {
+function* missingAmounts(requirement: Requirement, { resources }: Abilities) {
   const gpus = resources?.gpus.filter(({ memory_available }) => memory_available > 0).length
   const amounts: [string, number | undefined, number | undefined][] = [
     ['cpu', requirement.cpu, resources?.cpu_available],
@@ -50,18 +53,15 @@ function unmetAmount(requirement: Requirement, { resources }: Abilities): string
     ['disk', requirement.disk, resources?.disk_free],
     ['gpu', requirement.gpu, gpus],
   ]
-  const lacking = amounts.find(
-    ([, needed, available]) =>
-      needed !== undefined && !(available !== undefined && available >= needed),
-  )
-  return lacking && `${lacking[0]} ${lacking[1]}`
+  for (const [name, needed, available] of amounts)
+    if (needed !== undefined && !(available !== undefined && available >= needed))
+      yield `${name} ${needed}`
 }
 
-function unmetPackage(requirement: Requirement, { packages }: Abilities): string | undefined {
-  if (requirement.packages.length === 0) return undefined
+function* missingPackages({ packages: wanted }: Requirement, { packages }: Abilities) {
+  if (wanted.length === 0) return
   const installed = packages()
-  const missing = requirement.packages.find((wanted) => !hasPackage(wanted, installed))
-  return missing === undefined ? undefined : `package '${missing}'`
+  for (const one of wanted) if (!hasPackage(one, installed)) yield `package '${one}'`
 }
 
 const WANTED = /^([A-Za-z0-9._-]+)\s*(?:(==|>=)\s*([A-Za-z0-9._+!-]+))?$/

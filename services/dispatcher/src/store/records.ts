@@ -30,6 +30,9 @@ const known = sql`session_id, healthy, ${live} as connected, metrics, last_seen_
 /** How long a worker that left is still listed, in hours; it can be asked for by name for ever. */
 const LISTED_HOURS = 2
 
+/** Of the workers `w` those that are there or were lately. */
+export const recent = sql`w.connected or w.last_seen_at > now() - make_interval(hours => ${LISTED_HOURS})`
+
 /** Stores what a worker says of itself; answers the worker as it stands then. */
 export async function save(tx: Tx, worker: Worker): Promise<Worker> {
   const { name, runtime, packages, resources, labels, runners } = worker
@@ -52,7 +55,6 @@ export async function find(db: Queries, name: string): Promise<Worker | undefine
 
 /** Workers that are there or were lately, by name. */
 export async function list(db: Queries, status: string): Promise<Worker[]> {
-  const recent = sql`w.connected or w.last_seen_at > now() - make_interval(hours => ${LISTED_HOURS})`
   const workers = await select(db, recent)
   return status === '' ? workers : workers.filter((worker) => worker.status === status)
 }

@@ -8,6 +8,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
+import { Requirement } from "../../matching/v1/matching.ts";
 
 export interface Runtime {
   os_name: string;
@@ -113,6 +114,25 @@ export interface ListResponse {
 
 export interface GetRequest {
   name: string;
+}
+
+export interface ExplainRequest {
+  requirement: Requirement | undefined;
+}
+
+export interface Verdict {
+  name: string;
+  /** `online`, `offline` or `unhealthy`. */
+  status: string;
+  /** In words, in the order in which it is looked at; empty: it can do the work. */
+  lacking: string[];
+  /** 0: unlimited. */
+  capacity: number;
+}
+
+/** By name. */
+export interface ExplainResponse {
+  verdicts: Verdict[];
 }
 
 function createBaseRuntime(): Runtime {
@@ -1211,6 +1231,177 @@ export const GetRequest: MessageFns<GetRequest> = {
   },
 };
 
+function createBaseExplainRequest(): ExplainRequest {
+  return { requirement: undefined };
+}
+
+export const ExplainRequest: MessageFns<ExplainRequest> = {
+  encode(message: ExplainRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requirement !== undefined) {
+      Requirement.encode(message.requirement, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExplainRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExplainRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.requirement = Requirement.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseVerdict(): Verdict {
+  return { name: "", status: "", lacking: [], capacity: 0 };
+}
+
+export const Verdict: MessageFns<Verdict> = {
+  encode(message: Verdict, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.status !== "") {
+      writer.uint32(18).string(message.status);
+    }
+    for (const v of message.lacking) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.capacity !== 0) {
+      writer.uint32(32).int32(message.capacity);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Verdict {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVerdict();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.lacking.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.capacity = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseExplainResponse(): ExplainResponse {
+  return { verdicts: [] };
+}
+
+export const ExplainResponse: MessageFns<ExplainResponse> = {
+  encode(message: ExplainResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.verdicts) {
+      Verdict.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExplainResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExplainResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.verdicts.push(Verdict.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** The registry of workers. Every rpc goes to any replica; only a worker's stream is tied to one. */
 export type DispatcherService = typeof DispatcherService;
 export const DispatcherService = {
@@ -1263,6 +1454,26 @@ export interface DispatcherServer extends UntypedServiceImplementation {
   /** Every known worker, by name. */
   list: handleUnaryCall<ListRequest, ListResponse>;
   get: handleUnaryCall<GetRequest, Worker>;
+}
+
+/** What concerns many workers at once. Any replica answers. */
+export type FleetService = typeof FleetService;
+export const FleetService = {
+  /** What each worker that is there, or was lately, lacks for work with this requirement. */
+  explain: {
+    path: "/windlass.dispatcher.v1.Fleet/Explain" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ExplainRequest): Buffer => Buffer.from(ExplainRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ExplainRequest => ExplainRequest.decode(value),
+    responseSerialize: (value: ExplainResponse): Buffer => Buffer.from(ExplainResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ExplainResponse => ExplainResponse.decode(value),
+  },
+} as const;
+
+export interface FleetServer extends UntypedServiceImplementation {
+  /** What each worker that is there, or was lately, lacks for work with this requirement. */
+  explain: handleUnaryCall<ExplainRequest, ExplainResponse>;
 }
 
 function toTimestamp(date: Date): Timestamp {

@@ -339,6 +339,34 @@ export interface ListApprovalsResponse {
   total: number;
 }
 
+export interface ExplainRequest {
+  execution_id: string;
+}
+
+export interface ExplainResponse {
+  state: string;
+  requirement:
+    | Requirement
+    | undefined;
+  /** From 1, among the queued work of the same requirement; counted up to 10,000. 0: it is not queued. */
+  queue_position: number;
+  queued_at:
+    | Date
+    | undefined;
+  /** Who has it now; empty for nobody. */
+  held_by: string;
+  /** When the server acts by itself, if the holder does not. */
+  deadline_at: Date | undefined;
+}
+
+export interface LoadsRequest {
+  worker_names: string[];
+}
+
+export interface LoadsResponse {
+  loads: Load[];
+}
+
 function createBaseExecution(): Execution {
   return {
     execution_id: "",
@@ -3522,6 +3550,252 @@ export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
   },
 };
 
+function createBaseExplainRequest(): ExplainRequest {
+  return { execution_id: "" };
+}
+
+export const ExplainRequest: MessageFns<ExplainRequest> = {
+  encode(message: ExplainRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.execution_id !== "") {
+      writer.uint32(10).string(message.execution_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExplainRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExplainRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.execution_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseExplainResponse(): ExplainResponse {
+  return {
+    state: "",
+    requirement: undefined,
+    queue_position: 0,
+    queued_at: undefined,
+    held_by: "",
+    deadline_at: undefined,
+  };
+}
+
+export const ExplainResponse: MessageFns<ExplainResponse> = {
+  encode(message: ExplainResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.state !== "") {
+      writer.uint32(10).string(message.state);
+    }
+    if (message.requirement !== undefined) {
+      Requirement.encode(message.requirement, writer.uint32(18).fork()).join();
+    }
+    if (message.queue_position !== 0) {
+      writer.uint32(24).int64(message.queue_position);
+    }
+    if (message.queued_at !== undefined) {
+      Timestamp.encode(toTimestamp(message.queued_at), writer.uint32(34).fork()).join();
+    }
+    if (message.held_by !== "") {
+      writer.uint32(42).string(message.held_by);
+    }
+    if (message.deadline_at !== undefined) {
+      Timestamp.encode(toTimestamp(message.deadline_at), writer.uint32(50).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExplainResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExplainResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.requirement = Requirement.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.queue_position = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.queued_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.held_by = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.deadline_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLoadsRequest(): LoadsRequest {
+  return { worker_names: [] };
+}
+
+export const LoadsRequest: MessageFns<LoadsRequest> = {
+  encode(message: LoadsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.worker_names) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LoadsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLoadsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.worker_names.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseLoadsResponse(): LoadsResponse {
+  return { loads: [] };
+}
+
+export const LoadsResponse: MessageFns<LoadsResponse> = {
+  encode(message: LoadsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.loads) {
+      Load.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LoadsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLoadsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.loads.push(Load.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** The lifecycle of executions and their event log. The only writer of both. */
 export type ExecutionsService = typeof ExecutionsService;
 export const ExecutionsService = {
@@ -3663,6 +3937,36 @@ export interface ApprovalsServer extends UntypedServiceImplementation {
   /** Decides a pending approval and lets the execution go on. `conflict` with `current_status` if it is decided. */
   decide: handleUnaryCall<DecideApprovalRequest, DecideApprovalResponse>;
   list: handleUnaryCall<ListApprovalsRequest, ListApprovalsResponse>;
+}
+
+/** What work waits for. */
+export type QueueService = typeof QueueService;
+export const QueueService = {
+  explain: {
+    path: "/windlass.executions.v1.Queue/Explain" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ExplainRequest): Buffer => Buffer.from(ExplainRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ExplainRequest => ExplainRequest.decode(value),
+    responseSerialize: (value: ExplainResponse): Buffer => Buffer.from(ExplainResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ExplainResponse => ExplainResponse.decode(value),
+  },
+  /** How much each of these workers holds; those that hold nothing are left out. */
+  loads: {
+    path: "/windlass.executions.v1.Queue/Loads" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: LoadsRequest): Buffer => Buffer.from(LoadsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): LoadsRequest => LoadsRequest.decode(value),
+    responseSerialize: (value: LoadsResponse): Buffer => Buffer.from(LoadsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): LoadsResponse => LoadsResponse.decode(value),
+  },
+} as const;
+
+export interface QueueServer extends UntypedServiceImplementation {
+  explain: handleUnaryCall<ExplainRequest, ExplainResponse>;
+  /** How much each of these workers holds; those that hold nothing are left out. */
+  loads: handleUnaryCall<LoadsRequest, LoadsResponse>;
 }
 
 function toTimestamp(date: Date): Timestamp {

@@ -1,0 +1,45 @@
+import type {
+  ExplainResponse,
+  FleetService,
+  Verdict,
+} from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
+import type { Db } from '@windlass/runtime/db'
+import type { Handlers } from '@windlass/runtime/rpc'
+import { standingOf } from '../abilities.ts'
+import { lacking } from '../domain/matching.ts'
+import { statusOf } from '../domain/presence.ts'
+import * as fleet from '../store/fleet.ts'
+
+const PAGE_WORKERS = 500
+const MAX_WORKERS = 10_000
+const ANY: Requirement = { packages: [], affinity: {}, runner: '' }
+
+export const fleetHandlers = (db: Db): Handlers<FleetService> => ({
+  explain: ({ requirement = ANY }) => explain(db, requirement),
+})
+
+/** Page by page: the package lists of a whole fleet would be a large answer. */
+async function explain(db: Db, requirement: Requirement): Promise<ExplainResponse> {
+  const verdicts: Verdict[] = []
+  while (verdicts.length < MAX_WORKERS) {
+    const rows = await fleet.page(db, {
+      after: verdicts.at(-1)?.name ?? '',
+      limit: PAGE_WORKERS,
+      withPackages: requirement.packages.length > 0,
+    })
+    verdicts.push(...rows.map((row) => verdictOn(row, requirement)))
+    if (rows.length < PAGE_WORKERS) break
+  }
+  return { verdicts }
+}
+
+function verdictOn(row: fleet.Member, requirement: Requirement): Verdict {
+  const { abilities, capacity } = standingOf(row)
+  return {
+    name: row.name,
+    status: statusOf(row),
+    lacking: [...lacking(requirement, abilities)],
+    capacity,
+  }
+}

@@ -1,0 +1,25 @@
+import type { Queries } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+import { recent } from './records.ts'
+import type { Fitness } from './streams.ts'
+import { live } from './workers.ts'
+
+export interface Member extends Fitness {
+  connected: boolean
+}
+
+interface Page {
+  /** Names that come later; empty: from the first. */
+  after: string
+  limit: number
+  withPackages: boolean
+}
+
+/** Workers that are there or were lately, by name, with what decides which work they may get. */
+export const page = (db: Queries, { after, limit, withPackages }: Page) =>
+  db.rows<Member>(sql`
+    select name, session_id, connection_generation, healthy, changed_at::text as changed_at,
+           ${live} as connected, case when ${withPackages}::bool then packages else '[]' end as packages,
+           resources, labels, runners, max_concurrent_executions
+      from workers w join records using (name)
+     where (${recent}) and name > ${after} order by name limit ${limit}`)

@@ -1,0 +1,33 @@
+import { FleetService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { sql } from '@windlass/runtime/sql'
+import { expect, test } from 'vitest'
+import { setup } from './system.ts'
+
+const requirement = { packages: ['aiohttp>=3'], affinity: { zone: 'a' }, runner: '', cpu: 3 }
+
+test('for each worker it is told what it lacks, all of it, and how it stands', async () => {
+  const { register, join, db, client } = await setup()
+  const fleet = client(FleetService)
+  await join({ name: 'able' })
+  await register({ name: 'away', max_concurrent_executions: 0 })
+  await join({ name: 'ill', labels: {}, packages: [] })
+  await db.run(sql`update workers set healthy = false where name = 'ill'`)
+  await register({ name: 'long-gone' })
+  await db.run(
+    sql`update workers set last_seen_at = now() - interval '1 day' where name = 'long-gone'`,
+  )
+  expect(await fleet.explain({ requirement })).toEqual({
+    verdicts: [
+      { name: 'able', status: 'online', lacking: [], capacity: 2 },
+      { name: 'away', status: 'offline', lacking: [], capacity: 0 },
+      {
+        name: 'ill',
+        status: 'unhealthy',
+        lacking: ["label 'zone' = 'a'", "package 'aiohttp>=3'"],
+        capacity: 2,
+      },
+    ],
+  })
+  const { verdicts } = await fleet.explain({ requirement: undefined })
+  expect(verdicts.every(({ lacking }) => lacking.length === 0)).toBe(true)
+})

@@ -1,0 +1,30 @@
+import type { Queries } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+
+export interface Standing {
+  state: string
+  /** The requirement as it is stored. */
+  body: string
+  /** From 1; 0 for what is not queued. */
+  queue_position: number
+  queued_at?: Date
+  held_by?: string
+  deadline_at?: Date
+}
+
+/** How much of the queue is counted. */
+const MAX_AHEAD = 9_999
+
+/** What an execution needs, who has it, and its place in the queue. */
+export const standing = (db: Queries, execution_id: string) =>
+  db.maybe<Standing>(sql`
+    select e.state, r.body, e.queued_at, e.held_by, e.deadline_at,
+           case when e.queued_at is null then 0 else 1 + (
+             select count(*) filter (where (-first.priority, first.queued_at, first.execution_id)
+                                         < (-e.priority, e.queued_at, e.execution_id))
+               from (select o.priority, o.queued_at, o.execution_id from executions o
+                      where o.requirement_id = e.requirement_id and o.queued_at is not null
+                      order by o.priority desc, o.queued_at, o.execution_id
+                      limit ${MAX_AHEAD}) as first) end as queue_position
+      from executions e join requirements r using (requirement_id)
+     where e.execution_id = ${execution_id}`)
