@@ -17,6 +17,7 @@ test('for each worker it is told what it lacks, all of it, and how it stands', a
     sql`update workers set last_seen_at = now() - interval '1 day' where name = 'long-gone'`,
   )
   expect(await fleet.explain({ requirement })).toEqual({
+    needs: ["label 'zone' = 'a'", 'cpu 3', "package 'aiohttp>=3'"],
     verdicts: [
       { name: 'able', status: 'online', lacking: [], capacity: 2 },
       { name: 'away', status: 'offline', lacking: [], capacity: 0 },

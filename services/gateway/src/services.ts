@@ -1,8 +1,9 @@
 import { CatalogService, type Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
-import { DispatcherService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { DispatcherService, FleetService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import {
   ApprovalsService,
   ExecutionsService,
+  QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { IdentityService, type Session } from '@windlass/proto/windlass/identity/v1/identity'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
@@ -25,9 +26,11 @@ export interface Services {
   settings: Settings
   executions: Executions
   approvals: RpcClient<typeof ApprovalsService>
+  queue: RpcClient<typeof QueueService>
   waiters: Waiters
   catalog: RpcClient<typeof CatalogService>
   dispatcher: RpcClient<typeof DispatcherService>
+  fleet: RpcClient<typeof FleetService>
   scheduler: RpcClient<typeof SchedulerService>
   identity: RpcClient<typeof IdentityService>
   secrets: RpcClient<typeof SecretsService>
@@ -53,8 +56,10 @@ export function connectAll({ services }: Settings) {
   const clients = {
     executions: connect(ExecutionsService, services.executions),
     approvals: connect(ApprovalsService, services.executions),
+    queue: connect(QueueService, services.executions),
     catalog: connect(CatalogService, services.catalog),
     dispatcher: connect(DispatcherService, services.dispatcher),
+    fleet: connect(FleetService, services.dispatcher),
     scheduler: connect(SchedulerService, services.scheduler),
     identity: connect(IdentityService, services.identity),
     secrets: connect(SecretsService, services.identity),

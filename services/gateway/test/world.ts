@@ -1,8 +1,9 @@
 import { CatalogService, type Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
-import { DispatcherService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { DispatcherService, FleetService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import {
   ApprovalsService,
   ExecutionsService,
+  QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
@@ -25,6 +26,8 @@ export interface Scripts {
   catalog?: Script<typeof CatalogService>
   dispatcher?: Script<typeof DispatcherService>
   executions?: Script<typeof ExecutionsService>
+  fleet?: Script<typeof FleetService>
+  queue?: Script<typeof QueueService>
   identity?: Script<typeof IdentityService>
   secrets?: Script<typeof SecretsService>
   configs?: Script<typeof ConfigsService>
@@ -47,13 +50,17 @@ export async function world(scripts: Scripts = {}, env: Record<string, string> =
     SVC_SERVICES__EXECUTIONS: await serveAll(
       [ExecutionsService, { ...executions.handlers, ...scripts.executions }],
       [ApprovalsService, scripts.approvals ?? {}],
+      [QueueService, scripts.queue ?? {}],
     ),
     SVC_SERVICES__IDENTITY: await serveAll(
       [IdentityService, { ...identity, ...scripts.identity }],
       [SecretsService, scripts.secrets ?? {}],
       [ConfigsService, scripts.configs ?? {}],
     ),
-    SVC_SERVICES__DISPATCHER: await serve(DispatcherService, scripts.dispatcher ?? {}),
+    SVC_SERVICES__DISPATCHER: await serveAll(
+      [DispatcherService, scripts.dispatcher ?? {}],
+      [FleetService, scripts.fleet ?? {}],
+    ),
     SVC_SERVICES__SCHEDULER: await serve(SchedulerService, scripts.scheduler ?? {}),
     ...env,
   })

@@ -13,6 +13,7 @@ import * as fleet from '../store/fleet.ts'
 
 const PAGE_WORKERS = 500
 const MAX_WORKERS = 10_000
+const NOTHING = { resources: undefined, packages: () => new Map(), labels: {}, runners: [] }
 const ANY: Requirement = { packages: [], affinity: {}, runner: '' }
 
 export const fleetHandlers = (db: Db): Handlers<FleetService> => ({
@@ -31,7 +32,7 @@ async function explain(db: Db, requirement: Requirement): Promise<ExplainRespons
     verdicts.push(...rows.map((row) => verdictOn(row, requirement)))
     if (rows.length < PAGE_WORKERS) break
   }
-  return { verdicts }
+  return { verdicts, needs: [...lacking(requirement, NOTHING)] }
 }
 
 function verdictOn(row: fleet.Member, requirement: Requirement): Verdict {

@@ -2,6 +2,7 @@ import * as approvals from './approvals.ts'
 import * as configs from './configs.ts'
 import * as docs from './docs.ts'
 import * as executions from './executions.ts'
+import * as explain from './explain.ts'
 import * as health from './health.ts'
 import * as runs from './runs.ts'
 import * as schedules from './schedules.ts'
@@ -17,6 +18,7 @@ export const routes = [
   ...Object.values(workflows),
   ...Object.values(runs),
   ...Object.values(executions),
+  ...Object.values(explain),
   ...Object.values(approvals),
   ...Object.values(workers),
   ...Object.values(workerCalls),

@@ -130,9 +130,11 @@ export interface Verdict {
   capacity: number;
 }
 
-/** By name. */
 export interface ExplainResponse {
+  /** By name. */
   verdicts: Verdict[];
+  /** All that the requirement asks for, in the words of the verdicts. */
+  needs: string[];
 }
 
 function createBaseRuntime(): Runtime {
@@ -1357,13 +1359,16 @@ export const Verdict: MessageFns<Verdict> = {
 };
 
 function createBaseExplainResponse(): ExplainResponse {
-  return { verdicts: [] };
+  return { verdicts: [], needs: [] };
 }
 
 export const ExplainResponse: MessageFns<ExplainResponse> = {
   encode(message: ExplainResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.verdicts) {
       Verdict.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.needs) {
+      writer.uint32(18).string(v!);
     }
     return writer;
   },
@@ -1387,6 +1392,14 @@ export const ExplainResponse: MessageFns<ExplainResponse> = {
             }
 
             message.verdicts.push(Verdict.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.needs.push(reader.string());
             continue;
           }
         }

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import { explain, type Place, type Wait } from './explain.ts'
+
+const wait = (changes: Partial<Wait> = {}): Wait => ({
+  state: 'SCHEDULED',
+  queue_position: 2,
+  held_by: '',
+  deadline_at: null,
+  gates: [],
+  needs: ["label 'zone' = 'eu'", 'cpu 4'],
+  ...changes,
+})
+
+const place = (name: string, changes: Partial<Place> = {}): Place => ({
+  name,
+  status: 'online',
+  lacking: [],
+  capacity: 2,
+  used: 2,
+  ...changes,
+})
+
+const ZONE = "label 'zone' = 'eu'"
+
+const QUEUED: [string, Place[], reason: RegExp, suggestion: string | null][] = [
+  [
+    'without workers',
+    [],
+    /^no worker is connected$/,
+    "a worker with label 'zone' = 'eu' and cpu 4",
+  ],
+  ['with room', [place('w1'), place('w2', { used: 1 })], /number 2 .* has room$/, null],
+  ['with a worker without limit', [place('w1', { capacity: 0, used: 99 })], /has room$/, null],
+  [
+    'with full workers',
+    [place('w1', { capacity: 1, used: 3 }), place('w2')],
+    /number 2 .* full$/,
+    "2 more free slots on 'w2', which holds 2 of 2",
+  ],
+  [
+    'with one that lacks a label and one that lacks more',
+    [place('w1', { lacking: [ZONE, 'cpu 4'] }), place('w2', { lacking: [ZONE] })],
+    /^none of the 2 connected workers can run it$/,
+    "a worker with label 'zone' = 'eu', else like 'w2'",
+  ],
+  [
+    'with one that is unhealthy',
+    [place('w1', { status: 'unhealthy' }), place('w2', { lacking: [ZONE] })],
+    /^none of the 2 connected workers/,
+    "'w1' to report that it is healthy again",
+  ],
+  [
+    'with one that left',
+    [place('w1', { status: 'offline' }), place('w2', { lacking: [ZONE] })],
+    /^the one connected worker cannot run it$/,
+    "'w1' to connect again",
+  ],
+  [
+    'with none but those who left, and would not do',
+    [place('w1', { status: 'offline', lacking: [ZONE, 'cpu 4'] })],
+    /^no worker is connected$/,
+    "a worker with label 'zone' = 'eu' and cpu 4, else like 'w1'",
+  ],
+]
+
+test.each(QUEUED)('queued work %s', (...[, places, reason, suggestion]) => {
+  const explained = explain(wait(), places)
+  expect(explained.reason).toMatch(reason)
+  expect(explained.suggestion).toBe(suggestion)
+})
+
+const held = { queue_position: 0, held_by: 'w1' }
+
+const OTHERS: [string, Partial<Wait>, Place[], reason: RegExp, suggestion: string | null][] = [
+  ['an end', { state: 'FAILED' }, [], /^it has ended: FAILED$/, null],
+  ['a pause', { state: 'PAUSED' }, [], /^it is paused until somebody resumes it$/, 'a resume'],
+  [
+    'a gate',
+    { state: 'PAUSED', gates: ['pay', 'send'] },
+    [],
+    /approval of 'pay', 'send'$/,
+    "a decision on 'pay', e.g. by POST /executions/{id}/authorize/{task}",
+  ],
+  [
+    'a lease',
+    { ...held, deadline_at: '2026-01-02T03:04:05.000Z' },
+    [place('w1')],
+    /given to worker 'w1'.* claim it, until 2026-01-02T03:04:05.000Z$/,
+    null,
+  ],
+  [
+    'a claim',
+    { ...held, state: 'RUNNING' },
+    [place('w1')],
+    /^it is not waiting: worker 'w1'/,
+    null,
+  ],
+  ['a cancel', { ...held, state: 'CANCELLING' }, [place('w1')], /'w1' was told to stop/, null],
+  [
+    'a holder that left',
+    { ...held, state: 'RUNNING' },
+    [place('w1', { status: 'offline' }), place('w2')],
+    /'w1' has it but is not connected/,
+    "'w1' to connect again",
+  ],
+]
+
+test.each(OTHERS)('%s is named', (...[, changes, places, reason, suggestion]) => {
+  const explained = explain(wait({ queue_position: 0, ...changes }), places)
+  expect(explained.reason).toMatch(reason)
+  expect(explained.suggestion).toBe(suggestion)
+})

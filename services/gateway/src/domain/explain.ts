@@ -1,0 +1,119 @@
+/** What is known of an execution's wait. Times are RFC 3339. */
+export interface Wait {
+  state: string
+  /** From 1; 0 for what is not queued. */
+  queue_position: number
+  /** Who has it now; empty for nobody. */
+  held_by: string
+  deadline_at: string | null
+  /** The tasks that wait for somebody's approval. */
+  gates: readonly string[]
+  /** What it asks of a worker, in words. */
+  needs: readonly string[]
+}
+
+/** A worker, as far as this work is concerned. */
+export interface Place {
+  name: string
+  status: string
+  /** Everything that the work needs and it lacks, in words. */
+  lacking: readonly string[]
+  /** 0: unlimited. */
+  capacity: number
+  /** How much it holds. */
+  used: number
+}
+
+export interface Explanation {
+  reason: string
+  /** The smallest change that would help; null where there is nothing to change. */
+  suggestion: string | null
+}
+
+const FINAL = ['COMPLETED', 'FAILED', 'CANCELLED']
+
+export const isEligible = ({ status, lacking }: Place): boolean =>
+  status === 'online' && lacking.length === 0
+
+/** Why an execution does not run, and the smallest change that would make it. */
+export function explain(wait: Wait, places: readonly Place[]): Explanation {
+  if (FINAL.includes(wait.state)) return because(`it has ended: ${wait.state}`)
+  if (wait.state === 'PAUSED') return paused(wait)
+  if (wait.held_by !== '') return held(wait, places)
+  if (wait.queue_position > 0) return queued(wait, places)
+  return because('it is on its way from one state to the next; ask again')
+}
+
+const because = (reason: string, suggestion: string | null = null): Explanation => ({
+  reason,
+  suggestion,
+})
+
+function paused({ gates }: Wait): Explanation {
+  if (gates.length === 0) return because('it is paused until somebody resumes it', 'a resume')
+  const tasks = gates.map((task) => `'${task}'`).join(', ')
+  return because(
+    `it waits for somebody's approval of ${tasks}`,
+    `a decision on '${gates[0]}', e.g. by POST /executions/{id}/authorize/{task}`,
+  )
+}
+
+function held({ state, held_by, deadline_at }: Wait, places: readonly Place[]): Explanation {
+  const until = deadline_at === null ? '' : `, until ${deadline_at}`
+  const isThere = places.some(({ name, status }) => name === held_by && status !== 'offline')
+  if (!isThere)
+    return because(
+      `worker '${held_by}' has it but is not connected; it returns to the queue when the worker is evicted`,
+      `'${held_by}' to connect again`,
+    )
+  if (state === 'CANCELLING')
+    return because(`worker '${held_by}' was told to stop and has time to answer${until}`)
+  if (state.endsWith('SCHEDULED'))
+    return because(`it was given to worker '${held_by}', which has time to claim it${until}`)
+  return because(`it is not waiting: worker '${held_by}' has claimed it`)
+}
+
+function queued({ queue_position, needs }: Wait, places: readonly Place[]): Explanation {
+  const eligible = places.filter(isEligible)
+  if (eligible.some(hasRoom))
+    return because(
+      `it merely waits for its turn: number ${queue_position} in the queue, and a worker has room`,
+    )
+  const [freest] = [...eligible].sort((a, b) => b.capacity - b.used - (a.capacity - a.used))
+  if (freest)
+    return because(
+      `it is number ${queue_position} in the queue, and every worker that can run it is full`,
+      `${slots(queue_position)} on '${freest.name}', which holds ${freest.used} of ${freest.capacity}`,
+    )
+  const connected = places.filter(({ status }) => status !== 'offline').length
+  const reason =
+    connected === 0
+      ? 'no worker is connected'
+      : connected === 1
+        ? 'the one connected worker cannot run it'
+        : `none of the ${connected} connected workers can run it`
+  return because(reason, remedy(needs, places))
+}
+
+const hasRoom = ({ capacity, used }: Place) => capacity === 0 || used < capacity
+
+/** By what has to change: first nothing but a worker's standing, then as few of its properties as possible. */
+function remedy(needs: readonly string[], places: readonly Place[]): string {
+  const [nearest] = [...places].sort((a, b) => costOf(a) - costOf(b))
+  if (!nearest) return needs.length === 0 ? 'a worker' : `a worker with ${listed(needs)}`
+  const { name, status, lacking } = nearest
+  if (lacking.length > 0) return `a worker with ${listed(lacking)}, else like '${name}'`
+  return status === 'unhealthy'
+    ? `'${name}' to report that it is healthy again`
+    : `'${name}' to connect again`
+}
+
+const STANDING_COST: Partial<Record<string, number>> = { online: 0, unhealthy: 1, offline: 2 }
+
+const costOf = ({ status, lacking }: Place): number =>
+  lacking.length * 3 + (STANDING_COST[status] ?? 3)
+
+const listed = (parts: readonly string[]): string =>
+  parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`
+
+const slots = (number: number) => `${number} more free ${number === 1 ? 'slot' : 'slots'}`

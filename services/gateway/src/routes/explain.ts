@@ -1,0 +1,95 @@
+import type { Verdict } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import type { ExplainResponse } from '@windlass/proto/windlass/executions/v1/executions'
+import { z } from 'zod'
+import { listApprovals } from '../approvals.ts'
+import { explain, isEligible, type Place } from '../domain/explain.ts'
+import { route } from '../route.ts'
+import type { Services } from '../services.ts'
+import { timeOf } from './answers.ts'
+
+const amount = z.number().nullable()
+
+const Explanation = z
+  .object({
+    execution_id: z.string(),
+    state: z.string(),
+    reason: z.string(),
+    /** Counted up to 10,000; null when it is not queued. */
+    queue_position: z.int().nullable(),
+    queued_at: z.string().nullable(),
+    held_by: z.string().nullable(),
+    deadline_at: z.string().nullable(),
+    requirement: z.object({
+      cpu: amount,
+      memory: amount,
+      disk: amount,
+      gpu: amount,
+      packages: z.array(z.string()),
+      affinity: z.record(z.string(), z.string()),
+      runner: z.string().nullable(),
+    }),
+    workers: z.array(
+      z.object({
+        name: z.string(),
+        status: z.string(),
+        eligible: z.boolean(),
+        unmet: z.string().nullable(),
+        used: z.int(),
+        capacity: z.int().nullable(),
+      }),
+    ),
+    suggestion: z.string().nullable(),
+  })
+  .meta({ id: 'ExecutionExplanation' })
+
+export const explainExecution = route('get', '/executions/{execution_id}/explain', {
+  summary: 'Why an execution does not run, and the smallest change that would make it',
+  access: 'execution:{execution_id}:read',
+  returns: Explanation,
+  async handle({ params: { execution_id }, services }) {
+    const standing = await services.queue.explain({ execution_id })
+    const [{ verdicts, needs }, gates] = await Promise.all([
+      services.fleet.explain({ requirement: standing.requirement }),
+      gatesOf(services, execution_id, standing),
+    ])
+    const places = await placesOf(services, verdicts)
+    const deadline_at = timeOf(standing.deadline_at)
+    return {
+      execution_id,
+      state: standing.state,
+      ...explain({ ...standing, deadline_at, gates, needs }, places),
+      queue_position: standing.queue_position || null,
+      queued_at: timeOf(standing.queued_at),
+      held_by: standing.held_by || null,
+      deadline_at,
+      requirement: requirementOf(standing),
+      workers: places.map((place) => ({
+        name: place.name,
+        status: place.status,
+        eligible: isEligible(place),
+        unmet: place.lacking[0] ?? null,
+        used: place.used,
+        capacity: place.capacity || null,
+      })),
+    }
+  },
+})
+
+function requirementOf({ requirement }: ExplainResponse) {
+  const { cpu = null, memory = null, disk = null, gpu = null } = requirement ?? {}
+  const { packages = [], affinity = {}, runner = '' } = requirement ?? {}
+  return { cpu, memory, disk, gpu, packages, affinity, runner: runner || null }
+}
+
+/** The tasks of a paused execution that wait to be approved, the first asked first. */
+async function gatesOf(services: Services, execution_id: string, { state }: ExplainResponse) {
+  if (state !== 'PAUSED') return []
+  const { approvals } = await listApprovals(services, { execution_id, status: 'pending' })
+  return approvals.map(({ task_name }) => task_name).reverse()
+}
+
+async function placesOf({ queue }: Services, verdicts: readonly Verdict[]): Promise<Place[]> {
+  const { loads } = await queue.loads({ worker_names: verdicts.map(({ name }) => name) })
+  const used = new Map(loads.map((load) => [load.worker_name, load.used]))
+  return verdicts.map((verdict) => ({ ...verdict, used: used.get(verdict.name) ?? 0 }))
+}
