@@ -26,6 +26,25 @@ export async function emptyDatabase(defer: Defer = withTest): Promise<string> {
   return url.href
 }
 
+/** All columns of all rows in a database, as text, a line each: what somebody sees who gets hold of it. */
+export async function contentsOf(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const tables = await client.query<{ name: string }>(`
+      select format('%I.%I', schemaname, tablename) as name from pg_tables
+       where schemaname not in ('pg_catalog', 'information_schema')`)
+    let lines = ''
+    for (const { name } of tables.rows) {
+      const { rows } = await client.query<{ line: string }>(`select t::text as line from ${name} t`)
+      lines += rows.map(({ line }) => `${name} ${line}\n`).join('')
+    }
+    return lines
+  } finally {
+    await client.end()
+  }
+}
+
 /** The URL of a part that the test set-up provides. */
 export function testUrl(name: 'TEST_POSTGRES_URL' | 'TEST_NATS_URL' | 'TEST_REDIS_URL'): string {
   const url = process.env[name]

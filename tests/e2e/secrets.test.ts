@@ -1,0 +1,87 @@
+import { contentsOf } from '@windlass/testkit/database'
+import { startSystem } from '@windlass/testkit/system'
+import { expect, test } from 'vitest'
+import { client } from './api.ts'
+
+const ENV = { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'a key for this test alone' }
+const CANARY = 'canary-7c2e1a'
+
+const SOURCE = `
+import hashlib
+
+from windlass import ExecutionContext, task, workflow
+
+
+@task.with_options(secret_requests=["db password", "port"], config_requests=["limit"])
+async def connect(secrets, config):
+    digest = hashlib.sha256(secrets["db password"].encode()).hexdigest()
+    return [digest, secrets["port"], config["limit"]]
+
+
+@workflow
+async def uses_secrets(context: ExecutionContext):
+    return await connect()
+`
+
+/** Declares nothing, and asks as a task would that does. */
+const SNEAKY = `
+from windlass import ExecutionContext, task, workflow
+
+options = {"secret_requests": ["db password"]}
+
+
+async def peek(secrets):
+    return secrets["db password"]
+
+
+@workflow
+async def sneaks(context: ExecutionContext):
+    return await task.with_options(**options)(peek)()
+`
+
+test('a task gets the secrets that it declares, and they are written down nowhere', async () => {
+  const system = await startSystem({ env: ENV })
+  const api = client(system.url)
+  await api.json('POST', '/admin/secrets', { name: 'db password', value: CANARY })
+  await api.json('POST', '/admin/secrets', { name: 'port', value: 5432 })
+  await api.json('POST', '/admin/configs', { name: 'limit', value: { rows: 10 } })
+  await api.upload(SOURCE)
+
+  const done = await api.run('uses_secrets', 'sync')
+  expect(done).toMatchObject({
+    state: 'COMPLETED',
+    output: [expect.stringMatching(/^[0-9a-f]{64}$/), 5432, { rows: 10 }],
+  })
+  expect(await api.json('POST', '/admin/secrets/batch', ['db password'])).toEqual({
+    'db password': CANARY,
+  })
+
+  const services = ['gateway', 'identity', 'executions', 'dispatcher', 'catalog'] as const
+  const written = [
+    JSON.stringify(await api.status(done.execution_id)),
+    await contentsOf(system.database),
+    ...services.flatMap((service) => system.of(service).map(({ output }) => output)),
+  ].join('\n')
+  expect(written).toContain(done.execution_id)
+  for (const form of ['utf8', 'hex', 'base64'] as const)
+    expect(written).not.toContain(Buffer.from(CANARY).toString(form).replaceAll('=', ''))
+})
+
+test('a secret that the workflow does not declare, or that is not there, fails the task', async () => {
+  const system = await startSystem({ env: ENV })
+  const api = client(system.url)
+  await api.upload(SNEAKY)
+  await api.upload(SOURCE)
+  await api.json('POST', '/admin/secrets', { name: 'db password', value: CANARY })
+
+  const refused = await api.run('sneaks', 'sync')
+  expect(refused.state, JSON.stringify(refused)).toBe('FAILED')
+  expect(refused.output).toMatchObject({
+    message: "Secrets not declared by workflow: ['db password']",
+  })
+  const missing = await api.run('uses_secrets', 'sync')
+  expect(missing.state).toBe('FAILED')
+  expect(missing.output).toMatchObject({
+    message: "The following secrets were not found: ['port']",
+  })
+})
