@@ -6,6 +6,7 @@ import {
   executionShow,
 } from './commands/execution.ts'
 import { mcp } from './commands/mcp.ts'
+import { secretDelete, secretGet, secretList, secretSet } from './commands/secret.ts'
 import { serverBootstrapToken, serverStart } from './commands/server.ts'
 import { workerStart } from './commands/worker.ts'
 import { workflowList, workflowRun, workflowStatus, workflowUpload } from './commands/workflow.ts'
@@ -23,5 +24,9 @@ export const commands: readonly Command[] = [
   executionShow,
   executionResume,
   executionCancel,
+  secretSet,
+  secretGet,
+  secretList,
+  secretDelete,
   mcp,
 ]

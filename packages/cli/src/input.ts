@@ -13,6 +13,13 @@ export async function inputOf(given: string | undefined): Promise<string> {
   return payloadOf(given ?? '')
 }
 
+/** A value that is text, not JSON: `@file`, `-` for standard input, else as given. The line end at its end is not part of it. */
+export async function textOf(given: string): Promise<string> {
+  const read = given === '-' ? await text(process.stdin) : undefined
+  const kept = given.startsWith('@') ? contentOf(given.slice(1)).toString('utf8') : read
+  return kept?.replace(/\r?\n$/, '') ?? given
+}
+
 /** A file's bytes, or a Failure that says why not. */
 export function contentOf(path: string): Buffer {
   try {

@@ -143,6 +143,32 @@ test('an execution is shown, resumed and cancelled by its id alone', async () =>
   expect(await windlass('execution', 'cancel', ID, '--wait')).toMatchObject({ status: 0 })
 })
 
+test('a secret is text unless it is said to be JSON, and is printed as it was given', async () => {
+  const { api, windlass } = await setup()
+  const file = await fileOf('-----BEGIN-----\nabc\n')
+  api.answers.set('POST /admin/secrets', { body: '{"status":"success","message":"saved"}' })
+  for (const given of [['5432'], [`@${file}`], ['--json', '{"n":9007199254740993}']])
+    expect(await windlass('secret', 'set', 'db port', ...given)).toMatchObject({ out: 'saved\n' })
+  expect(api.seen.map(({ body }) => body)).toEqual([
+    '{"name":"db port","value":"5432"}',
+    '{"name":"db port","value":"-----BEGIN-----\\nabc"}',
+    '{"name":"db port","value":{"n":9007199254740993}}',
+  ])
+
+  const shown = [
+    ['"a\\nb"', 'a\nb\n'],
+    ['9007199254740993', '9007199254740993\n'],
+  ]
+  for (const [value, out] of shown) {
+    api.answers.set('GET /admin/secrets/db%20port', { body: `{"name":"db port","value":${value}}` })
+    expect(await windlass('secret', 'get', 'db port')).toMatchObject({ status: 0, out })
+  }
+  api.answers.set('GET /admin/secrets', { body: '["a","db port"]' })
+  expect(await windlass('secret', 'list')).toMatchObject({ out: 'a\ndb port\n' })
+  api.answers.set('DELETE /admin/secrets/a%2Bb', { body: '{"message":"deleted"}' })
+  expect(await windlass('secret', 'delete', 'a+b')).toMatchObject({ out: 'deleted\n' })
+})
+
 test('calls carry the token of the environment', async () => {
   const { api, windlass } = await setup({ SVC_AUTH_TOKEN: 'ci.secret' })
   api.answers.set('GET /workflows', { body: '[]' })
@@ -179,6 +205,9 @@ test.each([
   [['workflow', 'list', 'extra'], "unexpected argument 'extra'"],
   [['workflow', 'list', '--colour'], "Unknown option '--colour'"],
   [['execution', 'show', '..'], 'Invalid execution id'],
+  [['secret', 'get', 'a/b'], 'Invalid secret name'],
+  [['secret', 'set', '..', 'x'], 'Invalid secret name'],
+  [['secret', 'set', 'a', '{', '--json'], 'the value is not JSON'],
   [['workflow', 'fly'], "unknown command 'workflow fly'"],
   [['fly'], "unknown command 'fly'"],
 ])('%j is misuse and asks the server nothing', async (argv, expected) => {
