@@ -73,6 +73,7 @@ export function batchOf(
   return new JsonText(`{${asked.map(({ name, value }) => `${quote(name)}:${value}`).join(',')}}`)
 }
 
+/** A name with its value, spliced. */
 export const entryView = ({ name, value_json }: Entry): JsonText =>
   new JsonText(`{"name":${quote(name)},"value":${value_json}}`)
 

@@ -18,7 +18,7 @@ export class Unreadable extends Error {
 }
 
 const KEY_BYTES = 32
-export const KEY_ID_BYTES = 8
+const KEY_ID_BYTES = 8
 export const MATERIAL_BYTES = KEY_BYTES + KEY_ID_BYTES
 export const NONCE_BYTES = 12
 
