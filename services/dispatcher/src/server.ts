@@ -68,8 +68,9 @@ export const start: Start = async (settings, { log, teardown }) => {
 
   const rpc = new RpcServer(log)
   teardown.add('rpc server', () => rpc.stop())
-  rpc.serve(DispatcherService, handlers({ ...parts, flipped: () => tick.poke() }))
-  rpc.serve(FleetService, fleetHandlers(db))
+  const answering = { ...parts, flipped: () => tick.poke() }
+  rpc.serve(DispatcherService, handlers(answering))
+  rpc.serve(FleetService, fleetHandlers(answering))
 
   const leasing = leaseLoop({ ...parts, executions, dispatch })
   const poke = () => leasing.poke()

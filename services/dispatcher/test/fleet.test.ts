@@ -32,3 +32,27 @@ test('for each worker it is told what it lacks, all of it, and how it stands', a
   const { verdicts } = await fleet.explain({ requirement: undefined })
   expect(verdicts.every(({ lacking }) => lacking.length === 0)).toBe(true)
 })
+
+test('pongs of many workers are taken together, and each is refused for itself', async () => {
+  const { register, client, rpc, name } = await setup()
+  const fleet = client(FleetService)
+  const [known, other] = [name(), name()]
+  const { session_id } = await register({ name: known })
+  await register({ name: other })
+  const pong = (worker: string, session = '') => ({
+    name: worker,
+    session_id: session,
+    healthy: true,
+    metrics: { values: { load: 0.5 } },
+  })
+  const { refusals } = await fleet.pongs({
+    pongs: [pong('nobody'), pong(known, session_id), pong(other, session_id), pong(other)],
+  })
+  expect(refusals).toEqual([
+    { index: 0, kind: 'not_found', message: "Worker 'nobody' not found" },
+    { index: 2, kind: 'unauthenticated', message: 'This session of the worker has ended' },
+  ])
+  for (const worker of [known, other])
+    await expect.poll(async () => (await rpc.get({ name: worker })).metrics).toEqual({ load: 0.5 })
+  expect(await fleet.pongs({ pongs: [] })).toEqual({ refusals: [] })
+})

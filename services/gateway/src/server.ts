@@ -12,6 +12,7 @@ import { requestLog } from './http/request-log.ts'
 import { InputSchemas } from './input-schemas.ts'
 import { Waiters } from './live/waiters.ts'
 import { openapi } from './openapi.ts'
+import { Pongs } from './pongs.ts'
 import { routes } from './routes/index.ts'
 import { connectAll, rememberedBy, type Services } from './services.ts'
 
@@ -36,6 +37,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     ...rememberedBy(redis, clients),
     settings,
     executions,
+    pongs: new Pongs(clients.fleet),
     waiters,
     health,
     bus,

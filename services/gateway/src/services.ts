@@ -20,6 +20,7 @@ import type { Executions } from './executions.ts'
 import type { Health } from './health.ts'
 import type { InputSchemas } from './input-schemas.ts'
 import type { Waiters } from './live/waiters.ts'
+import type { Pongs } from './pongs.ts'
 
 /** Everything that rules and handlers reach. */
 export interface Services {
@@ -31,6 +32,7 @@ export interface Services {
   catalog: RpcClient<typeof CatalogService>
   dispatcher: RpcClient<typeof DispatcherService>
   fleet: RpcClient<typeof FleetService>
+  pongs: Pongs
   scheduler: RpcClient<typeof SchedulerService>
   identity: RpcClient<typeof IdentityService>
   secrets: RpcClient<typeof SecretsService>

@@ -126,10 +126,10 @@ test('progress of the owner is passed on to whoever follows', async () => {
 test('a pong passes on health and metrics; metrics that are none are left out', async () => {
   const pongs: PongRequest[] = []
   const { json, call } = await world({
-    dispatcher: {
-      async pong(request) {
-        pongs.push(request)
-        return {}
+    fleet: {
+      async pongs(request) {
+        pongs.push(...request.pongs)
+        return { refusals: [] }
       },
     },
   })

@@ -10,14 +10,16 @@ import { standingOf } from '../abilities.ts'
 import { lacking } from '../domain/matching.ts'
 import { statusOf } from '../domain/presence.ts'
 import * as fleet from '../store/fleet.ts'
+import { type Ponging, takePongs } from './pong.ts'
 
 const PAGE_WORKERS = 500
 const MAX_WORKERS = 10_000
 const NOTHING = { resources: undefined, packages: () => new Map(), labels: {}, runners: [] }
 const ANY: Requirement = { packages: [], affinity: {}, runner: '' }
 
-export const fleetHandlers = (db: Db): Handlers<FleetService> => ({
-  explain: ({ requirement = ANY }) => explain(db, requirement),
+export const fleetHandlers = (service: Ponging & { db: Db }): Handlers<FleetService> => ({
+  explain: ({ requirement = ANY }) => explain(service.db, requirement),
+  pongs: ({ pongs }) => takePongs(service, pongs),
 })
 
 /** Page by page: the package lists of a whole fleet would be a large answer. */

@@ -1,5 +1,10 @@
-import type { PongRequest } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import type {
+  PongRefusal,
+  PongRequest,
+  PongsResponse,
+} from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { Fault, notFound } from '@windlass/runtime/faults'
+import { outageOf } from '@windlass/runtime/outage'
 import type { Callers } from '../callers.ts'
 import { metricsJson } from '../domain/presence.ts'
 import type { Pulse } from '../pulse.ts'
@@ -28,4 +33,26 @@ export async function pong(
   if (session ? session.healthy === healthy : healthy) return
   session?.feel(healthy)
   flipped()
+}
+
+/** Takes in those of many workers, each for itself. */
+export async function takePongs(
+  service: Ponging,
+  pongs: readonly PongRequest[],
+): Promise<PongsResponse> {
+  const answers = await Promise.all(
+    pongs.map((request, index) =>
+      pong(service, request).then(
+        () => [],
+        (error) => [refusalOf(index, error)],
+      ),
+    ),
+  )
+  return { refusals: answers.flat() }
+}
+
+function refusalOf(index: number, error: unknown): PongRefusal {
+  const fault = error instanceof Fault ? error : outageOf(error)
+  if (!fault) throw error
+  return { index, kind: fault.kind, message: fault.message }
 }

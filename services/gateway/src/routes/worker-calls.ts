@@ -3,7 +3,7 @@ import { Progress } from '@windlass/proto/windlass/signals/v1/signals'
 import { unprocessable } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import { z } from 'zod'
-import { cut, optionalJson } from '../body.ts'
+import { cutReport, optionalJson } from '../body.ts'
 import { readCheckpoint } from '../domain/checkpoint.ts'
 import { readMetrics } from '../domain/pong.ts'
 import { inMessages, readProgress } from '../domain/progress.ts'
@@ -20,7 +20,7 @@ export const pong = route('post', '/workers/{name}/pong', {
   returns: Ok,
   async handle({ params, body, found: { session_id }, services }) {
     const metrics = readMetrics(body?.metrics)
-    await services.dispatcher.pong({
+    await services.pongs.take({
       name: params.name,
       session_id,
       healthy: body?.healthy ?? true,
@@ -78,7 +78,7 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
   summary: 'Persist the progress of a claimed execution',
   access: 'own worker',
   raw: true,
-  body: cut(Checkpoint, readCheckpoint),
+  body: cutReport(Checkpoint, readCheckpoint),
   returns: ExecutionView,
   async handle({ params: { execution_id }, body, found, services, x }) {
     if (parseId(body.execution_id) !== execution_id)
@@ -123,7 +123,7 @@ export const progress = route('post', '/workers/{name}/progress/{execution_id}',
   summary: 'Forward what tasks report to whoever follows the execution',
   access: 'own worker',
   raw: true,
-  body: cut(ProgressItems, (text) => readProgress(text, new Date().toISOString())),
+  body: cutReport(ProgressItems, (text) => readProgress(text, new Date().toISOString())),
   returns: Ok,
   async handle({ params: { execution_id }, body, found, services, x }) {
     const command: Command = {

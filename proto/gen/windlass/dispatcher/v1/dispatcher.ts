@@ -103,6 +103,23 @@ export interface Metrics_ValuesEntry {
 export interface PongResponse {
 }
 
+export interface PongsRequest {
+  pongs: PongRequest[];
+}
+
+/** Those that are not named were taken. */
+export interface PongsResponse {
+  refusals: PongRefusal[];
+}
+
+export interface PongRefusal {
+  /** Its place in the request. */
+  index: number;
+  /** A kind of fault. */
+  kind: string;
+  message: string;
+}
+
 export interface ListRequest {
   /** Empty: every status. */
   status: string;
@@ -1095,6 +1112,166 @@ export const PongResponse: MessageFns<PongResponse> = {
   },
 };
 
+function createBasePongsRequest(): PongsRequest {
+  return { pongs: [] };
+}
+
+export const PongsRequest: MessageFns<PongsRequest> = {
+  encode(message: PongsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.pongs) {
+      PongRequest.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PongsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePongsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pongs.push(PongRequest.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePongsResponse(): PongsResponse {
+  return { refusals: [] };
+}
+
+export const PongsResponse: MessageFns<PongsResponse> = {
+  encode(message: PongsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.refusals) {
+      PongRefusal.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PongsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePongsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.refusals.push(PongRefusal.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePongRefusal(): PongRefusal {
+  return { index: 0, kind: "", message: "" };
+}
+
+export const PongRefusal: MessageFns<PongRefusal> = {
+  encode(message: PongRefusal, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.index !== 0) {
+      writer.uint32(8).int32(message.index);
+    }
+    if (message.kind !== "") {
+      writer.uint32(18).string(message.kind);
+    }
+    if (message.message !== "") {
+      writer.uint32(26).string(message.message);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PongRefusal {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePongRefusal();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.index = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseListRequest(): ListRequest {
   return { status: "" };
 }
@@ -1472,6 +1649,16 @@ export interface DispatcherServer extends UntypedServiceImplementation {
 /** What concerns many workers at once. Any replica answers. */
 export type FleetService = typeof FleetService;
 export const FleetService = {
+  /** Heartbeat answers of many workers; a refused one does not touch its neighbours. Safe to repeat. */
+  pongs: {
+    path: "/windlass.dispatcher.v1.Fleet/Pongs" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: PongsRequest): Buffer => Buffer.from(PongsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PongsRequest => PongsRequest.decode(value),
+    responseSerialize: (value: PongsResponse): Buffer => Buffer.from(PongsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PongsResponse => PongsResponse.decode(value),
+  },
   /** What each worker that is there, or was lately, lacks for work with this requirement. */
   explain: {
     path: "/windlass.dispatcher.v1.Fleet/Explain" as const,
@@ -1485,6 +1672,8 @@ export const FleetService = {
 } as const;
 
 export interface FleetServer extends UntypedServiceImplementation {
+  /** Heartbeat answers of many workers; a refused one does not touch its neighbours. Safe to repeat. */
+  pongs: handleUnaryCall<PongsRequest, PongsResponse>;
   /** What each worker that is there, or was lately, lacks for work with this requirement. */
   explain: handleUnaryCall<ExplainRequest, ExplainResponse>;
 }

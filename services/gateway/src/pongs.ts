@@ -1,0 +1,42 @@
+import type { FleetService, PongRequest } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { Fault, type Kind } from '@windlass/runtime/faults'
+import { Gather } from '@windlass/runtime/gather'
+import type { RpcClient } from '@windlass/runtime/rpc-client'
+import { orAlone, persistently } from './batches.ts'
+
+type Outcome = { value: Fault | undefined } | { error: unknown }
+
+/** Two, so that a dispatcher that hangs does not hold up what another one would take. */
+const LANES = 2
+/** Far below the silence that has a worker evicted. */
+const CALL_MS = 3_000
+
+/** Heartbeat answers on their way to a dispatcher: those that come while a call is under way go together with the next. */
+export class Pongs {
+  readonly #fleet: Pick<RpcClient<typeof FleetService>, 'pongs'>
+  readonly #gather: Gather<PongRequest, Outcome>
+
+  constructor(fleet: Pick<RpcClient<typeof FleetService>, 'pongs'>) {
+    this.#fleet = fleet
+    this.#gather = new Gather((pongs) => orAlone(pongs, (some) => this.#send(some)), {
+      lanes: LANES,
+    })
+  }
+
+  /** Resolves once it was taken, or throws why this one was refused. */
+  async take(pong: PongRequest): Promise<void> {
+    const outcome = await this.#gather.add(pong)
+    if ('error' in outcome) throw outcome.error
+    if (outcome.value) throw outcome.value
+  }
+
+  async #send(pongs: readonly PongRequest[]): Promise<(Fault | undefined)[]> {
+    const request = { pongs: [...pongs] }
+    const call = () => this.#fleet.pongs(request, { timeoutMs: CALL_MS })
+    const { refusals } = await persistently(call)
+    const answers = new Array<Fault | undefined>(pongs.length).fill(undefined)
+    for (const { index, kind, message } of refusals)
+      answers[index] = new Fault(kind as Kind, message)
+    return answers
+  }
+}

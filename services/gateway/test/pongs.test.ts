@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { world } from './world.ts'
+
+test('each of many pongs has its own answer, also when the dispatcher breaks over one', async () => {
+  const { call } = await world({
+    fleet: {
+      async pongs({ pongs }) {
+        if (pongs.some(({ name }) => name === 'odd')) throw new Error('a bug')
+        const refusals = pongs.flatMap(({ name }, index) =>
+          name === 'ended' ? [{ index, kind: 'unauthenticated', message: 'It has ended' }] : [],
+        )
+        return { refusals }
+      },
+    },
+  })
+  const statuses = await Promise.all(
+    ['a', 'b', 'ended', 'c', 'odd', 'd'].map(async (name) => {
+      const { status } = await call('POST', `/workers/${name}/pong`)
+      return status
+    }),
+  )
+  expect(statuses).toEqual([200, 200, 401, 200, 500, 200])
+})
