@@ -1,4 +1,5 @@
 import { startInfra } from './infra.mjs'
+import { written } from './logs.mjs'
 import { canBind } from './ports.mjs'
 import { ensurePython } from './python.mjs'
 import { migrate, startServices, startWorkers } from './system.mjs'
@@ -49,5 +50,7 @@ function untilOnline(processes, worker, { url, workers }) {
     const known = await response.json()
     return known.filter(({ status }) => status === 'online').length >= workers
   }
-  return processes.untilReady(worker, online, WORKER_LIMIT_MS)
+  // One that was connected and died has shown that it can; it is started again like any other.
+  const wasThere = () => / connected /.test(written(worker))
+  return processes.untilReady(worker, async () => wasThere() || online(), WORKER_LIMIT_MS)
 }

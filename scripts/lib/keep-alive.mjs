@@ -14,9 +14,11 @@ export function pauseAfter(failures) {
 
 /**
  * Starts a child again, on the same ports, each time it ends by itself, and says so. Resolves when
- * this process is to stop; throws when the child does not stay alive.
+ * this process is to stop; throws when the child does not stay alive. One that is `expendable` may
+ * die as often as it likes: a worker runs what people upload, and that may kill it.
  */
 export async function keepAlive({ processes, progress }, child) {
+  const { expendable = false } = child.program
   let current = child
   let failures = 0
   for (;;) {
@@ -25,7 +27,7 @@ export async function keepAlive({ processes, progress }, child) {
     if (stopSignal.aborted) return
     failures = Date.now() - began > STEADY_MS ? 1 : failures + 1
     const what = `${current.name} ended (${describe(end)}); its log: ${current.logFile}`
-    if (failures > FAILURES_MAX)
+    if (failures > FAILURES_MAX && !expendable)
       throw new Error(`${what}\nIt does not stay alive, so all is stopped.`)
     const pauseMs = pauseAfter(failures)
     progress.note(`! ${what}; starting it again in ${pauseMs / 1000} s`)

@@ -8,6 +8,7 @@ import { drawPorts, INNER, OUTER, serviceEnv } from './topology.mjs'
 
 const READY_LIMIT_MS = 30_000
 const DRAWS_MAX = 5
+const DRAIN_S = 3
 const STARTED = /"msg":"started"/
 
 // what is stopped first has the highest tier; PostgreSQL, NATS and Redis have none
@@ -60,14 +61,17 @@ function startService(name, context) {
 export function startWorkers({ dir, processes, python }, { count, url }) {
   const tokenFile = path.join(dir, 'home/bootstrap-token')
   const args = ['-m', 'windlass.worker', 'start', '--server-url', url]
+  // What it runs then goes back to the queue before the services stop.
+  const drain = ['--drain-timeout', String(DRAIN_S)]
   return Array.from({ length: count }, (_, index) =>
     processes.start({
       name: `worker-${index + 1}`,
       command: python,
-      args: [...args, '--bootstrap-token-file', tokenFile],
+      args: [...args, ...drain, '--bootstrap-token-file', tokenFile],
       env: { ...process.env, PYTHONUNBUFFERED: '1' },
       cwd: PROJECT,
       tier: TIER.worker,
+      expendable: true,
     }),
   )
 }

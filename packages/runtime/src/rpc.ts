@@ -21,8 +21,8 @@ export const codes: Record<Kind, status> = {
   unavailable: status.UNAVAILABLE,
 }
 
-/** The largest gRPC message: a body of the largest size and its envelope, or a page of a log. */
-export const MAX_MESSAGE_BYTES = 64 * 1_048_576
+/** The largest gRPC message: a worker's report with the largest payloads in it, or a log that goes with a claim. */
+export const MAX_MESSAGE_BYTES = 256 * 1_048_576
 
 export interface Call {
   /** Aborts when the caller hangs up or its deadline passes. */

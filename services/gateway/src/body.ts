@@ -42,6 +42,26 @@ export const cut = <T, S extends z.ZodType>(
   take: async (x, limits) => read((await takeText(x, limits)) ?? required()),
 })
 
+/** What a report of a worker may need around the payloads in it. */
+const WRAPPING_LEVELS = 16
+const WRAPPING_BYTES = 1_048_576
+/** Input, output and the events that repeat them. */
+const PAYLOADS = 4
+
+/** The same for bodies that wrap payloads: what passes as an input passes as a part of these. */
+export const cutReport = <T, S extends z.ZodType>(
+  schema: S,
+  read: (text: string) => T,
+): Body<T, z.input<S>> => {
+  const body = cut(schema, read)
+  const widened = ({ maxBytes, maxDepth, ...rest }: BodyLimits): BodyLimits => ({
+    ...rest,
+    maxBytes: PAYLOADS * maxBytes + WRAPPING_BYTES,
+    maxDepth: maxDepth + WRAPPING_LEVELS,
+  })
+  return { ...body, take: (x, limits) => body.take(x, widened(limits)) }
+}
+
 /** An object of known members. Those named in `kept` stay text. */
 export const json = <S extends z.ZodType>(
   schema: S,

@@ -82,6 +82,25 @@ test('a checkpoint passes on its writer and its payloads as they are', async () 
   }
 })
 
+test('what passes as an input passes as a part of a report, with all that is around it', async () => {
+  const { call, executions, id } = await withExecution()
+  const deep = '['.repeat(512) + ']'.repeat(512)
+  const large = `"${'x'.repeat(16 * 2 ** 20 - 2)}"`
+  const head = JSON.stringify(report(id, { state: 'COMPLETED' })).replace(
+    /,"output":null|,"events":\[\]|}$/g,
+    '',
+  )
+  const event = '{"type":"TASK_COMPLETED","id":"i","source_id":"s","name":"n","time":"t","value":'
+  for (const payload of [deep, large]) {
+    const value = `{"storage_type":"inline","metadata":{"value":${payload}}}`
+    const body = `${head},"output":${payload},"events":[${event}${value}}]}`
+    const headers = { ...bearer('w1'), 'content-type': 'application/json' }
+    const response = await call('POST', `/workers/w1/checkpoint/${id}`, { body, headers })
+    expect(response.status, await response.text()).toBe(200)
+    expect(executions.commands.at(-1)?.body?.value).toMatchObject({ output_json: payload })
+  }
+})
+
 test('the refusal of a stale writer keeps the word that workers look for', async () => {
   const { call, json } = await world({
     executions: {

@@ -48,7 +48,7 @@ export function checkpoint(
   if (!trigger) throw unknownState(report.state)
   const events = report.events.filter((event) => !isKnown(event))
   if (isFinal(execution.state) || execution.state === 'PAUSED')
-    return repeated(execution, report, events)
+    return repeated(execution, { ...report, trigger }, events.length > 0)
   fence(execution, report.writer)
   if (trigger === 'confirm_cancel' && execution.state !== 'CANCELLING')
     return unasked(execution, report, limits)
@@ -57,17 +57,37 @@ export function checkpoint(
   const state = next(execution.state, trigger)
   const moved = { ...execution, state }
   if (trigger !== 'work') return end(moved, { ...report, events }, trigger)
+  if (state === execution.state && events.length === 0) return { next: execution, events }
   const deadlineMs = state === 'CANCELLING' ? 'kept' : undefined
   return { next: progressed(moved, events), events, deadlineMs }
 }
 
 /** After the end, only the very same report is fine. */
-function repeated(execution: Execution, report: Checkpoint, fresh: Draft[]): Outcome {
-  const same = report.state === execution.state && fresh.length === 0
-  if (same && isFrom(execution, { ...report.writer, session_id: '' }, execution.worker_name))
+function repeated(
+  execution: Execution,
+  report: Checkpoint & { trigger: Trigger },
+  hasNews: boolean,
+): Outcome {
+  const writer = { ...report.writer, session_id: '' }
+  const same = report.state === execution.state && !hasNews && closesAlike(execution, report)
+  if (same && isFrom(execution, writer, execution.worker_name))
     return { next: execution, events: [] }
   throw stale(execution)
 }
+
+/** Whether the report ends with what is stored as its end; one that says nothing of it agrees. */
+function closesAlike(
+  { state, output_json, pause_output_json }: Execution,
+  { trigger, events, output_json: said }: Checkpoint & { trigger: Trigger },
+): boolean {
+  const closing = events.find(({ type }) => type === CLOSING[trigger])
+  if (state === 'PAUSED') return !closing || pauseOutput(closing) === pause_output_json
+  if (state === 'CANCELLED') return true
+  const value = closing?.value_json ?? said
+  return value === undefined || value === output_json
+}
+
+const pauseOutput = ({ value_json }: Draft) => membersOf(value_json)?.get('output') ?? 'null'
 
 /** A worker that stops says CANCELLED of work that nobody asked to cancel: it means a release. */
 function unasked(execution: Execution, { writer }: Checkpoint, limits: Limits): Outcome {
@@ -121,7 +141,7 @@ function paused(execution: Execution, closing: Draft, events: Draft[]): Executio
     resume_due: false,
     attempts: 0,
     pause_source_id: events.findLast(({ type }) => type === 'TASK_PAUSED')?.source_id,
-    pause_output_json: membersOf(closing.value_json)?.get('output') ?? 'null',
+    pause_output_json: pauseOutput(closing),
   }
 }
 

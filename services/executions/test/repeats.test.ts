@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { event, get, resume, run, setup, worker } from './support.ts'
+
+test('after the end the very same report is fine, and another one is stale', async () => {
+  const { client } = await setup()
+  const { execution_id } = await run(client)
+  const w = worker(client)
+  await w.lease()
+  await w.claim(execution_id)
+  const pause = event('WORKFLOW_PAUSED', { value_json: '{"name":"p","output":1}' })
+  const stale = { kind: 'conflict', message: expect.stringContaining('stale-claim') }
+  const paused = (value_json: string) =>
+    w.report(execution_id, 'PAUSED', { generation: 1, events: [{ ...pause, value_json }] })
+  expect(await paused('{"name":"p","output":1}')).toMatchObject({ state: 'PAUSED' })
+  expect(await paused('{"name":"p","output":1}')).toMatchObject({ state: 'PAUSED' })
+  await expect(paused('{"name":"p","output":2}')).rejects.toMatchObject(stale)
+
+  await resume(client, execution_id, 'null')
+  await w.lease()
+  await w.claim(execution_id)
+  const closing = event('WORKFLOW_COMPLETED')
+  const completed = (value_json: string) =>
+    w.report(execution_id, 'COMPLETED', { generation: 2, events: [{ ...closing, value_json }] })
+  await completed('1.0')
+  expect(await completed('1.0')).toMatchObject({ state: 'COMPLETED', output_json: '1.0' })
+  await expect(completed('1')).rejects.toMatchObject(stale)
+  await expect(w.report(execution_id, 'FAILED', { generation: 2 })).rejects.toMatchObject(stale)
+  expect(await get(client, execution_id)).toMatchObject({ output_json: '1.0' })
+})
