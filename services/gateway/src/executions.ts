@@ -21,7 +21,7 @@ export interface Changed {
   log: LogEntry[]
 }
 
-const SUBMIT_LANES = 4
+const SUBMIT_LANES = 2
 const GET_LANES = 2
 
 /** The executions service, with the calls of all requests of this process gathered into few. */
