@@ -12,6 +12,9 @@ const SECRET_FIELDS = [
   'output_json',
 ]
 
+const BUFFER_BYTES = 4_096
+const FLUSH_MS = 100
+
 /**
  * Structured lines on standard output, or on standard error where that is taken; fields that may
  * carry secrets or payloads are cut out by name.
@@ -25,5 +28,11 @@ export const createLog = (service: string, level: string, fd: 1 | 2 = 1): Logger
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), remove: true },
     },
-    pino.destination(fd),
+    // A write for each line costs more than the line; what is buffered is flushed at the end, too.
+    pino.destination({
+      dest: fd,
+      sync: false,
+      minLength: BUFFER_BYTES,
+      periodicFlush: FLUSH_MS,
+    }),
   )

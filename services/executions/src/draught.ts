@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import { type Change, type Command, decide } from './command.ts'
 import type { Approval } from './domain/approvals.ts'
@@ -129,7 +128,7 @@ const replaced = (known: readonly Approval[], changed: readonly Approval[]): App
 
 function entryOf(execution_id: string, seq: number, event: Draft, time: string): log.Entry {
   const { type, source_id, name, value_json } = event
-  const event_id = event.event_id || derivedId(`${execution_id}:${seq}:${type}`)
+  const event_id = event.event_id || ownId(execution_id, seq)
   return {
     execution_id,
     seq,
@@ -142,7 +141,9 @@ function entryOf(execution_id: string, seq: number, event: Draft, time: string):
   }
 }
 
-const derivedId = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)
+/** Sixteen hex digits, like those of workers; unique in its execution, which is all that is asked of it. */
+const ownId = (execution_id: string, seq: number) =>
+  execution_id.slice(-8) + seq.toString(16).padStart(8, '0')
 
 /** What the working copies change in the totals. */
 export function deltasOf(draughts: readonly Draught[]): totals.Delta[] {

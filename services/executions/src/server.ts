@@ -55,7 +55,10 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('events', deaf)
 
   const rpc = new RpcServer(log)
-  rpc.serve(ExecutionsService, handlers(db, door, minter(await executionTokenSecret(settings))))
+  rpc.serve(
+    ExecutionsService,
+    handlers(db, door, await minter(await executionTokenSecret(settings))),
+  )
   rpc.serve(ApprovalsService, approvalHandlers(db, door))
   rpc.serve(QueueService, queueHandlers(db))
   const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])

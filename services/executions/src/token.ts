@@ -11,9 +11,13 @@ const ISSUER = 'windlass'
 /** Mints the token under which a worker acts for one execution, as of one generation. */
 export type Mint = (execution: Execution) => Promise<string>
 
-export const minter =
-  (secret: Uint8Array): Mint =>
-  (execution) =>
+export async function minter(secret: Uint8Array): Promise<Mint> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  // Imported once: signing with the bare secret would do it for every token.
+  const key = await crypto.subtle.importKey('raw', new Uint8Array(secret), algorithm, false, [
+    'sign',
+  ])
+  return (execution) =>
     new SignJWT({
       exec_id: execution.execution_id,
       worker: execution.held_by ?? '',
@@ -24,7 +28,8 @@ export const minter =
       .setIssuer(ISSUER)
       .setIssuedAt()
       .setExpirationTime(LIFETIME)
-      .sign(secret)
+      .sign(key)
+}
 
 /** The configured secret, else one made at the first start and kept in the home directory. */
 export async function executionTokenSecret({ security, home }: Settings): Promise<Uint8Array> {
