@@ -55,10 +55,8 @@ export async function startSystem(options: SystemOptions = {}) {
   for (const store of STORES)
     await migrate(database, store, new URL(`services/${store}/migrations/`, ROOT))
 
-  const processes = await layOut(replicas, { ...FAST, ...env }, { home, database })
-  const all = [...processes.values()].flat()
-  defer(() => Promise.all(all.map((one) => one.end())))
-  await Promise.all(all.map((one) => one.start()))
+  const lay = () => layOut(replicas, { ...FAST, ...env }, { home, database })
+  const processes = await started(lay, (all) => defer(() => endAll(all)))
 
   const gateways = (processes.get('gateway') ?? []).map(portOf)
   const door = await balance(gateways)
@@ -76,6 +74,30 @@ export async function startSystem(options: SystemOptions = {}) {
   }
   await Promise.all(Array.from({ length: workers }, () => system.startWorker()))
   return system
+}
+
+const DRAWS = 3
+
+const endAll = (all: readonly Process[]) => Promise.all(all.map((one) => one.end()))
+
+/** Starts what `lay` lays out, with other ports when somebody else was faster at one of them. */
+async function started(
+  lay: () => Promise<Map<Service, Process[]>>,
+  keep: (all: readonly Process[]) => void,
+): Promise<Map<Service, Process[]>> {
+  for (let draw = 1; ; draw++) {
+    const processes = await lay()
+    const all = [...processes.values()].flat()
+    const results = await Promise.allSettled(all.map((one) => one.start()))
+    const failed = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+    if (failed.length === 0) {
+      keep(all)
+      return processes
+    }
+    await endAll(all)
+    if (draw === DRAWS || !failed.every((error) => /EADDRINUSE/.test(String(error))))
+      throw failed[0]
+  }
 }
 
 const portOf = ({ program: { env } }: Process) => Number(env.SVC_SERVER__PORT ?? env.SVC_MCP__PORT)
