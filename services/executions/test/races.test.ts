@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
-import { cancel, event, get, resume, run, setup, worker } from './support.ts'
+import { type Client, cancel, event, get, resume, run, setup, worker } from './support.ts'
 
-const ROUNDS = 150
+const ROUNDS = 1_000
+const AT_ONCE = 20
+const HANG_MS = 180_000
 
 const settled = async (calls: Promise<unknown>[]) => {
   const results = await Promise.allSettled(calls)
@@ -41,52 +43,68 @@ test('a worker never holds more than it has room for, however many leases it ask
   expect(loads[0]?.used).toBe(7)
 })
 
-test('cancel against completion: exactly one wins, and the answers say which', async () => {
+/** Plays many rounds of a race, each on a claimed execution of its own, some at the same time. */
+async function race(round: (arena: Arena) => Promise<void>): Promise<void> {
   const { client } = await setup({ replicas: 2 })
   const w = worker(client)
-  for (let round = 0; round < ROUNDS; round++) {
-    const { execution_id } = await run(client)
-    await w.lease()
-    await w.claim(execution_id)
-    const [cancelled, completed] = await Promise.allSettled([
-      cancel(client, execution_id),
-      w.report(execution_id, 'COMPLETED', { generation: 1, events: [event('WORKFLOW_COMPLETED')] }),
-    ])
-    expect(completed.status).toBe('fulfilled')
-    expect((await get(client, execution_id)).state).toBe('COMPLETED')
-    if (cancelled.status === 'rejected') expect(cancelled.reason).toMatchObject({ kind: 'invalid' })
-    else expect(cancelled.value.state).toBe('CANCELLING')
-  }
-})
-
-test('resume against resume: one wins, and its body is the one delivered', async () => {
-  const { client } = await setup({ replicas: 2 })
-  const w = worker(client)
-  for (let round = 0; round < ROUNDS; round++) {
-    const { execution_id } = await run(client)
-    await w.lease()
-    await w.claim(execution_id)
-    await w.report(execution_id, 'PAUSED', { generation: 1 })
-    const bodies = ['1', '2', '3', '4']
-    const { won, lost } = await settled(
-      bodies.map((body) => resume(client, execution_id, body).then(() => body)),
+  for (let played = 0; played < ROUNDS; played += AT_ONCE) {
+    const made = await Promise.all(Array.from({ length: AT_ONCE }, () => run(client)))
+    await w.lease({ limit: AT_ONCE })
+    await Promise.all(
+      made.map(async ({ execution_id }) => {
+        await w.claim(execution_id)
+        await round({ client, w, execution_id })
+      }),
     )
-    expect(won).toHaveLength(1)
-    for (const reason of lost) expect(reason).toMatchObject({ kind: 'conflict' })
-    const { leases } = await w.lease()
-    const bodiesSeen = leases[0]?.log.filter(({ type }) => type === 'WORKFLOW_RESUMING')
-    expect(bodiesSeen?.map(({ value_json }) => value_json)).toEqual(won)
-    await cancel(client, execution_id)
   }
-})
+}
 
-test('release against checkpoint: what was refused is not in the log', async () => {
-  const { client } = await setup({ replicas: 2 })
-  const w = worker(client)
-  for (let round = 0; round < ROUNDS; round++) {
-    const { execution_id } = await run(client)
-    await w.lease()
-    await w.claim(execution_id)
+interface Arena {
+  client: Client
+  w: ReturnType<typeof worker>
+  execution_id: string
+}
+
+test(
+  'cancel against completion: exactly one wins, and the answers say which',
+  { timeout: HANG_MS },
+  () =>
+    race(async ({ client, w, execution_id }) => {
+      const [cancelled, completed] = await Promise.allSettled([
+        cancel(client, execution_id),
+        w.report(execution_id, 'COMPLETED', {
+          generation: 1,
+          events: [event('WORKFLOW_COMPLETED')],
+        }),
+      ])
+      expect(completed.status).toBe('fulfilled')
+      expect((await get(client, execution_id)).state).toBe('COMPLETED')
+      if (cancelled.status === 'rejected')
+        expect(cancelled.reason).toMatchObject({ kind: 'invalid' })
+      else expect(cancelled.value.state).toBe('CANCELLING')
+    }),
+)
+
+test(
+  'resume against resume: one wins, and its body is the one delivered',
+  { timeout: HANG_MS },
+  () =>
+    race(async ({ client, w, execution_id }) => {
+      await w.report(execution_id, 'PAUSED', { generation: 1 })
+      const { won, lost } = await settled(
+        ['1', '2', '3', '4'].map((body) => resume(client, execution_id, body).then(() => body)),
+      )
+      expect(won).toHaveLength(1)
+      for (const reason of lost) expect(reason).toMatchObject({ kind: 'conflict' })
+      const { entries } = await client.log({ execution_id, after_seq: 0, limit: 0 })
+      const bodies = entries.filter(({ type }) => type === 'WORKFLOW_RESUMING')
+      expect(bodies.map(({ value_json }) => value_json)).toEqual(won)
+      await cancel(client, execution_id)
+    }),
+)
+
+test('release against checkpoint: what was refused is not in the log', { timeout: HANG_MS }, () =>
+  race(async ({ client, w, execution_id }) => {
     const mine = event('TASK_COMPLETED')
     const [reported] = await Promise.allSettled([
       w.report(execution_id, 'RUNNING', { generation: 1, events: [mine] }),
@@ -100,8 +118,8 @@ test('release against checkpoint: what was refused is not in the log', async () 
       claim_generation: 2,
     })
     await cancel(client, execution_id)
-  }
-})
+  }),
+)
 
 test('one bad row never fails its neighbours', async () => {
   const { client } = await setup()
