@@ -33,6 +33,10 @@ export class Process {
     return this.#child?.pid
   }
 
+  get hasEnded(): boolean {
+    return this.#child?.exitCode !== null || this.#child.signalCode !== null
+  }
+
   /** The end of what it printed since it was started. */
   get output(): string {
     return this.#output
@@ -69,7 +73,7 @@ export class Process {
   /** Ends it with a signal and waits for its end. */
   async end(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     const child = this.#child
-    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    if (!child || this.hasEnded) return
     const gone = once(child, 'exit')
     child.kill(signal)
     const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
