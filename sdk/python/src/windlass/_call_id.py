@@ -20,6 +20,9 @@ from types import CoroutineType
 from typing import Any
 from uuid import UUID
 
+from windlass._json import MAX_LEVELS, TOO_DEEP, quoted, unfolded
+from windlass.errors import UnserializableError
+
 
 def call_id(
     name: str, by_name: Mapping[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]
@@ -28,21 +31,35 @@ def call_id(
 
     Raises TypeError for an argument whose value cannot be told from another of its kind.
     """
-    text = json.dumps(
-        [name, _reduced(by_name), _reduced(list(args)), _reduced(kwargs)],
-        sort_keys=True,
-        separators=(",", ":"),
-    )
+    whole = [name, by_name, list(args), kwargs]
+    try:
+        text = _text(_reduced(whole))
+    except RecursionError as error:
+        raise UnserializableError(message=TOO_DEEP) from error
     return f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
+class _Form(dict[str, Any]):
+    """Stands for a value. Its members may be values still; it is none itself."""
+
+
+# A level of a value becomes at most four: form, fields, pairs, pair.
+MAX_FORM_LEVELS = 4 * MAX_LEVELS
+
+
 def _reduced(value: Any) -> Any:
+    return unfolded(value, _form, MAX_FORM_LEVELS)
+
+
+def _form(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value.value if isinstance(value, Enum) else value
-    if isinstance(value, Mapping):
-        return {"__dict__": sorted(([_key(k), _reduced(v)] for k, v in value.items()), key=_first)}
+    if isinstance(value, _Form):
+        return value
     if isinstance(value, list | tuple):
-        return [_reduced(item) for item in value]
+        return list(value)
+    if isinstance(value, Mapping):
+        return _Form(__dict__=sorted(([k, v] for k, v in value.items()), key=_first))
     for kinds, form in _FORMS:
         if isinstance(value, kinds):
             return form(value)
@@ -52,22 +69,20 @@ def _reduced(value: Any) -> Any:
 def _object(value: Any) -> Any:
     stable = getattr(value, "__windlass_id__", None)
     if stable is not None:
-        return {"__id__": stable}
+        return _Form(__id__=stable)
     if hasattr(value, "model_dump"):
-        return {"__model__": type(value).__qualname__, "fields": _reduced(value.model_dump())}
+        return _Form(__model__=type(value).__qualname__, fields=value.model_dump())
     if inspect.iscoroutine(value):
-        return {"__coroutine__": value.__qualname__, "arguments": _reduced(_arguments(value))}
+        return _Form(__coroutine__=value.__qualname__, arguments=_arguments(value))
     if isinstance(value, partial):
-        return {
-            "__partial__": [_reduced(value.func), _reduced(value.args), _reduced(value.keywords)]
-        }
+        return _Form(__partial__=[value.func, value.args, value.keywords])
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        return {"__dataclass__": type(value).__qualname__, "fields": _reduced(fields)}
+        return _Form(__dataclass__=type(value).__qualname__, fields=fields)
     if callable(value):
-        return {"__callable__": getattr(value, "__qualname__", type(value).__qualname__)}
+        return _Form(__callable__=getattr(value, "__qualname__", type(value).__qualname__))
     if hasattr(value, "__dict__"):
-        return {"__object__": type(value).__qualname__, "fields": _reduced(vars(value))}
+        return _Form(__object__=type(value).__qualname__, fields=vars(value))
     raise TypeError(
         f"a task cannot take a {type(value).__qualname__}: nothing tells one from another, "
         "so its call could not be found in the log again"
@@ -83,23 +98,55 @@ def _arguments(coroutine: CoroutineType[Any, Any, Any]) -> dict[str, Any]:
 
 
 def _set(value: Any) -> Any:
-    return {"__set__": sorted((_reduced(item) for item in value), key=json.dumps)}
+    return _Form(__set__=sorted((_reduced(item) for item in value), key=json.dumps))
 
 
 _FORMS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((set, frozenset), _set),
-    ((bytes, bytearray), lambda value: {"__bytes__": value.hex()}),
-    (complex, lambda value: {"__complex__": [value.real, value.imag]}),
-    (Enum, lambda value: _reduced(value.value)),
+    ((bytes, bytearray), lambda value: _Form(__bytes__=value.hex())),
+    (complex, lambda value: _Form(__complex__=[value.real, value.imag])),
+    (Enum, lambda value: _form(value.value)),
     ((datetime, date, time), lambda value: value.isoformat()),
     (timedelta, lambda value: value.total_seconds()),
     ((Decimal, UUID, PurePath), str),
 )
 
 
-def _key(key: Any) -> Any:
-    return key if isinstance(key, str) else _reduced(key)
-
-
 def _first(pair: list[Any]) -> tuple[str, str]:
-    return (type(pair[0]).__name__, json.dumps(pair[0]))
+    key = pair[0]
+    if isinstance(key, str):
+        return (type(key).__name__, quoted(key))
+    key = _reduced(key)
+    return ("dict" if isinstance(key, _Form) else type(key).__name__, json.dumps(key))
+
+
+_sorted = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
+def _text(value: Any) -> str:
+    try:
+        return _sorted(value)
+    except RecursionError:
+        return _text_of_deep(value)
+
+
+def _text_of_deep(value: Any) -> str:
+    """The same text, made without recursion."""
+    parts: list[str] = []
+    # What is to be written, the next thing last: texts as they are, and values.
+    todo: list[tuple[str | None, Any]] = [(None, value)]
+    while todo:
+        text, item = todo.pop()
+        if text is not None:
+            parts.append(text)
+        elif isinstance(item, dict | list):
+            named = isinstance(item, dict)
+            places = sorted(item) if named else range(len(item))
+            todo.append(("}" if named else "]", None))
+            for n, place in reversed(list(enumerate(places))):
+                label = f"{quoted(place)}:" if named else ""
+                todo += [(None, item[place]), (f",{label}" if n else label, None)]
+            parts.append("{" if named else "[")
+        else:
+            parts.append(json.dumps(item))
+    return "".join(parts)

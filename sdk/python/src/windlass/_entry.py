@@ -33,7 +33,11 @@ def entry(
     """An entry made now. `value_text` is the value's JSON where it is at hand already."""
     text = encode(value) if value_text is None else value_text
     time = datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
-    key = event_id(type, source_id, name, value, time)
+    try:
+        key = event_id(type, source_id, name, value, time)
+    except RecursionError:
+        # The text tells the event from others just as well.
+        key = event_id(type, source_id, name, text, time)
     event = ExecutionEvent(type, source_id, name, value, time, key)
     wire = (
         f'{{"id":"{key}","type":"{type}","source_id":{quoted(source_id)},"name":{quoted(name)},'

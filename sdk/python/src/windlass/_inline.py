@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +11,7 @@ from uuid import uuid4
 
 from windlass._children import adopting
 from windlass._entry import Entry, entry
+from windlass._json import loads
 from windlass._lifecycle import advance
 from windlass._run import Run
 from windlass._services import Approval, Target
@@ -71,7 +71,7 @@ class InlineJournal:
 
     def record(self, made: Entry) -> None:
         """Keeps what the service would send back."""
-        self.events.append(ExecutionEvent.from_wire(json.loads(made.text)))
+        self.events.append(ExecutionEvent.from_wire(loads(made.text)))
 
     async def room(self) -> None:
         """There always is."""
@@ -138,7 +138,7 @@ async def run_inline(
 
 
 def _again(paused: ExecutionContext[Any], resuming: Entry) -> ExecutionContext[Any]:
-    event = ExecutionEvent.from_wire(json.loads(resuming.text))
+    event = ExecutionEvent.from_wire(loads(resuming.text))
     return _with(paused, [*paused.events, event])
 
 

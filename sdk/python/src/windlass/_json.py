@@ -9,8 +9,11 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+import re
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from enum import Enum
+from itertools import accumulate
 from json.encoder import encode_basestring_ascii
 from typing import Any
 from uuid import UUID
@@ -19,18 +22,26 @@ from windlass.errors import UnserializableError, described
 
 quoted = encode_basestring_ascii
 
+# The server takes 512 levels as an input; the others are for what events put around values.
+MAX_LEVELS = 520
+
+TOO_DEEP = "the value is nested too deeply for JSON"
+
 
 def encode(value: Any) -> str:
     """`value` as compact JSON. Raises UnserializableError for what has no form in it."""
     try:
         try:
-            return _compact(value)
-        except TypeError:  # a key that JSON cannot have
-            return _compact(_plain(value))
+            text = _compact(value)
+        except (TypeError, RecursionError):  # a key that JSON cannot have; too much for the stack
+            text = _compact(_plain(value))
     except ValueError as error:
         raise UnserializableError(message=_reason(error)) from error
     except RecursionError as error:
-        raise UnserializableError(message="the value is nested too deeply for JSON") from error
+        raise UnserializableError(message=TOO_DEEP) from error
+    if _levels(text) > MAX_LEVELS:
+        raise UnserializableError(message=TOO_DEEP)
+    return text
 
 
 def canonical(value: Any) -> str:
@@ -39,6 +50,25 @@ def canonical(value: Any) -> str:
         return _sorted(value)
     except TypeError:  # keys of several types have no order
         return _sorted(json.loads(_compact(_plain(value))))
+
+
+def unfolded(value: Any, form: Callable[[Any], Any], max_levels: int) -> Any:
+    """`value` with `form` applied to it and to all that is in it, without recursion.
+
+    `form` gives what needs no more work, or a new list or dict whose items are still to be done.
+    Raises RecursionError beyond `max_levels`.
+    """
+    whole = [value]
+    todo: list[tuple[Any, Any, int]] = [(whole, 0, 0)]
+    while todo:
+        holder, place, level = todo.pop()
+        made = holder[place] = form(holder[place])
+        if isinstance(made, dict | list):
+            if level == max_levels:
+                raise RecursionError(TOO_DEEP)
+            items = made.items() if isinstance(made, dict) else enumerate(made)
+            todo += [(made, at, level + 1) for at, item in items if type(item) not in _SCALARS]
+    return whole[0]
 
 
 def reduced(value: Any) -> Any:
@@ -96,6 +126,12 @@ def sliced(text: str, name: str) -> str | None:
 _compact = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=reduced).encode
 _sorted = json.JSONEncoder(sort_keys=True, default=reduced).encode
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+_STEPS = dict(zip(b"[{]}", (1, 1, -1, -1), strict=True))
+# Quotes stay: two beside each other are a string without brackets.
+_NO_BRACKETS = bytes(set(range(256)) - {*b'[]{}"'})
+
 # CPython refuses longer ones, because making them takes quadratic time.
 _LONGEST_INT_DIGITS = 4300
 
@@ -111,13 +147,30 @@ def _skip(text: str, at: int) -> int:
 
 
 def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, str | int | float):
-        return value
+    return unfolded(value, _plain_form, MAX_LEVELS)
+
+
+def _plain_form(value: Any) -> Any:
+    while not (value is None or isinstance(value, str | int | float | dict | list | tuple)):
+        value = reduced(value)
     if isinstance(value, dict):
-        return {_key(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return _plain(reduced(value))
+        return {_key(key): item for key, item in value.items()}
+    return list(value) if isinstance(value, list | tuple) else value
+
+
+def _levels(text: str) -> int:
+    """How deeply compact JSON is nested; or any number from there to the limit."""
+    most = text.count("[") + text.count("{")
+    if most <= MAX_LEVELS:
+        return most
+    brackets = _brackets(text).replace(b'""', b"")
+    if b'"' in brackets or '\\"' in text:  # perhaps not all of them are levels
+        brackets = _brackets(_STRING.sub("", text))
+    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
+
+
+def _brackets(text: str) -> bytes:
+    return text.encode().translate(None, _NO_BRACKETS)
 
 
 def _key(key: Any) -> str:

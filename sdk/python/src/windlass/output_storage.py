@@ -12,6 +12,7 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from windlass._json import encode
+from windlass.errors import UnserializableError
 
 DEFAULT_DIRECTORY = Path(".windlass") / "outputs"
 
@@ -74,7 +75,7 @@ class LocalFileStorage(OutputStorage):
         self._serializer = serializer
 
     def store(self, reference_id: str, value: Any) -> OutputStorageReference:
-        content = pickle.dumps(value) if self._serializer == "pickle" else encode(value).encode()
+        content = _pickled(value) if self._serializer == "pickle" else encode(value).encode()
         # A reference id is unique in its execution only, hence a name of the file's own.
         name = uuid4().hex
         self._directory.mkdir(parents=True, exist_ok=True)
@@ -90,6 +91,14 @@ class LocalFileStorage(OutputStorage):
         if reference.metadata.get("serializer") == "pickle":
             return pickle.loads(content)
         return json.loads(content)
+
+
+def _pickled(value: Any) -> bytes:
+    try:
+        return pickle.dumps(value)
+    except RecursionError as error:
+        message = "the value is nested too deeply for pickle; as JSON 512 levels pass"
+        raise UnserializableError(message=message) from error
 
 
 def reference_of(value: Any) -> OutputStorageReference | None:

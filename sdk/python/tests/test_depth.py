@@ -1,0 +1,215 @@
+"""Values that are nested as deeply as the server takes them, and deeper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Workers, until
+from engine import run_from, types
+from server import TERMINAL, Server
+from windlass import ExecutionContext, pause, task, workflow
+from windlass._call_id import call_id
+from windlass._json import encode, loads
+from windlass.errors import ExecutionError, UnserializableError
+from windlass.output_storage import LocalFileStorage
+
+DEEPEST = 512
+
+SOURCE = """
+from windlass import ExecutionContext, pause, task, workflow
+
+@task
+async def same(value):
+    return value
+
+@task
+async def deep(levels):
+    value = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+@workflow
+async def echo(ctx: ExecutionContext):
+    return await same(ctx.input)
+
+@workflow
+async def asks(ctx: ExecutionContext):
+    kept = await same(ctx.input)
+    body = await pause("p", output=kept)
+    return await same(body)
+
+@workflow
+async def digs(ctx: ExecutionContext[int]):
+    return await deep(ctx.input)
+"""
+
+
+@dataclass
+class Link:
+    next: Link | None
+
+
+def lists(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+def objects(levels: int) -> Any:
+    value: Any = {}
+    for _ in range(levels - 1):
+        value = {"a": value, "b": [1]}
+    return value
+
+
+def links(levels: int) -> Any:
+    value: Link | None = None
+    for _ in range(levels):
+        value = Link(value)
+    return value
+
+
+@task
+async def same(value: Any) -> Any:
+    return value
+
+
+@task.with_options(retry_max_attempts=1, retry_delay=0)
+async def second_time(value: Any, seen: list[int]) -> Any:
+    seen.append(1)
+    if len(seen) < 2:
+        raise ValueError("not yet")
+    return value
+
+
+@workflow
+async def echo(ctx: ExecutionContext[Any]) -> Any:
+    return await same(ctx.input)
+
+
+@workflow
+async def asks(ctx: ExecutionContext[Any]) -> Any:
+    await second_time(ctx.input, [])
+    return await same(await pause("p", output=ctx.input))
+
+
+@pytest.mark.parametrize("nested", [lists, objects])
+def test_a_value_of_512_levels_goes_through_every_event(nested: Any) -> None:
+    value = nested(DEEPEST)
+    context = echo.run(value)
+    assert context.has_succeeded, context.output
+    assert context.output == value
+    context = asks.run(value)
+    assert context.is_paused, context.output
+    resumed = asks.resume(context.execution_id, value)
+    assert resumed.has_succeeded, resumed.output
+    assert resumed.output == value
+    assert resumed.to_json()
+
+
+def test_objects_of_any_kind_may_be_as_deep() -> None:
+    assert loads(encode(links(DEEPEST))) == loads('{"next":' * DEEPEST + "null" + "}" * DEEPEST)
+    assert loads(encode({1: objects(DEEPEST - 1), (1, 2): 0}))["1"] == objects(DEEPEST - 1)
+
+
+@pytest.mark.parametrize("nested", [lists, objects, links])
+@pytest.mark.parametrize("levels", [550, 900, 1100, 20_000])
+async def test_a_deeper_result_fails_its_task_and_says_why(nested: Any, levels: int) -> None:
+    @task
+    async def dig() -> Any:
+        return nested(levels)
+
+    @workflow
+    async def digs(ctx: ExecutionContext[Any]) -> str:
+        with pytest.raises(ExecutionError) as caught:
+            await dig()
+        return f"{type(caught.value).__name__}: {caught.value.message}"
+
+    events = (await run_from(digs)).events
+    assert types(events)[-2:] == ["TASK_FAILED", "WORKFLOW_COMPLETED"]
+    assert events[-1].value == "UnserializableError: the value is nested too deeply for JSON"
+
+
+@pytest.mark.parametrize("levels", [550, 20_000])
+async def test_a_deeper_argument_or_output_is_refused_as_clearly(levels: int) -> None:
+    @workflow
+    async def gives(ctx: ExecutionContext[Any]) -> None:
+        await same(lists(levels))
+
+    @workflow
+    async def ends(ctx: ExecutionContext[Any]) -> Any:
+        return lists(levels)
+
+    for broken in (gives, ends):
+        failed = (await run_from(broken)).events[-1]
+        assert failed.type == "WORKFLOW_FAILED"
+        assert failed.value == {
+            "type": "UnserializableError",
+            "message": "the value is nested too deeply for JSON",
+        }
+
+
+async def test_an_argument_that_contains_itself_is_refused() -> None:
+    endless: list[Any] = [1]
+    endless += [endless, endless]
+    with pytest.raises(UnserializableError):
+        call_id("f", {"x": endless}, [endless], {})
+
+
+def test_brackets_in_texts_are_no_levels() -> None:
+    for text in ("[" * 2000, '"["' * 600, ']"\\[' * 2000, "\\" * 999 + '"{'):
+        assert loads(encode([text, {text: 1}])) == [text, {text: 1}]
+    with pytest.raises(UnserializableError, match="too deeply"):
+        encode(["]" * 2000, lists(600)])
+    wide = [{"a": [n]} for n in range(2000)]
+    assert loads(encode(wide)) == wide
+
+
+def test_the_id_of_a_call_does_not_depend_on_how_deep_the_caller_is() -> None:
+    def below(frames: int, value: Any) -> str:
+        if frames:
+            return below(frames - 1, value)
+        return call_id("f", {"x": value}, [value], {})
+
+    for value in (objects(60), objects(DEEPEST), links(DEEPEST)):
+        assert below(0, value) == below(800, value)
+    assert call_id("f", {"x": objects(511)}, [], {}) != call_id("f", {"x": objects(512)}, [], {})
+
+
+def test_files_keep_values_of_512_levels_or_say_why_not(tmp_path: Path) -> None:
+    storage = LocalFileStorage(tmp_path, "json")
+    assert storage.retrieve(storage.store("r", objects(DEEPEST))) == objects(DEEPEST)
+    with pytest.raises(UnserializableError, match="too deeply for pickle"):
+        LocalFileStorage(tmp_path).store("r", objects(5000))
+
+
+async def test_512_levels_travel_through_a_worker(server: Server, workers: Workers) -> None:
+    await workers.start()
+    stored = server.start(SOURCE, "echo", lists(DEEPEST))
+    await until(lambda: stored.state in TERMINAL)
+    assert (stored.state, stored.output) == ("COMPLETED", lists(DEEPEST))
+    stored = server.start(SOURCE, "asks", objects(DEEPEST))
+    await until(lambda: stored.state in {"PAUSED", *TERMINAL})
+    assert stored.state == "PAUSED", stored.output
+    server.resume(stored, lists(DEEPEST))
+    await until(lambda: stored.state in TERMINAL)
+    assert (stored.state, stored.output) == ("COMPLETED", lists(DEEPEST))
+
+
+@pytest.mark.parametrize("levels", [600, 5000, 100_000])
+async def test_a_worker_outlives_values_that_are_too_deep(
+    server: Server, workers: Workers, levels: int
+) -> None:
+    await workers.start()
+    stored = server.start(SOURCE, "digs", levels)
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.output["type"] == "UnserializableError"
+    after = server.start(SOURCE, "echo", 1)
+    await until(lambda: after.state in TERMINAL)
+    assert after.output == 1
