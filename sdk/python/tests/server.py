@@ -17,6 +17,8 @@ from uuid import uuid4
 
 from aiohttp import web
 
+from windlass._json import loads
+
 BOOTSTRAP = "bootstrap-token"
 GENERATION = "X-Svc-Claim-Generation"
 TERMINAL = {"COMPLETED", "FAILED", "CANCELLED"}
@@ -36,6 +38,9 @@ class Stored:
     generation: int = 0
     events: list[dict[str, Any]] = field(default_factory=list)
     checkpoints: list[dict[str, Any]] = field(default_factory=list)
+    checkpoint_texts: list[str] = field(default_factory=list)
+    # Values of events that are texts of their own, by what stands for them in `events`.
+    raw: dict[str, str] = field(default_factory=dict)
     progress: list[Any] = field(default_factory=list)
     releases: list[str | None] = field(default_factory=list)
     extra: dict[str, Any] = field(default_factory=dict)
@@ -75,7 +80,10 @@ class Stored:
             "current_worker": self.worker,
             "events": self.events,
         }
-        return f'{{"input": {self.input_json}, {json.dumps(members)[1:]}'
+        text = json.dumps(members)
+        for name, raw in self.raw.items():
+            text = text.replace(json.dumps(name), raw)
+        return f'{{"input": {self.input_json}, {text[1:]}'
 
 
 S = TypeVar("S", bound="Server")
@@ -140,6 +148,12 @@ class Server:
         stored.state = "RESUMING"
         stored.append("WORKFLOW_RESUMING", body)
         self.dispatch(stored, worker)
+
+    def resume_with(self, stored: Stored, body_json: str) -> None:
+        """Continues a paused execution, the body exactly as it came in."""
+        name = f"raw {len(stored.raw)}"
+        stored.raw[name] = body_json
+        self.resume(stored, name)
 
     def requeue(self, stored: Stored) -> None:
         """Takes an execution from a worker that is lost; `dispatch` gives it to the next."""
@@ -258,10 +272,11 @@ class Server:
         stored = self.executions.get(request.match_info["id"])
         if stored is None:
             return web.json_response({"detail": "not found"}, status=404)
-        body = await request.json()
+        body = loads(await request.text())
         if refusal := self._fenced(request, stored):
             return refusal
         stored.checkpoints.append(body)
+        stored.checkpoint_texts.append(await request.text())
         known = {(event["id"], event["type"]) for event in stored.events}
         stored.events += [e for e in body["events"] if (e["id"], e["type"]) not in known]
         if stored.state != "CANCELLING" or body["state"] in TERMINAL:

@@ -41,6 +41,12 @@ async def asks(ctx: ExecutionContext):
     return [first, second]
 
 @workflow
+async def ignores(ctx: ExecutionContext):
+    await pause("first")
+    await pause("second")
+    return "ended"
+
+@workflow
 async def tidy(ctx: ExecutionContext):
     try:
         await gate("never")

@@ -121,6 +121,18 @@ def test_a_member_is_sliced_out_untouched(raw: str) -> None:
     assert sliced(text, "missing") is None
 
 
+def test_what_is_inside_of_members_is_sliced_out_as_well() -> None:
+    text = '\n{"a": {"b": 0}, "b" : [ {"c": 1} , {"c" : [1e400 ], "d": "]"}, 3 ] }'
+    assert sliced(text, "b", 1, "c") == "[1e400 ]"
+    assert sliced(text, "b", 1, "d") == '"]"'
+    assert sliced(text, "b", 2) == "3"
+    assert sliced(text, "a", "b") == "0"
+    for missing in (("b", 3), ("b", 2, "c"), ("a", "c"), ("b", 0, 0)):
+        assert sliced(text, *missing) is None
+    assert sliced("{}", "a") is None
+    assert sliced("[]", 0) is None
+
+
 def test_a_number_too_long_for_python_stays_text() -> None:
     assert loads('{"n": ' + "1" * 5000 + "}") == {"n": "1" * 5000}
 

@@ -196,6 +196,56 @@ async def test_pause_and_resume(server: Server, workers: Workers, source: str) -
     assert stored.types().count("WORKFLOW_STARTED") == 1
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "1e400",
+        "[1.0, -0, 1E+2, 9007199254740993, 9007199254740993.0]",
+        '{"b": 1, "a": {"a": 1e400, "a": 2} , "events": [3], "value": 4}',
+        '"\\ud800 \\u00e4 ä"',
+        "1" * 5000,
+        "null",
+    ],
+)
+async def test_a_resume_body_goes_out_as_it_came_in(
+    server: Server, workers: Workers, source: str, raw: str
+) -> None:
+    await workers.start()
+    stored = server.start(source, "ignores")
+    for body in ('"the first"', raw):
+        await until(lambda: stored.state in {"PAUSED", *TERMINAL})
+        server.resume_with(stored, body)
+    await until(lambda: stored.state in TERMINAL)
+    assert (stored.state, stored.output) == ("COMPLETED", "ended")
+    sent = "".join(stored.checkpoint_texts)
+    call = [e["source_id"] for e in stored.events if e["type"] == "TASK_RESUMED"][1]
+    for kind, value in (
+        ("WORKFLOW_RESUMED", raw),
+        ("TASK_RESUMED", f'{{"name":"second","input":{raw}}}'),
+        (
+            "TASK_COMPLETED",
+            f'{{"storage_type":"inline","reference_id":"{call}","metadata":{{"value":{raw}}}}}',
+        ),
+    ):
+        event = sent[sent.rindex(f'"type":"{kind}"') :]
+        assert f'"value":{value},"time"' in event[: event.index('"subject"')], kind
+
+
+async def test_a_body_that_has_no_form_here_is_no_trouble_on_another_worker(
+    server: Server, workers: Workers, source: str
+) -> None:
+    await workers.start("w1")
+    stored = server.start(source, "ignores")
+    await until(lambda: stored.state == "PAUSED")
+    server.resume_with(stored, "1e400")
+    await until(lambda: stored.state == "PAUSED")
+    await workers.stop("w1")
+    await workers.start("w2")
+    server.resume_with(stored, "-1e400")
+    await until(lambda: stored.state in TERMINAL)
+    assert (stored.state, stored.output) == ("COMPLETED", "ended")
+
+
 async def test_a_resume_lost_on_the_way_is_delivered_again_and_once(
     server: Server, workers: Workers, source: str
 ) -> None:

@@ -106,21 +106,38 @@ def loads(text: str | bytes) -> Any:
         return json.loads(text, parse_int=_int_or_text)
 
 
-def sliced(text: str, name: str) -> str | None:
-    """The text of one member of a JSON object, untouched; None if it has no such member."""
-    decoder = json.JSONDecoder(parse_int=_int_or_text)
-    found = None
-    at = _skip(text, text.index("{") + 1)
-    while text[at] != "}":
-        member, at = decoder.raw_decode(text, at)
-        start = _skip(text, text.index(":", at) + 1)
-        _, end = decoder.raw_decode(text, start)
-        if member == name:
-            found = text[start:end]
-        at = _skip(text, end)
+def sliced(text: str, *path: str | int) -> str | None:
+    """The text of what is at `path` in JSON text, untouched; None if there is nothing."""
+    at = _skip(text, 0)
+    for step in path:
+        place = _place(text, at, step)
+        if place is None:
+            return None
+        at = place
+    return text[at : _end(text, at)]
+
+
+def _place(text: str, at: int, step: str | int) -> int | None:
+    """Where a member of an object or an element of an array begins."""
+    closing = {"{": "}", "[": "]"}.get(text[at])
+    at = _skip(text, at + 1)
+    here: str | int = -1
+    while closing and text[at] != closing:
+        if closing == "}":
+            here, at = _raw.raw_decode(text, at)
+            at = _skip(text, _skip(text, at) + 1)
+        else:
+            here = int(here) + 1
+        if here == step:
+            return at
+        at = _skip(text, _end(text, at))
         if text[at] == ",":
             at = _skip(text, at + 1)
-    return found
+    return None
+
+
+def _end(text: str, at: int) -> int:
+    return _raw.raw_decode(text, at)[1]
 
 
 _compact = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=reduced).encode
@@ -140,8 +157,11 @@ def _int_or_text(digits: str) -> int | str:
     return int(digits) if len(digits) <= _LONGEST_INT_DIGITS else digits
 
 
+_raw = json.JSONDecoder(parse_int=_int_or_text)
+
+
 def _skip(text: str, at: int) -> int:
-    while text[at] in " \t\n\r":
+    while at < len(text) and text[at] in " \t\n\r":
         at += 1
     return at
 

@@ -28,10 +28,11 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """A resume whose body no pause has taken yet."""
+    """A resume whose body no pause has taken yet. `text` is the body as it came in."""
 
     body: Any
     call_id: str | None
+    text: str | None = None
     announced: bool = False
     task_announced: bool = False
 
@@ -39,7 +40,7 @@ class Resume:
 class Replay:
     """The log of an execution, asked by call id."""
 
-    def __init__(self, events: Iterable[ExecutionEvent]) -> None:
+    def __init__(self, events: Iterable[ExecutionEvent], resume_text: str | None = None) -> None:
         self.started = False
         self.finished = False
         self.resume: Resume | None = None
@@ -49,6 +50,8 @@ class Replay:
         self._times: dict[tuple[str, str], str] = {}
         self._pauses: dict[str, str] = {}
         self._pausing: str | None = None
+        # Of the last resume. An earlier one has no use for it: the last takes its place.
+        self._resume_text = resume_text
         for event in events:
             self._read(event)
 
@@ -87,7 +90,7 @@ class Replay:
                 name = value.get("name") if isinstance(value, dict) else None
                 self._pausing = self._pauses.get(str(name))
             case E.WORKFLOW_RESUMING:
-                self.resume = Resume(value, self._pausing)
+                self.resume = Resume(value, self._pausing, self._resume_text)
             case E.WORKFLOW_RESUMED if self.resume:
                 self.resume = replace(self.resume, announced=True)
 

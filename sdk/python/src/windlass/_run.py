@@ -27,11 +27,12 @@ class Run:
         services: Services,
         *,
         input_text: str | None = None,
+        resume_text: str | None = None,
         transient: bool = False,
     ) -> None:
         self.context = context
         self.services = services
-        self.replay = Replay(context.events)
+        self.replay = Replay(context.events, resume_text)
         self.input_text = input_text
         self.transient = transient
         self.cancelled = False
@@ -66,9 +67,11 @@ class Run:
         """Returns when the log can take what a new task will record."""
         await self._journal.room()
 
-    def tell_task(self, type: E, call_id: str, name: str, value: Any) -> None:
+    def tell_task(
+        self, type: E, call_id: str, name: str, value: Any, *, value_text: str | None = None
+    ) -> None:
         """Records what happened to a call."""
-        self._record(type, call_id, name, value, ExecutionState.RUNNING)
+        self._record(type, call_id, name, value, ExecutionState.RUNNING, value_text)
 
     def tell(
         self, type: E, value: Any, state: ExecutionState, *, value_text: str | None = None
@@ -95,9 +98,15 @@ class Run:
     def _announce_resume(self) -> None:
         resume, self._unannounced = self._unannounced, None
         if resume and not resume.announced:
-            running = ExecutionState.RUNNING
-            name = self.context.workflow_name
-            self._keep(entry(E.WORKFLOW_RESUMED, self._source, name, resume.body, running))
+            made = entry(
+                E.WORKFLOW_RESUMED,
+                self._source,
+                self.context.workflow_name,
+                resume.body,
+                ExecutionState.RUNNING,
+                value_text=resume.text,
+            )
+            self._keep(made)
 
     def _keep(self, made: Entry) -> None:
         self.context._append(made.event, made.state)

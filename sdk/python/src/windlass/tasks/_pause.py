@@ -6,9 +6,10 @@ from typing import Any
 
 from windlass._call import Call
 from windlass._failures import revived
+from windlass._json import encode
 from windlass._options import TaskOptions
 from windlass._perform import finite
-from windlass._replay import Failed
+from windlass._replay import Failed, Resume
 from windlass._run import Run
 from windlass.domain.events import ExecutionEventType as E
 from windlass.errors import PauseRequested
@@ -34,7 +35,7 @@ async def _perform_pause(run: Run, call: Call) -> Any:
     name, output = call.arguments["name"], call.arguments.get("output")
     resume = run.replay.resume
     if resume and resume.call_id == call.id:
-        return _resumed(run, call, name, resume.body, told=resume.task_announced)
+        return _resumed(run, call, name, resume)
     if not run.replay.first(E.TASK_STARTED, call.id):
         run.tell_task(E.TASK_STARTED, call.id, call.name, finite(call.arguments))
     # Told each time: whose pause a resume is for is read off the last one before it.
@@ -42,11 +43,16 @@ async def _perform_pause(run: Run, call: Call) -> Any:
     raise PauseRequested(name, output)
 
 
-def _resumed(run: Run, call: Call, name: str, body: Any, *, told: bool) -> Any:
-    if not told:
-        run.tell_task(E.TASK_RESUMED, call.id, call.name, {"name": name, "input": body})
+def _resumed(run: Run, call: Call, name: str, resume: Resume) -> Any:
+    # Put together as text: what came in goes out, even where Python's JSON could not write it.
+    body, text = resume.body, resume.text or encode(resume.body)
+    if not resume.task_announced:
+        value = {"name": name, "input": body}
+        told = f'{{"name":{encode(name)},"input":{text}}}'
+        run.tell_task(E.TASK_RESUMED, call.id, call.name, value, value_text=told)
     form = InlineOutputStorage().store(call.id, body).to_dict()
-    run.tell_task(E.TASK_COMPLETED, call.id, call.name, form)
+    kept = f'{{"storage_type":"inline","reference_id":{encode(call.id)},"metadata":{{"value":{text}}}}}'
+    run.tell_task(E.TASK_COMPLETED, call.id, call.name, form, value_text=kept)
     return body
 
 

@@ -10,7 +10,7 @@ import aiohttp
 
 from windlass._json import encode, loads, sliced
 from windlass._services import Approval
-from windlass.domain.events import ExecutionEventType
+from windlass.domain.events import ExecutionEventType as E
 from windlass.worker._http import Answer, send
 from windlass.worker._models import Claim, context_of
 from windlass.worker._registration import Registration
@@ -41,10 +41,14 @@ class HttpApi:
         answer = await self._post(f"/claim/{execution_id}")
         text = answer.body.decode()
         context = context_of(loads(text))
-        started = any(e.type == ExecutionEventType.WORKFLOW_STARTED for e in context.events)
+        types = [event.type for event in context.events]
         headers = answer.headers
-        generation = headers.get(OUR_GENERATION) or headers.get(OLD_GENERATION)
-        return Claim(context, None if started else sliced(text, "input"), generation)
+        return Claim(
+            context,
+            input_text=None if E.WORKFLOW_STARTED in types else sliced(text, "input"),
+            resume_text=_resume_text(text, types),
+            generation=headers.get(OUR_GENERATION) or headers.get(OLD_GENERATION),
+        )
 
     async def checkpoint(self, execution_id: str, body: bytes, generation: str | None) -> None:
         await self._post(f"/checkpoint/{execution_id}", body, generation)
@@ -141,3 +145,10 @@ class HttpApi:
         if answer.status >= 400:
             raise answer.refusal
         return answer
+
+
+def _resume_text(text: str, types: Sequence[str]) -> str | None:
+    if E.WORKFLOW_RESUMING not in types:
+        return None
+    last = len(types) - 1 - types[::-1].index(E.WORKFLOW_RESUMING)
+    return sliced(text, "events", last, "value")

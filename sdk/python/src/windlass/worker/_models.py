@@ -45,10 +45,14 @@ class Cancellation:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """An execution that is this worker's now, under a generation that its writes carry."""
+    """An execution that is this worker's now, under a generation that its writes carry.
+
+    The texts are the JSON of the input and of the last resume's body, as the server sent them.
+    """
 
     context: ExecutionContext[Any]
     input_text: str | None
+    resume_text: str | None
     generation: str | None
 
 

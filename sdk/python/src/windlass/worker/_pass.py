@@ -36,6 +36,7 @@ class Pass:
             outbox,
             services,
             input_text=claim.input_text,
+            resume_text=claim.resume_text,
             transient=assignment.transient,
         )
         self._task: asyncio.Task[None] | None = None
