@@ -82,6 +82,19 @@ async def test_options_of_an_instance_change_a_copy() -> None:
     assert add.name == "add"
 
 
+async def test_an_empty_call_of_the_decorator_is_the_decorator() -> None:
+    @task()
+    async def thrice(n: int) -> int:
+        return 3 * n
+
+    @workflow()
+    async def tripled(ctx: ExecutionContext[int]) -> int:
+        return await thrice(ctx.input)
+
+    assert (thrice.name, tripled.qualified_name) == ("thrice", "default/tripled")
+    assert (await run_from(tripled, input=2)).events[-1].value == 6
+
+
 async def test_map_calls_once_per_item_in_order() -> None:
     @workflow
     async def mapped(ctx: ExecutionContext[Any]) -> list[int]:

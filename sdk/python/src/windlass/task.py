@@ -63,14 +63,16 @@ class Task(Generic[P, R]):
 
 
 class _Decorator:
-    """`@task`, `@task.with_options(...)`."""
+    """`@task`, `@task()`, `@task.with_options(...)`."""
 
+    @overload
+    def __call__(self, func: None = None, /) -> _Configured: ...
     @overload
     def __call__(self, func: Callable[P, Awaitable[R]], /) -> Task[P, R]: ...
     @overload
     def __call__(self, func: Callable[P, R], /) -> Task[P, R]: ...
-    def __call__(self, func: Callable[..., Any], /) -> Task[..., Any]:
-        return Task(func, TaskOptions())
+    def __call__(self, func: Callable[..., Any] | None = None, /) -> Task[..., Any] | _Configured:
+        return _Configured(TaskOptions()) if func is None else Task(func, TaskOptions())
 
     def with_options(self, **options: Unpack[TaskOptionNames]) -> _Configured:
         """The decorator with options; see `TaskOptions` for what they mean."""

@@ -124,16 +124,21 @@ class Workflow(Generic[I, O]):
 
 
 class _Decorator:
-    """`@workflow`, `@workflow.with_options(...)`."""
+    """`@workflow`, `@workflow()`, `@workflow.with_options(...)`."""
 
+    @overload
+    def __call__(self, func: None = None, /) -> _Configured: ...
     @overload
     def __call__(
         self, func: Callable[[ExecutionContext[I]], Awaitable[O]], /
     ) -> Workflow[I, O]: ...
     @overload
     def __call__(self, func: Callable[[ExecutionContext[I]], O], /) -> Workflow[I, O]: ...
-    def __call__(self, func: Callable[..., Any], /) -> Workflow[Any, Any]:
-        return Workflow(func, WorkflowOptions())
+    def __call__(
+        self, func: Callable[..., Any] | None = None, /
+    ) -> Workflow[Any, Any] | _Configured:
+        options = WorkflowOptions()
+        return _Configured(options) if func is None else Workflow(func, options)
 
     def with_options(self, **options: Unpack[WorkflowOptionNames]) -> _Configured:
         """The decorator with options; see `WorkflowOptions` for what they mean."""

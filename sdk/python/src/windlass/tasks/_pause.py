@@ -51,7 +51,8 @@ def _resumed(run: Run, call: Call, name: str, resume: Resume) -> Any:
         told = f'{{"name":{encode(name)},"input":{text}}}'
         run.tell_task(E.TASK_RESUMED, call.id, call.name, value, value_text=told)
     form = InlineOutputStorage().store(call.id, body).to_dict()
-    kept = f'{{"storage_type":"inline","reference_id":{encode(call.id)},"metadata":{{"value":{text}}}}}'
+    inside = f'"reference_id":{encode(call.id)},"metadata":{{"value":{text}}}'
+    kept = f'{{"storage_type":"inline",{inside}}}'
     run.tell_task(E.TASK_COMPLETED, call.id, call.name, form, value_text=kept)
     return body
 
