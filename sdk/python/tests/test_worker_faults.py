@@ -245,3 +245,22 @@ async def test_a_name_in_use_is_waited_for(server: Server, workers: Workers) -> 
     await until(lambda: len(server.registrations) == 2 and server.connected("w1"))
     second.stop()
     await asyncio.wait_for(waiting, 20)
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "[1]", '{"state": "CLAIMED"}', '{"input": ' + "[" * 9999 + "]" * 9999 + "}"]
+)
+async def test_an_execution_whose_claim_cannot_be_understood_is_given_back(
+    server: Server, workers: Workers, source: str, answer: str
+) -> None:
+    async def garbles(request: web.Request) -> web.Response | None:
+        return web.Response(text=answer) if "/claim/" in request.path else None
+
+    await workers.start()
+    server.faults.append(garbles)
+    stored = server.start(source, "hello", "World")
+    await until(lambda: stored.releases)
+    server.faults.clear()
+    server.dispatch(stored)
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.output == "Hello, World"

@@ -11,6 +11,7 @@ import aiohttp
 from windlass._json import encode, loads, sliced
 from windlass._services import Approval
 from windlass.domain.events import ExecutionEventType as E
+from windlass.worker._api import Unavailable
 from windlass.worker._http import Answer, send
 from windlass.worker._models import Claim, context_of
 from windlass.worker._registration import Registration
@@ -39,16 +40,10 @@ class HttpApi:
 
     async def claim(self, execution_id: str) -> Claim:
         answer = await self._post(f"/claim/{execution_id}")
-        text = answer.body.decode()
-        context = context_of(loads(text))
-        types = [event.type for event in context.events]
-        headers = answer.headers
-        return Claim(
-            context,
-            input_text=None if E.WORKFLOW_STARTED in types else sliced(text, "input"),
-            resume_text=_resume_text(text, types),
-            generation=headers.get(OUR_GENERATION) or headers.get(OLD_GENERATION),
-        )
+        try:
+            return _claim(answer)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise Unavailable(f"the answer cannot be understood: {error!r}") from error
 
     async def checkpoint(self, execution_id: str, body: bytes, generation: str | None) -> None:
         await self._post(f"/checkpoint/{execution_id}", body, generation)
@@ -145,6 +140,19 @@ class HttpApi:
         if answer.status >= 400:
             raise answer.refusal
         return answer
+
+
+def _claim(answer: Answer) -> Claim:
+    text = answer.body.decode()
+    context = context_of(loads(text))
+    types = [event.type for event in context.events]
+    headers = answer.headers
+    return Claim(
+        context,
+        input_text=None if E.WORKFLOW_STARTED in types else sliced(text, "input"),
+        resume_text=_resume_text(text, types),
+        generation=headers.get(OUR_GENERATION) or headers.get(OLD_GENERATION),
+    )
 
 
 def _resume_text(text: str, types: Sequence[str]) -> str | None:
