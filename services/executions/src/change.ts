@@ -6,6 +6,7 @@ import type { Change } from './command.ts'
 import type { Execution, Limits } from './domain/execution.ts'
 import type { Result } from './draught.ts'
 import { type Effect, type Flushed, flush } from './flush.ts'
+import { RecentLogs } from './recent-logs.ts'
 
 export type { Result } from './draught.ts'
 
@@ -15,6 +16,8 @@ export interface Door {
   /** The same, for callers that have nothing to do but pass the refusal on. */
   change(change: Change): Promise<Execution>
   drained(): Promise<void>
+  /** Logs that need not be read. */
+  readonly recent: RecentLogs
 }
 
 export interface DoorOptions {
@@ -29,6 +32,8 @@ const LANES = 4
 
 /** The only way an execution changes. Commands that come while a flush is under way go with the next. */
 export function openDoor({ db, limits, announce }: DoorOptions): Door {
+  const recent = new RecentLogs()
+
   /** A command that came alone is spared the transaction, unless another change comes between. */
   async function write(changes: Change[]): Promise<Flushed> {
     const [first] = changes
@@ -39,6 +44,7 @@ export function openDoor({ db, limits, announce }: DoorOptions): Door {
   async function commit(changes: Change[]): Promise<Result[]> {
     try {
       const { results, effects } = await write(changes)
+      recent.note(effects)
       announce(effects)
       return results
     } catch (error) {
@@ -59,6 +65,7 @@ export function openDoor({ db, limits, announce }: DoorOptions): Door {
   const submit = (change: Change) => (lanes[laneOf(change)] as Gather<Change, Result>).add(change)
   return {
     submit,
+    recent,
     async change(change) {
       const result = await submit(change)
       if ('fault' in result) throw result.fault

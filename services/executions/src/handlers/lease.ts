@@ -7,9 +7,10 @@ import type { Db } from '@windlass/runtime/db'
 import type { Door } from '../change.ts'
 import { type Assignment, assign, type Room } from '../domain/assign.ts'
 import type { Execution } from '../domain/execution.ts'
+import { logsOf } from '../logs.ts'
 import { toMessage } from '../message.ts'
+import type { RecentLogs } from '../recent-logs.ts'
 import * as executions from '../store/executions.ts'
-import * as log from '../store/log.ts'
 import * as ready from '../store/ready.ts'
 import type { Mint } from '../token.ts'
 
@@ -37,7 +38,7 @@ export const leaser =
     for (const { worker_name = '' } of leased)
       used.set(worker_name, (used.get(worker_name) ?? 0) + 1)
     return {
-      leases: await describe(db, mint, leased),
+      leases: await describe(db, door.recent, { mint, leased }),
       loads: names.map((worker_name) => ({ worker_name, used: used.get(worker_name) ?? 0 })),
       more: candidates.length > most || leased.length < assignments.length,
     }
@@ -68,12 +69,16 @@ async function leaseAll(
   return results.flat()
 }
 
-async function describe(db: Db, mint: Mint, leased: readonly Execution[]) {
+interface Leased {
+  mint: Mint
+  leased: readonly Execution[]
+}
+
+async function describe(db: Db, recent: RecentLogs, { mint, leased }: Leased) {
   if (leased.length === 0) return []
-  const ids = leased.map(({ execution_id }) => execution_id)
   const large = leased.filter(({ input_json }) => input_json === undefined)
-  const [entries, rows] = await Promise.all([
-    log.wholeOf(db, ids),
+  const [logs, rows] = await Promise.all([
+    logsOf(db, recent, leased),
     large.length > 0
       ? executions.getMany(
           db,
@@ -81,7 +86,6 @@ async function describe(db: Db, mint: Mint, leased: readonly Execution[]) {
         )
       : [],
   ])
-  const logs = log.byExecution(entries)
   const inputs = new Map(rows.map((row) => [row.execution_id, row.input_json]))
   return Promise.all(
     leased.map(async (row) => ({

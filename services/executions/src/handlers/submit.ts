@@ -6,9 +6,9 @@ import type { Db } from '@windlass/runtime/db'
 import { Fault } from '@windlass/runtime/faults'
 import type { Door, Result } from '../change.ts'
 import type { Execution } from '../domain/execution.ts'
+import { logsOf } from '../logs.ts'
 import { toMessage } from '../message.ts'
 import * as executions from '../store/executions.ts'
-import * as log from '../store/log.ts'
 import * as ready from '../store/ready.ts'
 import { type Parsed, parse } from './commands.ts'
 
@@ -42,7 +42,15 @@ export function submitter(db: Db, door: Door) {
     const answered = done.flatMap(({ parsed, result }) =>
       'execution' in result && parsed ? [{ parsed, execution: result.execution }] : [],
     )
-    const [inputs, logs] = await Promise.all([inputsOf(db, answered), logsOf(db, answered)])
+    const logged = answered.filter(({ parsed }) => parsed.with_log)
+    const [inputs, logs] = await Promise.all([
+      inputsOf(db, answered),
+      logsOf(
+        db,
+        door.recent,
+        logged.map(({ execution }) => execution),
+      ),
+    ])
     const results = done.map(({ parsed, result }): ResultMessage => {
       if ('fault' in result)
         return { body: { $case: 'refusal', value: refusal(result.fault) }, log: [] }
@@ -77,16 +85,6 @@ async function inputsOf(db: Db, answered: readonly Answered[]): Promise<Map<stri
     missing.map(({ execution }) => execution.execution_id),
   )
   return new Map(rows.map((row) => [row.execution_id, row.input_json]))
-}
-
-async function logsOf(db: Db, answered: readonly Answered[]): Promise<Map<string, log.Entry[]>> {
-  const wanted = answered.filter(({ parsed }) => parsed.with_log)
-  if (wanted.length === 0) return new Map()
-  const entries = await log.wholeOf(
-    db,
-    wanted.map(({ execution }) => execution.execution_id),
-  )
-  return log.byExecution(entries)
 }
 
 const refusal = ({ kind, message, details }: Fault) => ({

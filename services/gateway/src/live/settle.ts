@@ -11,7 +11,7 @@ export interface Live {
 
 interface Wait {
   execution_id: string
-  /** What is to be waited for the end of. It is made when nothing that follows from it can be missed. */
+  /** What is to be waited for the end of. */
   change(): Promise<{ execution: Execution }>
   isDone(state: string): boolean
   /** Absent: as long as it takes. */
@@ -23,12 +23,23 @@ interface Wait {
 export async function settle({ executions, waiters }: Live, wait: Wait): Promise<Execution> {
   const { execution_id, change, isDone, timeoutMs, signal } = wait
   const news = new News()
-  const stop = await waiters.grew.listen(execution_id, (grew) => news.hear(grew))
+  let isListening = false
+  const listening = waiters.grew
+    .listen(execution_id, (grew) => news.hear(grew))
+    .then((stop) => {
+      isListening = true
+      return stop
+    })
   const leave = () => news.fail(stillRunning(execution_id, signal.reason))
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => news.end(), timeoutMs)
   signal.addEventListener('abort', leave)
   try {
     let { execution } = await change()
+    // What came between the change and the first ear for it is in the row.
+    if (!isListening) {
+      await listening
+      execution = await executions.get(execution_id)
+    }
     for (;;) {
       if (signal.aborted) throw stillRunning(execution_id, signal.reason)
       if (isDone(execution.state)) return execution
@@ -39,7 +50,10 @@ export async function settle({ executions, waiters }: Live, wait: Wait): Promise
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', leave)
-    stop()
+    void listening.then(
+      (stop) => stop(),
+      () => {},
+    )
   }
 }
 
