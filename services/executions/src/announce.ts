@@ -1,7 +1,9 @@
 import { LogGrew, Ready, WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
 import type { Bus } from '@windlass/runtime/bus'
 import { subjectOf } from '@windlass/runtime/subjects'
+import { isFinal } from './domain/states.ts'
 import type { Effect } from './flush.ts'
+import { toMessage } from './message.ts'
 
 /** Larger entries are not sent about: who waits reads them from the log. */
 const MAX_SIGNAL_BYTES = 64 * 1024
@@ -47,7 +49,9 @@ function grew(bus: Bus, { after, entries }: Effect): void {
   const { execution_id, state, last_seq } = after
   const bytes = entries.reduce((sum, { value_json }) => sum + value_json.length, 0)
   const omitted = bytes > MAX_SIGNAL_BYTES
-  const message = { execution_id, state, last_seq, omitted, entries: omitted ? [] : entries }
+  // Whoever waits for the end has the input, or reads the row.
+  const ended = !omitted && isFinal(state) ? toMessage({ ...after, input_json: '' }) : undefined
+  const message = { execution_id, state, last_seq, omitted, entries: omitted ? [] : entries, ended }
   bus.whisper(`executions.${execution_id}.events`, LogGrew.encode(message).finish())
 }
 

@@ -16,6 +16,7 @@ interface Row {
 }
 
 /** How many entries a page of the log has, so that tests turn pages. */
+const FINAL = /^(COMPLETED|FAILED|CANCELLED)$/
 const PAGE = 3
 
 /** An executions service that believes everything and keeps it in memory. */
@@ -51,6 +52,7 @@ export class Memory {
       last_seq: row.log.length,
       entries: omit ? [] : entries,
       omitted: omit,
+      ended: !omit && FINAL.test(state) ? { ...row.execution, input_json: '' } : undefined,
     }
     if (on) this.#bus.whisper(`executions.${id}.events`, LogGrew.encode(grew).finish())
   }

@@ -3,6 +3,21 @@ import { workflow, world } from './world.ts'
 
 const RUN = '/workflows/default/hello/run'
 
+test('an end that is told whole is answered without another look, with the input as it came', async () => {
+  const { call, executions } = await world()
+  const body = '{"n":9007199254740993}'
+  const headers = { 'content-type': 'application/json' }
+  const running = call('POST', `${RUN}/sync`, { body, headers })
+  await expect.poll(() => executions.commands.length).toBe(1)
+  const looks = executions.calls.get
+  executions.grow(executions.last, 'COMPLETED', [
+    { type: 'WORKFLOW_COMPLETED', value_json: '1e400' },
+  ])
+  const text = await (await running).text()
+  expect(text).toContain(`"input":${body},"output":1e400,"state":"COMPLETED"`)
+  expect(executions.calls.get).toBe(looks)
+})
+
 test('an async run answers the summary of what was created', async () => {
   const { json } = await world()
   const response = await json('POST', `${RUN}/async`, { a: 1 })

@@ -43,9 +43,10 @@ export async function settle({ executions, waiters }: Live, wait: Wait): Promise
     for (;;) {
       if (signal.aborted) throw stillRunning(execution_id, signal.reason)
       if (isDone(execution.state)) return execution
-      const settled = await news.until(execution.last_seq, isDone)
+      const told = await news.until(execution.last_seq, isDone)
+      if (told?.ended) return { ...told.ended, input_json: execution.input_json }
       execution = await executions.get(execution_id)
-      if (!settled) return execution
+      if (!told) return execution
     }
   } finally {
     clearTimeout(timer)
@@ -84,12 +85,12 @@ class News {
     this.#wake()
   }
 
-  /** True when something newer than `seq` is as wanted; false when the time is up. */
-  async until(seq: number, isWanted: (state: string) => boolean): Promise<boolean> {
+  /** What is newer than `seq` and as wanted; undefined when the time is up. */
+  async until(seq: number, isWanted: (state: string) => boolean): Promise<LogGrew | undefined> {
     for (;;) {
       if (this.#failure) throw this.#failure
-      if (this.#last && this.#last.last_seq > seq && isWanted(this.#last.state)) return true
-      if (this.#isOver) return false
+      if (this.#last && this.#last.last_seq > seq && isWanted(this.#last.state)) return this.#last
+      if (this.#isOver) return undefined
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })

@@ -33,7 +33,14 @@ export class Waiters {
     for (const execution of found) {
       if (!execution) continue
       const { execution_id, state, last_seq } = execution
-      this.grew.tell(execution_id, { execution_id, state, last_seq, entries: [], omitted: true })
+      this.grew.tell(execution_id, {
+        execution_id,
+        state,
+        last_seq,
+        entries: [],
+        omitted: true,
+        ended: undefined,
+      })
     }
   }
 }

@@ -6,7 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { LogEntry } from "../../executions/v1/executions.ts";
+import { Execution, LogEntry } from "../../executions/v1/executions.ts";
 
 /** executions.<id>.events: the log grew. */
 export interface LogGrew {
@@ -16,6 +16,8 @@ export interface LogGrew {
   /** The new entries in order; left out when they are large, then read the log. */
   entries: LogEntry[];
   omitted: boolean;
+  /** The execution as committed, without its input, once it is over; left out when it is large. */
+  ended: Execution | undefined;
 }
 
 /** executions.<id>.progress: what a running task reported. */
@@ -78,7 +80,7 @@ export interface Revised {
 }
 
 function createBaseLogGrew(): LogGrew {
-  return { execution_id: "", state: "", last_seq: 0, entries: [], omitted: false };
+  return { execution_id: "", state: "", last_seq: 0, entries: [], omitted: false, ended: undefined };
 }
 
 export const LogGrew: MessageFns<LogGrew> = {
@@ -97,6 +99,9 @@ export const LogGrew: MessageFns<LogGrew> = {
     }
     if (message.omitted !== false) {
       writer.uint32(40).bool(message.omitted);
+    }
+    if (message.ended !== undefined) {
+      Execution.encode(message.ended, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -152,6 +157,14 @@ export const LogGrew: MessageFns<LogGrew> = {
             }
 
             message.omitted = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.ended = Execution.decode(reader, reader.uint32());
             continue;
           }
         }
