@@ -49,3 +49,17 @@ test('stopping waits for the round under way', async () => {
   await running.stop()
   expect(ended).toBe(true)
 })
+
+test('pokes that may wait go together', async () => {
+  let rounds = 0
+  const running = loop({ ...options, gatherMs: 20 }, async () => {
+    rounds++
+  })
+  await expect.poll(() => rounds).toBe(1)
+  for (let i = 0; i < 10; i++) running.poke()
+  expect(rounds).toBe(1)
+  await expect.poll(() => rounds).toBe(2)
+  running.poke()
+  await running.stop()
+  expect(rounds).toBe(2)
+})

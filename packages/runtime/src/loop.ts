@@ -13,6 +13,8 @@ export interface LoopOptions {
   name: string
   pauseMs: number
   log: Logger
+  /** How long a poke waits for others to go with it; at once unless set. */
+  gatherMs?: number
 }
 
 /**
@@ -55,13 +57,20 @@ export function loop({ name, pauseMs, log }: LoopOptions, work: () => Promise<un
     }
   })()
 
+  let gathering: NodeJS.Timeout | undefined
+  const poke = () => {
+    gathering = undefined
+    poked = true
+    wake()
+  }
   return {
     poke() {
-      poked = true
-      wake()
+      if (gatherMs === 0) poke()
+      else gathering ??= setTimeout(poke, gatherMs)
     },
     async stop() {
       stopping = true
+      clearTimeout(gathering)
       wake()
       await running
     },

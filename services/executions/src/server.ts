@@ -25,6 +25,8 @@ const SWEEP_MS = 1_000
 const REMIND_MS = 5_000
 /** The floor under the pokes: what was committed by a replica that died before it told anyone. */
 const FLOOR_MS = 5_000
+/** Endings go out together: nobody who hears of them this way is in a hurry. */
+const GATHER_MS = 100
 
 /** Builds the service from the outside in; teardown takes it apart in the opposite order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
@@ -34,12 +36,12 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const bus = await openBus(nats.url, log, nats.prefix)
   teardown.add('bus', () => bus.close())
 
-  const every = (name: string, pauseMs: number, work: () => Promise<unknown>) => {
-    const running = loop({ name, pauseMs, log }, work)
+  const every = (name: string, pauseMs: number, work: () => Promise<unknown>, gatherMs = 0) => {
+    const running = loop({ name, pauseMs, log, gatherMs }, work)
     teardown.add(name, () => running.stop())
     return running
   }
-  const relay = every('relay', FLOOR_MS, () => relayFinished(db, bus))
+  const relay = every('relay', FLOOR_MS, () => relayFinished(db, bus), GATHER_MS)
   every('fold totals', FLOOR_MS, () => totals.fold(db))
   const announce = announcer(bus, relay.poke)
   const limits = {
