@@ -21,7 +21,10 @@ export interface LoopOptions {
  * Repeats `work` with a pause between rounds until stopped. A round that answers true has
  * more to do and is followed at once. One that throws is logged and tried again, with growing pauses.
  */
-export function loop({ name, pauseMs, log }: LoopOptions, work: () => Promise<unknown>): Loop {
+export function loop(
+  { name, pauseMs, log, gatherMs = 0 }: LoopOptions,
+  work: () => Promise<unknown>,
+): Loop {
   let stopping = false
   let poked = false
   let wake: () => void = () => {}
