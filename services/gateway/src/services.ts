@@ -6,6 +6,11 @@ import {
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { IdentityService, type Session } from '@windlass/proto/windlass/identity/v1/identity'
+import {
+  ApiKeysService,
+  PrincipalsService,
+  RolesService,
+} from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import type { Bus } from '@windlass/runtime/bus'
@@ -35,6 +40,9 @@ export interface Services {
   pongs: Pongs
   scheduler: RpcClient<typeof SchedulerService>
   identity: RpcClient<typeof IdentityService>
+  principals: RpcClient<typeof PrincipalsService>
+  keys: RpcClient<typeof ApiKeysService>
+  roles: RpcClient<typeof RolesService>
   secrets: RpcClient<typeof SecretsService>
   configs: RpcClient<typeof ConfigsService>
   /** A workflow without its source; version 0 is the latest. Remembered for as long as the catalog stands still. */
@@ -64,6 +72,9 @@ export function connectAll({ services }: Settings) {
     fleet: connect(FleetService, services.dispatcher),
     scheduler: connect(SchedulerService, services.scheduler),
     identity: connect(IdentityService, services.identity),
+    principals: connect(PrincipalsService, services.identity),
+    keys: connect(ApiKeysService, services.identity),
+    roles: connect(RolesService, services.identity),
     secrets: connect(SecretsService, services.identity),
     configs: connect(ConfigsService, services.identity),
   }

@@ -1,4 +1,9 @@
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import {
+  ApiKeysService,
+  PrincipalsService,
+  RolesService,
+} from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { openDb } from '@windlass/runtime/db'
 import { loop } from '@windlass/runtime/loop'
@@ -12,6 +17,9 @@ import { bootstrap } from './bootstrap.ts'
 import { encryptionKey } from './encryption-key.ts'
 import { configHandlers } from './handlers/configs.ts'
 import { handlers } from './handlers/index.ts'
+import { keyHandlers } from './handlers/keys.ts'
+import { principalHandlers } from './handlers/principals.ts'
+import { roleHandlers } from './handlers/roles.ts'
 import { secretHandlers } from './handlers/secrets.ts'
 import { forget } from './loops/forget.ts'
 
@@ -41,6 +49,9 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
 
   const rpc = new RpcServer(log)
   rpc.serve(IdentityService, handlers({ db, redis, bootstrapToken }))
+  rpc.serve(PrincipalsService, principalHandlers(db, redis))
+  rpc.serve(ApiKeysService, keyHandlers(db, redis))
+  rpc.serve(RolesService, roleHandlers(db, redis))
   rpc.serve(SecretsService, secretHandlers({ db, log, key }))
   rpc.serve(ConfigsService, configHandlers(db))
   teardown.add('rpc', () => rpc.stop())

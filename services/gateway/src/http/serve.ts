@@ -57,9 +57,9 @@ async function answer(
   const found = await admit(route.access, { x, params, query, caller, services, body })
   const input = { params, query, body: await body(), caller, found, services, x }
   const reply = await route.handle(input)
-  if (reply instanceof JsonText) sendJson(x, 200, reply.text)
+  if (reply instanceof JsonText) sendJson(x, route.status, reply.text)
   else if (reply instanceof Written) await reply.write(x)
-  else sendJson(x, 200, JSON.stringify(reply))
+  else sendJson(x, route.status, JSON.stringify(reply))
 }
 
 function refuse(route: Route, x: Exchange, error: unknown, log: Logger): void {
