@@ -1,3 +1,4 @@
+import { demandAuthSecrets } from '@windlass/runtime/auth-secrets'
 import { openBus } from '@windlass/runtime/bus'
 import type { Runtime } from '@windlass/runtime/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis'
@@ -18,6 +19,7 @@ import { connectAll, rememberedBy, type Services } from './services.ts'
 
 /** Builds the gateway from the outside in; it keeps nothing that another process would miss. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
+  demandAuthSecrets(settings)
   const redis = openRedis(settings.redis.url)
   teardown.add('redis', () => redis.disconnect())
   const bus = await openBus(settings.nats.url, log, settings.nats.prefix)

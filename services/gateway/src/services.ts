@@ -17,6 +17,7 @@ import type { Bus } from '@windlass/runtime/bus'
 import type { Redis } from '@windlass/runtime/redis'
 import { connect, type RpcClient } from '@windlass/runtime/rpc-client'
 import type { Settings } from '@windlass/runtime/settings'
+import { type CallerOf, callersByKey } from './access/callers.ts'
 import type { Registrations } from './access/registrations.ts'
 import type { DispatcherStreams } from './dispatcher-streams.ts'
 import { declaredSecrets } from './domain/entries.ts'
@@ -47,6 +48,8 @@ export interface Services {
   configs: RpcClient<typeof ConfigsService>
   /** A workflow without its source; version 0 is the latest. Remembered for as long as the catalog stands still. */
   resolve(namespace: string, name: string, version: number): Promise<Workflow>
+  /** Who a bearer token stands for; `unauthenticated` for nobody. */
+  callerOf: CallerOf
   /** Whose session a token is; `unauthenticated` for nobody's. Remembered until a session ends. */
   sessionOf(token: string): Promise<Session>
   /** The secrets that a version of a workflow, by its id, declares. Remembered as `resolve` is. */
@@ -88,20 +91,20 @@ export function connectAll({ services }: Settings) {
 
 export function rememberedBy(
   redis: Redis,
-  { catalog, identity }: Clients,
-): Pick<Services, 'resolve' | 'sessionOf' | 'secretsOf'> {
+  { catalog, identity, keys }: Clients,
+): Pick<Services, 'resolve' | 'callerOf' | 'sessionOf' | 'secretsOf'> {
   const workflows = new EpochCache(epochReader(redis, 'catalog'), (key) => {
     const [namespace = '', name = '', version] = key.split('/')
     return catalog.resolve({ namespace, name, version: Number(version) })
   })
-  const sessions = new EpochCache(epochReader(redis, 'auth'), (token) =>
-    identity.checkSession({ token }),
-  )
+  const readAuth = epochReader(redis, 'auth')
+  const sessions = new EpochCache(readAuth, (token) => identity.checkSession({ token }))
   const secrets = new EpochCache(epochReader(redis, 'catalog'), async (id) =>
     declaredSecrets((await catalog.getById({ id })).metadata_json),
   )
   return {
     resolve: (namespace, name, version) => workflows.get(`${namespace}/${name}/${version}`),
+    callerOf: callersByKey(keys, readAuth),
     sessionOf: (token) => sessions.get(token),
     secretsOf: (workflow_id) => secrets.get(workflow_id),
   }

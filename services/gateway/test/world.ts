@@ -54,6 +54,8 @@ export async function world(scripts: Scripts = {}, env: Record<string, string> =
     SVC_NATS__URL: testUrl('TEST_NATS_URL'),
     SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
     SVC_WORKERS__REGISTER_RATE_LIMIT: '',
+    SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'a secret of the tests',
+    SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'another one',
     SVC_SERVICES__CATALOG: await serve(CatalogService, { ...catalog, ...scripts.catalog }),
     SVC_SERVICES__EXECUTIONS: await serveAll(
       [ExecutionsService, { ...executions.handlers, ...scripts.executions }],

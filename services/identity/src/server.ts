@@ -5,6 +5,7 @@ import {
   RolesService,
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { demandAuthSecrets } from '@windlass/runtime/auth-secrets'
 import { openDb } from '@windlass/runtime/db'
 import { loop } from '@windlass/runtime/loop'
 import type { Runtime } from '@windlass/runtime/main'
@@ -28,6 +29,7 @@ const FORGET_MS = 600_000
 
 /** Builds the service from the outside in; teardown takes it apart in the opposite order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
+  demandAuthSecrets(settings)
   const db = openDb(settings.postgres.url, 'identity', {
     maxConnections: settings.postgres.max_connections,
   })

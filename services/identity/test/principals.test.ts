@@ -12,6 +12,7 @@ import { sql } from '@windlass/runtime/sql'
 import { contentsOf, freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { expect, onTestFinished, test } from 'vitest'
+import { makeAdminKey } from '../src/admin-key.ts'
 import { start } from '../src/server.ts'
 
 async function setup() {
@@ -221,4 +222,29 @@ test('whatever changes rights replaces the epoch before it is answered', async (
     await change()
     expect(await readEpoch(redis, 'auth'), what).not.toBe(before)
   }
+})
+
+test('the first key of an administrator takes nothing but the database', async () => {
+  const { db, principals, find } = await setup()
+  const key = await makeAdminKey(db, { subject: 'admin', name: 'first', days: 0 })
+  expect((await find(key)).account).toMatchObject({
+    principal: { subject: 'admin', type: 'service_account', roles: ['admin'] },
+    permissions: ['*'],
+  })
+  const second = await makeAdminKey(db, { subject: 'admin', name: 'second', days: 1 })
+  expect((await find(second)).account).toEqual((await find(key)).account)
+  expect((await principals.list({ type: '' })).principals).toHaveLength(1)
+})
+
+test('a key of an administrator is not made of what is no enabled service account', async () => {
+  const { db, principals, make } = await setup()
+  await make({ type: 'user' })
+  const ask = { subject: 'robot', name: 'k', days: 0 }
+  await expect(makeAdminKey(db, ask)).rejects.toMatchObject({ kind: 'conflict' })
+  expect((await principals.get(robot)).roles).toEqual([])
+})
+
+test('with authentication on and a secret missing identity does not start', async () => {
+  const starting = started(start, { SVC_SECURITY__AUTH__ENABLED: 'true' })
+  await expect(starting).rejects.toThrow('execution_token_secret')
 })

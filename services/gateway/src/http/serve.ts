@@ -44,7 +44,7 @@ async function answer(
   raw: Record<string, string>,
   { services, limits }: Serving,
 ): Promise<void> {
-  const caller = identify(route.access, x, services.settings.security.auth.enabled)
+  const caller = await identify(route.access, x, services)
   const params: Record<string, string> = {}
   for (const name in route.params)
     params[name] = route.params[name]?.read(raw[name] ?? '') as string
