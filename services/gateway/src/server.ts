@@ -3,7 +3,7 @@ import { openBus } from '@windlass/runtime/bus'
 import type { Runtime } from '@windlass/runtime/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis'
 import type { Settings } from '@windlass/runtime/settings'
-import { limitRegistrations } from './access/registrations.ts'
+import { rateLimit } from './access/rate-limit.ts'
 import { DispatcherStreams } from './dispatcher-streams.ts'
 import { Executions } from './executions.ts'
 import { watchHealth } from './health.ts'
@@ -16,6 +16,9 @@ import { openapi } from './openapi.ts'
 import { Pongs } from './pongs.ts'
 import { routes } from './routes/index.ts'
 import { connectAll, rememberedBy, type Services } from './services.ts'
+
+/** The contract's, for each client. */
+const TOKEN_TESTS = '10/minute'
 
 /** Builds the gateway from the outside in; it keeps nothing that another process would miss. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
@@ -34,6 +37,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const waiters = new Waiters(bus, executions, log)
   teardown.add('waiters', () => waiters.stop())
 
+  const trustedProxies = settings.server.trusted_proxies
   const services: Services = {
     ...clients,
     ...rememberedBy(redis, clients),
@@ -44,7 +48,11 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     health,
     bus,
     schemas: new InputSchemas(),
-    registrations: limitRegistrations(settings, redis),
+    registrations: rateLimit(
+      { name: 'register', rate: settings.workers.register_rate_limit, trustedProxies },
+      redis,
+    ),
+    tokenTests: rateLimit({ name: 'test-token', rate: TOKEN_TESTS, trustedProxies }, redis),
     streams: new DispatcherStreams(settings.services.dispatcher_streams),
     openapi: openapi(routes),
   }

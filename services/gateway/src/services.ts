@@ -18,7 +18,7 @@ import type { Redis } from '@windlass/runtime/redis'
 import { connect, type RpcClient } from '@windlass/runtime/rpc-client'
 import type { Settings } from '@windlass/runtime/settings'
 import { type CallerOf, callersByKey } from './access/callers.ts'
-import type { Registrations } from './access/registrations.ts'
+import type { RateLimit } from './access/rate-limit.ts'
 import type { DispatcherStreams } from './dispatcher-streams.ts'
 import { declaredSecrets } from './domain/entries.ts'
 import { EpochCache, epochReader } from './epoch-cache.ts'
@@ -55,7 +55,8 @@ export interface Services {
   /** The secrets that a version of a workflow, by its id, declares. Remembered as `resolve` is. */
   secretsOf(workflow_id: string): Promise<ReadonlySet<string>>
   schemas: InputSchemas
-  registrations: Registrations
+  registrations: RateLimit
+  tokenTests: RateLimit
   streams: DispatcherStreams
   health: Health
   bus: Bus

@@ -1,5 +1,6 @@
 import * as apiKeys from './api-keys.ts'
 import * as approvals from './approvals.ts'
+import * as auth from './auth.ts'
 import * as configs from './configs.ts'
 import * as docs from './docs.ts'
 import * as executions from './executions.ts'
@@ -28,6 +29,7 @@ export const routes = [
   ...Object.values(workerApprovals),
   ...Object.values(workerSecrets),
   ...Object.values(schedules),
+  ...Object.values(auth),
   ...Object.values(principals),
   ...Object.values(apiKeys),
   ...Object.values(roles),
