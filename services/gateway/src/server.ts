@@ -3,6 +3,7 @@ import { openBus } from '@windlass/runtime/bus'
 import type { Runtime } from '@windlass/runtime/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis'
 import type { Settings } from '@windlass/runtime/settings'
+import { checkIssuer } from './access/oidc.ts'
 import { rateLimit } from './access/rate-limit.ts'
 import { DispatcherStreams } from './dispatcher-streams.ts'
 import { Executions } from './executions.ts'
@@ -23,6 +24,7 @@ const TOKEN_TESTS = '10/minute'
 /** Builds the gateway from the outside in; it keeps nothing that another process would miss. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
   demandAuthSecrets(settings)
+  checkIssuer(settings.security.auth.oidc)
   const redis = openRedis(settings.redis.url)
   teardown.add('redis', () => redis.disconnect())
   const bus = await openBus(settings.nats.url, log, settings.nats.prefix)
@@ -40,7 +42,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const trustedProxies = settings.server.trusted_proxies
   const services: Services = {
     ...clients,
-    ...rememberedBy(redis, clients),
+    ...rememberedBy(settings, redis, clients),
     settings,
     executions,
     pongs: new Pongs(clients.fleet),

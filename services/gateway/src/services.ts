@@ -17,7 +17,8 @@ import type { Bus } from '@windlass/runtime/bus'
 import type { Redis } from '@windlass/runtime/redis'
 import { connect, type RpcClient } from '@windlass/runtime/rpc-client'
 import type { Settings } from '@windlass/runtime/settings'
-import { type CallerOf, callersByKey } from './access/callers.ts'
+import { type CallerOf, callersByKey, isApiKey } from './access/callers.ts'
+import { callersByOidc } from './access/oidc.ts'
 import type { RateLimit } from './access/rate-limit.ts'
 import type { DispatcherStreams } from './dispatcher-streams.ts'
 import { declaredSecrets } from './domain/entries.ts'
@@ -91,8 +92,9 @@ export function connectAll({ services }: Settings) {
 }
 
 export function rememberedBy(
+  { security }: Settings,
   redis: Redis,
-  { catalog, identity, keys }: Clients,
+  { catalog, identity, keys, principals }: Clients,
 ): Pick<Services, 'resolve' | 'callerOf' | 'sessionOf' | 'secretsOf'> {
   const workflows = new EpochCache(epochReader(redis, 'catalog'), (key) => {
     const [namespace = '', name = '', version] = key.split('/')
@@ -100,12 +102,15 @@ export function rememberedBy(
   })
   const readAuth = epochReader(redis, 'auth')
   const sessions = new EpochCache(readAuth, (token) => identity.checkSession({ token }))
+  const byKey = callersByKey(keys, readAuth)
+  const { oidc: issuer } = security.auth
+  const oidc = issuer.enabled ? callersByOidc(issuer, principals, readAuth) : undefined
   const secrets = new EpochCache(epochReader(redis, 'catalog'), async (id) =>
     declaredSecrets((await catalog.getById({ id })).metadata_json),
   )
   return {
     resolve: (namespace, name, version) => workflows.get(`${namespace}/${name}/${version}`),
-    callerOf: callersByKey(keys, readAuth),
+    callerOf: (token) => (oidc && !isApiKey(token) ? oidc(token) : byKey(token)),
     sessionOf: (token) => sessions.get(token),
     secretsOf: (workflow_id) => secrets.get(workflow_id),
   }

@@ -1,4 +1,5 @@
 import type {
+  Account,
   CreatePrincipalRequest,
   Principal,
   PrincipalRef,
@@ -50,6 +51,19 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
       return { principal: ref, role, granted_by }
     }),
 
+  resolve: (ref) => accountOf(db, ref),
+
+  provision: ({ principal: ref, display_name, roles, metadata_json }) =>
+    db.tx(async (tx) => {
+      if (!ref) throw invalid('principal is required')
+      if (!(await principals.find(tx, normal(ref)))) {
+        const made = { ...ref, type: 'user', display_name, roles, created_by: ref.external_issuer }
+        const { id } = await create(tx, made)
+        await principals.setMetadata(tx, id, metadata_json)
+      }
+      return accountOf(tx, ref)
+    }),
+
   revokeRole: ({ principal: ref, role, granted_by }) =>
     changingRights(db, redis, async (tx) => {
       const { id } = await locked(tx, ref)
@@ -94,6 +108,13 @@ export async function found(db: Queries, ref: PrincipalRef | undefined): Promise
   const principal = await principals.find(db, normal(ref))
   if (!principal) throw notFound('Principal', ref.subject)
   return principal
+}
+
+async function accountOf(db: Queries, ref: PrincipalRef): Promise<Account> {
+  const { id } = await found(db, ref)
+  const account = await principals.account(db, id)
+  if (!account) throw notFound('Principal', ref.subject)
+  return account
 }
 
 export async function locked(tx: Tx, ref: PrincipalRef | undefined) {

@@ -45,6 +45,9 @@ export const update = (tx: Tx, id: string, { display_name, enabled }: Change) =>
            enabled = coalesce(${enabled}, enabled), updated_at = now()
      where id = ${id}`)
 
+export const setMetadata = (tx: Tx, id: string, metadata_json: string) =>
+  tx.run(sql`update principals set metadata = ${metadata_json}::json where id = ${id}`)
+
 /** Its roles and keys go with it. */
 export const remove = (tx: Tx, id: string) => tx.run(sql`delete from principals where id = ${id}`)
 

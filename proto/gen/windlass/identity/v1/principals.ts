@@ -58,6 +58,14 @@ export interface DeletePrincipalRequest {
 export interface DeletePrincipalResponse {
 }
 
+export interface ProvisionRequest {
+  principal: PrincipalRef | undefined;
+  display_name?: string | undefined;
+  roles: string[];
+  /** A JSON object; kept and never read. */
+  metadata_json: string;
+}
+
 export interface RoleOfPrincipal {
   principal: PrincipalRef | undefined;
   role: string;
@@ -658,6 +666,85 @@ export const DeletePrincipalResponse: MessageFns<DeletePrincipalResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseProvisionRequest(): ProvisionRequest {
+  return { principal: undefined, display_name: undefined, roles: [], metadata_json: "" };
+}
+
+export const ProvisionRequest: MessageFns<ProvisionRequest> = {
+  encode(message: ProvisionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.principal !== undefined) {
+      PrincipalRef.encode(message.principal, writer.uint32(10).fork()).join();
+    }
+    if (message.display_name !== undefined) {
+      writer.uint32(18).string(message.display_name);
+    }
+    for (const v of message.roles) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.metadata_json !== "") {
+      writer.uint32(34).string(message.metadata_json);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ProvisionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseProvisionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.principal = PrincipalRef.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.display_name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.roles.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.metadata_json = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1721,6 +1808,26 @@ export const PrincipalsService = {
     responseSerialize: (value: RoleOfPrincipal): Buffer => Buffer.from(RoleOfPrincipal.encode(value).finish()),
     responseDeserialize: (value: Buffer): RoleOfPrincipal => RoleOfPrincipal.decode(value),
   },
+  /** With all that its roles grant; `not_found` for nobody. */
+  resolve: {
+    path: "/windlass.identity.v1.Principals/Resolve" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: PrincipalRef): Buffer => Buffer.from(PrincipalRef.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PrincipalRef => PrincipalRef.decode(value),
+    responseSerialize: (value: Account): Buffer => Buffer.from(Account.encode(value).finish()),
+    responseDeserialize: (value: Buffer): Account => Account.decode(value),
+  },
+  /** The same, after making it a user with these roles if it was not there. */
+  provision: {
+    path: "/windlass.identity.v1.Principals/Provision" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ProvisionRequest): Buffer => Buffer.from(ProvisionRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ProvisionRequest => ProvisionRequest.decode(value),
+    responseSerialize: (value: Account): Buffer => Buffer.from(Account.encode(value).finish()),
+    responseDeserialize: (value: Buffer): Account => Account.decode(value),
+  },
   /** A role that is not held counts as revoked. */
   revokeRole: {
     path: "/windlass.identity.v1.Principals/RevokeRole" as const,
@@ -1745,6 +1852,10 @@ export interface PrincipalsServer extends UntypedServiceImplementation {
   delete: handleUnaryCall<DeletePrincipalRequest, DeletePrincipalResponse>;
   /** `not_found` for a role that is not there; one that is held stays. */
   grantRole: handleUnaryCall<RoleOfPrincipal, RoleOfPrincipal>;
+  /** With all that its roles grant; `not_found` for nobody. */
+  resolve: handleUnaryCall<PrincipalRef, Account>;
+  /** The same, after making it a user with these roles if it was not there. */
+  provision: handleUnaryCall<ProvisionRequest, Account>;
   /** A role that is not held counts as revoked. */
   revokeRole: handleUnaryCall<RoleOfPrincipal, RoleOfPrincipal>;
 }
