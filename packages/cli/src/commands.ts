@@ -1,4 +1,5 @@
 import type { Command } from './command.ts'
+import { adminCreateKey } from './commands/admin.ts'
 import {
   executionCancel,
   executionList,
@@ -15,6 +16,7 @@ import { workflowList, workflowRun, workflowStatus, workflowUpload } from './com
 export const commands: readonly Command[] = [
   serverStart,
   serverBootstrapToken,
+  adminCreateKey,
   workerStart,
   workflowUpload,
   workflowList,

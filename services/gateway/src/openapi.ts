@@ -55,7 +55,7 @@ const Refusal = {
 }
 
 function operation(
-  { path, summary, access, params, query, body, returns }: Route,
+  { path, summary, access, params, query, body, returns, status }: Route,
   into: Json,
 ): Json {
   const fields = (where: 'path' | 'query', shape: Shape) =>
@@ -87,7 +87,10 @@ function operation(
       },
     }),
     responses: {
-      200: { description: 'OK', content: contentOf(returns, into) },
+      [status]: {
+        description: status === 201 ? 'Created' : 'OK',
+        content: contentOf(returns, into),
+      },
       default: { $ref: '#/components/responses/Refused' },
     },
   }

@@ -46,6 +46,8 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, Sent, R extends z.
   query?: Q
   body?: Body<B, Sent>
   returns: R
+  /** Of a success; 200 unless it says otherwise. */
+  status?: 200 | 201
   /** Hot: served by node:http itself, past Express. */
   raw?: boolean
   /** Answers a refusal in its own form; true if it did. */
@@ -71,6 +73,7 @@ export interface Route<
   query: Q
   body: Body<unknown, Sent>
   returns: R
+  status: 200 | 201
   raw: boolean
   readQuery(search: string): unknown
   refuse?(error: unknown, x: Exchange): boolean
@@ -97,6 +100,7 @@ export function route<
   const given: Record<string, Param<unknown> | undefined> = spec.params ?? {}
   return {
     raw: false,
+    status: 200,
     ...spec,
     method,
     path,

@@ -1,8 +1,10 @@
+import { demandAuthSecrets } from '@windlass/runtime/auth-secrets'
 import { openBus } from '@windlass/runtime/bus'
 import type { Runtime } from '@windlass/runtime/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis'
 import type { Settings } from '@windlass/runtime/settings'
-import { limitRegistrations } from './access/registrations.ts'
+import { checkIssuer } from './access/oidc.ts'
+import { rateLimit } from './access/rate-limit.ts'
 import { DispatcherStreams } from './dispatcher-streams.ts'
 import { Executions } from './executions.ts'
 import { watchHealth } from './health.ts'
@@ -16,8 +18,13 @@ import { Pongs } from './pongs.ts'
 import { routes } from './routes/index.ts'
 import { connectAll, rememberedBy, type Services } from './services.ts'
 
+/** The contract's, for each client. */
+const TOKEN_TESTS = '10/minute'
+
 /** Builds the gateway from the outside in; it keeps nothing that another process would miss. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
+  demandAuthSecrets(settings)
+  checkIssuer(settings.security.auth.oidc)
   const redis = openRedis(settings.redis.url)
   teardown.add('redis', () => redis.disconnect())
   const bus = await openBus(settings.nats.url, log, settings.nats.prefix)
@@ -32,9 +39,10 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const waiters = new Waiters(bus, executions, log)
   teardown.add('waiters', () => waiters.stop())
 
+  const trustedProxies = settings.server.trusted_proxies
   const services: Services = {
     ...clients,
-    ...rememberedBy(redis, clients),
+    ...rememberedBy(settings, redis, clients),
     settings,
     executions,
     pongs: new Pongs(clients.fleet),
@@ -42,7 +50,11 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     health,
     bus,
     schemas: new InputSchemas(),
-    registrations: limitRegistrations(settings, redis),
+    registrations: rateLimit(
+      { name: 'register', rate: settings.workers.register_rate_limit, trustedProxies },
+      redis,
+    ),
+    tokenTests: rateLimit({ name: 'test-token', rate: TOKEN_TESTS, trustedProxies }, redis),
     streams: new DispatcherStreams(settings.services.dispatcher_streams),
     openapi: openapi(routes),
   }

@@ -6,13 +6,20 @@ import {
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { IdentityService, type Session } from '@windlass/proto/windlass/identity/v1/identity'
+import {
+  ApiKeysService,
+  PrincipalsService,
+  RolesService,
+} from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import type { Bus } from '@windlass/runtime/bus'
 import type { Redis } from '@windlass/runtime/redis'
 import { connect, type RpcClient } from '@windlass/runtime/rpc-client'
 import type { Settings } from '@windlass/runtime/settings'
-import type { Registrations } from './access/registrations.ts'
+import { type CallerOf, callersByKey, isApiKey } from './access/callers.ts'
+import { callersByOidc } from './access/oidc.ts'
+import type { RateLimit } from './access/rate-limit.ts'
 import type { DispatcherStreams } from './dispatcher-streams.ts'
 import { declaredSecrets } from './domain/entries.ts'
 import { EpochCache, epochReader } from './epoch-cache.ts'
@@ -35,16 +42,22 @@ export interface Services {
   pongs: Pongs
   scheduler: RpcClient<typeof SchedulerService>
   identity: RpcClient<typeof IdentityService>
+  principals: RpcClient<typeof PrincipalsService>
+  keys: RpcClient<typeof ApiKeysService>
+  roles: RpcClient<typeof RolesService>
   secrets: RpcClient<typeof SecretsService>
   configs: RpcClient<typeof ConfigsService>
   /** A workflow without its source; version 0 is the latest. Remembered for as long as the catalog stands still. */
   resolve(namespace: string, name: string, version: number): Promise<Workflow>
+  /** Who a bearer token stands for; `unauthenticated` for nobody. */
+  callerOf: CallerOf
   /** Whose session a token is; `unauthenticated` for nobody's. Remembered until a session ends. */
   sessionOf(token: string): Promise<Session>
   /** The secrets that a version of a workflow, by its id, declares. Remembered as `resolve` is. */
   secretsOf(workflow_id: string): Promise<ReadonlySet<string>>
   schemas: InputSchemas
-  registrations: Registrations
+  registrations: RateLimit
+  tokenTests: RateLimit
   streams: DispatcherStreams
   health: Health
   bus: Bus
@@ -64,6 +77,9 @@ export function connectAll({ services }: Settings) {
     fleet: connect(FleetService, services.dispatcher),
     scheduler: connect(SchedulerService, services.scheduler),
     identity: connect(IdentityService, services.identity),
+    principals: connect(PrincipalsService, services.identity),
+    keys: connect(ApiKeysService, services.identity),
+    roles: connect(RolesService, services.identity),
     secrets: connect(SecretsService, services.identity),
     configs: connect(ConfigsService, services.identity),
   }
@@ -76,21 +92,25 @@ export function connectAll({ services }: Settings) {
 }
 
 export function rememberedBy(
+  { security }: Settings,
   redis: Redis,
-  { catalog, identity }: Clients,
-): Pick<Services, 'resolve' | 'sessionOf' | 'secretsOf'> {
+  { catalog, identity, keys, principals }: Clients,
+): Pick<Services, 'resolve' | 'callerOf' | 'sessionOf' | 'secretsOf'> {
   const workflows = new EpochCache(epochReader(redis, 'catalog'), (key) => {
     const [namespace = '', name = '', version] = key.split('/')
     return catalog.resolve({ namespace, name, version: Number(version) })
   })
-  const sessions = new EpochCache(epochReader(redis, 'auth'), (token) =>
-    identity.checkSession({ token }),
-  )
+  const readAuth = epochReader(redis, 'auth')
+  const sessions = new EpochCache(readAuth, (token) => identity.checkSession({ token }))
+  const byKey = callersByKey(keys, readAuth)
+  const { oidc: issuer } = security.auth
+  const oidc = issuer.enabled ? callersByOidc(issuer, principals, readAuth) : undefined
   const secrets = new EpochCache(epochReader(redis, 'catalog'), async (id) =>
     declaredSecrets((await catalog.getById({ id })).metadata_json),
   )
   return {
     resolve: (namespace, name, version) => workflows.get(`${namespace}/${name}/${version}`),
+    callerOf: (token) => (oidc && !isApiKey(token) ? oidc(token) : byKey(token)),
     sessionOf: (token) => sessions.get(token),
     secretsOf: (workflow_id) => secrets.get(workflow_id),
   }

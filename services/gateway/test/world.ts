@@ -6,6 +6,11 @@ import {
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import {
+  ApiKeysService,
+  PrincipalsService,
+  RolesService,
+} from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { openBus } from '@windlass/runtime/bus'
@@ -29,6 +34,9 @@ export interface Scripts {
   fleet?: Script<typeof FleetService>
   queue?: Script<typeof QueueService>
   identity?: Script<typeof IdentityService>
+  principals?: Script<typeof PrincipalsService>
+  keys?: Script<typeof ApiKeysService>
+  roles?: Script<typeof RolesService>
   secrets?: Script<typeof SecretsService>
   configs?: Script<typeof ConfigsService>
   scheduler?: Script<typeof SchedulerService>
@@ -46,6 +54,8 @@ export async function world(scripts: Scripts = {}, env: Record<string, string> =
     SVC_NATS__URL: testUrl('TEST_NATS_URL'),
     SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
     SVC_WORKERS__REGISTER_RATE_LIMIT: '',
+    SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'a secret of the tests',
+    SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'another one',
     SVC_SERVICES__CATALOG: await serve(CatalogService, { ...catalog, ...scripts.catalog }),
     SVC_SERVICES__EXECUTIONS: await serveAll(
       [ExecutionsService, { ...executions.handlers, ...scripts.executions }],
@@ -54,6 +64,9 @@ export async function world(scripts: Scripts = {}, env: Record<string, string> =
     ),
     SVC_SERVICES__IDENTITY: await serveAll(
       [IdentityService, { ...identity, ...scripts.identity }],
+      [PrincipalsService, scripts.principals ?? {}],
+      [ApiKeysService, scripts.keys ?? {}],
+      [RolesService, scripts.roles ?? {}],
       [SecretsService, scripts.secrets ?? {}],
       [ConfigsService, scripts.configs ?? {}],
     ),

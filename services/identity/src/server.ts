@@ -1,5 +1,11 @@
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import {
+  ApiKeysService,
+  PrincipalsService,
+  RolesService,
+} from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { demandAuthSecrets } from '@windlass/runtime/auth-secrets'
 import { openDb } from '@windlass/runtime/db'
 import { loop } from '@windlass/runtime/loop'
 import type { Runtime } from '@windlass/runtime/main'
@@ -12,6 +18,9 @@ import { bootstrap } from './bootstrap.ts'
 import { encryptionKey } from './encryption-key.ts'
 import { configHandlers } from './handlers/configs.ts'
 import { handlers } from './handlers/index.ts'
+import { keyHandlers } from './handlers/keys.ts'
+import { principalHandlers } from './handlers/principals.ts'
+import { roleHandlers } from './handlers/roles.ts'
 import { secretHandlers } from './handlers/secrets.ts'
 import { forget } from './loops/forget.ts'
 
@@ -20,6 +29,7 @@ const FORGET_MS = 600_000
 
 /** Builds the service from the outside in; teardown takes it apart in the opposite order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
+  demandAuthSecrets(settings)
   const db = openDb(settings.postgres.url, 'identity', {
     maxConnections: settings.postgres.max_connections,
   })
@@ -41,6 +51,9 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
 
   const rpc = new RpcServer(log)
   rpc.serve(IdentityService, handlers({ db, redis, bootstrapToken }))
+  rpc.serve(PrincipalsService, principalHandlers(db, redis))
+  rpc.serve(ApiKeysService, keyHandlers(db, redis))
+  rpc.serve(RolesService, roleHandlers(db, redis))
   rpc.serve(SecretsService, secretHandlers({ db, log, key }))
   rpc.serve(ConfigsService, configHandlers(db))
   teardown.add('rpc', () => rpc.stop())

@@ -11,8 +11,13 @@ export interface NewToken {
 }
 
 /** A session token, `<prefix>.<secret>`. Only prefix and hash are to be stored. */
-export function newSessionToken(): NewToken {
-  const prefix = `ws_${randomBytes(PREFIX_BYTES).toString('hex')}`
+export const newSessionToken = () => newToken('ws')
+
+/** An API key, in the same form. */
+export const newApiKey = () => newToken('wk')
+
+function newToken(kind: 'ws' | 'wk'): NewToken {
+  const prefix = `${kind}_${randomBytes(PREFIX_BYTES).toString('hex')}`
   const token = `${prefix}.${randomBytes(SECRET_BYTES).toString('base64url')}`
   return { token, prefix, token_hash: hashOf(token) }
 }
@@ -25,4 +30,11 @@ export const hashOf = (token: string): Buffer => createHash('sha256').update(tok
 
 /** Whether a token has this hash; takes the same time wherever they differ. */
 export const matches = (token: string, token_hash: Uint8Array): boolean =>
-  timingSafeEqual(hashOf(token), token_hash)
+  isHash(hashOf(token), token_hash)
+
+/** Stands in for the hash of what is not there, so that its absence takes as long as its presence. */
+export const NO_HASH = Buffer.alloc(32)
+
+/** Whether two hashes are the same; takes the same time wherever they differ. */
+export const isHash = (given: Uint8Array, token_hash: Uint8Array): boolean =>
+  given.length === token_hash.length && timingSafeEqual(given, token_hash)

@@ -1,13 +1,14 @@
 import type { Exchange } from '../http/exchange.ts'
+import type { Services } from '../services.ts'
 import { authenticate } from './authenticate.ts'
 import { ANONYMOUS, type Caller, demand } from './caller.ts'
 import type { Asked } from './rule.ts'
 import { ruleOf } from './rules.ts'
 
 /** Who is asking, as far as the route wants to know before it looks at the request. */
-export function identify(access: string, x: Exchange, isOn: boolean): Caller {
+export async function identify(access: string, x: Exchange, services: Services): Promise<Caller> {
   if (access === 'public' || ruleOf(access)?.for === 'machines') return ANONYMOUS
-  return authenticate(x, isOn)
+  return authenticate(x, services)
 }
 
 /** Lets a request in, or throws why not. Answers what a rule has looked up. */

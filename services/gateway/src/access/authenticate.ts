@@ -1,5 +1,6 @@
 import { Fault } from '@windlass/runtime/faults'
 import type { Exchange } from '../http/exchange.ts'
+import type { Services } from '../services.ts'
 import { ANONYMOUS, type Caller } from './caller.ts'
 
 /** The bearer token of a request, undefined without a header. Any other scheme is refused, authentication on or off. */
@@ -12,12 +13,13 @@ export function bearerOf(x: Exchange): string | undefined {
   return token
 }
 
-/** Who is asking. No provider knows people yet, so with authentication on nobody is let in as one. */
-export function authenticate(x: Exchange, isOn: boolean): Caller {
+/** Who is asking. Every request is looked at anew; while authentication is off nobody is told apart. */
+export async function authenticate(
+  x: Exchange,
+  { settings, callerOf }: Pick<Services, 'settings' | 'callerOf'>,
+): Promise<Caller> {
   const token = bearerOf(x)
-  if (!isOn) return ANONYMOUS
-  throw new Fault(
-    'unauthenticated',
-    token === undefined ? 'Authorization token required' : 'Invalid or expired token',
-  )
+  if (!settings.security.auth.enabled) return ANONYMOUS
+  if (token === undefined) throw new Fault('unauthenticated', 'Authorization token required')
+  return callerOf(token)
 }

@@ -5,6 +5,9 @@ import { permits } from '../domain/permissions.ts'
 export interface Caller {
   /** Empty for nobody in particular. */
   subject: string
+  /** Where the subject is known by that name. */
+  issuer?: string
+  roles?: readonly string[]
   permissions?: readonly string[]
 }
 

@@ -12,7 +12,7 @@ export const mayReadConfigs = rule({
   async admit({ x, services }: Asked<unknown>): Promise<void> {
     const { enabled } = services.settings.security.auth
     if (enabled && (await isWorker(services, x))) return
-    demand(authenticate(x, enabled), 'config:*:read')
+    demand(await authenticate(x, services), 'config:*:read')
   },
 })
 

@@ -1,5 +1,8 @@
 import { Fault } from '@windlass/runtime/faults'
+import type { Services } from '../services.ts'
 import { bearerOf } from './authenticate.ts'
+import { demand } from './caller.ts'
+import { isApiKey } from './callers.ts'
 import { type Asked, rule } from './rule.ts'
 
 /** The worker that a request comes from, as far as it can be told. */
@@ -11,7 +14,7 @@ export interface Owner {
 
 export const ownWorker = rule({
   summary:
-    'the session token of the worker in the path; none is needed while authentication is off',
+    'the session token of the worker in the path, or worker:*:* as a service account of its name; none is needed while authentication is off',
   for: 'machines',
   async admit({ x, params, services }: Asked<{ name: string }>): Promise<Owner> {
     const token = bearerOf(x)
@@ -20,11 +23,22 @@ export const ownWorker = rule({
       if (!services.settings.security.auth.enabled) return { worker_name: name, session_id: '' }
       throw new Fault('unauthenticated', 'Authorization token required')
     }
-    const session = await services.sessionOf(token)
-    if (session.worker_name === name) return session
+    const owner = isApiKey(token)
+      ? await accountOf(services, token)
+      : await services.sessionOf(token)
+    if (owner.worker_name === name) return owner
     throw new Fault(
       'forbidden',
-      `Worker identity mismatch: authenticated as '${session.worker_name}', but accessing endpoint for '${name}'`,
+      `Worker identity mismatch: authenticated as '${owner.worker_name}', but accessing endpoint for '${name}'`,
     )
   },
 })
+
+/** A service account may speak for the worker of its name, if it may speak for workers at all. */
+async function accountOf(services: Services, token: string): Promise<Owner> {
+  if (!services.settings.security.auth.enabled)
+    throw new Fault('unauthenticated', 'Invalid or expired token')
+  const caller = await services.callerOf(token)
+  demand(caller, 'worker:*:*')
+  return { worker_name: caller.issuer === 'svc' ? caller.subject : '', session_id: '' }
+}

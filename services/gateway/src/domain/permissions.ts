@@ -47,3 +47,16 @@ export function neededToRun(workflow: Workflow): string[] {
     ...tasks.map((task) => `workflow:${namespace}:${name}:task:${task}:execute`),
   ]
 }
+
+/** The right to read a workflow, to run it, and to see the secrets that it declares. */
+export function permissionsFor(workflow: Workflow): string[] {
+  const { namespace, name } = workflow
+  const secrets = metadataOf(workflow).secret_requests ?? []
+  return [
+    ...new Set([
+      `workflow:${namespace}:${name}:read`,
+      ...neededToRun(workflow),
+      ...(secrets.length > 0 ? ['admin:secrets:read'] : []),
+    ]),
+  ]
+}

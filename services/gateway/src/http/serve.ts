@@ -44,7 +44,7 @@ async function answer(
   raw: Record<string, string>,
   { services, limits }: Serving,
 ): Promise<void> {
-  const caller = identify(route.access, x, services.settings.security.auth.enabled)
+  const caller = await identify(route.access, x, services)
   const params: Record<string, string> = {}
   for (const name in route.params)
     params[name] = route.params[name]?.read(raw[name] ?? '') as string
@@ -57,9 +57,9 @@ async function answer(
   const found = await admit(route.access, { x, params, query, caller, services, body })
   const input = { params, query, body: await body(), caller, found, services, x }
   const reply = await route.handle(input)
-  if (reply instanceof JsonText) sendJson(x, 200, reply.text)
+  if (reply instanceof JsonText) sendJson(x, route.status, reply.text)
   else if (reply instanceof Written) await reply.write(x)
-  else sendJson(x, 200, JSON.stringify(reply))
+  else sendJson(x, route.status, JSON.stringify(reply))
 }
 
 function refuse(route: Route, x: Exchange, error: unknown, log: Logger): void {

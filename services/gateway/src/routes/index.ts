@@ -1,9 +1,13 @@
+import * as apiKeys from './api-keys.ts'
 import * as approvals from './approvals.ts'
+import * as auth from './auth.ts'
 import * as configs from './configs.ts'
 import * as docs from './docs.ts'
 import * as executions from './executions.ts'
 import * as explain from './explain.ts'
 import * as health from './health.ts'
+import * as principals from './principals.ts'
+import * as roles from './roles.ts'
 import * as runs from './runs.ts'
 import * as schedules from './schedules.ts'
 import * as secrets from './secrets.ts'
@@ -25,6 +29,10 @@ export const routes = [
   ...Object.values(workerApprovals),
   ...Object.values(workerSecrets),
   ...Object.values(schedules),
+  ...Object.values(auth),
+  ...Object.values(principals),
+  ...Object.values(apiKeys),
+  ...Object.values(roles),
   ...Object.values(secrets),
   ...Object.values(configs),
   ...Object.values(health),

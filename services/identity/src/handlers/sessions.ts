@@ -11,13 +11,11 @@ import type { Redis } from '@windlass/runtime/redis'
 import { announce } from '../announce.ts'
 import * as pendingEpoch from '../store/pending-epoch.ts'
 import * as sessions from '../store/sessions.ts'
-import { matches, newSessionToken, prefixOf } from '../tokens.ts'
+import { matches, NO_HASH, newSessionToken, prefixOf } from '../tokens.ts'
 
 /** How many tokens of one session stay valid: a worker that registers anew uses the last. */
 const TOKENS_PER_SESSION = 16
 const MAX_NAME_CHARS = 128
-/** Stands in for the hash of a session that is not there, so that its absence takes as long as its presence. */
-const NO_HASH = Buffer.alloc(32)
 
 /** Issues a token. What it voids is void everywhere before it is answered. */
 export async function issue(

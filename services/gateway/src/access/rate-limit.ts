@@ -1,32 +1,44 @@
 import { Fault } from '@windlass/runtime/faults'
 import type { Redis } from '@windlass/runtime/redis'
-import type { Settings } from '@windlass/runtime/settings'
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { Exchange } from '../http/exchange.ts'
 import { addressOf } from './address.ts'
 
 const SECONDS: Record<string, number> = { second: 1, minute: 60, hour: 3_600 }
 
-export interface Registrations {
+export interface RateLimit {
   /** Counts one more try of this client; throws `rate_limited` above the rate. */
   count(x: Exchange): Promise<void>
 }
 
+export interface Rate {
+  /** What is counted. */
+  name: string
+  /** Like `30/minute`; empty for no limit. */
+  rate: string
+  /** How many hops of the client's address are believed. */
+  trustedProxies: number
+}
+
 /** Counts in Redis for all replicas together; each counts for itself while Redis is away. */
-export function limitRegistrations({ workers, server }: Settings, redis: Redis): Registrations {
-  const [, points = '0', unit = ''] = /^(\d+)\/(\w+)$/.exec(workers.register_rate_limit) ?? []
+export function rateLimit({ name, rate, trustedProxies }: Rate, redis: Redis): RateLimit {
+  const [, points = '0', unit = ''] = /^(\d+)\/(\w+)$/.exec(rate) ?? []
   if (points === '0') return { count: async () => {} }
-  const rate = { points: Number(points), duration: SECONDS[unit] ?? 60, keyPrefix: 'rate:register' }
+  const limits = {
+    points: Number(points),
+    duration: SECONDS[unit] ?? 60,
+    keyPrefix: `rate:${name}`,
+  }
   const limiter = new RateLimiterRedis({
-    ...rate,
+    ...limits,
     storeClient: redis,
     rejectIfRedisNotReady: true,
-    insuranceLimiter: new RateLimiterMemory(rate),
+    insuranceLimiter: new RateLimiterMemory(limits),
   })
   return {
     async count(x) {
       try {
-        await limiter.consume(addressOf(x, server.trusted_proxies))
+        await limiter.consume(addressOf(x, trustedProxies))
       } catch (refusal) {
         if (refusal instanceof Error) throw refusal
         const { msBeforeNext } = refusal as RateLimiterRes

@@ -1,0 +1,98 @@
+import type { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
+import { Fault } from '@windlass/runtime/faults'
+import type { RpcClient } from '@windlass/runtime/rpc-client'
+import type { Settings } from '@windlass/runtime/settings'
+import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
+import { EpochCache } from '../epoch-cache.ts'
+import { type CallerOf, callerOf } from './callers.ts'
+import { keysOf, trustworthy } from './oidc-keys.ts'
+
+type Oidc = Settings['security']['auth']['oidc']
+type Principals = Pick<RpcClient<typeof PrincipalsService>, 'resolve' | 'provision'>
+
+const ALGORITHM = 'RS256'
+const MAX_SUBJECT_CHARS = 255
+
+/**
+ * Who a token of the issuer stands for: the principal of its subject there. Its signature and times
+ * are checked at each request; what the principal may do comes from our own registry alone.
+ */
+export function callersByOidc(
+  oidc: Oidc,
+  principals: Principals,
+  readEpoch: () => Promise<string | undefined>,
+): CallerOf {
+  const { issuer, audience, default_user_roles } = oidc
+  const keys = keysOf(issuer, oidc.jwks_cache_ttl * 1_000)
+  const accounts = new EpochCache(readEpoch, (subject) =>
+    principals.resolve({ subject, external_issuer: issuer }),
+  )
+
+  const claimsOf = async (token: string) => {
+    try {
+      // Before any key is asked for: what cannot be ours costs the issuer nothing.
+      if (decodeProtectedHeader(token).alg !== ALGORITHM || decodeJwt(token).iss !== issuer)
+        throw refused()
+      const { payload } = await jwtVerify(token, keys, {
+        algorithms: [ALGORITHM],
+        issuer,
+        audience,
+        clockTolerance: oidc.clock_skew,
+        requiredClaims: ['sub', 'iss', 'aud', 'exp'],
+      })
+      return payload
+    } catch (error) {
+      if (error instanceof errors.JOSEError || error instanceof TypeError) throw refused()
+      throw error
+    }
+  }
+
+  return async (token) => {
+    const claims = await claimsOf(token)
+    const { sub: subject } = claims
+    if (typeof subject !== 'string' || !isSubject(subject)) throw refused()
+    const account = await accounts.get(subject).catch((error: unknown) => {
+      if (!(error instanceof Fault) || error.kind !== 'not_found') throw error
+      if (!default_user_roles) throw new Fault('unauthenticated', 'Principal not provisioned')
+      return provision(principals, claims, { subject, issuer, roles: default_user_roles })
+    })
+    return callerOf(account)
+  }
+}
+
+/** Throws what is wrong with the settings of an issuer that is to be trusted. */
+export function checkIssuer({ enabled, issuer, audience }: Oidc): void {
+  if (!enabled) return
+  if (issuer === '' || audience === '')
+    throw new Error('[svc.security.auth.oidc] needs an issuer and an audience')
+  trustworthy(issuer)
+}
+
+const isSubject = (text: string) =>
+  text.length > 0 && text.length <= MAX_SUBJECT_CHARS && !/\p{Cc}|\p{Cs}/u.test(text)
+
+interface Newcomer {
+  subject: string
+  issuer: string
+  roles: string[]
+}
+
+async function provision(
+  principals: Principals,
+  { name, azp }: JWTPayload,
+  { subject, issuer: external_issuer, roles }: Newcomer,
+) {
+  try {
+    return await principals.provision({
+      principal: { subject, external_issuer },
+      display_name: typeof name === 'string' && isSubject(name) ? name : subject,
+      roles,
+      metadata_json: JSON.stringify(typeof azp === 'string' ? { azp: azp.slice(0, 255) } : {}),
+    })
+  } catch (error) {
+    if (!(error instanceof Fault) || error.kind !== 'not_found') throw error
+    throw new Fault('misconfigured', 'a role of default_user_roles does not exist')
+  }
+}
+
+const refused = () => new Fault('unauthenticated', 'OIDC token validation failed')

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { json } from '../body.ts'
+import { route } from '../route.ts'
+import { timeOf } from './answers.ts'
+import { unkept } from './entries.ts'
+import { atIssuer, plain, plainName, refOf, subject } from './principal-views.ts'
+import { Success } from './schemas.ts'
+
+const MAX_DAYS = 36_500
+
+export const createKey = route('post', '/admin/principals/{subject}/keys', {
+  summary: 'Make an API key of a service account; it is shown this once',
+  access: 'admin:principals:manage',
+  params: { subject },
+  query: atIssuer,
+  body: json(
+    z
+      .object({
+        name: plain,
+        /** 0 is known as another way to say never. */
+        expires_in_days: z.int().min(0).max(MAX_DAYS).nullish(),
+      })
+      .meta({ id: 'APIKeyRequest' }),
+  ),
+  returns: z.object({ key: z.string() }).meta({ id: 'NewKey' }),
+  status: 201,
+  handle({ params, query, body, services, x }) {
+    unkept(x)
+    const { name, expires_in_days } = body
+    const principal = refOf({ params, query })
+    return services.keys.create({ principal, name, expires_in_days: expires_in_days ?? 0 })
+  },
+})
+
+export const listKeys = route('get', '/admin/principals/{subject}/keys', {
+  summary: "List a principal's API keys, expired ones too; of each only its prefix",
+  access: 'admin:principals:read',
+  params: { subject },
+  query: atIssuer,
+  returns: z.array(
+    z
+      .object({
+        name: z.string(),
+        prefix: z.string(),
+        expires_at: z.string().nullable(),
+        created_at: z.string().nullable(),
+      })
+      .meta({ id: 'Key' }),
+  ),
+  async handle({ params, query, services }) {
+    const { keys } = await services.keys.list(refOf({ params, query }))
+    return keys.map(({ name, prefix, expires_at, created_at }) => ({
+      name,
+      prefix,
+      expires_at: timeOf(expires_at),
+      created_at: timeOf(created_at),
+    }))
+  },
+})
+
+export const revokeKey = route('delete', '/admin/principals/{subject}/keys/{key_name}', {
+  summary: 'Revoke an API key, from the moment of the answer',
+  access: 'admin:principals:manage',
+  params: { subject, key_name: plainName },
+  query: atIssuer,
+  returns: Success,
+  async handle({ params, query, services }) {
+    const { key_name: name } = params
+    await services.keys.revoke({ principal: refOf({ params, query }), name })
+    return { status: 'success' as const, message: `Key '${name}' revoked` }
+  },
+})

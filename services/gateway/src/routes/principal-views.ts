@@ -1,0 +1,68 @@
+import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
+import { Fault } from '@windlass/runtime/faults'
+import { z } from 'zod'
+import { plainNameOf, subjectOf } from '../domain/names.ts'
+import type { Param } from '../fields.ts'
+
+/** A name in a path; one outside the grammar names nothing. */
+const named = (grammar: (text: string) => string | undefined): Param => ({
+  schema: z.string(),
+  read(text) {
+    const name = grammar(text)
+    if (name === undefined) throw new Fault('not_found', 'Not Found')
+    return name
+  },
+})
+
+export const subject = named(subjectOf)
+export const plainName = named(plainNameOf)
+
+/** Subjects, issuers and display names in bodies and queries. */
+export const label = z
+  .string()
+  .refine(
+    (text) => subjectOf(text) !== undefined,
+    'must be 1 to 255 characters without control characters',
+  )
+  .transform((text) => text.normalize('NFC'))
+
+/** Names of roles and keys in bodies. */
+export const plain = z
+  .string()
+  .refine(
+    (text) => plainNameOf(text) === text,
+    'must be 1 to 128 letters, digits, dots, underscores or hyphens',
+  )
+
+export const DEFAULT_ISSUER = 'svc'
+export const atIssuer = { issuer: label.default(DEFAULT_ISSUER) }
+
+export const principalType = z.enum(['user', 'service_account'])
+
+export const PrincipalView = z
+  .object({
+    id: z.string(),
+    subject: z.string(),
+    type: z.string(),
+    external_issuer: z.string(),
+    display_name: z.string().nullable(),
+    enabled: z.boolean(),
+    roles: z.array(z.string()),
+  })
+  .meta({ id: 'Principal' })
+
+export const viewOf = (principal: Principal) => ({
+  ...principal,
+  display_name: principal.display_name ?? null,
+})
+
+export interface Asked {
+  params: { subject: string }
+  query: { issuer: string }
+}
+
+/** The principal that a path and its query mean. */
+export const refOf = ({ params, query }: Asked) => ({
+  subject: params.subject,
+  external_issuer: query.issuer,
+})

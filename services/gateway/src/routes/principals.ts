@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import { json } from '../body.ts'
+import { flag } from '../fields.ts'
+import { route } from '../route.ts'
+import type { Services } from '../services.ts'
+import {
+  type Asked,
+  atIssuer,
+  DEFAULT_ISSUER,
+  label,
+  PrincipalView,
+  plain,
+  plainName,
+  principalType,
+  refOf,
+  subject,
+  viewOf,
+} from './principal-views.ts'
+import { Success } from './schemas.ts'
+
+const MAX_ROLES = 100
+
+export const listPrincipals = route('get', '/admin/principals', {
+  summary: 'List principals, of one type or of both',
+  access: 'admin:principals:read',
+  query: { type: principalType.optional() },
+  returns: z.array(PrincipalView),
+  async handle({ query, services }) {
+    const { principals } = await services.principals.list({ type: query.type ?? '' })
+    return principals.map(viewOf)
+  },
+})
+
+export const createPrincipal = route('post', '/admin/principals', {
+  summary: 'Create a principal',
+  access: 'admin:principals:manage',
+  body: json(
+    z
+      .object({
+        type: principalType,
+        subject: label,
+        external_issuer: label.nullish(),
+        display_name: label.nullish(),
+        roles: z.array(plain).max(MAX_ROLES).nullish(),
+      })
+      .meta({ id: 'PrincipalCreateRequest' }),
+  ),
+  returns: PrincipalView,
+  status: 201,
+  handle: async ({ body, caller, services }) =>
+    viewOf(
+      await services.principals.create({
+        type: body.type,
+        subject: body.subject,
+        external_issuer: body.external_issuer ?? DEFAULT_ISSUER,
+        display_name: body.display_name ?? undefined,
+        roles: body.roles ?? [],
+        created_by: caller.subject,
+      }),
+    ),
+})
+
+export const getPrincipal = route('get', '/admin/principals/{subject}', {
+  summary: 'Show a principal',
+  access: 'admin:principals:read',
+  params: { subject },
+  query: atIssuer,
+  returns: PrincipalView,
+  handle: async ({ params, query, services }) =>
+    viewOf(await services.principals.get(refOf({ params, query }))),
+})
+
+export const updatePrincipal = route('patch', '/admin/principals/{subject}', {
+  summary: 'Change a principal; what is absent or null stays as it is',
+  access: 'admin:principals:manage',
+  params: { subject },
+  query: atIssuer,
+  body: json(
+    z
+      .object({ display_name: label.nullish(), enabled: z.boolean().nullish() })
+      .meta({ id: 'PrincipalUpdateRequest' }),
+  ),
+  returns: PrincipalView,
+  handle: async ({ params, query, body, services }) =>
+    viewOf(
+      await services.principals.update({
+        principal: refOf({ params, query }),
+        display_name: body.display_name ?? undefined,
+        enabled: body.enabled ?? undefined,
+      }),
+    ),
+})
+
+export const deletePrincipal = route('delete', '/admin/principals/{subject}', {
+  summary: 'Delete a principal; with force=true its keys too',
+  access: 'admin:principals:manage',
+  params: { subject },
+  query: { ...atIssuer, force: flag.default(false) },
+  returns: Success,
+  async handle({ params, query, services }) {
+    const principal = refOf({ params, query })
+    await services.principals.delete({ principal, force: query.force })
+    return { status: 'success' as const, message: `Principal '${params.subject}' deleted` }
+  },
+})
+
+const Switched = z
+  .object({ status: z.literal('success'), subject: z.string(), enabled: z.boolean() })
+  .meta({ id: 'PrincipalSwitched' })
+
+async function turn(services: Services, asked: Asked, enabled: boolean) {
+  const { subject } = await services.principals.update({ principal: refOf(asked), enabled })
+  return { status: 'success' as const, subject, enabled }
+}
+
+export const enablePrincipal = route('post', '/admin/principals/{subject}/enable', {
+  summary: 'Let a principal in again',
+  access: 'admin:principals:manage',
+  params: { subject },
+  query: atIssuer,
+  returns: Switched,
+  handle: ({ params, query, services }) => turn(services, { params, query }, true),
+})
+
+export const disablePrincipal = route('post', '/admin/principals/{subject}/disable', {
+  summary: 'Keep a principal out, from the moment of the answer',
+  access: 'admin:principals:manage',
+  params: { subject },
+  query: atIssuer,
+  returns: Switched,
+  handle: ({ params, query, services }) => turn(services, { params, query }, false),
+})
+
+const RoleDone = z
+  .object({ status: z.literal('success'), role: z.string() })
+  .meta({ id: 'RoleAssigned' })
+
+export const grantRole = route('post', '/admin/principals/{subject}/roles', {
+  summary: 'Grant a role to a principal',
+  access: 'admin:principals:manage',
+  params: { subject },
+  query: atIssuer,
+  body: json(z.object({ role: plain }).meta({ id: 'RoleGrantRequest' })),
+  returns: RoleDone,
+  async handle({ params, query, body: { role }, caller, services }) {
+    const principal = refOf({ params, query })
+    await services.principals.grantRole({ principal, role, granted_by: caller.subject })
+    return { status: 'success' as const, role }
+  },
+})
+
+export const revokeRole = route('delete', '/admin/principals/{subject}/roles/{role_name}', {
+  summary: 'Revoke a role of a principal, if it holds it',
+  access: 'admin:principals:manage',
+  params: { subject, role_name: plainName },
+  query: atIssuer,
+  returns: RoleDone,
+  async handle({ params, query, caller, services }) {
+    const { role_name: role } = params
+    const principal = refOf({ params, query })
+    await services.principals.revokeRole({ principal, role, granted_by: caller.subject })
+    return { status: 'success' as const, role }
+  },
+})

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { json } from '../body.ts'
+import { route } from '../route.ts'
+import { plain } from './principal-views.ts'
+import { Success } from './schemas.ts'
+
+const RoleView = z
+  .object({ name: z.string(), permissions: z.array(z.string()), built_in: z.boolean() })
+  .meta({ id: 'Role' })
+
+/** What a permission may look like is told by the service that keeps them. */
+const permissions = z.array(z.string()).max(1_000)
+
+export const listRoles = route('get', '/admin/roles', {
+  summary: 'List roles, the built-in ones first',
+  access: 'admin:roles:read',
+  returns: z.array(RoleView),
+  handle: async ({ services }) => (await services.roles.list({})).roles,
+})
+
+export const getRole = route('get', '/admin/roles/{name}', {
+  summary: 'Show a role',
+  access: 'admin:roles:read',
+  returns: RoleView,
+  handle: ({ params: { name }, services }) => services.roles.get({ name }),
+})
+
+export const createRole = route('post', '/admin/roles', {
+  summary: 'Create a role',
+  access: 'admin:roles:manage',
+  body: json(
+    z.object({ name: plain, permissions: permissions.nullish() }).meta({ id: 'RoleRequest' }),
+  ),
+  returns: RoleView,
+  handle: ({ body: { name, permissions }, services }) =>
+    services.roles.create({ name, permissions: permissions ?? [] }),
+})
+
+export const updateRole = route('patch', '/admin/roles/{name}', {
+  summary: 'Add permissions to a role, then remove others',
+  access: 'admin:roles:manage',
+  body: json(
+    z
+      .object({ add_permissions: permissions.nullish(), remove_permissions: permissions.nullish() })
+      .meta({ id: 'RoleUpdateRequest' }),
+  ),
+  returns: RoleView,
+  handle: ({ params: { name }, body, services }) =>
+    services.roles.update({
+      name,
+      add_permissions: body.add_permissions ?? [],
+      remove_permissions: body.remove_permissions ?? [],
+    }),
+})
+
+export const deleteRole = route('delete', '/admin/roles/{name}', {
+  summary: 'Delete a role; whoever held it holds it no more',
+  access: 'admin:roles:manage',
+  returns: Success,
+  async handle({ params: { name }, services }) {
+    await services.roles.delete({ name })
+    return { status: 'success' as const, message: `Role '${name}' deleted` }
+  },
+})
+
+export const cloneRole = route('post', '/admin/roles/{name}/clone', {
+  summary: 'Create a role with the permissions of another',
+  access: 'admin:roles:manage',
+  body: json(z.object({ new_name: plain }).meta({ id: 'RoleCloneRequest' })),
+  returns: RoleView,
+  handle: ({ params: { name }, body: { new_name }, services }) =>
+    services.roles.clone({ name, new_name }),
+})

@@ -1,0 +1,130 @@
+import { randomInt } from 'node:crypto'
+import { Fault } from '@windlass/runtime/faults'
+import { expect, test } from 'vitest'
+import { ID } from './check.ts'
+import { workflow, world } from './world.ts'
+
+const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
+const POOR = `wk_${'1'.repeat(16)}.${'A'.repeat(43)}`
+const WRONG = `wk_${'2'.repeat(16)}.${'A'.repeat(43)}`
+
+const PLAIN = ['workflow:default:plain:read', 'workflow:default:plain:run']
+const FULL = [
+  'workflow:team:full:read',
+  'workflow:team:full:run',
+  'payroll:run',
+  'workflow:team:full:task:t:execute',
+  'admin:secrets:read',
+]
+const metadata = {
+  secret_requests: ['S'],
+  required_permissions: ['payroll:run'],
+  task_names: ['t'],
+}
+const CATALOG = [
+  workflow({ name: 'plain' }),
+  workflow({ namespace: 'team', name: 'full', metadata_json: JSON.stringify(metadata) }),
+]
+
+async function setup(enabled = true) {
+  const principal = {
+    id: ID,
+    subject: 'robot',
+    type: 'service_account',
+    external_issuer: 'svc',
+    display_name: undefined,
+    enabled: true,
+    roles: ['z', 'a'],
+  }
+  const { json, call } = await world(
+    {
+      keys: {
+        async find({ prefix }) {
+          if (prefix === WRONG.slice(0, 19))
+            throw new Fault('unauthenticated', 'Invalid or expired token')
+          const permissions = prefix === KEY.slice(0, 19) ? ['b', 'admin:*'] : ['admin:roles:read']
+          return { account: { principal, permissions }, expires_at: undefined }
+        },
+      },
+      catalog: {
+        list: async () => ({ workflows: CATALOG }),
+        async resolve({ namespace, name }) {
+          const found = CATALOG.find((row) => row.namespace === namespace && row.name === name)
+          if (!found) throw new Fault('not_found', 'no such workflow')
+          return found
+        },
+      },
+    },
+    { SVC_SECURITY__AUTH__ENABLED: String(enabled), SVC_SERVER__TRUSTED_PROXIES: '1' },
+  )
+  const address = `fd00:${randomInt(65_536).toString(16)}:${randomInt(65_536).toString(16)}::1`
+  const headers = (key: string) => ({ authorization: `Bearer ${key}`, 'x-forwarded-for': address })
+  const tell = async (body: unknown, key = KEY) => {
+    const response = await json('POST', '/auth/test-token', body, headers(key))
+    return [response.status, await response.json()]
+  }
+  const ask = async (search = '', key = POOR) => {
+    const response = await call('GET', `/auth/permissions${search}`, { headers: headers(key) })
+    return [response.status, await response.json()]
+  }
+  return { tell, ask }
+}
+
+test('whoever is authenticated learns what a workflow takes', async () => {
+  const { ask } = await setup()
+  expect(await ask('?workflow=plain')).toEqual([200, PLAIN])
+  expect(await ask('?workflow=team/full')).toEqual([200, FULL])
+  expect(await ask()).toEqual([200, { 'default/plain': PLAIN, 'team/full': FULL }])
+  expect((await ask('', WRONG))[0]).toBe(401)
+})
+
+test.each([
+  ['missing', 404],
+  ['a/b/c/d', 422],
+  ['', 422],
+  ['UPPER/x', 422],
+  ['default/', 422],
+  ['a%00', 422],
+])('the reference %j is refused', async (ref, expected) => {
+  const { ask } = await setup()
+  expect((await ask(`?workflow=${ref}`))[0]).toBe(expected)
+})
+
+test('a token is told whom it stands for', async () => {
+  const { tell } = await setup()
+  expect(await tell({ token: KEY })).toEqual([
+    200,
+    { valid: true, subject: 'robot', roles: ['a', 'z'], permissions: ['admin:*', 'b'] },
+  ])
+  const invalid = [200, { valid: false, error: 'Invalid or expired token' }]
+  expect(await tell({ token: WRONG })).toEqual(invalid)
+  expect(await tell({ token: 'x' })).toEqual(invalid)
+  const missing = [200, { valid: false, error: "Missing 'token' in request body" }]
+  expect(await tell({})).toEqual(missing)
+  expect(await tell({ token: '' })).toEqual(missing)
+  expect((await tell({ token: 1 }))[0]).toBe(422)
+})
+
+test('tokens are tested by administrators only', async () => {
+  const { tell } = await setup()
+  expect(await tell({ token: KEY }, POOR)).toEqual([
+    403,
+    { detail: "Permission denied: requires 'admin:*'" },
+  ])
+  expect((await tell({ token: KEY }, WRONG))[0]).toBe(401)
+})
+
+test('the eleventh test within a minute is refused', async () => {
+  const { tell } = await setup()
+  const statuses: unknown[] = []
+  for (let i = 0; i < 11; i++) statuses.push((await tell({ token: KEY }))[0])
+  expect(statuses).toEqual([...Array(10).fill(200), 429])
+})
+
+test('with authentication off every token stands for nobody', async () => {
+  const { tell } = await setup(false)
+  expect(await tell({ token: 'whatever' })).toEqual([
+    200,
+    { valid: true, subject: 'anonymous', roles: [], permissions: [] },
+  ])
+})

@@ -1,0 +1,133 @@
+import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
+import { bumpEpoch } from '@windlass/runtime/epoch'
+import { Fault, unavailable } from '@windlass/runtime/faults'
+import { openRedis, redisReady } from '@windlass/runtime/redis'
+import { testUrl } from '@windlass/testkit/database'
+import { started } from '@windlass/testkit/service'
+import { expect, onTestFinished, test } from 'vitest'
+import { start } from '../src/server.ts'
+import { ID, RUN } from './check.ts'
+import { workflow, world } from './world.ts'
+
+const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
+const CATALOG = [workflow(), workflow({ name: 'other' }), workflow({ namespace: 'team' })]
+
+/** A gateway with authentication on, and one account whose key is KEY. */
+async function setup(permissions: string[], principal: Partial<Account['principal']> = {}) {
+  const account = {
+    principal: {
+      id: ID,
+      subject: 'robot',
+      type: 'service_account',
+      external_issuer: 'svc',
+      display_name: undefined,
+      enabled: true,
+      roles: [],
+      ...principal,
+    },
+    permissions,
+  }
+  const state = { fault: undefined as Fault | undefined, account }
+  const made = await world(
+    {
+      keys: {
+        async find() {
+          if (state.fault) throw state.fault
+          return { account: state.account, expires_at: undefined }
+        },
+      },
+      catalog: {
+        list: async () => ({ workflows: CATALOG }),
+        resolve: async ({ namespace, name }) =>
+          workflow({
+            namespace,
+            name,
+            metadata_json: '{"task_names":["t"],"required_permissions":["payroll:run"]}',
+          }),
+      },
+      roles: { list: async () => ({ roles: [] }) },
+    },
+    { SVC_SECURITY__AUTH__ENABLED: 'true' },
+  )
+  const send = (method: string, path: string, token = KEY) =>
+    made.call(method, path, { headers: { authorization: `Bearer ${token}` } })
+  return { ...made, send, state }
+}
+
+const answer = async (response: Response) => [response.status, await response.json()]
+
+test('a key opens what its permissions say, and the refusal names what is missing', async () => {
+  const { send } = await setup(['admin:roles:read'])
+  expect(await answer(await send('GET', '/admin/roles'))).toEqual([200, []])
+  expect(await answer(await send('GET', '/admin/secrets'))).toEqual([
+    403,
+    { detail: "Permission denied: requires 'admin:secrets:read'" },
+  ])
+})
+
+test('workflows that may not be read are left out, and not counted', async () => {
+  const { send } = await setup(['workflow:default:hello:read'])
+  expect(await answer(await send('GET', '/workflows'))).toEqual([
+    200,
+    [{ namespace: 'default', name: 'hello', version: 1 }],
+  ])
+  expect(await answer(await send('GET', '/namespaces'))).toEqual([
+    200,
+    [{ namespace: 'default', workflow_count: 1 }],
+  ])
+})
+
+test('a run is refused with all that is missing', async () => {
+  const { send } = await setup(['workflow:default:hello:run'])
+  const task = 'workflow:default:hello:task:t:execute'
+  expect(await answer(await send('POST', RUN))).toEqual([
+    403,
+    { detail: { message: 'Authorization denied', missing_permissions: ['payroll:run', task] } },
+  ])
+})
+
+test('a run by whom the workflow allows is made in their name', async () => {
+  const { send, executions } = await setup(['workflow:*', 'payroll:run'])
+  expect((await send('POST', RUN)).status).toBe(200)
+  expect(executions.rows.size).toBe(1)
+})
+
+test('what was revoked is refused from the next epoch on', async () => {
+  const { send, state } = await setup(['*'])
+  const redis = openRedis(testUrl('TEST_REDIS_URL'))
+  onTestFinished(() => redis.disconnect())
+  await redisReady(redis)
+  expect((await send('GET', '/admin/roles')).status).toBe(200)
+  state.fault = new Fault('unauthenticated', 'Invalid or expired token')
+  await bumpEpoch(redis, 'auth')
+  expect(await answer(await send('GET', '/admin/roles'))).toEqual([
+    401,
+    { detail: 'Invalid or expired token' },
+  ])
+})
+
+test('while identity is out of reach nobody is told that a key is wrong', async () => {
+  const { send, state } = await setup(['*'])
+  state.fault = unavailable('identity is away')
+  const other = `wk_${'1'.repeat(16)}.${'A'.repeat(43)}`
+  expect((await send('GET', '/admin/roles', other)).status).toBe(503)
+})
+
+test('a service account speaks for the worker of its name, if it may for workers', async () => {
+  const path = (name: string) => `/workers/${name}/claim/${ID}`
+  const stranger = await setup(['admin:*'])
+  expect(await answer(await stranger.send('POST', path('robot')))).toEqual([
+    403,
+    { detail: "Permission denied: requires 'worker:*:*'" },
+  ])
+  const worker = await setup(['worker:*:*'])
+  expect((await worker.send('POST', path('w1'))).status).toBe(403)
+  expect([401, 403]).not.toContain((await worker.send('POST', path('robot'))).status)
+  const foreign = await setup(['worker:*:*'], { external_issuer: 'https://idp/' })
+  expect((await foreign.send('POST', path('robot'))).status).toBe(403)
+})
+
+test('with authentication on and secrets missing the gateway does not start', async () => {
+  const starting = started(start, { SVC_SECURITY__AUTH__ENABLED: 'true' })
+  await expect(starting).rejects.toThrow(/execution_token_secret.* and .*encryption_key/)
+})

@@ -1,0 +1,143 @@
+import { notFound } from '@windlass/runtime/faults'
+import { oidcIssuer } from '@windlass/testkit/issuer'
+import { started } from '@windlass/testkit/service'
+import { expect, test } from 'vitest'
+import { start } from '../src/server.ts'
+import { ID } from './check.ts'
+import { world } from './world.ts'
+
+const OIDC = 'SVC_SECURITY__AUTH__OIDC__'
+const AUTH = { SVC_SECURITY__AUTH__ENABLED: 'true', [`${OIDC}ENABLED`]: 'true' }
+
+/** A gateway that knows `ann` of the issuer, and `bob`, who is disabled. */
+async function setup(env: Record<string, string> = {}) {
+  const idp = await oidcIssuer()
+  const provisioned: unknown[] = []
+  const account = (subject: string, roles: string[] = []) => ({
+    principal: {
+      id: ID,
+      subject,
+      type: 'user',
+      external_issuer: idp.issuer,
+      display_name: undefined,
+      enabled: subject !== 'bob',
+      roles,
+    },
+    permissions: ['admin:roles:read'],
+  })
+  const { call } = await world(
+    {
+      principals: {
+        async resolve({ subject, external_issuer }) {
+          if (external_issuer !== idp.issuer || !['ann', 'bob'].includes(subject))
+            throw notFound('Principal', subject)
+          return account(subject)
+        },
+        async provision(request) {
+          provisioned.push(request)
+          return account(request.principal?.subject ?? '', request.roles)
+        },
+      },
+      roles: { list: async () => ({ roles: [] }) },
+    },
+    { ...AUTH, [`${OIDC}ISSUER`]: idp.issuer, [`${OIDC}AUDIENCE`]: 'windlass', ...env },
+  )
+  const send = async (token: string, path = '/admin/roles') => {
+    const response = await call('GET', path, { headers: { authorization: `Bearer ${token}` } })
+    return [response.status, await response.json()]
+  }
+  return { ...idp, send, provisioned }
+}
+
+const FAILED = [401, { detail: 'OIDC token validation failed' }]
+
+test('a token of the issuer stands for the principal of its subject, and for no claim', async () => {
+  const { send, token, asked } = await setup()
+  const claims = { sub: 'ann', aud: ['other', 'windlass'], roles: ['admin'], permissions: ['*'] }
+  expect(await send(token(claims))).toEqual([200, []])
+  expect((await send(token(claims), '/admin/secrets'))[0]).toBe(403)
+  expect(asked).toEqual(['/.well-known/openid-configuration', '/keys'])
+})
+
+test('whoever is not there or disabled is refused', async () => {
+  const { send, token } = await setup()
+  const unknown = [401, { detail: 'Principal not provisioned' }]
+  expect(await send(token({ sub: 'eve' }))).toEqual(unknown)
+  expect(await send(token({ sub: 'bob' }))).toEqual([401, { detail: 'Invalid or expired token' }])
+})
+
+test('a token that is wrong in any way is refused', async () => {
+  const { send, token, issuer, nowS } = await setup()
+  const ann = { sub: 'ann' }
+  const none = Buffer.from('{"alg":"none"}').toString('base64url')
+  const cases: Record<string, string> = {
+    opaque: 'opaque-token-without-dots',
+    'dots alone': '..',
+    forged: token(ann, { isForged: true }),
+    'of an unknown key': token(ann, { header: { kid: 'k2' } }),
+    HS256: token(ann, { header: { alg: 'HS256' } }),
+    unsigned: `${none}.${token(ann).split('.')[1]}.`,
+    expired: token({ ...ann, exp: nowS() - 40 }),
+    'not valid yet': token({ ...ann, nbf: nowS() + 100 }),
+    'without expiry': token({ ...ann, exp: undefined }),
+    'without subject': token({}),
+    'with a number for a subject': token({ sub: 1 }),
+    'with a line break in its subject': token({ sub: 'ann\n' }),
+    'for others': token({ ...ann, aud: 'other' }),
+    'without audience': token({ ...ann, aud: undefined }),
+    'of an issuer without the slash': token({ ...ann, iss: issuer.slice(0, -1) }),
+    'of an issuer with two': token({ ...ann, iss: `${issuer}/` }),
+  }
+  for (const [what, wrong] of Object.entries(cases)) expect(await send(wrong), what).toEqual(FAILED)
+  expect((await send(token({ ...ann, exp: nowS() - 10 })))[0]).toBe(200)
+})
+
+test('unknown keys and strange tokens make nobody ask the issuer in a storm', async () => {
+  const { send, token, asked } = await setup()
+  await send(token({ sub: 'ann' }))
+  for (let i = 0; i < 20; i++) {
+    await send(token({ sub: 'ann' }, { header: { kid: `k${i}x` } }))
+    await send(`opaque-${i}`)
+  }
+  expect(asked).toHaveLength(2)
+})
+
+test('while the keys cannot be had nobody is told that a token is wrong', async () => {
+  const { send, token, stop } = await setup()
+  await stop()
+  expect((await send(token({ sub: 'ann' })))[0]).toBe(503)
+  expect(await send('opaque')).toEqual(FAILED)
+})
+
+test('with default roles a newcomer is made a user, and azp is kept', async () => {
+  const { send, token, provisioned, issuer } = await setup({
+    [`${OIDC}DEFAULT_USER_ROLES`]: 'viewer',
+  })
+  expect((await send(token({ sub: 'eve', name: 'Eve', azp: 'app' })))[0]).toBe(200)
+  expect(provisioned).toEqual([
+    {
+      principal: { subject: 'eve', external_issuer: issuer },
+      display_name: 'Eve',
+      roles: ['viewer'],
+      metadata_json: '{"azp":"app"}',
+    },
+  ])
+})
+
+test.each([
+  ['', 'windlass'],
+  ['http://idp.example/', 'windlass'],
+  ['https://idp.example/', ''],
+])(
+  'the gateway does not start with the issuer %j and the audience %j',
+  async (issuer, audience) => {
+    const starting = started(start, {
+      ...AUTH,
+      SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'a',
+      SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'b',
+      [`${OIDC}ISSUER`]: issuer,
+      [`${OIDC}AUDIENCE`]: audience,
+    })
+    await expect(starting).rejects.toThrow(/oidc|https/)
+  },
+)

@@ -1,0 +1,179 @@
+import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
+import { conflict } from '@windlass/runtime/faults'
+import { expect, test } from 'vitest'
+import { world } from './world.ts'
+
+const principal = (changes: Partial<Principal> = {}): Principal => ({
+  id: '7'.repeat(32),
+  subject: 'robot',
+  type: 'service_account',
+  external_issuer: 'svc',
+  display_name: undefined,
+  enabled: true,
+  roles: ['viewer'],
+  ...changes,
+})
+
+test('a principal is created with the defaults of the contract', async () => {
+  const seen: unknown[] = []
+  const { json } = await world({
+    principals: {
+      async create(request) {
+        seen.push(request)
+        return principal()
+      },
+    },
+  })
+  const made = await json('POST', '/admin/principals', { type: 'user', subject: 'cafe\u0301' })
+  expect([made.status, await made.json()]).toEqual([201, { ...principal(), display_name: null }])
+  expect(seen).toMatchObject([
+    { type: 'user', subject: 'caf\u00e9', external_issuer: 'svc', roles: [], created_by: '' },
+  ])
+})
+
+test('a subject may be anything, and belongs to the issuer that the query names', async () => {
+  const seen: unknown[] = []
+  const { call } = await world({
+    principals: {
+      async get(ref) {
+        seen.push(ref)
+        return principal()
+      },
+    },
+  })
+  const subjects = ['ann+1@ex ample.org', 'a/b', '..', 'auth0|1:*', '\u{1f600}']
+  for (const subject of subjects)
+    await call('GET', `/admin/principals/${encodeURIComponent(subject)}?issuer=https://idp/`)
+  // A client's URL parser takes encoded dots for dots.
+  const reached = subjects.filter((subject) => subject !== '..')
+  const external_issuer = 'https://idp/'
+  expect(seen).toEqual(reached.map((subject) => ({ subject, external_issuer })))
+})
+
+test('what is done to a principal is answered in the words that clients know', async () => {
+  const { call, json } = await world({
+    principals: {
+      update: async ({ enabled }) => principal({ enabled: enabled ?? true }),
+      delete: async () => ({}),
+      grantRole: async (request) => request,
+      revokeRole: async (request) => request,
+    },
+    keys: { revoke: async () => ({}), create: async () => ({ key: 'wk_1.secret' }) },
+  })
+  const path = '/admin/principals/robot'
+  const answers = [
+    await json('PATCH', path, { enabled: false, display_name: null }),
+    await call('POST', `${path}/enable`),
+    await call('POST', `${path}/disable`),
+    await json('POST', `${path}/roles`, { role: 'viewer' }),
+    await call('DELETE', `${path}/roles/viewer`),
+    await call('DELETE', `${path}/keys/ci`),
+    await call('DELETE', `${path}?force=true`),
+  ]
+  expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual([
+    { ...principal({ enabled: false }), display_name: null },
+    { status: 'success', subject: 'robot', enabled: true },
+    { status: 'success', subject: 'robot', enabled: false },
+    { status: 'success', role: 'viewer' },
+    { status: 'success', role: 'viewer' },
+    { status: 'success', message: "Key 'ci' revoked" },
+    { status: 'success', message: "Principal 'robot' deleted" },
+  ])
+  const key = await json('POST', `${path}/keys`, { name: 'ci' })
+  expect([key.status, key.headers.get('cache-control')]).toEqual([201, 'no-store'])
+  expect(await key.json()).toEqual({ key: 'wk_1.secret' })
+})
+
+test('keys are listed by their prefixes', async () => {
+  const created_at = new Date('2026-01-02T03:04:05Z')
+  const { call } = await world({
+    keys: {
+      list: async () => ({
+        keys: [{ name: 'ci', prefix: 'wk_1', created_at, expires_at: undefined }],
+      }),
+    },
+  })
+  const keys = await call('GET', '/admin/principals/robot/keys')
+  const [key] = (await keys.json()) as [{ created_at: string }]
+  expect(Object.keys(key)).toEqual(['name', 'prefix', 'expires_at', 'created_at'])
+  expect(key).toMatchObject({ name: 'ci', prefix: 'wk_1', expires_at: null })
+  expect(new Date(key.created_at)).toEqual(created_at)
+})
+
+test('roles are answered as they are, and a name that is taken is a conflict', async () => {
+  const role = { name: 'r', permissions: ['a:b'], built_in: false }
+  const { call, json } = await world({
+    roles: {
+      list: async () => ({ roles: [role] }),
+      get: async () => role,
+      update: async () => role,
+      clone: async () => role,
+      delete: async () => ({}),
+      async create() {
+        throw conflict("Role 'r' already exists")
+      },
+    },
+  })
+  expect(await (await call('GET', '/admin/roles')).json()).toEqual([role])
+  expect(await (await call('GET', '/admin/roles/r')).json()).toEqual(role)
+  const patched = await json('PATCH', '/admin/roles/r', { add_permissions: ['a:b'] })
+  expect([patched.status, await patched.json()]).toEqual([200, role])
+  const cloned = await json('POST', '/admin/roles/x/clone', { new_name: 'r' })
+  expect([cloned.status, await cloned.json()]).toEqual([200, role])
+  const deleted = await (await call('DELETE', '/admin/roles/r')).json()
+  expect(deleted).toEqual({ status: 'success', message: "Role 'r' deleted" })
+  expect((await json('POST', '/admin/roles', { name: 'r', permissions: [] })).status).toBe(409)
+})
+
+const P = '/admin/principals'
+const long = 'x'.repeat(256)
+
+/** A request and the status that it deserves. */
+const bad: Record<string, [method: string, path: string, body: string, expected: number]> = {
+  'no body': ['POST', P, '', 422],
+  'half a body': ['POST', P, '{"type"', 422],
+  'no type': ['POST', P, '{"subject":"a"}', 422],
+  'an unknown type': ['POST', P, '{"type":"robot","subject":"a"}', 422],
+  'no subject': ['POST', P, '{"type":"user","roles":[]}', 422],
+  'an empty subject': ['POST', P, '{"type":"user","subject":""}', 422],
+  'a line break in a subject': ['POST', P, '{"type":"user","subject":"a\\n"}', 422],
+  'half a character': ['POST', P, '{"type":"user","subject":"\\ud800"}', 422],
+  'a long subject': ['POST', P, `{"type":"user","subject":"${long}"}`, 422],
+  'roles in one text': ['POST', P, '{"type":"user","subject":"a","roles":"admin"}', 422],
+  'a role that is no name': ['POST', P, '{"type":"user","subject":"a","roles":["a:b"]}', 422],
+  'enabled as text': ['PATCH', `${P}/a`, '{"enabled":"true"}', 422],
+  'enabled as a number': ['PATCH', `${P}/a`, '{"enabled":1}', 422],
+  'an empty issuer': ['GET', `${P}/a?issuer=`, '', 422],
+  'two issuers': ['GET', `${P}/a?issuer=a&issuer=b`, '', 422],
+  'force as a word': ['DELETE', `${P}/a?force=maybe`, '', 422],
+  'a list of an unknown type': ['GET', `${P}?type=robot`, '', 422],
+  'a subject with a NUL': ['GET', `${P}/a%00`, '', 404],
+  'no role': ['POST', `${P}/a/roles`, '{}', 422],
+  'a role of a list': ['POST', `${P}/a/roles`, '{"role":["admin"]}', 422],
+  'a role in the path that is no name': ['DELETE', `${P}/a/roles/a%3Ab`, '', 404],
+  'a key without a name': ['POST', `${P}/a/keys`, '{}', 422],
+  'a key name with a line break': ['POST', `${P}/a/keys`, '{"name":"a\\n"}', 422],
+  'negative days': ['POST', `${P}/a/keys`, '{"name":"k","expires_in_days":-1}', 422],
+  'half a day': ['POST', `${P}/a/keys`, '{"name":"k","expires_in_days":0.5}', 422],
+  'endless days': ['POST', `${P}/a/keys`, '{"name":"k","expires_in_days":1e9}', 422],
+  'days as text': ['POST', `${P}/a/keys`, '{"name":"k","expires_in_days":"1"}', 422],
+  'a role without a name': ['POST', '/admin/roles', '{"permissions":[]}', 422],
+  'a role of blanks': ['POST', '/admin/roles', '{"name":" ","permissions":[]}', 422],
+  'a permission that is a number': ['POST', '/admin/roles', '{"name":"r","permissions":[1]}', 422],
+  'permissions in one text': ['PATCH', '/admin/roles/r', '{"add_permissions":"*"}', 422],
+  'a clone without a name': ['POST', '/admin/roles/r/clone', '{}', 422],
+  'a clone called dots': ['POST', '/admin/roles/r/clone', '{"new_name":".."}', 422],
+}
+
+test.each(Object.entries(bad))('refused: %s', async (_, [method, path, body, expected]) => {
+  const never = async () => {
+    throw new Error('got through')
+  }
+  const { call } = await world({
+    principals: { create: never, update: never, get: never, delete: never, list: never },
+    keys: { create: never },
+    roles: { create: never, update: never, clone: never },
+  })
+  const response = await call(method, path, { body: body === '' ? undefined : Buffer.from(body) })
+  expect(response.status, await response.text()).toBe(expected)
+})

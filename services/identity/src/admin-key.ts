@@ -1,0 +1,34 @@
+import type { Db } from '@windlass/runtime/db'
+import { Fault } from '@windlass/runtime/faults'
+import { add } from './handlers/keys.ts'
+import { create } from './handlers/principals.ts'
+import * as pendingEpoch from './store/pending-epoch.ts'
+import * as principals from './store/principals.ts'
+
+export interface AdminKey {
+  subject: string
+  /** Of the key. */
+  name: string
+  /** 0 for ever. */
+  days: number
+}
+
+const MAKER = 'windlass admin create-key'
+
+/**
+ * A new key of a service account with the role `admin`, which is made if it is not there. It takes
+ * the database and no permission: this is how the first one comes about. Throws `conflict` for
+ * what is there but no enabled service account.
+ */
+export const makeAdminKey = (db: Db, { subject, name, days }: AdminKey): Promise<string> =>
+  db.tx(async (tx) => {
+    const ref = { subject: subject.normalize('NFC'), external_issuer: 'svc' }
+    const wanted = { ...ref, type: 'service_account', roles: [], created_by: MAKER }
+    const principal =
+      (await principals.find(tx, ref)) ?? (await create(tx, { ...wanted, display_name: undefined }))
+    if (principal.type !== 'service_account' || !principal.enabled)
+      throw new Fault('conflict', `'${subject}' is there, but is no enabled service account`)
+    await principals.grant(tx, principal.id, ['admin'], MAKER)
+    await pendingEpoch.add(tx)
+    return add(tx, { principal_id: principal.id, name, days })
+  })

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { loadSettings } from '@windlass/runtime/config'
+import { openDb } from '@windlass/runtime/db'
+import { makeAdminKey } from './admin-key.ts'
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { name: { type: 'string' }, days: { type: 'string' } },
+})
+const db = openDb(loadSettings().postgres.url, 'identity', { maxConnections: 2 })
+try {
+  const days = values.days ?? '0'
+  if (!/^\d{1,5}$/.test(days)) throw new Error('--days must be a whole number')
+  const key = await makeAdminKey(db, {
+    subject: positionals[0] ?? 'admin',
+    name: values.name ?? `admin-${randomBytes(4).toString('hex')}`,
+    days: Number(days),
+  })
+  process.stdout.write(`${key}\n`)
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`)
+  process.exitCode = 1
+} finally {
+  await db.close()
+}

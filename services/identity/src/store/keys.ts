@@ -1,0 +1,43 @@
+import type { Key } from '@windlass/proto/windlass/identity/v1/principals'
+import type { Queries, Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+
+export interface NewKey {
+  prefix: string
+  token_hash: Buffer
+  principal_id: string
+  name: string
+  /** 0: it does not expire. */
+  days: number
+}
+
+/** Answers 0 when the principal has a key of the name. */
+export const insert = (tx: Tx, { prefix, token_hash, principal_id, name, days }: NewKey) =>
+  tx.run(sql`
+    insert into api_keys (prefix, token_hash, principal_id, name, expires_at)
+    values (${prefix}, ${token_hash}, ${principal_id}, ${name},
+            now() + nullif(${days}::int, 0) * interval '1 day')
+    on conflict (principal_id, name) do nothing`)
+
+export const list = (db: Queries, principal_id: string) =>
+  db.rows<Key>(sql`
+    select name, prefix, expires_at, created_at from api_keys
+     where principal_id = ${principal_id} order by created_at, name`)
+
+export const remove = (tx: Tx, principal_id: string, name: string) =>
+  tx.run(sql`delete from api_keys where principal_id = ${principal_id} and name = ${name}`)
+
+export interface StoredKey {
+  token_hash: Buffer
+  principal_id: string
+  expires_at: Date | undefined
+}
+
+export const find = (db: Queries, prefix: string) =>
+  db.maybe<StoredKey>(
+    sql`select token_hash, principal_id, expires_at from api_keys where prefix = ${prefix}`,
+  )
+
+/** Notes that it was used just now. */
+export const touch = (db: Queries, prefix: string) =>
+  db.run(sql`update api_keys set last_used_at = now() where prefix = ${prefix}`)

@@ -1,0 +1,74 @@
+import type {
+  Account,
+  Principal,
+  PrincipalRef,
+} from '@windlass/proto/windlass/identity/v1/principals'
+import type { Queries, Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+
+const columns = sql`
+  p.id, p.subject, p.type, p.external_issuer, p.display_name, p.enabled,
+  array(select role_name from principal_roles where principal_id = p.id order by 1) as roles`
+
+/** By subject; of both types for an empty one. */
+export const list = (db: Queries, type: string) =>
+  db.rows<Principal>(sql`
+    select ${columns} from principals p
+     where ${type}::text in ('', p.type) order by p.subject, p.external_issuer`)
+
+export const find = (db: Queries, { subject, external_issuer }: PrincipalRef) =>
+  db.maybe<Principal>(sql`
+    select ${columns} from principals p
+     where p.subject = ${subject} and p.external_issuer = ${external_issuer}`)
+
+/** Nobody else changes or deletes it until the end of the transaction. */
+export const lock = (tx: Tx, { subject, external_issuer }: PrincipalRef) =>
+  tx.maybe<{ id: string; type: string }>(sql`
+    select id, type from principals
+     where subject = ${subject} and external_issuer = ${external_issuer} for update`)
+
+type New = Omit<Principal, 'roles' | 'enabled'>
+
+/** Answers 0 when the subject is taken at its issuer. */
+export const insert = (tx: Tx, { id, subject, type, external_issuer, display_name }: New) =>
+  tx.run(sql`
+    insert into principals (id, subject, type, external_issuer, display_name)
+    values (${id}, ${subject}, ${type}, ${external_issuer}, ${display_name})
+    on conflict (subject, external_issuer) do nothing`)
+
+type Change = Pick<Partial<Principal>, 'display_name' | 'enabled'>
+
+export const update = (tx: Tx, id: string, { display_name, enabled }: Change) =>
+  tx.run(sql`
+    update principals
+       set display_name = coalesce(${display_name}, display_name),
+           enabled = coalesce(${enabled}, enabled), updated_at = now()
+     where id = ${id}`)
+
+export const setMetadata = (tx: Tx, id: string, metadata_json: string) =>
+  tx.run(sql`update principals set metadata = ${metadata_json}::json where id = ${id}`)
+
+/** Its roles and keys go with it. */
+export const remove = (tx: Tx, id: string) => tx.run(sql`delete from principals where id = ${id}`)
+
+export const grant = (tx: Tx, id: string, roles: readonly string[], granted_by: string) =>
+  tx.run(sql`
+    insert into principal_roles (principal_id, role_name, granted_by)
+    select ${id}, name, ${granted_by} from unnest(${roles}::text[]) as name
+    on conflict do nothing`)
+
+export const revoke = (tx: Tx, id: string, role: string) =>
+  tx.run(sql`delete from principal_roles where principal_id = ${id} and role_name = ${role}`)
+
+/** A principal with everything that its roles grant. */
+export async function account(db: Queries, id: string): Promise<Account | undefined> {
+  const row = await db.maybe<Principal & { permissions: string[] }>(sql`
+    select ${columns},
+           array(select distinct unnest(r.permissions) as permission
+                   from principal_roles h join roles r on r.name = h.role_name
+                  where h.principal_id = p.id order by 1) as permissions
+      from principals p where p.id = ${id}`)
+  if (!row) return undefined
+  const { permissions, ...principal } = row
+  return { principal, permissions }
+}

@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto'
+import {
+  ApiKeysService,
+  PrincipalsService,
+  RolesService,
+} from '@windlass/proto/windlass/identity/v1/principals'
+import { openDb } from '@windlass/runtime/db'
+import { readEpoch } from '@windlass/runtime/epoch'
+import { openRedis, redisReady } from '@windlass/runtime/redis'
+import { connect } from '@windlass/runtime/rpc-client'
+import { sql } from '@windlass/runtime/sql'
+import { contentsOf, freshDatabase, testUrl } from '@windlass/testkit/database'
+import { started } from '@windlass/testkit/service'
+import { expect, onTestFinished, test } from 'vitest'
+import { makeAdminKey } from '../src/admin-key.ts'
+import { start } from '../src/server.ts'
+
+async function setup() {
+  const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
+  const db = openDb(database, 'identity')
+  onTestFinished(() => db.close())
+  const redis = openRedis(testUrl('TEST_REDIS_URL'))
+  onTestFinished(() => redis.disconnect())
+  await redisReady(redis)
+  const { ports } = await started(start, {
+    SVC_POSTGRES__URL: database,
+    SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
+    SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',
+  })
+  const address = [`127.0.0.1:${ports.grpc}`]
+  const principals = connect(PrincipalsService, address)
+  const keys = connect(ApiKeysService, address)
+  const roles = connect(RolesService, address)
+  onTestFinished(() => {
+    for (const client of [principals, keys, roles]) client.close()
+  })
+  const make = (given: Partial<Parameters<typeof principals.create>[0]> = {}) =>
+    principals.create({
+      subject: 'robot',
+      type: 'service_account',
+      external_issuer: 'svc',
+      display_name: undefined,
+      roles: [],
+      created_by: 'test',
+      ...given,
+    })
+  const find = (key: string) =>
+    keys.find({
+      prefix: key.split('.')[0] ?? '',
+      token_hash: createHash('sha256').update(key).digest(),
+    })
+  return { database, db, redis, principals, keys, roles, make, find }
+}
+
+const robot = { subject: 'robot', external_issuer: 'svc' }
+const grant = (role: string) => ({ principal: robot, role, granted_by: '' })
+
+test('a subject is one principal at each issuer', async () => {
+  const { principals, make } = await setup()
+  const a = await make({ display_name: 'Robot', roles: ['worker', 'viewer', 'worker'] })
+  expect(a).toMatchObject({ ...robot, enabled: true, roles: ['viewer', 'worker'] })
+  const b = await make({ type: 'user', external_issuer: 'https://idp/' })
+  await expect(make()).rejects.toMatchObject({ kind: 'conflict' })
+
+  expect(await principals.get(robot)).toEqual(a)
+  expect(await principals.get({ ...robot, external_issuer: 'https://idp/' })).toEqual(b)
+  expect(await principals.list({ type: '' })).toEqual({ principals: [b, a] })
+  expect(await principals.list({ type: 'user' })).toEqual({ principals: [b] })
+  await expect(principals.get({ ...robot, subject: 'Robot' })).rejects.toMatchObject({
+    kind: 'not_found',
+  })
+})
+
+test('what is refused leaves nothing behind', async () => {
+  const { principals, make } = await setup()
+  await expect(make({ roles: ['viewer', 'nope'] })).rejects.toMatchObject({ kind: 'not_found' })
+  await expect(make({ type: 'robot' })).rejects.toMatchObject({ kind: 'unprocessable' })
+  await expect(make({ subject: 'a\nb' })).rejects.toMatchObject({ kind: 'unprocessable' })
+  expect(await principals.list({ type: '' })).toEqual({ principals: [] })
+})
+
+test('a change says what is given and keeps the rest', async () => {
+  const { principals, make } = await setup()
+  await make({ display_name: 'Robot', roles: ['viewer'] })
+  await principals.update({ principal: robot, display_name: undefined, enabled: false })
+  const changed = { principal: robot, display_name: 'R2', enabled: undefined }
+  expect(await principals.update(changed)).toMatchObject({
+    display_name: 'R2',
+    enabled: false,
+    roles: ['viewer'],
+  })
+})
+
+test('roles are granted if they are there, and revoked whether held or not', async () => {
+  const { principals, make } = await setup()
+  await make()
+  for (const _ of [1, 2]) await principals.grantRole(grant('viewer'))
+  await expect(principals.grantRole(grant('nope'))).rejects.toMatchObject({ kind: 'not_found' })
+  expect((await principals.get(robot)).roles).toEqual(['viewer'])
+  for (const _ of [1, 2]) await principals.revokeRole(grant('viewer'))
+  expect((await principals.get(robot)).roles).toEqual([])
+})
+
+test('the built-in roles grant what the contract says, and cannot be changed', async () => {
+  const { roles } = await setup()
+  const all = new Map((await roles.list({})).roles.map((role) => [role.name, role]))
+  expect([...all.keys()].sort()).toEqual(['admin', 'operator', 'viewer', 'worker'])
+  expect(all.get('admin')?.permissions).toEqual(['*'])
+  expect(all.get('worker')?.permissions).toEqual(['worker:*:*'])
+  for (const name of ['operator', 'viewer'])
+    expect(all.get(name)?.permissions.join()).not.toMatch(/(^|,)\*(,|$)|secret|admin/)
+  for (const name of all.keys()) {
+    const change = { name, add_permissions: ['a'], remove_permissions: [] }
+    await expect(roles.update(change)).rejects.toMatchObject({ kind: 'invalid' })
+    await expect(roles.delete({ name })).rejects.toMatchObject({ kind: 'invalid' })
+    const made = { name, permissions: [] }
+    await expect(roles.create(made)).rejects.toMatchObject({ kind: 'conflict' })
+  }
+})
+
+test('a clone is a role of its own', async () => {
+  const { roles } = await setup()
+  const clone = await roles.clone({ name: 'worker', new_name: 'copy' })
+  expect(clone).toEqual({ name: 'copy', permissions: ['worker:*:*'], built_in: false })
+  await roles.update({ name: 'copy', add_permissions: ['a:b', 'c'], remove_permissions: ['c'] })
+  expect((await roles.get({ name: 'copy' })).permissions).toEqual(['worker:*:*', 'a:b'])
+  expect((await roles.get({ name: 'worker' })).permissions).toEqual(['worker:*:*'])
+  const again = { name: 'worker', new_name: 'copy' }
+  await expect(roles.clone(again)).rejects.toMatchObject({ kind: 'conflict' })
+})
+
+test('a deleted role is held by nobody, though another one takes its name', async () => {
+  const { principals, roles, make } = await setup()
+  await roles.create({ name: 'temp', permissions: ['a'] })
+  await make({ roles: ['temp'] })
+  await roles.delete({ name: 'temp' })
+  await roles.create({ name: 'temp', permissions: ['*'] })
+  expect((await principals.get(robot)).roles).toEqual([])
+})
+
+test('a key stands for its account with all that its roles grant', async () => {
+  const { keys, make, find, db } = await setup()
+  const principal = await make({ roles: ['worker', 'admin'] })
+  const { key } = await keys.create({ principal: robot, name: 'ci', expires_in_days: 1 })
+  expect(key).toMatch(/^wk_[0-9a-f]{16}\.[A-Za-z0-9_-]{43}$/)
+
+  const { account, expires_at } = await find(key)
+  expect(account).toEqual({ principal, permissions: ['*', 'worker:*:*'] })
+  expect(Number(expires_at) - Date.now()).toBeCloseTo(86_400_000, -5)
+  const used = await db.maybe<{ at?: Date }>(sql`select last_used_at as at from api_keys`)
+  expect(used?.at).toBeInstanceOf(Date)
+})
+
+test("what is nobody's key is refused", async () => {
+  const { keys, make, find } = await setup()
+  await make()
+  const made = async (name: string) =>
+    (await keys.create({ principal: robot, name, expires_in_days: 0 })).key.split('.')
+  const [[a, secretA], [b, secretB]] = [await made('a'), await made('b')]
+  expect((await find(`${a}.${secretA}`)).expires_at).toBeUndefined()
+  for (const other of [`${a}.${secretB}`, `${b}.${secretA}`, `${a}.`, '', 'x.y'])
+    await expect(find(other), other).rejects.toMatchObject({ kind: 'unauthenticated' })
+  const short = { prefix: a ?? '', token_hash: Buffer.alloc(0) }
+  await expect(keys.find(short)).rejects.toMatchObject({ kind: 'unauthenticated' })
+})
+
+test('keys are for service accounts, and each name for one of them', async () => {
+  const { keys, make } = await setup()
+  await make()
+  const user = { subject: 'ann', external_issuer: 'svc' }
+  await make({ subject: 'ann', type: 'user' })
+  const ask = { principal: robot, name: 'k', expires_in_days: 0 }
+  await keys.create(ask)
+  await expect(keys.create(ask)).rejects.toMatchObject({ kind: 'invalid' })
+  await expect(keys.create({ ...ask, principal: user })).rejects.toMatchObject({ kind: 'invalid' })
+  const absent = { ...user, subject: 'nobody' }
+  await expect(keys.create({ ...ask, principal: absent })).rejects.toMatchObject({
+    kind: 'not_found',
+  })
+  expect((await keys.list(robot)).keys.map(({ name }) => name)).toEqual(['k'])
+})
+
+test('of a key only its hash is kept', async () => {
+  const { database, keys, make } = await setup()
+  await make()
+  const { key } = await keys.create({ principal: robot, name: 'k', expires_in_days: 0 })
+  const [prefix = '', secret = ''] = key.split('.')
+  const contents = await contentsOf(database)
+  expect(contents).toContain(prefix)
+  expect(contents).not.toContain(secret)
+})
+
+test('a principal with keys is deleted by force only, and takes them along', async () => {
+  const { principals, keys, make, find } = await setup()
+  await make()
+  const { key } = await keys.create({ principal: robot, name: 'k', expires_in_days: 0 })
+  const ask = { principal: robot, force: false }
+  await expect(principals.delete(ask)).rejects.toMatchObject({ kind: 'conflict' })
+  await principals.delete({ ...ask, force: true })
+  await expect(find(key)).rejects.toMatchObject({ kind: 'unauthenticated' })
+  await make()
+  expect((await keys.list(robot)).keys).toEqual([])
+})
+
+test('whatever changes rights replaces the epoch before it is answered', async () => {
+  const { redis, principals, keys, roles, make } = await setup()
+  await make()
+  await roles.create({ name: 'temp', permissions: ['a'] })
+  await keys.create({ principal: robot, name: 'k', expires_in_days: 0 })
+  const changes: Record<string, () => Promise<unknown>> = {
+    grant: () => principals.grantRole(grant('temp')),
+    revoke: () => principals.revokeRole(grant('temp')),
+    disable: () => principals.update({ principal: robot, display_name: undefined, enabled: false }),
+    'change a role': () =>
+      roles.update({ name: 'temp', add_permissions: ['b'], remove_permissions: [] }),
+    'delete a role': () => roles.delete({ name: 'temp' }),
+    'revoke a key': () => keys.revoke({ principal: robot, name: 'k' }),
+    'delete a principal': () => principals.delete({ principal: robot, force: true }),
+  }
+  for (const [what, change] of Object.entries(changes)) {
+    const before = await readEpoch(redis, 'auth')
+    await change()
+    expect(await readEpoch(redis, 'auth'), what).not.toBe(before)
+  }
+})
+
+test('the first key of an administrator takes nothing but the database', async () => {
+  const { db, principals, find } = await setup()
+  const key = await makeAdminKey(db, { subject: 'admin', name: 'first', days: 0 })
+  expect((await find(key)).account).toMatchObject({
+    principal: { subject: 'admin', type: 'service_account', roles: ['admin'] },
+    permissions: ['*'],
+  })
+  const second = await makeAdminKey(db, { subject: 'admin', name: 'second', days: 1 })
+  expect((await find(second)).account).toEqual((await find(key)).account)
+  expect((await principals.list({ type: '' })).principals).toHaveLength(1)
+})
+
+test('a key of an administrator is not made of what is no enabled service account', async () => {
+  const { db, principals, make } = await setup()
+  await make({ type: 'user' })
+  const ask = { subject: 'robot', name: 'k', days: 0 }
+  await expect(makeAdminKey(db, ask)).rejects.toMatchObject({ kind: 'conflict' })
+  expect((await principals.get(robot)).roles).toEqual([])
+})
+
+test('with authentication on and a secret missing identity does not start', async () => {
+  const starting = started(start, { SVC_SECURITY__AUTH__ENABLED: 'true' })
+  await expect(starting).rejects.toThrow('execution_token_secret')
+})
