@@ -7,7 +7,7 @@ import { account, figures } from '../lib/measure.mjs'
 import { table } from '../lib/report.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
 import { scriptedWorker } from '../lib/worker.mjs'
-import { upload } from '../lib/workflows.mjs'
+import { helloWorld, upload } from '../lib/workflows.mjs'
 
 const SECONDS = Number(process.env.SECONDS ?? 10)
 const WORKERS = Number(process.env.WORKERS ?? 4)
@@ -23,14 +23,7 @@ const points = await withSystem({ workers: 0 }, async ({ url, pids, home }) => {
       scriptedWorker(client, { name: `scripted-${i}`, bootstrap, lanes: LANES }),
     ),
   )
-  const run = async () => {
-    const { status, text } = await client.request(
-      'POST',
-      '/workflows/default/hello_world/run/sync',
-      { body: '"World"' },
-    )
-    if (status !== 200 || !text.includes('"COMPLETED"')) throw new Error(`${status} ${text}`)
-  }
+  const run = () => helloWorld(client)
   await closedLoop(run, { inFlight: 16, seconds: 3 })
   const measured = []
   for (const inFlight of IN_FLIGHT)

@@ -4,7 +4,7 @@ import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'
 import { account, figures } from '../lib/measure.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
-import { upload } from '../lib/workflows.mjs'
+import { helloWorld, upload } from '../lib/workflows.mjs'
 
 const SECONDS = Number(process.env.SECONDS ?? 10)
 const WARM_SECONDS = 3
@@ -13,14 +13,7 @@ const IN_FLIGHT = [1, 8, 32]
 const points = await withSystem({ workers: 1 }, async ({ url, pids }) => {
   await upload(url, 'hello_world')
   const client = new Client(url)
-  const run = async () => {
-    const { status, text } = await client.request(
-      'POST',
-      '/workflows/default/hello_world/run/sync',
-      { body: '"World"' },
-    )
-    if (status !== 200 || !text.includes('"COMPLETED"')) throw new Error(`${status} ${text}`)
-  }
+  const run = () => helloWorld(client)
   await closedLoop(run, { inFlight: 8, seconds: WARM_SECONDS })
   const measured = []
   for (const inFlight of IN_FLIGHT)

@@ -7,3 +7,10 @@ export async function upload(url, example) {
   const response = await fetch(`${url}/workflows`, { method: 'POST', body: form })
   if (!response.ok) throw new Error(`upload: ${response.status} ${await response.text()}`)
 }
+
+/** One synchronous run of hello-world that must complete. */
+export async function helloWorld(client) {
+  const path = '/workflows/default/hello_world/run/sync'
+  const { status, text } = await client.request('POST', path, { body: '"World"' })
+  if (status !== 200 || !text.includes('"COMPLETED"')) throw new Error(`${status} ${text}`)
+}

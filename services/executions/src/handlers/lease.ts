@@ -7,10 +7,10 @@ import type { Db } from '@windlass/runtime/db'
 import type { Door } from '../change.ts'
 import { type Assignment, assign, type Room } from '../domain/assign.ts'
 import type { Execution } from '../domain/execution.ts'
+import { largeInputsOf } from '../inputs.ts'
 import { logsOf } from '../logs.ts'
 import { toMessage } from '../message.ts'
 import type { RecentLogs } from '../recent-logs.ts'
-import * as executions from '../store/executions.ts'
 import * as ready from '../store/ready.ts'
 import type { Mint } from '../token.ts'
 
@@ -76,17 +76,7 @@ interface Leased {
 
 async function describe(db: Db, recent: RecentLogs, { mint, leased }: Leased) {
   if (leased.length === 0) return []
-  const large = leased.filter(({ input_json }) => input_json === undefined)
-  const [logs, rows] = await Promise.all([
-    logsOf(db, recent, leased),
-    large.length > 0
-      ? executions.getMany(
-          db,
-          large.map(({ execution_id }) => execution_id),
-        )
-      : [],
-  ])
-  const inputs = new Map(rows.map((row) => [row.execution_id, row.input_json]))
+  const [logs, inputs] = await Promise.all([logsOf(db, recent, leased), largeInputsOf(db, leased)])
   return Promise.all(
     leased.map(async (row) => ({
       execution: toMessage({

@@ -5,15 +5,18 @@ import type {
 import type { Db } from '@windlass/runtime/db'
 import { Fault } from '@windlass/runtime/faults'
 import type { Door, Result } from '../change.ts'
-import type { Execution } from '../domain/execution.ts'
+import type { Command } from '../command.ts'
+import { largeInputsOf } from '../inputs.ts'
 import { logsOf } from '../logs.ts'
 import { toMessage } from '../message.ts'
-import * as executions from '../store/executions.ts'
 import * as ready from '../store/ready.ts'
 import { type Parsed, parse } from './commands.ts'
 
 /** Requirements seen by this process; they are few and never change. */
 const MAX_KNOWN = 10_000
+
+/** Commands whose answers do not show the input, so that a large one does not travel with each. */
+const HIDING = new Set<Command['kind']>(['checkpoint', 'verify'])
 
 /** Applies many commands, each with a result of its own, in the order sent. */
 export function submitter(db: Db, door: Door) {
@@ -42,9 +45,13 @@ export function submitter(db: Db, door: Door) {
     const answered = done.flatMap(({ parsed, result }) =>
       'execution' in result && parsed ? [{ parsed, execution: result.execution }] : [],
     )
+    const shown = answered.filter(({ parsed }) => !HIDING.has(parsed.command.kind))
     const logged = answered.filter(({ parsed }) => parsed.with_log)
     const [inputs, logs] = await Promise.all([
-      inputsOf(db, answered),
+      largeInputsOf(
+        db,
+        shown.map(({ execution }) => execution),
+      ),
       logsOf(
         db,
         door.recent,
@@ -66,25 +73,6 @@ export function submitter(db: Db, door: Door) {
     })
     return { results }
   }
-}
-
-interface Answered {
-  parsed: Parsed
-  execution: Execution
-}
-
-/** Inputs that were too large to be read with their rows, where the answer shows them. */
-async function inputsOf(db: Db, answered: readonly Answered[]): Promise<Map<string, string>> {
-  const missing = answered.filter(
-    ({ parsed, execution }) =>
-      execution.input_json === undefined && !['checkpoint', 'verify'].includes(parsed.command.kind),
-  )
-  if (missing.length === 0) return new Map()
-  const rows = await executions.getMany(
-    db,
-    missing.map(({ execution }) => execution.execution_id),
-  )
-  return new Map(rows.map((row) => [row.execution_id, row.input_json]))
 }
 
 const refusal = ({ kind, message, details }: Fault) => ({
