@@ -1,5 +1,5 @@
 import { Fault } from '@windlass/runtime/faults'
-import { permits } from '../domain/permissions.ts'
+import { permits } from '@windlass/runtime/permissions'
 
 /** Who is asking. Without `permissions` nothing is checked: authentication is off. */
 export interface Caller {

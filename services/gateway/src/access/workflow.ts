@@ -1,8 +1,8 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault } from '@windlass/runtime/faults'
-import { neededToRun } from '../domain/permissions.ts'
-import { type Caller, demand, may } from './caller.ts'
+import { missingToRun } from '@windlass/runtime/permissions'
+import { type Caller, demand } from './caller.ts'
 import { type Asked, rule } from './rule.ts'
 
 export interface Named {
@@ -13,7 +13,7 @@ export interface Named {
 /** Everything that running it takes; those that are missing are all named. */
 function demandRun(caller: Caller, workflow: Workflow): void {
   if (!caller.permissions) return
-  const missing = neededToRun(workflow).filter((needed) => !may(caller, needed))
+  const missing = missingToRun(caller.permissions, workflow)
   if (missing.length === 0) return
   throw new Fault('forbidden', 'Authorization denied', {
     details: { missing_permissions: missing },
