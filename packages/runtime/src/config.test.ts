@@ -56,6 +56,7 @@ const samples: Record<string, unknown[]> = {
   'security.auth.oidc.issuer': text,
   'security.auth.oidc.audience': text,
   'security.auth.oidc.default_user_roles': hosts,
+  'security.auth.oidc.jwks_hosts': hosts,
   'security.auth.oidc.jwks_cache_ttl': number,
   'security.auth.oidc.clock_skew': number,
   'security.auth.oidc.roles_claim': text,

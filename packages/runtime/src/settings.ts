@@ -90,6 +90,8 @@ const security = table({
       issuer: z.string().default(''),
       audience: z.string().default(''),
       default_user_roles: list.optional(),
+      /** Hosts that the issuer's keys may come from, beside its own. */
+      jwks_hosts: list.default([]),
       jwks_cache_ttl: seconds.default(3600),
       clock_skew: number.pipe(z.number().nonnegative()).default(30),
       /** Deprecated by the contract; read and ignored. */

@@ -42,7 +42,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const trustedProxies = settings.server.trusted_proxies
   const services: Services = {
     ...clients,
-    ...rememberedBy(settings, redis, clients),
+    ...rememberedBy(settings, { redis, log }, clients),
     settings,
     executions,
     pongs: new Pongs(clients.fleet),

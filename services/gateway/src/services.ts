@@ -14,6 +14,7 @@ import {
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import type { Bus } from '@windlass/runtime/bus'
+import type { Logger } from '@windlass/runtime/log'
 import type { Redis } from '@windlass/runtime/redis'
 import { connect, type RpcClient } from '@windlass/runtime/rpc-client'
 import type { Settings } from '@windlass/runtime/settings'
@@ -93,7 +94,7 @@ export function connectAll({ services }: Settings) {
 
 export function rememberedBy(
   { security }: Settings,
-  redis: Redis,
+  { redis, log }: { redis: Redis; log: Logger },
   { catalog, identity, keys, principals }: Clients,
 ): Pick<Services, 'resolve' | 'callerOf' | 'sessionOf' | 'secretsOf'> {
   const workflows = new EpochCache(epochReader(redis, 'catalog'), (key) => {
@@ -104,7 +105,8 @@ export function rememberedBy(
   const sessions = new EpochCache(readAuth, (token) => identity.checkSession({ token }))
   const byKey = callersByKey(keys, readAuth)
   const { oidc: issuer } = security.auth
-  const oidc = issuer.enabled ? callersByOidc(issuer, principals, readAuth) : undefined
+  const warn = (err: unknown) => log.warn({ err }, 'the keys of the OIDC issuer cannot be had')
+  const oidc = issuer.enabled ? callersByOidc(issuer, principals, readAuth, warn) : undefined
   const secrets = new EpochCache(epochReader(redis, 'catalog'), async (id) =>
     declaredSecrets((await catalog.getById({ id })).metadata_json),
   )

@@ -19,9 +19,19 @@ test.each([
   [2, '1.1.1.1, 2.2.2.2', '1.1.1.1'],
   [1, undefined, '9.9.9.9'],
   [5, '1.1.1.1', '9.9.9.9'],
+  [1, '2.2.2.2:50123', '2.2.2.2'],
+  [1, '[2001:db8:1:2::3]:50123', '2001:db8:1:2'],
+  [1, '[2001:db8:1:2::3]', '2001:db8:1:2'],
+  [1, 'unknown', '9.9.9.9'],
+  [1, ',', '9.9.9.9'],
+  [1, 'x'.repeat(10_000), '9.9.9.9'],
 ])('with %i trusted proxies and %j the client is %s', (trusted, forwarded, address) => {
   const x = {
-    headers: { 'x-forwarded-for': forwarded },
+    headers: {
+      'x-forwarded-for': forwarded,
+      forwarded: 'for=7.7.7.7',
+      'x-real-ip': '8.8.8.8',
+    },
     req: { socket: { remoteAddress: '9.9.9.9' } },
   }
   expect(addressOf(x as unknown as Exchange, trusted)).toBe(address)

@@ -1,13 +1,20 @@
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import type { Exchange } from '../http/exchange.ts'
 
-/** The client's address, as far as `trustedProxies` hops may be believed; of an IPv6 one the network, since a client has all of it. */
+/**
+ * The client's address, as far as `trustedProxies` hops may be believed: what the last of them wrote
+ * into X-Forwarded-For; no other header counts. Of an IPv6 one the network, since a client has all of it.
+ */
 export function addressOf({ req, headers }: Exchange, trustedProxies: number): string {
-  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',')
-  const hops = [...forwarded.map((hop) => hop.trim()), req.socket.remoteAddress ?? '']
-  const address = hops.at(-1 - trustedProxies) || (req.socket.remoteAddress ?? '')
-  return networkOf(address)
+  const direct = req.socket.remoteAddress ?? ''
+  const hops = [...String(headers['x-forwarded-for'] ?? '').split(','), direct]
+  const address = withoutPort((hops.at(-1 - trustedProxies) ?? '').trim())
+  return networkOf(isIP(address) ? address : direct)
 }
+
+/** Some proxies write down the port as well, which is another one for each connection. */
+const withoutPort = (hop: string) =>
+  /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop
 
 export function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')

@@ -1,4 +1,5 @@
 import { Fault } from '@windlass/runtime/faults'
+import { authorizationOf } from './authenticate.ts'
 import { type Asked, rule } from './rule.ts'
 
 /** The tries are counted before the token is looked at, so that it cannot be guessed at speed. */
@@ -7,7 +8,7 @@ export const bootstrap = rule({
   for: 'machines',
   async admit({ x, services }: Asked<unknown>): Promise<void> {
     await services.registrations.count(x)
-    const { authorization } = x.headers
+    const authorization = authorizationOf(x)
     if (authorization === undefined)
       throw new Fault('unauthenticated', 'Authorization header missing')
     const [, token] = /^Bearer\s+(\S+)\s*$/.exec(authorization) ?? []

@@ -1,13 +1,13 @@
 import { unavailable } from '@windlass/runtime/faults'
-import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose'
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { z } from 'zod'
+import { fetchJson } from './fetch-json.ts'
 
-const FETCH_MS = 5_000
-/** How long a failure is believed, and how long an unknown key id is: nobody can make us ask in a storm. */
+/** How long a failure is believed, and for how long keys that are known are not asked for again: nobody can make us ask in a storm. */
 const RETRY_MS = 5_000
 const COOLDOWN_MS = 30_000
 
-const Discovery = z.object({ jwks_uri: z.string() })
+const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() })
 
 /** An address that may be trusted with what it answers: https, or this machine. Throws what is wrong with it. */
 export function trustworthy(address: string): URL {
@@ -18,53 +18,80 @@ export function trustworthy(address: string): URL {
   return url
 }
 
-/** The signing keys of an issuer, fetched when first needed. Throws `unavailable` while they cannot be had. */
-export function keysOf(issuer: string, cacheMaxAge: number): JWTVerifyGetKey {
-  let known: Promise<ReturnType<typeof createRemoteJWKSet>> | undefined
-  let discoveredAt = 0
-  let failedAt = Number.NEGATIVE_INFINITY
+export interface KeySource {
+  issuer: string
+  /** Hosts that its keys may come from, beside its own. */
+  jwks_hosts: readonly string[]
+  /** In seconds. */
+  jwks_cache_ttl: number
+}
 
-  const fail = (cause: unknown) => {
-    failedAt = performance.now()
-    return unavailable('the keys of the OIDC issuer cannot be had', cause)
-  }
-  const current = () => {
-    if (known && performance.now() - discoveredAt < cacheMaxAge) return known
-    discoveredAt = performance.now()
-    known = discover(issuer, cacheMaxAge)
-    known.catch(() => {
-      known = undefined
-    })
-    return known
+export interface Hooks {
+  /** Hears why keys could not be had, which callers are not told. */
+  warn?(error: unknown): void
+  now?(): number
+}
+
+interface Held {
+  find: ReturnType<typeof createLocalJWKSet>
+  at: number
+}
+
+/**
+ * The signing keys of an issuer, fetched when first needed, when they are old, and when a token
+ * names one that is not among them. Throws `unavailable` while they cannot be had; a token whose key
+ * is known is not hurt by a fetch that fails for the sake of another.
+ */
+export function keysOf(
+  source: KeySource,
+  { warn = () => {}, now = () => performance.now() }: Hooks = {},
+): JWTVerifyGetKey {
+  let held: Held | undefined
+  let failedAt = Number.NEGATIVE_INFINITY
+  let fetching: Promise<Held> | undefined
+
+  const refresh = (): Promise<Held> => {
+    if (now() - failedAt < RETRY_MS) throw unavailable(AWAY)
+    fetching ??= fetchKeys(source)
+      .then((keys) => {
+        held = { find: createLocalJWKSet(keys), at: now() }
+        return held
+      })
+      .catch((cause) => {
+        failedAt = now()
+        warn(cause)
+        throw unavailable(AWAY, cause)
+      })
+      .finally(() => {
+        fetching = undefined
+      })
+    return fetching
   }
   return async (header, token) => {
-    if (performance.now() - failedAt < RETRY_MS)
-      throw unavailable('the keys of the OIDC issuer cannot be had')
-    let keys: Awaited<ReturnType<typeof current>>
+    const isFresh = held && now() - held.at < source.jwks_cache_ttl * 1_000
+    const known = held && isFresh ? held : await refresh()
     try {
-      keys = await current()
+      return await known.find(header, token)
     } catch (error) {
-      throw fail(error)
+      const isOld = now() - known.at >= COOLDOWN_MS
+      if (!(error instanceof errors.JWKSNoMatchingKey) || !isOld) throw error
     }
-    try {
-      return await keys(header, token)
-    } catch (error) {
-      const isAnswer = error instanceof errors.JOSEError && !OUTAGES.has(error.code)
-      throw isAnswer ? error : fail(error)
-    }
+    return (await refresh()).find(header, token)
   }
 }
 
-const OUTAGES = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC'])
+const AWAY = 'the keys of the OIDC issuer cannot be had'
 
-async function discover(issuer: string, cacheMaxAge: number) {
-  const url = trustworthy(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
-  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(FETCH_MS) })
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
-  const { jwks_uri } = Discovery.parse(await response.json())
-  return createRemoteJWKSet(trustworthy(jwks_uri), {
-    timeoutDuration: FETCH_MS,
-    cooldownDuration: COOLDOWN_MS,
-    cacheMaxAge,
-  })
+async function fetchKeys({ issuer, jwks_hosts }: KeySource): Promise<JSONWebKeySet> {
+  const home = trustworthy(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
+  const found = Discovery.parse(await fetchJson(home))
+  if (found.issuer !== issuer) throw new Error(`${home} speaks for ${found.issuer}`)
+  const keys = trustworthy(found.jwks_uri)
+  if (home.protocol === 'https:' && keys.protocol !== 'https:')
+    throw new Error(`${keys} must be https, as its issuer is`)
+  if (keys.hostname !== home.hostname && !jwks_hosts.includes(keys.hostname))
+    throw new Error(
+      `${keys} is not at its issuer; [svc.security.auth.oidc].jwks_hosts may allow it`,
+    )
+  return (await fetchJson(keys)) as JSONWebKeySet
 }

@@ -5,13 +5,15 @@ import type { Settings } from '@windlass/runtime/settings'
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import { EpochCache } from '../epoch-cache.ts'
 import { type CallerOf, callerOf } from './callers.ts'
-import { keysOf, trustworthy } from './oidc-keys.ts'
+import { type Hooks, keysOf, trustworthy } from './oidc-keys.ts'
 
 type Oidc = Settings['security']['auth']['oidc']
 type Principals = Pick<RpcClient<typeof PrincipalsService>, 'resolve' | 'provision'>
 
 const ALGORITHM = 'RS256'
 const MAX_SUBJECT_CHARS = 255
+/** A token that is good for longer was made by mistake. */
+const MAX_LIFE_S = 10 * 366 * 86_400
 
 /**
  * Who a token of the issuer stands for: the principal of its subject there. Its signature and times
@@ -21,9 +23,10 @@ export function callersByOidc(
   oidc: Oidc,
   principals: Principals,
   readEpoch: () => Promise<string | undefined>,
+  warn?: Hooks['warn'],
 ): CallerOf {
   const { issuer, audience, default_user_roles } = oidc
-  const keys = keysOf(issuer, oidc.jwks_cache_ttl * 1_000)
+  const keys = keysOf(oidc, { warn })
   const accounts = new EpochCache(readEpoch, (subject) =>
     principals.resolve({ subject, external_issuer: issuer }),
   )
@@ -40,6 +43,7 @@ export function callersByOidc(
         clockTolerance: oidc.clock_skew,
         requiredClaims: ['sub', 'iss', 'aud', 'exp'],
       })
+      if (Number(payload.exp) > Date.now() / 1_000 + MAX_LIFE_S) throw refused()
       return payload
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof TypeError) throw refused()

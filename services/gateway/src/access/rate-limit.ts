@@ -20,7 +20,10 @@ export interface Rate {
   trustedProxies: number
 }
 
-/** Counts in Redis for all replicas together; each counts for itself while Redis is away. */
+/**
+ * Counts in Redis for all replicas together, and in each replica what came to it, so that a Redis
+ * that is away or was emptied opens no door.
+ */
 export function rateLimit({ name, rate, trustedProxies }: Rate, redis: Redis): RateLimit {
   const [, points = '0', unit = ''] = /^(\d+)\/(\w+)$/.exec(rate) ?? []
   if (points === '0') return { count: async () => {} }
@@ -29,16 +32,18 @@ export function rateLimit({ name, rate, trustedProxies }: Rate, redis: Redis): R
     duration: SECONDS[unit] ?? 60,
     keyPrefix: `rate:${name}`,
   }
-  const limiter = new RateLimiterRedis({
+  const shared = new RateLimiterRedis({
     ...limits,
     storeClient: redis,
     rejectIfRedisNotReady: true,
-    insuranceLimiter: new RateLimiterMemory(limits),
   })
+  const own = new RateLimiterMemory(limits)
   return {
     async count(x) {
+      const address = addressOf(x, trustedProxies)
       try {
-        await limiter.consume(addressOf(x, trustedProxies))
+        await own.consume(address)
+        await shared.consume(address).catch(unlessAway)
       } catch (refusal) {
         if (refusal instanceof Error) throw refusal
         const { msBeforeNext } = refusal as RateLimiterRes
@@ -47,4 +52,9 @@ export function rateLimit({ name, rate, trustedProxies }: Rate, redis: Redis): R
       }
     },
   }
+}
+
+/** The library tells a refusal from an outage by what it throws: only the latter is an Error. */
+function unlessAway(reason: unknown): void {
+  if (!(reason instanceof Error)) throw reason
 }
