@@ -50,12 +50,12 @@ test('an unknown requirement whose work was taken meanwhile is no puzzle', () =>
   expect(queue.puzzled).toBe(false)
 })
 
-test('a bounded number of requirements is remembered, the latest ones', () => {
+test('of requirements without work a bounded number is remembered; those with work all are', () => {
   const queue = new Queue()
-  queue.listed(
-    Array.from({ length: 5_000 }, (_, i) => full(`r${i}`)),
-    queue.mark,
-  )
+  const many = Array.from({ length: 10_000 }, (_, i) => full(`r${i}`))
+  queue.listed(many, queue.mark)
+  expect(ready(queue)).toHaveLength(10_000)
+  queue.listed([full('r0')], queue.mark)
   expect(queue.knownIds).toHaveLength(4_096)
-  expect(queue.knownIds).toContain('r4999')
+  expect(ready(queue)).toEqual(['r0'])
 })

@@ -1,6 +1,8 @@
 import type { ReadyRequirement } from '@windlass/proto/windlass/executions/v1/executions'
+import { selectorsOf } from './domain/facts.ts'
 import type { Need } from './domain/offers.ts'
 
+/** Of requirements without work. What has work is known, however much there is. */
 const MAX_KNOWN = 4_096
 
 /** What is known of the ready queue: which requirements have work waiting. Nudges and polls feed it. */
@@ -36,12 +38,12 @@ export class Queue {
   /** Takes in the whole ready queue as it was asked for at `mark`. */
   listed(requirements: readonly ReadyRequirement[], mark: number): void {
     for (const requirement of requirements) this.#learn(requirement)
-    this.#forget()
     this.#listedAt = mark
     const listed = new Set(requirements.map(({ requirement_id }) => requirement_id))
     for (const [id, nudge] of this.#ready)
       if (nudge <= mark && !listed.has(id)) this.#ready.delete(id)
     for (const id of listed) if (!this.#ready.has(id)) this.#ready.set(id, 0)
+    this.#forget()
   }
 
   /** All work of these requirements was taken, as far as it was queued at `mark`. */
@@ -59,13 +61,19 @@ export class Queue {
     this.#known.delete(requirement_id)
     if (known) this.#known.set(requirement_id, known)
     else if (requirement)
-      this.#known.set(requirement_id, { requirement_id, requirement, verdicts: new WeakMap() })
+      this.#known.set(requirement_id, {
+        requirement_id,
+        requirement,
+        verdicts: new WeakMap(),
+        selectors: selectorsOf(requirement),
+      })
   }
 
   #forget(): void {
+    if (this.#known.size <= MAX_KNOWN) return
     for (const id of this.#known.keys()) {
       if (this.#known.size <= MAX_KNOWN) return
-      this.#known.delete(id)
+      if (!this.#ready.has(id)) this.#known.delete(id)
     }
   }
 }

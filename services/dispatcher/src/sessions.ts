@@ -1,3 +1,4 @@
+import type { Metrics } from './domain/facts.ts'
 import type { Abilities } from './domain/matching.ts'
 import type { Seat } from './domain/offers.ts'
 import type { Ending, WorkerStream } from './stream.ts'
@@ -24,6 +25,7 @@ export class Session implements Seat {
   #standing: Standing
   /** How much the worker holds, as far as this process knows. */
   used = 0
+  metrics: Metrics = {}
 
   constructor(name: string, generation: number, standing: Standing, stream: WorkerStream) {
     this.name = name

@@ -31,6 +31,7 @@ test('queued work comes to a worker at once after a nudge', async () => {
       connection_generation: 1,
       capacity: 2,
       requirement_ids: [requirement_id],
+      facts: {},
     },
   ])
 })

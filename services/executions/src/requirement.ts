@@ -11,7 +11,7 @@ const ANY: Requirement = { packages: [], affinity: {}, runner: '' }
 
 /** Equal needs give equal ids: the first 128 bits of SHA-256 over one canonical text. */
 export function identify(requirement: Requirement = ANY): KnownRequirement {
-  const { cpu, memory, disk, gpu, packages, affinity, runner } = requirement
+  const { cpu, memory, disk, gpu, packages, affinity, runner, routing_json } = requirement
   const labels = Object.entries(affinity).sort(([a], [b]) => (a < b ? -1 : 1))
   const body = JSON.stringify({
     cpu,
@@ -21,6 +21,7 @@ export function identify(requirement: Requirement = ANY): KnownRequirement {
     packages: [...packages].sort(),
     affinity: Object.fromEntries(labels),
     runner,
+    routing_json,
   })
   const ordered = JSON.stringify([body, labels])
   return {

@@ -174,6 +174,7 @@ test('a lease that nobody claims goes to another worker, under a new generation'
     connection_generation: 1,
     capacity: 0,
     requirement_ids,
+    facts: {},
   }))
   const { leases } = await client.lease({ limit: 5, offers })
   expect(leases.map(({ execution }) => execution?.worker_name)).toEqual([other.worker_name])

@@ -101,7 +101,13 @@ export function worker(client: Client, worker_name = `w-${randomBytes(4).toStrin
   return {
     worker_name,
     writer,
-    async lease({ capacity = 0, connection = 1, limit = 10, of = [] as string[] } = {}) {
+    async lease({
+      capacity = 0,
+      connection = 1,
+      limit = 10,
+      of = [] as string[],
+      facts = {},
+    } = {}) {
       const requirement_ids =
         of.length > 0
           ? of
@@ -109,7 +115,14 @@ export function worker(client: Client, worker_name = `w-${randomBytes(4).toStrin
       return client.lease({
         limit,
         offers: [
-          { worker_name, session_id, connection_generation: connection, capacity, requirement_ids },
+          {
+            worker_name,
+            session_id,
+            connection_generation: connection,
+            capacity,
+            requirement_ids,
+            facts,
+          },
         ],
       })
     },

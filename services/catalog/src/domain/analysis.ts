@@ -121,7 +121,7 @@ function recordOf(
     metadata_json: JSON.stringify(known),
     requests_json: JSON.stringify(asked ?? null),
     affinity_json: JSON.stringify(labels ?? null),
-    requirement: requirementOf(asked ?? {}, labels ?? {}, metadata.runner),
+    requirement: requirementOf(asked ?? {}, labels ?? {}, metadata),
     input_schema_json: schema ? JSON.stringify(schema) : '',
   }
 }

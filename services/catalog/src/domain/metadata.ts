@@ -8,7 +8,7 @@ import {
   seconds,
   secretNames,
 } from './options/options.ts'
-import { routingOf } from './options/routing.ts'
+import { type Routing, routingOf } from './options/routing.ts'
 import { scheduleOf } from './options/schedule.ts'
 import { docOf } from './python/class-body.ts'
 import { type Constant, constantOf } from './python/constants.ts'
@@ -29,7 +29,11 @@ export interface Surroundings {
   sdkModules: string[]
 }
 
-export type Metadata = { [key: string]: unknown; runner?: string | undefined }
+export type Metadata = {
+  [key: string]: unknown
+  runner?: string | undefined
+  routing?: Routing | undefined
+}
 
 /** What a workflow declares of itself and of the tasks it reaches. Absent options are left out. */
 export function metadataOf({
@@ -57,7 +61,7 @@ export function metadataOf({
   }
 }
 
-function timesAndPlaces(options: Options, sdkModules: string[]): Metadata {
+function timesAndPlaces(options: Options, sdkModules: string[]) {
   const routing = options.get('routing')
   const schedule = options.get('schedule')
   const config = schedule && scheduleOf(schedule, sdkModules)

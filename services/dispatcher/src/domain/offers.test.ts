@@ -22,6 +22,7 @@ const need = (requirement_id: string, zone?: string): Need => ({
   requirement_id,
   requirement: { packages: [], affinity: zone ? { zone } : {}, runner: '' },
   verdicts: new WeakMap(),
+  selectors: [],
 })
 const estimated = { regardless: false }
 
@@ -33,6 +34,7 @@ test('an offer names the connection, the capacity and what the worker can do', (
       connection_generation: 7,
       capacity: 2,
       requirement_ids: ['r1', 'r3'],
+      facts: {},
     },
   ])
 })
@@ -90,6 +92,7 @@ test('what a worker with room to spare could have had is gone from the queue', (
     connection_generation: 1,
     capacity,
     requirement_ids,
+    facts: {},
   })
   const offers = [offer('full', 2, ['a', 'b']), offer('idle', 2, ['b']), offer('endless', 0, ['c'])]
   const loads = [

@@ -1,5 +1,6 @@
 import type { Load, Offer } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
+import { factsOf, type Metrics } from './facts.ts'
 import { type Abilities, meets } from './matching.ts'
 
 /** A worker that could be given work. */
@@ -15,6 +16,8 @@ export interface Seat {
   /** Its stream has room for frames. */
   drained: boolean
   abilities: Abilities
+  /** Its newest metrics, where a policy asks for them. */
+  metrics?: Metrics
 }
 
 /** A requirement that has queued work, and which workers were found to meet it. */
@@ -22,6 +25,8 @@ export interface Need {
   requirement_id: string
   requirement: Requirement
   verdicts: WeakMap<Abilities, boolean>
+  /** What its routing policy asks about workers. */
+  selectors: readonly string[]
 }
 
 const MAX_OFFERS = 512
@@ -38,6 +43,7 @@ export function offersFor(
 ): Offer[] {
   const offers: Offer[] = []
   if (needs.length === 0) return offers
+  const selectors = selectorsAmong(needs)
   for (const seat of seats) {
     if (!seat.healthy || !seat.drained || !(regardless || hasRoom(seat))) continue
     const requirement_ids = met(needs, seat.abilities)
@@ -48,11 +54,17 @@ export function offersFor(
       connection_generation: seat.generation,
       capacity: seat.capacity,
       requirement_ids,
+      facts: factsOf(selectors, seat.abilities, seat.metrics),
     })
     if (offers.length === MAX_OFFERS) break
   }
   return offers
 }
+
+/** Everything that the policies of these needs ask about workers. */
+export const selectorsAmong = (needs: readonly Need[]): string[] => [
+  ...new Set(needs.flatMap((need) => need.selectors)),
+]
 
 /**
  * The requirements of which nothing is left in the queue after a lease that left nothing behind for

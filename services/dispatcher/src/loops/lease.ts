@@ -2,18 +2,22 @@ import type {
   ExecutionsService,
   LeaseResponse,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Db } from '@windlass/runtime/db'
 import type { Logger } from '@windlass/runtime/log'
 import { type Loop, loop } from '@windlass/runtime/loop'
 import type { RpcClient } from '@windlass/runtime/rpc-client'
 import type { Dispatch } from '../dispatch.ts'
-import { drained, offersFor } from '../domain/offers.ts'
+import { asksForMetrics } from '../domain/facts.ts'
+import { drained, offersFor, selectorsAmong } from '../domain/offers.ts'
 import type { Queue } from '../queue.ts'
 import type { Sessions } from '../sessions.ts'
+import * as streams from '../store/streams.ts'
 
 const FLOOR_MS = 1_000
 const MAX_LEASES = 256
 
 export interface Leasing {
+  db: Db
   executions: Pick<RpcClient<ExecutionsService>, 'lease' | 'listReady'>
   sessions: Sessions
   queue: Queue
@@ -62,7 +66,9 @@ async function look({ executions, queue }: Leasing): Promise<void> {
 async function lease(leasing: Leasing, turn: { start: number }, regardless: boolean) {
   const { executions, sessions, queue, dispatch } = leasing
   const mark = queue.mark
-  const offers = offersFor(sessions.rotated(turn.start), queue.needs, { regardless })
+  const { needs } = queue
+  if (asksForMetrics(selectorsAmong(needs))) await measure(leasing)
+  const offers = offersFor(sessions.rotated(turn.start), needs, { regardless })
   if (offers.length === 0) return false
   turn.start += offers.length
   const answer = await executions.lease({ offers, limit: MAX_LEASES })
@@ -70,6 +76,18 @@ async function lease(leasing: Leasing, turn: { start: number }, regardless: bool
   if (!answer.more) queue.emptied(drained(offers, answer.loads), mark)
   dispatch.send(answer.leases)
   return answer.more && answer.leases.length > 0
+}
+
+/** Policies rank by metrics that another dispatcher may have heard of: so they are read, for all workers here. */
+async function measure({ db, sessions }: Leasing): Promise<void> {
+  const rows = await streams.metrics(
+    db,
+    [...sessions].map(({ name }) => name),
+  )
+  for (const { name, metrics } of rows) {
+    const session = sessions.get(name)
+    if (session) session.metrics = JSON.parse(metrics)
+  }
 }
 
 function settle(sessions: Sessions, { loads }: LeaseResponse): void {

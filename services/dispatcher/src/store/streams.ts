@@ -50,3 +50,8 @@ export const disconnect = (db: Queries, gone: readonly Connection[]) =>
 export const fitness = (db: Queries, names: readonly string[]) =>
   db.rows<Fitness>(sql`
     select ${columns} from workers join records using (name) where name = any(${names}::text[])`)
+
+/** The newest metrics of workers, as JSON text; those without any are left out. */
+export const metrics = (db: Queries, names: readonly string[]) =>
+  db.rows<{ name: string; metrics: string }>(sql`
+    select name, metrics from workers where name = any(${names}::text[]) and metrics::text <> '{}'`)

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
 import { assign, type Candidate, type Room } from './assign.ts'
+import type { Policy } from './routing.ts'
 
 const room = (worker_name: string, fields: Partial<Room> = {}): Room => ({
   worker_name,
   free: 10,
   used: 0,
+  facts: {},
   requirement_ids: new Set(['r']),
   ...fields,
 })
@@ -45,4 +47,14 @@ test('a worker that let this work expire gets it only if nobody else can', () =>
     '1:b',
   ])
   expect(names([work('1', { passed_over: 'a' })], [room('a')])).toEqual(['1:a'])
+})
+
+test('a policy ranks before anything else; who let the work expire is asked last all the same', () => {
+  const policy: Policy = {
+    terms: [{ kind: 'prefer', selector: 'label:z', op: '==', value: 'x', weight: 1 }],
+  }
+  const rooms = [room('a'), room('b', { used: 9, facts: { 'label:z': 'x' } })]
+  expect(names([work('1', { policy, preferred_worker: 'a' })], rooms)).toEqual(['1:b'])
+  expect(names([work('1', { policy, passed_over: 'b' })], rooms)).toEqual(['1:a'])
+  expect(names([work('1', { policy, passed_over: 'b' })], rooms.slice(1))).toEqual(['1:b'])
 })

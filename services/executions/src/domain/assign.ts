@@ -1,17 +1,21 @@
+import { favourite, type Policy, type Ranked } from './routing.ts'
+
 /** Work that waits, in queue order. */
 export interface Candidate {
   execution_id: string
   requirement_id: string
   preferred_worker?: string
   passed_over?: string
+  /** How the workflow wants its workers ranked; only for what is not resumed. */
+  policy?: Policy
+  /** What the policy takes from the input, by path. */
+  routing_inputs?: Readonly<Record<string, unknown>>
 }
 
 /** A worker with the room it has left and the requirements it meets. */
-export interface Room {
-  worker_name: string
+export interface Room extends Ranked {
   /** How many more it may hold; Infinity for no limit. */
   free: number
-  used: number
   requirement_ids: ReadonlySet<string>
 }
 
@@ -21,8 +25,9 @@ export interface Assignment {
 }
 
 /**
- * Who takes what, in queue order: the preferred worker if it can, else the eligible one with the
- * least work, so that load spreads; a worker that let this very work expire only if nobody else can.
+ * Who takes what, in queue order: as the workflow's routing policy ranks them; without one the
+ * preferred worker if it can, else the eligible one with the least work, so that load spreads; a
+ * worker that let this very work expire only if nobody else can.
  */
 export function assign(candidates: readonly Candidate[], rooms: readonly Room[]): Assignment[] {
   const left = rooms.map((room) => ({ ...room }))
@@ -38,9 +43,24 @@ export function assign(candidates: readonly Candidate[], rooms: readonly Room[])
 }
 
 function choose(candidate: Candidate, rooms: Room[]): Room | undefined {
+  const { policy } = candidate
+  return policy ? chooseByPolicy(candidate, policy, rooms) : chooseByRank(candidate, rooms)
+}
+
+const fits = ({ requirement_id }: Candidate, { free, requirement_ids }: Room): boolean =>
+  free > 0 && requirement_ids.has(requirement_id)
+
+function chooseByPolicy(candidate: Candidate, policy: Policy, rooms: Room[]): Room | undefined {
+  const { preferred_worker, passed_over, routing_inputs: inputs = {} } = candidate
+  const able = rooms.filter((room) => fits(candidate, room))
+  const others = able.filter(({ worker_name }) => worker_name !== passed_over)
+  return favourite(policy, others.length > 0 ? others : able, { preferred_worker, inputs })
+}
+
+function chooseByRank(candidate: Candidate, rooms: Room[]): Room | undefined {
   let best: Room | undefined
   for (const room of rooms) {
-    if (room.free <= 0 || !room.requirement_ids.has(candidate.requirement_id)) continue
+    if (!fits(candidate, room)) continue
     if (!best || rank(candidate, room) < rank(candidate, best)) best = room
   }
   return best

@@ -6,6 +6,7 @@ import type {
 import { invalid } from '@windlass/runtime/faults'
 import type { Change, Command } from '../command.ts'
 import type { Draft } from '../domain/execution.ts'
+import { inputsFor } from '../domain/routing.ts'
 import type { Writer } from '../domain/writer.ts'
 import type { KnownRequirement } from '../requirement.ts'
 import { identify } from '../requirement.ts'
@@ -60,8 +61,14 @@ function create(execution_id: string, value: Body<'create'>, as: As): Parsed {
     requirement_id: known.requirement_id,
     preferred_worker: preferred_worker || undefined,
     schedule_id: schedule_id || undefined,
+    routing_inputs: routingInputs(value),
   }
   return as({ kind: 'create', row }, known)
+}
+
+function routingInputs({ requirement, input_json }: Body<'create'>): string | undefined {
+  const { routing_json } = requirement ?? {}
+  return routing_json ? inputsFor(JSON.parse(routing_json), input_json) : undefined
 }
 
 function resume({ body_json, target }: Body<'resume'>, as: As): Parsed {

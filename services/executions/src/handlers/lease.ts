@@ -48,6 +48,7 @@ const roomOf = (offer: Offer, used: number): Room => ({
   worker_name: offer.worker_name,
   free: offer.capacity > 0 ? offer.capacity - used : Number.POSITIVE_INFINITY,
   used,
+  facts: offer.facts,
   requirement_ids: new Set(offer.requirement_ids),
 })
 

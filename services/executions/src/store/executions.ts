@@ -36,6 +36,8 @@ export interface NewExecution {
   created_by: string
   schedule_id?: string
   request_hash: string
+  /** What the routing policy takes from the input: JSON object of scalars by path. */
+  routing_inputs?: string
 }
 
 /** Inserts what is not there yet; answers the ids that were new. */
@@ -44,7 +46,7 @@ export async function insert(tx: Tx, rows: readonly NewExecution[]): Promise<Set
   const made = await tx.rows<{ execution_id: string }>(sql`
     insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
       workflow_version, requirement_id, preferred_worker, input, created_by, schedule_id,
-      request_hash, state, queued_at)
+      request_hash, routing_inputs, state, queued_at)
     select new.*, 'SCHEDULED', clock_timestamp()
       from unnest(
         ${column('execution_id')}::uuid[], ${column('workflow_id')}::uuid[],
@@ -52,7 +54,7 @@ export async function insert(tx: Tx, rows: readonly NewExecution[]): Promise<Set
         ${column('workflow_version')}::int[], ${column('requirement_id')}::uuid[],
         ${column('preferred_worker')}::text[], ${column('input_json')}::json[],
         ${column('created_by')}::text[], ${column('schedule_id')}::uuid[],
-        ${column('request_hash')}::text[]) as new
+        ${column('request_hash')}::text[], ${column('routing_inputs')}::json[]) as new
     on conflict (execution_id) do nothing
     returning execution_id`)
   return new Set(made.map(({ execution_id }) => execution_id))

@@ -15,17 +15,35 @@ export const requirements = (db: Queries) =>
         from ready where ready.requirement_id is not null)
     select requirement_id, body from ready join requirements using (requirement_id)`)
 
-/** The first of the queue among these requirements, without a lock. */
-export const candidates = (db: Queries, requirement_ids: readonly string[], limit: number) =>
-  db.rows<Candidate>(sql`
-    select execution_id, requirement_id, preferred_worker, passed_over
-      from unnest(${requirement_ids}::uuid[]) as wanted(id)
+type Queued = Pick<
+  Candidate,
+  'execution_id' | 'requirement_id' | 'preferred_worker' | 'passed_over'
+> & { policy?: string; routing_inputs?: string }
+
+/** The first of the queue among these requirements, without a lock. What is resumed goes where it was, whatever its policy. */
+export async function candidates(
+  db: Queries,
+  requirement_ids: readonly string[],
+  limit: number,
+): Promise<Candidate[]> {
+  const rows = await db.rows<Queued>(sql`
+    select execution_id, requirement_id, preferred_worker, passed_over, routing_inputs,
+           case when state = 'SCHEDULED' then wanted.policy end as policy
+      from (select requirement_id as id, body->>'routing_json' as policy from requirements
+             where requirement_id = any(${requirement_ids}::uuid[])) as wanted
      cross join lateral (
-       select execution_id, requirement_id, preferred_worker, passed_over, priority, queued_at
+       select execution_id, requirement_id, preferred_worker, passed_over, state, routing_inputs,
+              priority, queued_at
          from executions
         where requirement_id = wanted.id and queued_at is not null
         order by priority desc, queued_at, execution_id limit ${limit}) as first
      order by priority desc, queued_at, execution_id limit ${limit}`)
+  return rows.map(({ policy, routing_inputs, ...row }) => ({
+    ...row,
+    ...(policy && { policy: JSON.parse(policy) }),
+    ...(routing_inputs && { routing_inputs: JSON.parse(routing_inputs) }),
+  }))
+}
 
 export const remember = (db: Queries, requirement_id: string, body: string) =>
   db.run(sql`

@@ -29,11 +29,12 @@ export async function insert(db: Db, row: NewExecution): Promise<boolean> {
     with made as (
       insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
         workflow_version, requirement_id, preferred_worker, input, created_by, schedule_id,
-        request_hash, state, queued_at)
+        request_hash, routing_inputs, state, queued_at)
       values (${row.execution_id}, ${row.workflow_id}, ${row.workflow_namespace},
         ${row.workflow_name}, ${row.workflow_version}, ${row.requirement_id},
         ${row.preferred_worker ?? null}, ${row.input_json}::json, ${row.created_by},
-        ${row.schedule_id ?? null}, ${row.request_hash}, 'SCHEDULED', clock_timestamp())
+        ${row.schedule_id ?? null}, ${row.request_hash},
+        ${row.routing_inputs ?? null}::json, 'SCHEDULED', clock_timestamp())
       on conflict (execution_id) do nothing
       returning workflow_namespace, workflow_name, state)
     insert into totals_delta (workflow_namespace, workflow_name, state, delta)

@@ -169,6 +169,13 @@ export interface Offer {
   /** 0: unlimited. */
   capacity: number;
   requirement_ids: string[];
+  /** What the routing policies of these requirements ask of the worker, by selector; unknown ones are left out. */
+  facts: { [key: string]: string };
+}
+
+export interface Offer_FactsEntry {
+  key: string;
+  value: string;
 }
 
 export interface LeaseRequest {
@@ -1786,7 +1793,7 @@ export const Refusal: MessageFns<Refusal> = {
 };
 
 function createBaseOffer(): Offer {
-  return { worker_name: "", session_id: "", connection_generation: 0, capacity: 0, requirement_ids: [] };
+  return { worker_name: "", session_id: "", connection_generation: 0, capacity: 0, requirement_ids: [], facts: {} };
 }
 
 export const Offer: MessageFns<Offer> = {
@@ -1806,6 +1813,9 @@ export const Offer: MessageFns<Offer> = {
     for (const v of message.requirement_ids) {
       writer.uint32(42).string(v!);
     }
+    globalThis.Object.entries(message.facts).forEach(([key, value]: [string, string]) => {
+      Offer_FactsEntry.encode({ key: key as any, value }, writer.uint32(50).fork()).join();
+    });
     return writer;
   },
 
@@ -1860,6 +1870,74 @@ export const Offer: MessageFns<Offer> = {
             }
 
             message.requirement_ids.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            const entry6 = Offer_FactsEntry.decode(reader, reader.uint32());
+            if (entry6.value !== undefined) {
+              message.facts[entry6.key] = entry6.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseOffer_FactsEntry(): Offer_FactsEntry {
+  return { key: "", value: "" };
+}
+
+export const Offer_FactsEntry: MessageFns<Offer_FactsEntry> = {
+  encode(message: Offer_FactsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Offer_FactsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOffer_FactsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
             continue;
           }
         }

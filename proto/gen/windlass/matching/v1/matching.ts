@@ -34,6 +34,8 @@ export interface Requirement {
   affinity: { [key: string]: string };
   /** `inprocess`, `subprocess`, …; empty: any. */
   runner: string;
+  /** JSON object with `terms`: how the workers that could do the work are ranked. Absent: by free room. */
+  routing_json?: string | undefined;
 }
 
 export interface Requirement_AffinityEntry {
@@ -42,7 +44,16 @@ export interface Requirement_AffinityEntry {
 }
 
 function createBaseRequirement(): Requirement {
-  return { cpu: undefined, memory: undefined, disk: undefined, gpu: undefined, packages: [], affinity: {}, runner: "" };
+  return {
+    cpu: undefined,
+    memory: undefined,
+    disk: undefined,
+    gpu: undefined,
+    packages: [],
+    affinity: {},
+    runner: "",
+    routing_json: undefined,
+  };
 }
 
 export const Requirement: MessageFns<Requirement> = {
@@ -67,6 +78,9 @@ export const Requirement: MessageFns<Requirement> = {
     });
     if (message.runner !== "") {
       writer.uint32(58).string(message.runner);
+    }
+    if (message.routing_json !== undefined) {
+      writer.uint32(66).string(message.routing_json);
     }
     return writer;
   },
@@ -141,6 +155,14 @@ export const Requirement: MessageFns<Requirement> = {
             }
 
             message.runner = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.routing_json = reader.string();
             continue;
           }
         }

@@ -4,6 +4,7 @@ import { constantOf } from '../python/constants.ts'
 import { calleeOf, type Expression, follow } from '../python/expression.ts'
 import { sdkPaths } from '../sdk.ts'
 import { constant, number, type Option, refuse, texts } from './option.ts'
+import type { Routing } from './routing.ts'
 
 /** `ResourceRequest` as declared: what is absent is not asked for. */
 export interface Requests {
@@ -100,11 +101,17 @@ export function bytesOf(size: string): number | undefined {
   return Math.floor(Number(digits) * 1024 ** power)
 }
 
+/** How the work is to be run, and how to choose among those that can. */
+interface Manner {
+  runner?: string | undefined
+  routing?: Routing | undefined
+}
+
 /** What a worker must have, with sizes in bytes and packages in one spelling and order. */
 export function requirementOf(
   requests: Requests,
   affinity: Record<string, string>,
-  runner = '',
+  { runner = '', routing }: Manner = {},
 ): Requirement {
   const { cpu, memory, gpu, disk, packages = [] } = requests
   const bytes = (size: number | string | undefined) =>
@@ -121,5 +128,6 @@ export function requirementOf(
     packages: [...new Set(spelled)].sort(),
     affinity,
     runner,
+    routing_json: routing && JSON.stringify(routing),
   }
 }

@@ -1,0 +1,38 @@
+import type { Resources } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
+import type { Abilities } from './matching.ts'
+
+/** A worker's newest metrics, by key. */
+export type Metrics = Readonly<Record<string, number>>
+
+/** What the routing policy of a requirement asks about workers: `label:…`, `metric:…`, `resource:…`. */
+export function selectorsOf({ routing_json }: Requirement): string[] {
+  if (!routing_json) return []
+  const { terms } = JSON.parse(routing_json) as { terms: { selector?: string }[] }
+  return terms.flatMap(({ selector }) => selector ?? [])
+}
+
+export const asksForMetrics = (selectors: readonly string[]): boolean =>
+  selectors.some((selector) => selector.startsWith('metric:'))
+
+/** A worker's answers, by selector; what is not known of it is left out. */
+export function factsOf(
+  selectors: readonly string[],
+  { labels, resources }: Abilities,
+  metrics: Metrics = {},
+): Record<string, string> {
+  const facts: Record<string, string> = {}
+  for (const selector of selectors) {
+    const colon = selector.indexOf(':')
+    const [kind, key] = [selector.slice(0, colon), selector.slice(colon + 1)]
+    const source = { label: labels, metric: metrics, resource: amounts(resources) }[kind]
+    if (source && Object.hasOwn(source, key)) facts[selector] = String(source[key])
+  }
+  return facts
+}
+
+function amounts(resources: Resources | undefined): Readonly<Record<string, number>> {
+  if (!resources) return {}
+  const { gpus, ...plain } = resources
+  return plain
+}

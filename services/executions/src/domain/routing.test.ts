@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import { favourite, inputsFor, type Policy, type Ranked } from './routing.ts'
+
+const policy = (...terms: Record<string, unknown>[]) =>
+  ({ terms: terms.map((term) => ({ weight: 1, ...term })) }) as unknown as Policy
+const prefer = (selector: string, op: string, value: unknown, weight = 1) => ({
+  kind: 'prefer',
+  selector,
+  op,
+  value,
+  weight,
+})
+const worker = (worker_name: string, facts: Record<string, string> = {}, used = 0): Ranked => ({
+  worker_name,
+  used,
+  facts,
+})
+const chosen = (wanted: Policy, workers: Ranked[], wish = {}) =>
+  favourite(wanted, workers, { inputs: {}, ...wish })?.worker_name
+
+test('nobody to choose from is nobody', () => {
+  expect(chosen(policy({ kind: 'sticky' }), [])).toBeUndefined()
+})
+
+test('a preference outweighs the load, as far as its weight goes', () => {
+  const workers = [worker('a', { 'label:zone': 'eu' }, 9), worker('b', { 'label:zone': 'us' }, 0)]
+  const zone = (weight: number) =>
+    policy(prefer('label:zone', '==', 'eu', weight), { kind: 'least', selector: 'load' })
+  expect(chosen(zone(10), workers)).toBe('a')
+  expect(chosen(zone(0.5), workers)).toBe('b')
+})
+
+test('a value may come from the input; one that is not there holds for nobody', () => {
+  const workers = [worker('a', { 'label:zone': 'eu' }), worker('b', { 'label:zone': 'us' })]
+  const zone = policy(prefer('label:zone', '==', { $input: 'customer.zone' }))
+  expect(chosen(zone, workers, { inputs: { 'customer.zone': 'us' } })).toBe('b')
+  expect(chosen(zone, workers)).toBe('a')
+  expect(chosen(policy(prefer('label:zone', '!=', { $input: 'customer.zone' })), workers)).toBe('a')
+})
+
+test.each<[fact: string, op: string, value: unknown, holds: boolean]>([
+  ['10', '>', 9, true],
+  ['10', '>', '9', true],
+  ['10', '==', '10.0', true],
+  ['a10', '>', 9, false],
+  ['a', '<', 'b', false],
+  ['a', '!=', 'b', true],
+  ['1', '==', true, false],
+  ['true', '==', true, true],
+  ['2', '<=', 2, true],
+  ['2', '>=', 2.5, false],
+  ['x', '==', null, false],
+])('%j %s %j is %s', (fact, op, value, holds) => {
+  const workers = [worker('a'), worker('b', { 'label:k': fact })]
+  expect(chosen(policy(prefer('label:k', op, value)), workers)).toBe(holds ? 'b' : 'a')
+})
+
+test('least and most go by the place between the lowest and the highest; unknown is the worst', () => {
+  const cpu = (free: string) => ({ 'resource:cpu_available': free })
+  const workers = [worker('a', cpu('2')), worker('b', cpu('8')), worker('c')]
+  const by = (kind: string) => policy({ kind, selector: 'resource:cpu_available' })
+  expect(chosen(by('most'), workers)).toBe('b')
+  expect(chosen(by('least'), workers)).toBe('a')
+  const half = policy(
+    { kind: 'most', selector: 'resource:cpu_available' },
+    prefer('label:z', '==', 'x', 0.7),
+  )
+  const middle = worker('m', { ...cpu('5'), 'label:z': 'x' })
+  expect(chosen(half, [...workers, middle])).toBe('m')
+})
+
+test('where all have the same, each has a half; what nobody has counts for nobody', () => {
+  const same = { 'metric:q': '1' }
+  const by = policy(
+    { kind: 'most', selector: 'metric:q' },
+    { kind: 'most', selector: 'metric:none', weight: 9 },
+    { kind: 'sticky', weight: 0.4 },
+  )
+  const workers = [worker('a', same), worker('b', same)]
+  expect(chosen(by, workers, { preferred_worker: 'b' })).toBe('b')
+  expect(chosen(by, [worker('a', same), worker('b')], { preferred_worker: 'b' })).toBe('a')
+})
+
+test('of equals the one that holds least is taken, then the first by name', () => {
+  const none = policy({ kind: 'sticky' })
+  expect(chosen(none, [worker('b', {}, 1), worker('c', {}, 0), worker('a', {}, 0)])).toBe('a')
+})
+
+test('what a policy takes from an input is found through objects only, and is small', () => {
+  const paths = ['a.b', 'list.0', 'long', 'none', 'toString', 'flag', 'n']
+  const wanted = policy(...paths.map((path) => prefer('load', '==', { $input: path })))
+  const input = { a: { b: 'x' }, list: [1], long: 'x'.repeat(2_000), flag: false, n: 1.5 }
+  expect(JSON.parse(inputsFor(wanted, JSON.stringify(input)) ?? '')).toEqual({
+    'a.b': 'x',
+    flag: false,
+    n: 1.5,
+  })
+  expect(JSON.parse(inputsFor(wanted, '[1]') ?? '')).toEqual({})
+  expect(inputsFor(policy({ kind: 'sticky' }), 'not even looked at')).toBeUndefined()
+})
