@@ -1,6 +1,7 @@
+import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { neededToRun, permits } from './permissions.ts'
+import { type Latest, missingToRun, neededToRun, permits } from './permissions.ts'
 
 test.each([
   ['*', 'workflow:a:x:read', true],
@@ -48,19 +49,136 @@ test('a star never takes away what was covered', () => {
   )
 })
 
-test('running takes the run permission, what is declared, and the tasks that are not exempt', () => {
-  const workflow = {
-    namespace: 'n',
-    name: 'w',
-    metadata_json: JSON.stringify({
-      required_permissions: ['finance:approve'],
-      task_names: ['load', 'now'],
-      auth_exempt_tasks: ['now'],
+/** The rules once more, in another notation. */
+function covers(granted: string, needed: string): boolean {
+  const segments = granted.split(':').map((part) => (part === '*' ? '[^:]*' : escaped(part)))
+  if (!/(^|:)\*$/.test(granted)) return new RegExp(`^${segments.join(':')}$`, 'su').test(needed)
+  const head = segments.slice(0, -1).join(':')
+  return new RegExp(head === '' && segments.length === 1 ? '' : `^${head}(:.*)?$`, 'su').test(
+    needed,
+  )
+}
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+
+/** Whatever somebody may try to pass off as a segment. */
+const hostile = fc.oneof(
+  fc.constantFrom(
+    '',
+    '*',
+    'a',
+    'ab',
+    'A',
+    'a*',
+    '*a',
+    '**',
+    'read',
+    'a\n',
+    '\n',
+    ' a',
+    'a ',
+    '.',
+    '.*',
+    '\0',
+  ),
+  fc.constantFrom(
+    '\uff1a',
+    'a\uff1ab',
+    '\u212a',
+    'k',
+    'e\u0301',
+    '\u00e9',
+    '\u200b',
+    '{x}',
+    '__proto__',
+  ),
+  fc.string({ unit: 'binary', maxLength: 3 }).filter((text) => !/[:\ud800-\udfff]/.test(text)),
+)
+const anything = fc.array(hostile, { minLength: 1, maxLength: 5 }).map((parts) => parts.join(':'))
+
+test('whatever is granted and needed, the rules say the same in both notations', () => {
+  fc.assert(
+    fc.property(anything, anything, (granted, needed) => {
+      expect(permits(granted, needed)).toBe(covers(granted, needed))
     }),
-  } as Parameters<typeof neededToRun>[0]
-  expect(neededToRun(workflow)).toEqual([
-    'workflow:n:w:run',
-    'finance:approve',
-    'workflow:n:w:task:load:execute',
+    { numRuns: 5_000 },
+  )
+})
+
+test('without a star nothing is covered but the very same text', () => {
+  const plain = anything.filter((text) => !text.split(':').includes('*'))
+  fc.assert(
+    fc.property(plain, anything, (granted, needed) => {
+      expect(permits(granted, needed)).toBe(granted === needed)
+    }),
+  )
+})
+
+test('a star that is needed is covered by a star in its place or before it, and by nothing else', () => {
+  fc.assert(
+    fc.property(permission, permission, fc.nat(), (granted, asked, at) => {
+      const needed = asked.map((part, i) => (i === at % asked.length ? '*' : part))
+      expect(permits(granted.join(':'), needed.join(':'))).toBe(false)
+    }),
+  )
+})
+
+test.each([
+  ['workflow:a:x:read\n', 'workflow:a:x:read'],
+  ['workflow:a:x:read', 'workflow:a:x:read\n'],
+  ['workflow:a', 'workflow:ab:x:read'],
+  ['workflow:a:', 'workflow:a:x'],
+  ['workflow::x:read', 'workflow:a:x:read'],
+  ['workflow:a:x:read:', 'workflow:a:x:read'],
+  ['workflow\uff1aa\uff1ax\uff1aread', 'workflow:a:x:read'],
+  ['wor\u212aflow:a:x:read', 'workflow:a:x:read'],
+  ['workflow:e\u0301:x:read', 'workflow:\u00e9:x:read'],
+  ['workflow:a*:x:read', 'workflow:ab:x:read'],
+  ['workflow:**:x:read', 'workflow:a:x:read'],
+  ['* ', 'workflow:a:x:read'],
+  ['*\n', 'workflow:a:x:read'],
+])('%j does not cover %j', (granted, needed) => expect(permits(granted, needed)).toBe(false))
+
+const workflow = (name: string, metadata: object = {}) =>
+  ({ namespace: 'n', name, metadata_json: JSON.stringify(metadata) }) as Workflow
+
+const nothing: Latest = async () => undefined
+
+test('running takes the run permission, what is declared, and the tasks that are not exempt', async () => {
+  const declaring = workflow('w', {
+    required_permissions: ['finance:approve'],
+    task_names: ['load', 'now'],
+    auth_exempt_tasks: ['now'],
+  })
+  const needed = ['workflow:n:w:run', 'finance:approve', 'workflow:n:w:task:load:execute']
+  expect(await neededToRun(declaring, nothing)).toEqual(needed)
+  expect(await missingToRun(['workflow:n:*'], declaring, nothing)).toEqual(['finance:approve'])
+})
+
+test('running takes what the workflows take that it runs in turn, each once, in circles too', async () => {
+  const catalog: Record<string, Workflow> = {
+    a: workflow('a', {
+      nested_workflows: [
+        ['n', 'b'],
+        ['n', 'gone'],
+      ],
+    }),
+    b: workflow('b', {
+      required_permissions: ['ops:b'],
+      nested_workflows: [
+        ['n', 'a'],
+        ['n', 'c'],
+      ],
+    }),
+    c: workflow('c', { task_names: ['t'], required_permissions: ['ops:b'] }),
+  }
+  const latest: Latest = async (_, name) => catalog[name]
+  expect(await neededToRun(catalog.a as Workflow, latest)).toEqual([
+    'workflow:n:a:run',
+    'workflow:n:b:run',
+    'ops:b',
+    'workflow:n:c:run',
+    'workflow:n:c:task:t:execute',
+    'workflow:n:gone:run',
   ])
 })

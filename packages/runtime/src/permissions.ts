@@ -14,21 +14,59 @@ export function permits(granted: string, needed: string): boolean {
   return held.every((segment, i) => segment === '*' || segment === asked[i])
 }
 
-type Metadata = Partial<Record<string, string[]>>
+interface Metadata {
+  required_permissions?: string[]
+  task_names?: string[]
+  auth_exempt_tasks?: string[]
+  secret_requests?: string[]
+  /** Namespaces and names of the workflows that it runs in turn. */
+  nested_workflows?: [namespace: string, name: string][]
+}
 
-export const metadataOf = ({ metadata_json }: Workflow) =>
-  JSON.parse(metadata_json || '{}') as Metadata
+const read = new WeakMap<Workflow, Metadata>()
+
+/** What a workflow declares, read once of each that is kept. */
+export function metadataOf(workflow: Workflow): Metadata {
+  const known = read.get(workflow)
+  if (known) return known
+  const metadata: Metadata = JSON.parse(workflow.metadata_json || '{}')
+  read.set(workflow, metadata)
+  return metadata
+}
 
 /** The permissions that a workflow declares. */
 export const requiredBy = (workflow: Workflow): string[] =>
   metadataOf(workflow).required_permissions ?? []
 
-/** What somebody needs to run a workflow: the right to run it, what it declares, and its tasks. */
-export function neededToRun(workflow: Workflow): string[] {
+/** The latest version of a workflow, undefined where there is none. */
+export type Latest = (namespace: string, name: string) => Promise<Workflow | undefined>
+
+/**
+ * What somebody needs to run a workflow: the right to run it, what it declares, and its tasks; then
+ * the same of every workflow that it runs in turn. Of one that is not there yet, the right to run it.
+ */
+export async function neededToRun(workflow: Workflow, latest: Latest): Promise<string[]> {
+  const needed = new Set<string>()
+  const seen = new Set([`${workflow.namespace}/${workflow.name}`])
+  const add = async (one: Workflow): Promise<void> => {
+    for (const permission of neededByItself(one)) needed.add(permission)
+    for (const [namespace, name] of metadataOf(one).nested_workflows ?? []) {
+      if (seen.has(`${namespace}/${name}`)) continue
+      seen.add(`${namespace}/${name}`)
+      const nested = await latest(namespace, name)
+      if (nested) await add(nested)
+      else needed.add(`workflow:${namespace}:${name}:run`)
+    }
+  }
+  await add(workflow)
+  return [...needed]
+}
+
+function neededByItself(workflow: Workflow): string[] {
   const { namespace, name } = workflow
-  const metadata = metadataOf(workflow)
-  const exempt = new Set(metadata.auth_exempt_tasks)
-  const tasks = (metadata.task_names ?? []).filter((task) => !exempt.has(task))
+  const { task_names = [], auth_exempt_tasks } = metadataOf(workflow)
+  const exempt = new Set(auth_exempt_tasks)
+  const tasks = task_names.filter((task) => !exempt.has(task))
   return [
     `workflow:${namespace}:${name}:run`,
     ...requiredBy(workflow),
@@ -37,5 +75,11 @@ export function neededToRun(workflow: Workflow): string[] {
 }
 
 /** What of it is not covered by anything granted. */
-export const missingToRun = (granted: readonly string[], workflow: Workflow): string[] =>
-  neededToRun(workflow).filter((needed) => !granted.some((held) => permits(held, needed)))
+export async function missingToRun(
+  granted: readonly string[],
+  workflow: Workflow,
+  latest: Latest,
+): Promise<string[]> {
+  const needed = await neededToRun(workflow, latest)
+  return needed.filter((one) => !granted.some((held) => permits(held, one)))
+}

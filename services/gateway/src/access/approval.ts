@@ -16,6 +16,7 @@ export interface OfExecution {
 export const mayListApprovals = rule({
   summary: 'workflow:<namespace>:<name>:read; approvals of other workflows are left out',
   for: 'people',
+  asks: ['workflow:{namespace}:{workflow_name}:read'],
   async admit({ caller }: Asked<unknown>) {
     if (!caller.permissions || may(caller, 'workflow:*:*:read')) return []
     const scopes = readableScopes(caller.permissions)
@@ -27,6 +28,7 @@ export const mayListApprovals = rule({
 export const mayReadApprovals = rule({
   summary: "workflow:<namespace>:<name>:read for the execution's workflow",
   for: 'people',
+  asks: ['workflow:{namespace}:{workflow_name}:read'],
   admit: ({ params, caller, services }: Asked<OfExecution>): Promise<Execution> =>
     readable(services, caller, params),
 })
@@ -35,6 +37,10 @@ export const mayDecideCall = rule({
   summary:
     'workflow:<namespace>:<name>:read and :task:<task_name>:approve, and what the workflow requires',
   for: 'people',
+  asks: [
+    'workflow:{namespace}:{workflow_name}:read',
+    'workflow:{namespace}:{workflow_name}:task:{task_name}:approve',
+  ],
   async admit(asked: Asked<OfExecution & { task_call_id: string }>): Promise<Approval> {
     const { params, caller, services } = asked
     const execution = await readable(services, caller, params)
@@ -49,6 +55,7 @@ export const mayDecideCall = rule({
 export const mayDecideTask = rule({
   summary: 'workflow:<namespace>:<name>:read and what the workflow requires',
   for: 'people',
+  asks: ['workflow:{namespace}:{workflow_name}:read'],
   async admit(asked: Asked<OfExecution & { task_name: string }>): Promise<Approval> {
     const { params, caller, services } = asked
     const execution = await readable(services, caller, params)

@@ -6,6 +6,7 @@ import { type Asked, rule } from './rule.ts'
 export const bootstrap = rule({
   summary: 'the bootstrap token',
   for: 'machines',
+  asks: [],
   async admit({ x, services }: Asked<unknown>): Promise<void> {
     await services.registrations.count(x)
     const authorization = authorizationOf(x)

@@ -18,5 +18,8 @@ export const may = ({ permissions }: Caller, needed: string): boolean =>
 
 /** Refuses a caller who lacks the permission, by its name. */
 export function demand(caller: Caller, needed: string): void {
-  if (!may(caller, needed)) throw new Fault('forbidden', `Permission denied: requires '${needed}'`)
+  if (!may(caller, needed)) throw refusal(needed)
 }
+
+export const refusal = (needed: string) =>
+  new Fault('forbidden', `Permission denied: requires '${needed}'`)

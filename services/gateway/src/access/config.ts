@@ -9,6 +9,7 @@ import { type Asked, rule } from './rule.ts'
 export const mayReadConfigs = rule({
   summary: 'config:*:read, or the session token of any worker',
   for: 'machines',
+  asks: ['config:*:read'],
   async admit({ x, services }: Asked<unknown>): Promise<void> {
     const { enabled } = services.settings.security.auth
     if (enabled && (await isWorker(services, x))) return

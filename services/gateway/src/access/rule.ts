@@ -18,6 +18,8 @@ export interface AccessRule<Params, T> {
   summary: string
   /** `people` are identified first; `machines` show a token of their own, which the rule checks. */
   for: 'people' | 'machines'
+  /** The permissions without which nobody gets in, as templates; what the objects ask beyond that is in the summary. */
+  asks: readonly string[]
   admit(asked: Asked<Params>): Promise<T>
 }
 

@@ -4,7 +4,7 @@ import { mayReadConfigs } from './config.ts'
 import type { AccessRule, Asked } from './rule.ts'
 import { mayReadSchedule } from './schedule.ts'
 import { ownWorker } from './worker.ts'
-import { mayRegister, mayResume, mayRun } from './workflow.ts'
+import { mayRegister, mayResume, mayRun, seesReadable } from './workflow.ts'
 
 /** Access that no permission template can say, by the name under which routes declare it. */
 export const rules = {
@@ -13,6 +13,7 @@ export const rules = {
   'may run': mayRun,
   'may resume': mayResume,
   'may register': mayRegister,
+  'sees readable': seesReadable,
   'may read schedule': mayReadSchedule,
   'may read configs': mayReadConfigs,
   'may list approvals': mayListApprovals,

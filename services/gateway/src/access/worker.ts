@@ -16,6 +16,7 @@ export const ownWorker = rule({
   summary:
     'the session token of the worker in the path, or worker:*:* as a service account of its name; none is needed while authentication is off',
   for: 'machines',
+  asks: ['worker:*:*'],
   async admit({ x, params, services }: Asked<{ name: string }>): Promise<Owner> {
     const token = bearerOf(x)
     const { name } = params

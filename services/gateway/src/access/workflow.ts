@@ -1,8 +1,9 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault } from '@windlass/runtime/faults'
-import { missingToRun } from '@windlass/runtime/permissions'
-import { type Caller, demand } from './caller.ts'
+import { type Latest, missingToRun } from '@windlass/runtime/permissions'
+import type { Services } from '../services.ts'
+import { type Caller, demand, may } from './caller.ts'
 import { type Asked, rule } from './rule.ts'
 
 export interface Named {
@@ -10,23 +11,38 @@ export interface Named {
   workflow_name: string
 }
 
+const denied = (missing_permissions: string[]) =>
+  new Fault('forbidden', 'Authorization denied', { details: { missing_permissions } })
+
 /** Everything that running it takes; those that are missing are all named. */
-function demandRun(caller: Caller, workflow: Workflow): void {
+async function demandRun({ caller, services }: Asking, workflow: Workflow): Promise<void> {
   if (!caller.permissions) return
-  const missing = missingToRun(caller.permissions, workflow)
-  if (missing.length === 0) return
-  throw new Fault('forbidden', 'Authorization denied', {
-    details: { missing_permissions: missing },
-  })
+  const missing = await missingToRun(caller.permissions, workflow, latestOf(services))
+  if (missing.length > 0) throw denied(missing)
 }
+
+type Asking = Pick<Asked<unknown>, 'caller' | 'services'>
+
+/** Whoever may neither read nor run a workflow is not told whether it is there. */
+function demandSight(caller: Caller, { namespace, workflow_name: name }: Named): void {
+  const run = `workflow:${namespace}:${name}:run`
+  if (!may(caller, run) && !may(caller, `workflow:${namespace}:${name}:read`)) throw denied([run])
+}
+
+export const latestOf =
+  (services: Services): Latest =>
+  (namespace, name) =>
+    services.resolve(namespace, name, 0).catch(ifNotFound)
 
 export const mayRun = rule({
   summary: 'workflow:{namespace}:{workflow_name}:run and whatever the workflow requires',
   for: 'people',
+  asks: ['workflow:{namespace}:{workflow_name}:run'],
   async admit({ params, query, caller, services }: Asked<Named>): Promise<Workflow> {
+    demandSight(caller, params)
     const { namespace, workflow_name: name } = params
     const workflow = await services.resolve(namespace, name, query.version ?? 0)
-    demandRun(caller, workflow)
+    await demandRun({ caller, services }, workflow)
     return workflow
   },
 })
@@ -40,16 +56,19 @@ export interface Resumable {
 export const mayResume = rule({
   summary: 'what running the workflow takes; the execution must be of this workflow',
   for: 'people',
+  asks: ['workflow:{namespace}:{workflow_name}:run'],
   async admit({
     params,
     caller,
     services,
   }: Asked<Named & { execution_id: string }>): Promise<Resumable> {
+    demandSight(caller, params)
     const execution = await services.executions.of(params)
     const { namespace, workflow_name: name } = params
-    const newest = await services.resolve(namespace, name, 0).catch(ifNotFound)
-    if (newest) demandRun(caller, newest)
-    else demand(caller, `workflow:${namespace}:${name}:run`)
+    const newest = await latestOf(services)(namespace, name)
+    const run = `workflow:${namespace}:${name}:run`
+    if (newest) await demandRun({ caller, services }, newest)
+    else if (!may(caller, run)) throw denied([run])
     return { execution, newest }
   },
 })
@@ -68,6 +87,7 @@ export interface Registrable {
 export const mayRegister = rule({
   summary: 'workflow:<namespace>:*:register for every namespace in the file',
   for: 'people',
+  asks: ['workflow:{namespace}:*:register'],
   async admit({ caller, services, body }: Asked<unknown>): Promise<Registrable> {
     const source = (await body()) as Buffer
     const { workflows } = await services.catalog.analyze({ source }, { timeoutMs: ANALYSIS_MS })
@@ -78,3 +98,16 @@ export const mayRegister = rule({
 })
 
 const ANALYSIS_MS = 30_000
+
+/** Lists are for everybody; each sees what they may read. */
+export const seesReadable = rule({
+  summary: 'to be authenticated; workflows without workflow:<namespace>:<name>:read are left out',
+  for: 'people',
+  asks: [],
+  admit: async ({ caller }: Asked<unknown>) => mayRead(caller),
+})
+
+const mayRead =
+  (caller: Caller) =>
+  ({ namespace, name }: Workflow): boolean =>
+    may(caller, `workflow:${namespace}:${name}:read`)

@@ -1,5 +1,5 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
-import { metadataOf, neededToRun } from '@windlass/runtime/permissions'
+import { type Latest, metadataOf, neededToRun } from '@windlass/runtime/permissions'
 
 /** The workflows that these permissions let one read; `*` stands for every namespace or name. */
 export function readableScopes(granted: readonly string[]): { namespace: string; name: string }[] {
@@ -15,13 +15,13 @@ export function readableScopes(granted: readonly string[]): { namespace: string;
 }
 
 /** The right to read a workflow, to run it, and to see the secrets that it declares. */
-export function permissionsFor(workflow: Workflow): string[] {
+export async function permissionsFor(workflow: Workflow, latest: Latest): Promise<string[]> {
   const { namespace, name } = workflow
   const secrets = metadataOf(workflow).secret_requests ?? []
   return [
     ...new Set([
       `workflow:${namespace}:${name}:read`,
-      ...neededToRun(workflow),
+      ...(await neededToRun(workflow, latest)),
       ...(secrets.length > 0 ? ['admin:secrets:read'] : []),
     ]),
   ]

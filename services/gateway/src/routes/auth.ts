@@ -1,5 +1,7 @@
 import { Fault, unprocessable } from '@windlass/runtime/faults'
+import type { Latest } from '@windlass/runtime/permissions'
 import { z } from 'zod'
+import { latestOf } from '../access/workflow.ts'
 import { json } from '../body.ts'
 import { namespaceOf, splitWorkflowRef, workflowNameOf } from '../domain/names.ts'
 import { permissionsFor } from '../domain/permissions.ts'
@@ -16,15 +18,16 @@ export const getPermissions = route('get', '/auth/permissions', {
   async handle({ query, services }) {
     if (query.workflow !== undefined) {
       const { namespace, name } = refOf(query.workflow)
-      return permissionsFor(await services.resolve(namespace, name, 0))
+      return permissionsFor(await services.resolve(namespace, name, 0), latestOf(services))
     }
     const { workflows } = await services.catalog.list({ namespace: '' })
-    return Object.fromEntries(
-      workflows.map((workflow) => [
-        `${workflow.namespace}/${workflow.name}`,
-        permissionsFor(workflow),
-      ]),
-    )
+    const byName = new Map(workflows.map((one) => [`${one.namespace}/${one.name}`, one]))
+    const latest: Latest = async (namespace, name) => byName.get(`${namespace}/${name}`)
+    const entries = [...byName].map(async ([name, one]) => [
+      name,
+      await permissionsFor(one, latest),
+    ])
+    return Object.fromEntries(await Promise.all(entries))
   },
 })
 

@@ -1,6 +1,5 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { z } from 'zod'
-import { type Caller, may } from '../access/caller.ts'
 import { JsonText } from '../domain/views.ts'
 import { text, version, versionQuery } from '../fields.ts'
 import { route } from '../route.ts'
@@ -40,9 +39,6 @@ const viewOf = (workflow: Workflow) =>
       `,"metadata":${workflow.metadata_json || '{}'}}`,
   )
 
-const mayRead = (caller: Caller) => (workflow: Workflow) =>
-  may(caller, `workflow:${workflow.namespace}:${workflow.name}:read`)
-
 const REGISTER_MS = 30_000
 const RECONCILE_MS = 2_000
 
@@ -77,23 +73,23 @@ async function reconcile(
 
 export const listWorkflows = route('get', '/workflows', {
   summary: 'List the workflows that the caller may read, at their latest versions',
-  access: 'authenticated',
+  access: 'sees readable',
   query: { namespace: text(255).default('') },
   returns: z.array(Row),
-  async handle({ query, caller, services }) {
+  async handle({ query, found: mayRead, services }) {
     const { workflows } = await services.catalog.list(query)
-    return workflows.filter(mayRead(caller)).map(rowOf)
+    return workflows.filter(mayRead).map(rowOf)
   },
 })
 
 export const listNamespaces = route('get', '/namespaces', {
   summary: 'List namespaces with the number of workflows that the caller may read',
-  access: 'authenticated',
+  access: 'sees readable',
   returns: z.array(z.object({ namespace: z.string(), workflow_count: z.int() })),
-  async handle({ caller, services }) {
+  async handle({ found: mayRead, services }) {
     const { workflows } = await services.catalog.list({ namespace: '' })
     const counts = new Map<string, number>()
-    for (const { namespace } of workflows.filter(mayRead(caller)))
+    for (const { namespace } of workflows.filter(mayRead))
       counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
     return [...counts].map(([namespace, workflow_count]) => ({ namespace, workflow_count }))
   },
