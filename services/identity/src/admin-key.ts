@@ -1,7 +1,8 @@
 import type { Db } from '@windlass/runtime/db'
 import { Fault } from '@windlass/runtime/faults'
-import { add } from './handlers/keys.ts'
-import { create } from './handlers/principals.ts'
+import { record } from './audit.ts'
+import { add, created } from './handlers/keys.ts'
+import { create, named } from './handlers/principals.ts'
 import * as pendingEpoch from './store/pending-epoch.ts'
 import * as principals from './store/principals.ts'
 
@@ -14,6 +15,7 @@ export interface AdminKey {
 }
 
 const MAKER = 'windlass admin create-key'
+const BY = { subject: MAKER, issuer: 'svc', key_prefix: '', request_id: '' }
 
 /**
  * A new key of a service account with the role `admin`, which is made if it is not there. It takes
@@ -24,11 +26,18 @@ export const makeAdminKey = (db: Db, { subject, name, days }: AdminKey): Promise
   db.tx(async (tx) => {
     const ref = { subject: subject.normalize('NFC'), external_issuer: 'svc' }
     const wanted = { ...ref, type: 'service_account', roles: [], created_by: MAKER }
-    const principal =
-      (await principals.find(tx, ref)) ?? (await create(tx, { ...wanted, display_name: undefined }))
+    const known = await principals.find(tx, ref)
+    const principal = known ?? (await create(tx, { ...wanted, display_name: undefined }))
     if (principal.type !== 'service_account' || !principal.enabled)
       throw new Fault('conflict', `'${subject}' is there, but is no enabled service account`)
     await principals.grant(tx, principal.id, ['admin'], MAKER)
     await pendingEpoch.add(tx)
-    return add(tx, { principal_id: principal.id, name, days })
+    const key = await add(tx, { principal_id: principal.id, name, days })
+    const object = named(ref)
+    const detail = { type: wanted.type, roles: ['admin'] }
+    if (!known) await record(tx, BY, { action: 'principal.create', object, detail })
+    else if (!known.roles.includes('admin'))
+      await record(tx, BY, { action: 'principal.grant_role', object, detail: { role: 'admin' } })
+    await record(tx, BY, created(ref, name, key))
+    return key
   })

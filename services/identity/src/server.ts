@@ -1,3 +1,4 @@
+import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import {
   ApiKeysService,
@@ -16,6 +17,7 @@ import { sql } from '@windlass/runtime/sql'
 import { announce } from './announce.ts'
 import { bootstrap } from './bootstrap.ts'
 import { encryptionKey } from './encryption-key.ts'
+import { auditHandlers } from './handlers/audit.ts'
 import { configHandlers } from './handlers/configs.ts'
 import { handlers } from './handlers/index.ts'
 import { keyHandlers } from './handlers/keys.ts'
@@ -56,6 +58,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   rpc.serve(RolesService, roleHandlers(db, redis))
   rpc.serve(SecretsService, secretHandlers({ db, log, key }))
   rpc.serve(ConfigsService, configHandlers(db))
+  rpc.serve(AuditService, auditHandlers(db))
   teardown.add('rpc', () => rpc.stop())
   const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
   return { grpc }

@@ -2,25 +2,30 @@ import type {
   ApiKeysService,
   FindKeyRequest,
   KeyHolder,
+  PrincipalRef,
 } from '@windlass/proto/windlass/identity/v1/principals'
+import { objects } from '@windlass/runtime/audit'
 import type { Db, Tx } from '@windlass/runtime/db'
 import { Fault, invalid } from '@windlass/runtime/faults'
 import type { Redis } from '@windlass/runtime/redis'
 import type { Handlers } from '@windlass/runtime/rpc'
+import { record } from '../audit.ts'
 import { changingRights } from '../changing-rights.ts'
 import { daysOf, nameIn } from '../domain/grants.ts'
 import * as keys from '../store/keys.ts'
 import * as principals from '../store/principals.ts'
 import { isHash, NO_HASH, newApiKey } from '../tokens.ts'
-import { found, locked } from './principals.ts'
+import { found, locked, named } from './principals.ts'
 
 export const keyHandlers = (db: Db, redis: Redis): Handlers<typeof ApiKeysService> => ({
-  create: ({ principal: ref, name, expires_in_days }) =>
+  create: ({ principal: ref, name, expires_in_days, by }) =>
     db.tx(async (tx) => {
       const principal = await locked(tx, ref)
       if (principal.type !== 'service_account')
         throw invalid('API keys can only be created for service accounts')
-      return { key: await add(tx, { principal_id: principal.id, name, days: expires_in_days }) }
+      const key = await add(tx, { principal_id: principal.id, name, days: expires_in_days })
+      await record(tx, by, created(principal, name, key))
+      return { key }
     }),
 
   async list(ref) {
@@ -28,14 +33,23 @@ export const keyHandlers = (db: Db, redis: Redis): Handlers<typeof ApiKeysServic
     return { keys: await keys.list(db, id) }
   },
 
-  revoke: ({ principal: ref, name }) =>
+  revoke: ({ principal: ref, name, by }) =>
     changingRights(db, redis, async (tx) => {
-      const { id } = await locked(tx, ref)
+      const { id, ...principal } = await locked(tx, ref)
       if ((await keys.remove(tx, id, name)) === 0) throw invalid(`API key '${name}' not found`)
+      const object = objects.key(named(principal), name)
+      await record(tx, by, { action: 'key.revoke', object })
       return {}
     }),
 
   find: (request) => find(db, request),
+})
+
+/** How the making of a key is recorded: by its prefix, never the key. */
+export const created = (principal: PrincipalRef, name: string, key: string) => ({
+  action: 'key.create' as const,
+  object: objects.key(named(principal), name),
+  detail: { prefix: key.split('.')[0] },
 })
 
 interface Wanted {

@@ -4,12 +4,16 @@ import type {
   Principal,
   PrincipalRef,
   PrincipalsService,
+  ProvisionRequest,
+  RoleOfPrincipal,
 } from '@windlass/proto/windlass/identity/v1/principals'
+import { objects } from '@windlass/runtime/audit'
 import type { Db, Queries, Tx } from '@windlass/runtime/db'
 import { conflict, invalid, notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import type { Redis } from '@windlass/runtime/redis'
 import type { Handlers } from '@windlass/runtime/rpc'
+import { record } from '../audit.ts'
 import { changingRights } from '../changing-rights.ts'
 import { textIn, typeOf } from '../domain/grants.ts'
 import * as keys from '../store/keys.ts'
@@ -19,58 +23,94 @@ import * as roles from '../store/roles.ts'
 export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof PrincipalsService> => ({
   list: async ({ type }) => ({ principals: await principals.list(db, type) }),
 
-  create: (request) => db.tx((tx) => create(tx, request)),
+  create: ({ by, ...request }) =>
+    db.tx(async (tx) => {
+      const made = await create(tx, request)
+      const { type, roles } = made
+      await record(tx, by, {
+        action: 'principal.create',
+        object: named(made),
+        detail: { type, roles },
+      })
+      return made
+    }),
 
   get: (ref) => found(db, ref),
 
-  update: ({ principal: ref, display_name, enabled }) =>
+  update: ({ principal: ref, display_name, enabled, by }) =>
     changingRights(db, redis, async (tx) => {
       const { id } = await locked(tx, ref)
       const shown = display_name && textIn('display_name', display_name)
       await principals.update(tx, id, { display_name: shown, enabled })
-      return found(tx, ref)
+      const changed = await found(tx, ref)
+      const detail = { display_name: shown, enabled }
+      await record(tx, by, { action: 'principal.update', object: named(changed), detail })
+      return changed
     }),
 
-  delete: ({ principal: ref, force }) =>
+  delete: ({ principal: ref, force, by }) =>
     changingRights(db, redis, async (tx) => {
-      const { id } = await locked(tx, ref)
+      const { id, ...principal } = await locked(tx, ref)
       const held = await keys.list(tx, id)
       if (held.length > 0 && !force)
         throw conflict(
           `Principal '${ref?.subject}' has ${held.length} API keys. Delete it with force=true.`,
         )
       await principals.remove(tx, id)
+      const detail = { force, keys: held.map(({ name }) => name) }
+      await record(tx, by, { action: 'principal.delete', object: named(principal), detail })
       return {}
     }),
 
-  grantRole: ({ principal: ref, role, granted_by }) =>
+  grantRole: (request) =>
     changingRights(db, redis, async (tx) => {
-      const { id } = await locked(tx, ref)
-      await mustExist(tx, [role])
-      await principals.grant(tx, id, [role], granted_by)
-      return { principal: ref, role, granted_by }
+      const { id, ...principal } = await locked(tx, request.principal)
+      await mustExist(tx, [request.role])
+      await principals.grant(tx, id, [request.role], request.granted_by)
+      await recordRole(tx, 'principal.grant_role', principal, request)
+      return request
     }),
 
   resolve: (ref) => accountOf(db, ref),
 
-  provision: ({ principal: ref, display_name, roles, metadata_json }) =>
-    db.tx(async (tx) => {
-      if (!ref) throw invalid('principal is required')
-      if (!(await principals.find(tx, normal(ref)))) {
-        const made = { ...ref, type: 'user', display_name, roles, created_by: ref.external_issuer }
-        const { id } = await create(tx, made)
-        await principals.setMetadata(tx, id, metadata_json)
-      }
-      return accountOf(tx, ref)
-    }),
+  provision: (request) => db.tx((tx) => provision(tx, request)),
 
-  revokeRole: ({ principal: ref, role, granted_by }) =>
+  revokeRole: (request) =>
     changingRights(db, redis, async (tx) => {
-      const { id } = await locked(tx, ref)
-      await principals.revoke(tx, id, role)
-      return { principal: ref, role, granted_by }
+      const { id, ...principal } = await locked(tx, request.principal)
+      await principals.revoke(tx, id, request.role)
+      await recordRole(tx, 'principal.revoke_role', principal, request)
+      return request
     }),
 })
+
+const recordRole = (
+  tx: Tx,
+  action: 'principal.grant_role' | 'principal.revoke_role',
+  principal: PrincipalRef,
+  { role, by }: RoleOfPrincipal,
+) => record(tx, by, { action, object: named(principal), detail: { role } })
+
+async function provision(
+  tx: Tx,
+  { principal: ref, display_name, roles, metadata_json }: ProvisionRequest,
+): Promise<Account> {
+  if (!ref) throw invalid('principal is required')
+  if (!(await principals.find(tx, normal(ref)))) {
+    const made = { ...ref, type: 'user', display_name, roles, created_by: ref.external_issuer }
+    const { id, ...principal } = await create(tx, made)
+    await principals.setMetadata(tx, id, metadata_json)
+    const { subject, external_issuer: issuer } = principal
+    const itself = { subject, issuer, key_prefix: '', request_id: '' }
+    const detail = { type: 'user', roles, provisioned: true }
+    await record(tx, itself, { action: 'principal.create', object: named(principal), detail })
+  }
+  return accountOf(tx, ref)
+}
+
+/** As the audit log names it. */
+export const named = ({ subject, external_issuer }: PrincipalRef) =>
+  objects.principal(subject, external_issuer)
 
 /** Makes one in a transaction that is open. */
 export async function create(tx: Tx, request: CreatePrincipalRequest): Promise<Principal> {

@@ -1,8 +1,11 @@
+import type { Origin } from '@windlass/proto/windlass/identity/v1/audit'
 import type { Role, RolesService } from '@windlass/proto/windlass/identity/v1/principals'
-import type { Db, Queries, Tx } from '@windlass/runtime/db'
+import { objects } from '@windlass/runtime/audit'
+import type { Db, Tx } from '@windlass/runtime/db'
 import { conflict, invalid, notFound } from '@windlass/runtime/faults'
 import type { Redis } from '@windlass/runtime/redis'
 import type { Handlers } from '@windlass/runtime/rpc'
+import { record } from '../audit.ts'
 import { changingRights } from '../changing-rights.ts'
 import { changed, nameIn, permissionsOf } from '../domain/grants.ts'
 import * as roles from '../store/roles.ts'
@@ -16,33 +19,46 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
     return role
   },
 
-  create: ({ name, permissions }) => create(db, nameIn('name', name), permissionsOf(permissions)),
+  create: ({ name, permissions, by }) =>
+    db.tx((tx) =>
+      create(tx, { name: nameIn('name', name), permissions: permissionsOf(permissions) }, by),
+    ),
 
-  update: ({ name, add_permissions: add, remove_permissions: remove }) =>
+  update: ({ name, add_permissions: add, remove_permissions: remove, by }) =>
     changingRights(db, redis, async (tx) => {
       const role = await changeable(tx, name)
       const permissions = changed(role.permissions, { add, remove })
       await roles.setPermissions(tx, name, permissions)
+      const detail = { before: role.permissions, after: permissions }
+      await record(tx, by, { action: 'role.update', object: objects.role(name), detail })
       return { ...role, permissions }
     }),
 
-  delete: ({ name }) =>
+  delete: ({ name, by }) =>
     changingRights(db, redis, async (tx) => {
-      await changeable(tx, name)
+      const { permissions } = await changeable(tx, name)
       await roles.remove(tx, name)
+      const detail = { permissions }
+      await record(tx, by, { action: 'role.delete', object: objects.role(name), detail })
       return {}
     }),
 
-  async clone({ name, new_name }) {
-    const role = await roles.find(db, name)
-    if (!role) throw invalid(`Role '${name}' not found`)
-    return create(db, nameIn('new_name', new_name), role.permissions)
-  },
+  clone: ({ name, new_name, by }) =>
+    db.tx(async (tx) => {
+      const role = await roles.find(tx, name)
+      if (!role) throw invalid(`Role '${name}' not found`)
+      const { permissions } = role
+      return create(tx, { name: nameIn('new_name', new_name), permissions }, by)
+    }),
 })
 
-async function create(db: Queries, name: string, permissions: string[]): Promise<Role> {
-  if ((await roles.insert(db, name, permissions)) === 0)
+type New = Pick<Role, 'name' | 'permissions'>
+
+async function create(tx: Tx, { name, permissions }: New, by: Origin | undefined): Promise<Role> {
+  if ((await roles.insert(tx, name, permissions)) === 0)
     throw conflict(`Role '${name}' already exists`)
+  const detail = { permissions }
+  await record(tx, by, { action: 'role.create', object: objects.role(name), detail })
   return { name, permissions, built_in: false }
 }
 

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Entry, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { objects } from '@windlass/runtime/audit'
 import type { Db } from '@windlass/runtime/db'
 import { Fault } from '@windlass/runtime/faults'
 import type { Logger } from '@windlass/runtime/log'
 import type { Handlers } from '@windlass/runtime/rpc'
+import { record } from '../audit.ts'
 import { type Key, NONCE_BYTES, seal, Unreadable, unseal } from '../domain/cipher.ts'
 import { checkValue, MAX_ENTRIES, nameOf, namesOf } from '../domain/entry.ts'
 import * as secrets from '../store/secrets.ts'
@@ -42,14 +44,18 @@ export function secretHandlers({ db, log, key }: Parts): Handlers<typeof Secrets
       return { names: (await secrets.listNames(db)).map(({ name }) => name) }
     },
 
-    async put({ entry }) {
+    async put({ entry, by }) {
       const key = required()
       const { name, value_json } = given(entry)
       const known = nameOf(name)
       checkValue(value_json)
       const sealed = await seal(key, { name: known, value: value_json }, randomBytes(NONCE_BYTES))
-      if (!(await secrets.put(db, { name: known, ...sealed }, MAX_ENTRIES)))
-        throw tooMany('secrets', MAX_ENTRIES)
+      await db.tx(async (tx) => {
+        if (!(await secrets.put(tx, { name: known, ...sealed }, MAX_ENTRIES)))
+          throw tooMany('secrets', MAX_ENTRIES)
+        const detail = { key_id: key.id }
+        await record(tx, by, { action: 'secret.put', object: objects.secret(known), detail })
+      })
       return {}
     },
 
@@ -66,9 +72,13 @@ export function secretHandlers({ db, log, key }: Parts): Handlers<typeof Secrets
       return { entries: await Promise.all(rows.map((row) => read(key, row))) }
     },
 
-    async delete({ name }) {
+    async delete({ name, by }) {
       required()
-      await secrets.remove(db, nameOf(name))
+      const known = nameOf(name)
+      await db.tx(async (tx) => {
+        const detail = { was_there: (await secrets.remove(tx, known)) > 0 }
+        await record(tx, by, { action: 'secret.delete', object: objects.secret(known), detail })
+      })
       return {}
     },
   }

@@ -4,11 +4,13 @@ import type {
   IssueSessionResponse,
   Session,
 } from '@windlass/proto/windlass/identity/v1/identity'
+import { objects } from '@windlass/runtime/audit'
 import type { Db } from '@windlass/runtime/db'
 import { Fault, invalid } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import type { Redis } from '@windlass/runtime/redis'
 import { announce } from '../announce.ts'
+import { record } from '../audit.ts'
 import * as pendingEpoch from '../store/pending-epoch.ts'
 import * as sessions from '../store/sessions.ts'
 import { matches, NO_HASH, newSessionToken, prefixOf } from '../tokens.ts'
@@ -21,7 +23,7 @@ const MAX_NAME_CHARS = 128
 export async function issue(
   db: Db,
   redis: Redis,
-  { worker_name, session_id }: IssueSessionRequest,
+  { worker_name, session_id, by }: IssueSessionRequest,
 ): Promise<IssueSessionResponse> {
   const id = parseId(session_id)
   if (!id) throw invalid('session_id must be 32 hex digits')
@@ -33,6 +35,8 @@ export async function issue(
     await sessions.insert(tx, { ...stored, worker_name, session_id: id })
     const ended = await sessions.endOthers(tx, worker_name, id, TOKENS_PER_SESSION)
     if (ended > 0) await pendingEpoch.add(tx)
+    const detail = { session_id: id, prefix: stored.prefix, ended_sessions: ended }
+    await record(tx, by, { action: 'worker.register', object: objects.worker(worker_name), detail })
   })
   await announce(db, redis)
   return { token }

@@ -23,8 +23,8 @@ export const find = (db: Queries, { subject, external_issuer }: PrincipalRef) =>
 
 /** Nobody else changes or deletes it until the end of the transaction. */
 export const lock = (tx: Tx, { subject, external_issuer }: PrincipalRef) =>
-  tx.maybe<{ id: string; type: string }>(sql`
-    select id, type from principals
+  tx.maybe<{ id: string; type: string } & PrincipalRef>(sql`
+    select id, type, subject, external_issuer from principals
      where subject = ${subject} and external_issuer = ${external_issuer} for update`)
 
 type New = Omit<Principal, 'roles' | 'enabled'>

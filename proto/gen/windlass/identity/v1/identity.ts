@@ -7,6 +7,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
+import { Origin } from "./audit.ts";
 
 export interface CheckBootstrapRequest {
   token: string;
@@ -21,6 +22,7 @@ export interface CheckBootstrapResponse {
 export interface IssueSessionRequest {
   worker_name: string;
   session_id: string;
+  by?: Origin | undefined;
 }
 
 export interface IssueSessionResponse {
@@ -140,7 +142,7 @@ export const CheckBootstrapResponse: MessageFns<CheckBootstrapResponse> = {
 };
 
 function createBaseIssueSessionRequest(): IssueSessionRequest {
-  return { worker_name: "", session_id: "" };
+  return { worker_name: "", session_id: "", by: undefined };
 }
 
 export const IssueSessionRequest: MessageFns<IssueSessionRequest> = {
@@ -150,6 +152,9 @@ export const IssueSessionRequest: MessageFns<IssueSessionRequest> = {
     }
     if (message.session_id !== "") {
       writer.uint32(18).string(message.session_id);
+    }
+    if (message.by !== undefined) {
+      Origin.encode(message.by, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -181,6 +186,14 @@ export const IssueSessionRequest: MessageFns<IssueSessionRequest> = {
             }
 
             message.session_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }

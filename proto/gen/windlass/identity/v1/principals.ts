@@ -8,6 +8,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
+import { Origin } from "./audit.ts";
 
 export interface Principal {
   id: string;
@@ -42,17 +43,20 @@ export interface CreatePrincipalRequest {
   roles: string[];
   /** Subject of who grants the roles. */
   created_by: string;
+  by?: Origin | undefined;
 }
 
 export interface UpdatePrincipalRequest {
   principal: PrincipalRef | undefined;
   display_name?: string | undefined;
   enabled?: boolean | undefined;
+  by?: Origin | undefined;
 }
 
 export interface DeletePrincipalRequest {
   principal: PrincipalRef | undefined;
   force: boolean;
+  by?: Origin | undefined;
 }
 
 export interface DeletePrincipalResponse {
@@ -71,6 +75,7 @@ export interface RoleOfPrincipal {
   role: string;
   /** Subject of who grants it. */
   granted_by: string;
+  by?: Origin | undefined;
 }
 
 export interface CreateKeyRequest {
@@ -78,6 +83,7 @@ export interface CreateKeyRequest {
   name: string;
   /** 0: it does not expire. */
   expires_in_days: number;
+  by?: Origin | undefined;
 }
 
 export interface CreateKeyResponse {
@@ -99,6 +105,7 @@ export interface ListKeysResponse {
 export interface KeyRef {
   principal: PrincipalRef | undefined;
   name: string;
+  by?: Origin | undefined;
 }
 
 export interface RevokeKeyResponse {
@@ -129,6 +136,7 @@ export interface Role {
 
 export interface RoleRef {
   name: string;
+  by?: Origin | undefined;
 }
 
 export interface ListRolesRequest {
@@ -141,17 +149,20 @@ export interface ListRolesResponse {
 export interface CreateRoleRequest {
   name: string;
   permissions: string[];
+  by?: Origin | undefined;
 }
 
 export interface UpdateRoleRequest {
   name: string;
   add_permissions: string[];
   remove_permissions: string[];
+  by?: Origin | undefined;
 }
 
 export interface CloneRoleRequest {
   name: string;
   new_name: string;
+  by?: Origin | undefined;
 }
 
 export interface DeleteRoleResponse {
@@ -419,7 +430,15 @@ export const ListPrincipalsResponse: MessageFns<ListPrincipalsResponse> = {
 };
 
 function createBaseCreatePrincipalRequest(): CreatePrincipalRequest {
-  return { subject: "", type: "", external_issuer: "", display_name: undefined, roles: [], created_by: "" };
+  return {
+    subject: "",
+    type: "",
+    external_issuer: "",
+    display_name: undefined,
+    roles: [],
+    created_by: "",
+    by: undefined,
+  };
 }
 
 export const CreatePrincipalRequest: MessageFns<CreatePrincipalRequest> = {
@@ -441,6 +460,9 @@ export const CreatePrincipalRequest: MessageFns<CreatePrincipalRequest> = {
     }
     if (message.created_by !== "") {
       writer.uint32(50).string(message.created_by);
+    }
+    if (message.by !== undefined) {
+      Origin.encode(message.by, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -506,6 +528,14 @@ export const CreatePrincipalRequest: MessageFns<CreatePrincipalRequest> = {
             message.created_by = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.by = Origin.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -520,7 +550,7 @@ export const CreatePrincipalRequest: MessageFns<CreatePrincipalRequest> = {
 };
 
 function createBaseUpdatePrincipalRequest(): UpdatePrincipalRequest {
-  return { principal: undefined, display_name: undefined, enabled: undefined };
+  return { principal: undefined, display_name: undefined, enabled: undefined, by: undefined };
 }
 
 export const UpdatePrincipalRequest: MessageFns<UpdatePrincipalRequest> = {
@@ -533,6 +563,9 @@ export const UpdatePrincipalRequest: MessageFns<UpdatePrincipalRequest> = {
     }
     if (message.enabled !== undefined) {
       writer.uint32(24).bool(message.enabled);
+    }
+    if (message.by !== undefined) {
+      Origin.encode(message.by, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -574,6 +607,14 @@ export const UpdatePrincipalRequest: MessageFns<UpdatePrincipalRequest> = {
             message.enabled = reader.bool();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.by = Origin.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -588,7 +629,7 @@ export const UpdatePrincipalRequest: MessageFns<UpdatePrincipalRequest> = {
 };
 
 function createBaseDeletePrincipalRequest(): DeletePrincipalRequest {
-  return { principal: undefined, force: false };
+  return { principal: undefined, force: false, by: undefined };
 }
 
 export const DeletePrincipalRequest: MessageFns<DeletePrincipalRequest> = {
@@ -598,6 +639,9 @@ export const DeletePrincipalRequest: MessageFns<DeletePrincipalRequest> = {
     }
     if (message.force !== false) {
       writer.uint32(16).bool(message.force);
+    }
+    if (message.by !== undefined) {
+      Origin.encode(message.by, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -629,6 +673,14 @@ export const DeletePrincipalRequest: MessageFns<DeletePrincipalRequest> = {
             }
 
             message.force = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -759,7 +811,7 @@ export const ProvisionRequest: MessageFns<ProvisionRequest> = {
 };
 
 function createBaseRoleOfPrincipal(): RoleOfPrincipal {
-  return { principal: undefined, role: "", granted_by: "" };
+  return { principal: undefined, role: "", granted_by: "", by: undefined };
 }
 
 export const RoleOfPrincipal: MessageFns<RoleOfPrincipal> = {
@@ -772,6 +824,9 @@ export const RoleOfPrincipal: MessageFns<RoleOfPrincipal> = {
     }
     if (message.granted_by !== "") {
       writer.uint32(26).string(message.granted_by);
+    }
+    if (message.by !== undefined) {
+      Origin.encode(message.by, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -813,6 +868,14 @@ export const RoleOfPrincipal: MessageFns<RoleOfPrincipal> = {
             message.granted_by = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.by = Origin.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -827,7 +890,7 @@ export const RoleOfPrincipal: MessageFns<RoleOfPrincipal> = {
 };
 
 function createBaseCreateKeyRequest(): CreateKeyRequest {
-  return { principal: undefined, name: "", expires_in_days: 0 };
+  return { principal: undefined, name: "", expires_in_days: 0, by: undefined };
 }
 
 export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
@@ -840,6 +903,9 @@ export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
     }
     if (message.expires_in_days !== 0) {
       writer.uint32(24).uint32(message.expires_in_days);
+    }
+    if (message.by !== undefined) {
+      Origin.encode(message.by, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -879,6 +945,14 @@ export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
             }
 
             message.expires_in_days = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1066,7 +1140,7 @@ export const ListKeysResponse: MessageFns<ListKeysResponse> = {
 };
 
 function createBaseKeyRef(): KeyRef {
-  return { principal: undefined, name: "" };
+  return { principal: undefined, name: "", by: undefined };
 }
 
 export const KeyRef: MessageFns<KeyRef> = {
@@ -1076,6 +1150,9 @@ export const KeyRef: MessageFns<KeyRef> = {
     }
     if (message.name !== "") {
       writer.uint32(18).string(message.name);
+    }
+    if (message.by !== undefined) {
+      Origin.encode(message.by, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1107,6 +1184,14 @@ export const KeyRef: MessageFns<KeyRef> = {
             }
 
             message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1397,13 +1482,16 @@ export const Role: MessageFns<Role> = {
 };
 
 function createBaseRoleRef(): RoleRef {
-  return { name: "" };
+  return { name: "", by: undefined };
 }
 
 export const RoleRef: MessageFns<RoleRef> = {
   encode(message: RoleRef, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(10).string(message.name);
+    }
+    if (message.by !== undefined) {
+      Origin.encode(message.by, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -1427,6 +1515,14 @@ export const RoleRef: MessageFns<RoleRef> = {
             }
 
             message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1524,7 +1620,7 @@ export const ListRolesResponse: MessageFns<ListRolesResponse> = {
 };
 
 function createBaseCreateRoleRequest(): CreateRoleRequest {
-  return { name: "", permissions: [] };
+  return { name: "", permissions: [], by: undefined };
 }
 
 export const CreateRoleRequest: MessageFns<CreateRoleRequest> = {
@@ -1534,6 +1630,9 @@ export const CreateRoleRequest: MessageFns<CreateRoleRequest> = {
     }
     for (const v of message.permissions) {
       writer.uint32(18).string(v!);
+    }
+    if (message.by !== undefined) {
+      Origin.encode(message.by, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1567,6 +1666,14 @@ export const CreateRoleRequest: MessageFns<CreateRoleRequest> = {
             message.permissions.push(reader.string());
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.by = Origin.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1581,7 +1688,7 @@ export const CreateRoleRequest: MessageFns<CreateRoleRequest> = {
 };
 
 function createBaseUpdateRoleRequest(): UpdateRoleRequest {
-  return { name: "", add_permissions: [], remove_permissions: [] };
+  return { name: "", add_permissions: [], remove_permissions: [], by: undefined };
 }
 
 export const UpdateRoleRequest: MessageFns<UpdateRoleRequest> = {
@@ -1594,6 +1701,9 @@ export const UpdateRoleRequest: MessageFns<UpdateRoleRequest> = {
     }
     for (const v of message.remove_permissions) {
       writer.uint32(26).string(v!);
+    }
+    if (message.by !== undefined) {
+      Origin.encode(message.by, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1635,6 +1745,14 @@ export const UpdateRoleRequest: MessageFns<UpdateRoleRequest> = {
             message.remove_permissions.push(reader.string());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.by = Origin.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1649,7 +1767,7 @@ export const UpdateRoleRequest: MessageFns<UpdateRoleRequest> = {
 };
 
 function createBaseCloneRoleRequest(): CloneRoleRequest {
-  return { name: "", new_name: "" };
+  return { name: "", new_name: "", by: undefined };
 }
 
 export const CloneRoleRequest: MessageFns<CloneRoleRequest> = {
@@ -1659,6 +1777,9 @@ export const CloneRoleRequest: MessageFns<CloneRoleRequest> = {
     }
     if (message.new_name !== "") {
       writer.uint32(18).string(message.new_name);
+    }
+    if (message.by !== undefined) {
+      Origin.encode(message.by, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1690,6 +1811,14 @@ export const CloneRoleRequest: MessageFns<CloneRoleRequest> = {
             }
 
             message.new_name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }

@@ -7,6 +7,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
+import { Origin } from "./audit.ts";
 
 export interface Entry {
   name: string;
@@ -23,6 +24,7 @@ export interface ListEntriesResponse {
 
 export interface PutEntryRequest {
   entry: Entry | undefined;
+  by?: Origin | undefined;
 }
 
 export interface PutEntryResponse {
@@ -42,6 +44,7 @@ export interface GetEntriesResponse {
 
 export interface DeleteEntryRequest {
   name: string;
+  by?: Origin | undefined;
 }
 
 export interface DeleteEntryResponse {
@@ -186,13 +189,16 @@ export const ListEntriesResponse: MessageFns<ListEntriesResponse> = {
 };
 
 function createBasePutEntryRequest(): PutEntryRequest {
-  return { entry: undefined };
+  return { entry: undefined, by: undefined };
 }
 
 export const PutEntryRequest: MessageFns<PutEntryRequest> = {
   encode(message: PutEntryRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.entry !== undefined) {
       Entry.encode(message.entry, writer.uint32(10).fork()).join();
+    }
+    if (message.by !== undefined) {
+      Origin.encode(message.by, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -216,6 +222,14 @@ export const PutEntryRequest: MessageFns<PutEntryRequest> = {
             }
 
             message.entry = Entry.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -405,13 +419,16 @@ export const GetEntriesResponse: MessageFns<GetEntriesResponse> = {
 };
 
 function createBaseDeleteEntryRequest(): DeleteEntryRequest {
-  return { name: "" };
+  return { name: "", by: undefined };
 }
 
 export const DeleteEntryRequest: MessageFns<DeleteEntryRequest> = {
   encode(message: DeleteEntryRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(10).string(message.name);
+    }
+    if (message.by !== undefined) {
+      Origin.encode(message.by, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -435,6 +452,14 @@ export const DeleteEntryRequest: MessageFns<DeleteEntryRequest> = {
             }
 
             message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }

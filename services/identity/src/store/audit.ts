@@ -1,0 +1,82 @@
+import type { AuditDraft, ListAuditRequest } from '@windlass/proto/windlass/identity/v1/audit'
+import { type Head, hashOf, type Linked } from '@windlass/runtime/audit'
+import type { Queries, Tx } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+
+/**
+ * Appends these in their order and answers their numbers. Whoever else appends waits until the
+ * transaction ends, so it should be the last thing that one does.
+ */
+export async function append(tx: Tx, drafts: readonly AuditDraft[]): Promise<number[]> {
+  const head = await tx.maybe<Head & { at: Date }>(sql`
+    select seq, hash, date_trunc('milliseconds', clock_timestamp()) as at
+      from audit_head for update`)
+  if (!head) throw new Error('the audit log has no head')
+  const entries: Linked[] = []
+  for (const { by, ...draft } of drafts) {
+    const { seq, hash: previous_hash } = entries.at(-1) ?? head
+    const { subject = '', issuer = '', key_prefix = '', request_id = '' } = by ?? {}
+    const at = head.at.toISOString()
+    const entry = { ...draft, seq: seq + 1, at, subject, issuer, key_prefix, request_id }
+    entries.push({ ...entry, previous_hash, hash: hashOf(previous_hash, entry) })
+  }
+  await insert(tx, entries)
+  return entries.map(({ seq }) => seq)
+}
+
+async function insert(tx: Tx, entries: readonly Linked[]): Promise<void> {
+  const all = <Name extends keyof Linked>(name: Name) => entries.map((entry) => entry[name])
+  await tx.run(sql`
+    with added as (
+      insert into audit_log (seq, at, subject, issuer, key_prefix, request_id, action, object,
+                             outcome, detail, previous_hash, hash)
+      select seq, at, subject, issuer, key_prefix, request_id, action, object, outcome,
+             detail::json, previous_hash, hash
+        from unnest(${all('seq')}::bigint[], ${all('at')}::timestamptz[],
+                    ${all('subject')}::text[], ${all('issuer')}::text[],
+                    ${all('key_prefix')}::text[], ${all('request_id')}::text[],
+                    ${all('action')}::text[], ${all('object')}::text[], ${all('outcome')}::text[],
+                    ${all('detail_json')}::text[], ${all('previous_hash')}::bytea[],
+                    ${all('hash')}::bytea[])
+          as entry (seq, at, subject, issuer, key_prefix, request_id, action, object, outcome,
+                    detail, previous_hash, hash)
+      returning seq, hash)
+    update audit_head
+       set seq = newest.seq, hash = newest.hash
+      from (select seq, hash from added order by seq desc limit 1) newest`)
+}
+
+export type Row = Omit<Linked, 'at'> & { at: Date }
+
+const columns = sql`
+  seq, at, subject, issuer, key_prefix, request_id, action, object, outcome,
+  detail as detail_json, previous_hash, hash`
+
+const matching = ({ actor, action, object, outcome, since, until, after }: ListAuditRequest) => sql`
+      ${actor}::text in ('', subject)
+  and (${action}::text = '' or action = ${action}::text or action like ${`${action}.%`}::text)
+  and ${object}::text in ('', object)
+  and ${outcome}::text in ('', outcome)
+  and (${since}::timestamptz is null or at >= ${since}::timestamptz)
+  and (${until}::timestamptz is null or at < ${until}::timestamptz)
+  and seq > ${after ?? 0}::bigint`
+
+export function list(db: Queries, request: ListAuditRequest): Promise<Row[]> {
+  const order = request.after === undefined ? sql`seq desc` : sql`seq`
+  return db.rows<Row>(sql`
+    select ${columns} from audit_log where ${matching(request)}
+     order by ${order} limit ${request.limit} offset ${request.offset}`)
+}
+
+export async function count(db: Queries, request: ListAuditRequest): Promise<number> {
+  const row = await db.maybe<{ total: number }>(
+    sql`select count(*)::bigint as total from audit_log where ${matching(request)}`,
+  )
+  return row?.total ?? 0
+}
+
+export async function head(db: Queries): Promise<Head> {
+  const row = await db.maybe<Head>(sql`select seq, hash from audit_head`)
+  if (!row) throw new Error('the audit log has no head')
+  return row
+}

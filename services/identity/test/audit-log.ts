@@ -1,0 +1,90 @@
+import { AuditService, type ListAuditRequest } from '@windlass/proto/windlass/identity/v1/audit'
+import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import {
+  ApiKeysService,
+  PrincipalsService,
+  RolesService,
+} from '@windlass/proto/windlass/identity/v1/principals'
+import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { ChainCheck } from '@windlass/runtime/audit'
+import { openDb } from '@windlass/runtime/db'
+import { connect } from '@windlass/runtime/rpc-client'
+import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { started } from '@windlass/testkit/service'
+import { onTestFinished } from 'vitest'
+import { start } from '../src/server.ts'
+
+/** Identity with an audit log of its own. */
+export async function setup() {
+  const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
+  const db = openDb(database, 'identity')
+  onTestFinished(() => db.close())
+  const replica = async () => {
+    const { ports } = await started(start, {
+      SVC_POSTGRES__URL: database,
+      SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
+      SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',
+      SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'a key for this test alone',
+    })
+    const address = [`127.0.0.1:${ports.grpc}`]
+    const clients = {
+      audit: connect(AuditService, address),
+      principals: connect(PrincipalsService, address),
+      keys: connect(ApiKeysService, address),
+      roles: connect(RolesService, address),
+      secrets: connect(SecretsService, address),
+      configs: connect(ConfigsService, address),
+      identity: connect(IdentityService, address),
+    }
+    onTestFinished(() => {
+      for (const client of Object.values(clients)) client.close()
+    })
+    return clients
+  }
+  const first = await replica()
+  const list = (request: Partial<ListAuditRequest> = {}) =>
+    first.audit.list({ ...EVERYTHING, ...request })
+  return { db, replica, list, ...first }
+}
+
+const EVERYTHING: ListAuditRequest = {
+  actor: '',
+  action: '',
+  object: '',
+  outcome: '',
+  since: undefined,
+  until: undefined,
+  after: 0,
+  limit: 1_000,
+  offset: 0,
+}
+
+export const by = { subject: 'ann', issuer: 'https://idp/', key_prefix: 'wk_1', request_id: 'r-1' }
+export const robot = { subject: 'robot', external_issuer: 'svc' }
+export const draft = (changes = {}) => ({
+  by,
+  action: 'workflow.delete',
+  object: 'workflow:team/x',
+  outcome: 'done',
+  detail_json: '{}',
+  ...changes,
+})
+
+type Setup = Awaited<ReturnType<typeof setup>>
+
+/** What is wrong with the chain, as whoever exports it finds. */
+export async function problems({ list }: Pick<Setup, 'list'>, pageSize = 1_000): Promise<string[]> {
+  const check = new ChainCheck()
+  for (;;) {
+    const page = await list({ after: check.head.seq, limit: pageSize })
+    for (const { seq, at, draft, previous_hash, hash } of page.entries) {
+      if (!at || !draft?.by) throw new Error('half an entry')
+      const { by, ...rest } = draft
+      check.take({ seq, at: at.toISOString(), ...by, ...rest, previous_hash, hash })
+    }
+    if (page.entries.length < pageSize) {
+      check.end({ seq: page.head_seq, hash: page.head_hash })
+      return check.problems
+    }
+  }
+}
