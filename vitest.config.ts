@@ -7,6 +7,8 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // A hang limit, not a promise: what a test waits for comes at once on an idle machine.
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       {
         extends: true,

@@ -41,7 +41,7 @@ test('and within about a second without any nudge', async () => {
   const { stream } = await join({ name: name() })
   await expect.poll(() => executions.listCalls.length).toBeGreaterThan(0)
   executions.queue(executions.require(anything))
-  await expect.poll(() => work(stream), { timeout: 3_000 }).toHaveLength(1)
+  await expect.poll(() => work(stream)).toHaveLength(1)
 })
 
 test('a worker that connects finds the work that waits', async () => {
@@ -74,9 +74,7 @@ test('work that nobody can do in front does not delay work that somebody can', a
   const { stream } = await join({ name: name() })
   for (let i = 0; i < 2_000; i++)
     executions.queue(executions.require({ ...anything, runner: `r${i}` }))
-  await expect
-    .poll(() => executions.listCalls.at(-1)?.known_ids.length, { timeout: 5_000 })
-    .toBe(2_000)
+  await expect.poll(() => executions.listCalls.at(-1)?.known_ids.length).toBe(2_000)
   const requirement_id = executions.require(anything)
   executions.queue(requirement_id)
   const queued = performance.now()
@@ -115,7 +113,7 @@ test('a lost signal of a freed slot costs about a second', async () => {
   await expect.poll(() => work(stream)).toHaveLength(2)
 
   executions.held.get(worker)?.splice(0, 1)
-  await expect.poll(() => work(stream), { timeout: 3_000 }).toHaveLength(3)
+  await expect.poll(() => work(stream)).toHaveLength(3)
 })
 
 test('many nudges make few leases, never two at once', async () => {
@@ -164,7 +162,7 @@ test('health that another dispatcher hears of counts here', async () => {
   expect(work(stream)).toEqual([])
 
   await other.pong({ name: worker, session_id, healthy: true })
-  await expect.poll(() => work(stream), { timeout: 3_000 }).toHaveLength(1)
+  await expect.poll(() => work(stream)).toHaveLength(1)
 })
 
 test('a record that is refreshed while the stream is open counts at once', async () => {
@@ -200,7 +198,7 @@ test('leasing goes on when executions comes back', async () => {
   const { stream } = await join({ name: name() })
   executions.queue(executions.require(anything))
   executions.down = false
-  await expect.poll(() => work(stream), { timeout: 3_000 }).toHaveLength(1)
+  await expect.poll(() => work(stream)).toHaveLength(1)
 })
 
 test('a cancellation that is due is told once in a while, with the context', async () => {

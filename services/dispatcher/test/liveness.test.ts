@@ -24,7 +24,7 @@ test('a worker that answers no ping is evicted: its stream closes, its work is r
   const { stream } = await join({ name: worker })
   executions.hold(worker, 3)
 
-  await expect.poll(() => stream.ended, { timeout: 5_000 }).toBe(true)
+  await expect.poll(() => stream.ended).toBe(true)
   await expect.poll(() => executions.held.get(worker)).toEqual([])
   expect(executions.requeues[0]).toEqual({
     worker_name: worker,
@@ -65,7 +65,7 @@ test('one that left and does not come back is evicted too, once', async () => {
     db.maybe<{ evicted: Date; generation: number; owing?: number }>(sql`
       select evicted_at as evicted, connection_generation as generation, release_generation as owing
         from workers`)
-  await expect.poll(async () => (await row())?.evicted, { timeout: 5_000 }).toBeDefined()
+  await expect.poll(async () => (await row())?.evicted).toBeDefined()
   await expect.poll(async () => (await row())?.owing).toBeUndefined()
   const first = await row()
   await db.run(sql`update workers set last_seen_at = now() - interval '1 day'`)
@@ -83,7 +83,7 @@ test('eviction waits for executions to release the work, however long it is away
   executions.hold(worker, 1)
   executions.down = true
   const owing = () => db.rows(sql`select name from workers where release_generation = 1`)
-  await expect.poll(owing, { timeout: 5_000 }).toHaveLength(1)
+  await expect.poll(owing).toHaveLength(1)
 
   executions.down = false
   await expect.poll(() => executions.held.get(worker)).toEqual([])
@@ -94,7 +94,7 @@ test('an evicted worker comes back on its session', async () => {
   const { join, streams, rpc, name } = await setup({ env: hasty })
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
-  await expect.poll(() => stream.ended, { timeout: 5_000 }).toBe(true)
+  await expect.poll(() => stream.ended).toBe(true)
 
   expect((await openStream(streams, worker, session_id)).status).toBe(200)
   expect(await rpc.get({ name: worker })).toMatchObject({ status: 'online' })
@@ -122,7 +122,7 @@ test('a row that someone holds locked does not keep others from being evicted', 
     await tx.rows(sql`select name from workers where name = 'w1' for update`)
     const left = () =>
       db.rows<{ name: string }>(sql`select name from workers where evicted_at is null`)
-    await expect.poll(left, { timeout: 5_000 }).toEqual([{ name: 'w1' }])
+    await expect.poll(left).toEqual([{ name: 'w1' }])
   })
 })
 
@@ -137,7 +137,7 @@ test('workers are not evicted for a time in which no dispatcher ran', async () =
   const began = performance.now()
   await begin()
   const evicted = () => db.rows(sql`select name from workers where evicted_at is not null`)
-  await expect.poll(evicted, { timeout: 5_000, interval: 20 }).toHaveLength(1)
+  await expect.poll(evicted, { interval: 20 }).toHaveLength(1)
   expect(performance.now() - began).toBeGreaterThanOrEqual(1_150)
 })
 
