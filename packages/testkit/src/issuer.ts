@@ -1,25 +1,27 @@
 import { createSign, generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { type Defer, withTest } from './database.ts'
 
 const pair = () => generateKeyPairSync('rsa', { modulusLength: 2048 })
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const nowS = () => Math.floor(Date.now() / 1_000)
 
-/** An OpenID Connect issuer for one test: discovery, one key, and the tokens it signs, or another in its name. */
-export async function oidcIssuer() {
+/**
+ * An OpenID Connect issuer for a test: discovery, its keys, and the tokens it signs, or another in
+ * its name. `published` may be changed; `asked` are the paths that were.
+ */
+export async function oidcIssuer(defer: Defer = withTest) {
   const [own, strange] = [pair(), pair()]
   const asked: string[] = []
+  const published: object[] = [
+    { ...own.publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256', use: 'sig' },
+  ]
   const server = createServer((req, res) => {
     asked.push(req.url ?? '')
     const body = req.url?.startsWith('/.well-known/')
       ? { issuer, jwks_uri: `${issuer}keys` }
-      : {
-          keys: [
-            { ...own.publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256', use: 'sig' },
-          ],
-        }
+      : { keys: published }
     res.setHeader('content-type', 'application/json').end(JSON.stringify(body))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -29,7 +31,7 @@ export async function oidcIssuer() {
       server.closeAllConnections()
       server.close(() => resolve())
     })
-  onTestFinished(stop)
+  defer(stop)
 
   const token = (
     claims: Record<string, unknown>,
@@ -40,5 +42,5 @@ export async function oidcIssuer() {
     const { privateKey } = isForged ? strange : own
     return `${text}.${createSign('RSA-SHA256').update(text).sign(privateKey, 'base64url')}`
   }
-  return { issuer, token, asked, stop, nowS }
+  return { issuer, token, asked, published, pair: own, stop, nowS }
 }

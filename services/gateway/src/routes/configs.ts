@@ -6,7 +6,7 @@ import { Success } from './schemas.ts'
 
 export const listConfigs = route('get', '/admin/configs', {
   summary: 'List the names of configs',
-  access: 'may read configs',
+  access: 'config:*:read',
   returns: z.array(z.string()),
   handle: async ({ services }) => (await services.configs.list({})).names,
 })
@@ -24,7 +24,7 @@ export const putConfig = route('post', '/admin/configs', {
 
 export const getConfig = route('get', '/admin/configs/{name}', {
   summary: 'Show a config with its value',
-  access: 'may read configs',
+  access: 'config:*:read',
   params: { name: entryName },
   returns: EntryView,
   async handle({ params: { name }, services }) {

@@ -1,0 +1,114 @@
+import { BUILT_IN_ROLES } from '@windlass/gateway/access/built-in-roles'
+import { type Verdict, VISITORS, verdictOf } from '@windlass/gateway/access-table'
+import type { Route } from '@windlass/gateway/route'
+import { routes } from '@windlass/gateway/routes/index'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type House, openHouse, workflowSource } from './house.ts'
+import { idleWorker } from './worker.ts'
+
+const undo: (() => unknown)[] = []
+let house: House
+let values: Record<string, string>
+let tokens: Record<string, string | undefined>
+
+/** An execution of x/x that waits for an approval, a schedule of it, and one visitor of each kind. */
+beforeAll(async () => {
+  house = await openHouse((one) => undo.push(one), { replicas: { gateway: 2 } })
+  await house.upload(workflowSource('x', 'x'))
+  const worker = await idleWorker(house, 'w1')
+  undo.push(() => worker.leave())
+  const { execution_id = '' } = await house.must('POST /workflows/x/x/run/async', { body: null })
+  const { generation } = await worker.hold(execution_id)
+  const asked = await worker.call(
+    `approvals/${execution_id}`,
+    { task_call_id: 'x', task_name: 'x' },
+    { 'x-svc-claim-generation': generation },
+  )
+  expect(asked.status, asked.text).toBe(200)
+  const { id = '' } = await house.must('POST /schedules', {
+    body: {
+      workflow_name: 'x/x',
+      name: 'x',
+      schedule_config: { type: 'interval', interval_seconds: 3_600 },
+    },
+  })
+  values = {
+    ...{ namespace: 'x', workflow_name: 'x', task_name: 'x', task_call_id: 'x' },
+    ...{ execution_id, schedule_id: id, mode: 'async', version: '1' },
+  }
+  tokens = { nobody: undefined, session: worker.token, stranger: (await house.account([])).key }
+  for (const role of Object.keys(BUILT_IN_ROLES))
+    tokens[role] = (await house.account([role], `is-${role}`)).key
+})
+afterAll(async () => {
+  for (const one of undo.reverse()) await one()
+})
+
+/** Whose name stands in the path of a worker's route. */
+const ownNameOf = (visitor: string) => (visitor === 'session' ? 'w1' : `is-${visitor}`)
+
+/** A path of the route in which every object is there, unless it would be deleted. */
+function filled({ method, path }: Route, name: string): string {
+  const of = (param: string) => (method === 'delete' ? 'absent' : (values[param] ?? name))
+  return path.replaceAll(/{(\w+)}/g, (_, param: string) => of(param))
+}
+
+async function isLetIn(route: Route, visitor: string, name: string, gateway: number) {
+  const what = `${route.method.toUpperCase()} ${filled(route, name)}`
+  const token = tokens[visitor]
+  // What an upload asks for is in the file.
+  const { status } =
+    what === 'POST /workflows' && token
+      ? await house.upload(workflowSource('x', 'x'), token, gateway)
+      : await house.ask(what, { token }, gateway)
+  expect(status, what).toBeLessThan(500)
+  return status !== 401 && status !== 403
+}
+
+async function verdictAt(route: Route, visitor: string, gateway: number): Promise<Verdict> {
+  const foreign = await isLetIn(route, visitor, 'somebody-else', gateway)
+  if (foreign || route.access !== 'own worker') return foreign ? 'yes' : 'no'
+  return (await isLetIn(route, visitor, ownNameOf(visitor), gateway)) ? 'own' : 'no'
+}
+
+test.each([0, 1])(
+  'every door of gateway %i opens for whom the table of access says, and for nobody else',
+  async (gateway) => {
+    const wrong: string[] = []
+    for (const route of routes as readonly Route[])
+      for (const visitor of VISITORS) {
+        const [found, said] = [
+          await verdictAt(route, visitor, gateway),
+          verdictOf(route.access, visitor),
+        ]
+        if (found !== said)
+          wrong.push(`${route.method} ${route.path} as ${visitor}: ${found}, not ${said}`)
+      }
+    expect(wrong).toEqual([])
+  },
+)
+
+test('the built-in roles are those of the table', async () => {
+  const roles = (await house.must('GET /admin/roles')) as unknown as {
+    name: string
+    permissions: string[]
+    built_in: boolean
+  }[]
+  const builtIn = roles.filter(({ built_in }) => built_in)
+  expect(Object.fromEntries(builtIn.map(({ name, permissions }) => [name, permissions]))).toEqual(
+    BUILT_IN_ROLES,
+  )
+})
+
+test('where nothing is declared nobody gets in', async () => {
+  for (const path of [
+    '/secrets',
+    '/metrics',
+    '/debug',
+    '/admin',
+    '/__proto__',
+    '/workers/w1/anything',
+  ])
+    for (const token of [undefined, house.admin])
+      expect((await house.ask(`GET ${path}`, { token })).status, path).toBe(404)
+})

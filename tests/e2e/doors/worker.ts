@@ -1,0 +1,82 @@
+import type { Answer, House } from './house.ts'
+
+const GENERATION = 'x-svc-claim-generation'
+
+const RECORD = {
+  runtime: { os_name: 'Linux', os_version: '6', python_version: '3.12.1' },
+  packages: [],
+  resources: {
+    cpu_total: 8,
+    cpu_available: 8,
+    memory_total: 2 ** 33,
+    memory_available: 2 ** 33,
+    disk_total: 2 ** 40,
+    disk_free: 2 ** 40,
+    gpus: [],
+  },
+  labels: {},
+  max_concurrent_executions: 4,
+  runners: ['inprocess'],
+}
+
+export interface Held {
+  execution_id: string
+  generation: string
+}
+
+/** A worker that claims what it is sent and then does nothing with it. */
+export async function idleWorker(house: House, name: string) {
+  const { session_token: token = '' } = await house.must('POST /workers/register', {
+    token: await house.system.bootstrapToken(),
+    body: { name, ...RECORD },
+  })
+  const path = `/workers/${name}`
+  const leave = new AbortController()
+  const sent: string[] = []
+  const call = (
+    what: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> => house.ask(`POST ${path}/${what}`, { token, body, headers })
+  const stream = await fetch(`${house.system.url}${path}/connect`, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: leave.signal,
+  })
+  const reading = read(stream, {
+    ping: () => call('pong', { healthy: true }),
+    execution_scheduled: (data) => {
+      sent.push(JSON.parse(data).context.execution_id)
+    },
+  }).catch(() => {})
+
+  return {
+    name,
+    token,
+    call,
+    /** Resolves when its stream is over. */
+    gone: reading,
+    /** Waits for the execution and claims it. */
+    async hold(execution_id: string): Promise<Held> {
+      for (let i = 0; i < 400 && !sent.includes(execution_id); i++)
+        await new Promise((resolve) => setTimeout(resolve, 25))
+      const { status, headers, text } = await call(`claim/${execution_id}`)
+      if (status !== 200) throw new Error(`claim: ${status} ${text}`)
+      return { execution_id, generation: String(headers[GENERATION]) }
+    },
+    leave: () => leave.abort(),
+  }
+}
+
+async function read(response: Response, hear: Record<string, (data: string) => unknown>) {
+  let text = ''
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString()
+    const blocks = text.split('\n\n')
+    text = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const [, event = ''] = /^event: (.*)$/m.exec(block) ?? []
+      const [, data = ''] = /^data: (.*)$/m.exec(block) ?? []
+      hear[event]?.(data)
+    }
+  }
+}
