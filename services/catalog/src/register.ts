@@ -12,7 +12,7 @@ import * as versions from './store/versions.ts'
 export async function register(
   tx: Tx,
   declared: Declared[],
-  { source, created_by }: RegisterRequest,
+  { source, created_by, created_by_issuer = '' }: RegisterRequest,
 ): Promise<Pick<Workflow, 'id' | 'version' | 'created_at'>[]> {
   const sha256 = hashOf(source)
   const numbers = await takeVersions(tx, declared)
@@ -22,7 +22,8 @@ export async function register(
     version: numbers.get(keyOf(workflow)) as number,
   }))
   await sources.save(tx, sha256, source)
-  const { created_at } = (await versions.insert(tx, fresh, { sha256, created_by })) ?? {}
+  const upload = { sha256, created_by, created_by_issuer }
+  const { created_at } = (await versions.insert(tx, fresh, upload)) ?? {}
   await Promise.all(
     fresh.map(({ id, namespace, name, version }) =>
       emit(tx, 'catalog', keyOf({ namespace, name }), {

@@ -51,7 +51,11 @@ async def job(ctx: ExecutionContext[int]):\r
     """Does it."""\r
 `)
   const analysed = await client.analyze({ source })
-  const { workflows } = await client.register({ source, created_by: 'ann' })
+  const { workflows } = await client.register({
+    source,
+    created_by: 'ann',
+    created_by_issuer: 'svc',
+  })
   const [registered] = workflows
   const stored = await client.get({ namespace, name: 'job', version: 0 })
   expect(stored).toEqual({ ...registered, source })
@@ -65,6 +69,7 @@ async def job(ctx: ExecutionContext[int]):\r
     requirement: { memory: 2 ** 30, affinity: { zone: 'a' }, packages: [], runner: 'inprocess' },
     input_schema_json: '{"type":"integer"}',
     created_by: 'ann',
+    created_by_issuer: 'svc',
     created_at: expect.any(Date),
   })
   expect(JSON.parse(stored.metadata_json)).toMatchObject({

@@ -21,6 +21,7 @@ const SCHEDULE: Schedule = {
   failure_count: 0,
   schedule_config_json: '{"type":"cron", "cron_expression":"0 3 * * *"}',
   input_json: '9007199254740993',
+  overlap: 'allow',
 }
 
 test('a schedule keeps configuration and input as they were sent', async () => {

@@ -2,6 +2,7 @@ import type { Tx } from '@windlass/runtime/db'
 import { parseConfig } from './domain/config.ts'
 import { spanBefore } from './domain/plan.ts'
 import { nextTick } from './domain/recurrence.ts'
+import { clockworkOf } from './recurrences.ts'
 import * as due from './store/due.ts'
 import { clock, type ScheduleRow } from './store/schedules.ts'
 import * as ticks from './store/ticks.ts'
@@ -13,8 +14,13 @@ export function timingOf(schedule_config: string, now: Date) {
   return { schedule_type: recurrence.kind, schedule_config, anchor_at: now, next_run_at }
 }
 
-/** Stops a locked schedule; the ticks that fall due meanwhile are recorded when it goes on. */
-export const paused = (row: ScheduleRow): ScheduleRow => ({ ...row, status: 'paused' })
+const PAUSED = 'the schedule was paused'
+
+/** Stops a locked schedule and leaves out what waits; the ticks that fall due meanwhile are recorded when it goes on. */
+export async function paused(tx: Tx, row: ScheduleRow): Promise<ScheduleRow> {
+  await ticks.skipQueued(tx, row.id, PAUSED)
+  return { ...row, status: 'paused' }
+}
 
 /** Lets a locked schedule go on from now, in its old rhythm; the ticks of its pause are recorded as skipped. */
 export async function resumed(tx: Tx, row: ScheduleRow): Promise<ScheduleRow> {
@@ -34,16 +40,11 @@ export async function reconfigured(
   return { ...row, ...timingOf(schedule_config, now) }
 }
 
-const clockworkOf = ({ schedule_config, anchor_at: anchor }: ScheduleRow) => ({
-  recurrence: parseConfig(schedule_config),
-  anchor,
-})
-
 async function skipDue(tx: Tx, row: ScheduleRow, now: Date): Promise<void> {
   if (!row.next_run_at || row.next_run_at > now) return
   const span = spanBefore(clockworkOf(row), row.next_run_at, new Date(now.getTime() + 1))
   if (!span) return
-  const reason = row.status === 'paused' ? 'the schedule was paused' : 'the schedule was changed'
+  const reason = row.status === 'paused' ? PAUSED : 'the schedule was changed'
   await ticks.insertSkipped(tx, [{ schedule_id: row.id, ...span, reason }])
   await due.countTick(tx, row.id)
 }

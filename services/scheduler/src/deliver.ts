@@ -1,21 +1,23 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Command, Result } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
 import { chunksOf } from './domain/chunks.ts'
 import { retryMs } from './domain/retry.ts'
+import { SUBMIT_MS } from './lease.ts'
+import { holdBack } from './overlaps.ts'
 import type { Parts } from './parts.ts'
+import { accountKey, refusalOf, standingOf } from './rights.ts'
+import { failed, skipped, started } from './settled.ts'
 import * as schedules from './store/schedules.ts'
 import * as ticks from './store/ticks.ts'
 
-const SUBMIT_MS = 8_000
 const RESOLVE_MS = 3_000
-const RESOLVES_AT_ONCE = 16
+const CALLS_AT_ONCE = 16
 const MAX_COMMANDS = 100
 const MAX_INPUT_BYTES = 8 * 1_048_576
 /** Refused for now; everything else is an answer for good. */
 const RETRIED = new Set(['unavailable', 'rate_limited'])
-
-type Resolved = Workflow | Fault | undefined
 
 /**
  * Starts an execution for each firing and settles what got an answer, good or bad. What got none is
@@ -23,14 +25,20 @@ type Resolved = Workflow | Fault | undefined
  */
 export async function deliver(parts: Parts, firings: ticks.Firing[]): Promise<void> {
   if (firings.length === 0) return
-  const workflows = await resolveAll(parts, firings)
   const outcomes: ticks.Outcome[] = []
-  const ready: Ready[] = []
-  for (const firing of firings) {
-    const workflow = workflows.get(nameOf(firing))
-    if (workflow instanceof Fault) outcomes.push(failed(firing, workflow.message))
-    else if (workflow) ready.push({ firing, workflow })
-  }
+  const allowed = await judge(parts, firings, outcomes)
+  const held = await holdBack(
+    parts,
+    allowed.map(({ firing }) => firing),
+  ).catch((error: unknown) => {
+    parts.log.warn({ err: error }, 'cannot tell yet which executions still run')
+    return undefined
+  })
+  outcomes.push(...(held ?? []))
+  const waiting = new Set(held?.map(({ firing }) => firing))
+  const ready = allowed.filter(
+    ({ firing }) => firing.overlap === 'allow' || (held && !waiting.has(firing)),
+  )
   const limits = { items: MAX_COMMANDS, bytes: MAX_INPUT_BYTES }
   // What failed together may fail because of one of them, so it is repeated one by one.
   const bytesOf = ({ firing }: Ready) =>
@@ -54,39 +62,74 @@ interface Ready {
   workflow: Workflow
 }
 
-const nameOf = (firing: ticks.Firing) => `${firing.workflow_namespace}/${firing.workflow_name}`
-
-/** The latest version of each workflow, the fault for which there is none, or nothing if that cannot be known now. */
-async function resolveAll(
-  { catalog, log }: Parts,
+/** Those whose workflow is there and whose account may run it, at this moment; of the others, what is known for good. */
+async function judge(
+  parts: Parts,
   firings: ticks.Firing[],
-): Promise<Map<string, Resolved>> {
-  const wanted = [...new Map(firings.map((firing) => [nameOf(firing), firing])).entries()]
-  const resolved = new Map<string, Resolved>()
-  const next = async () => {
-    for (let item = wanted.pop(); item; item = wanted.pop()) {
-      const [key, { workflow_namespace: namespace, workflow_name: name }] = item
-      const request = { namespace, name, version: 0 }
-      resolved.set(
-        key,
-        await catalog.resolve(request, { timeoutMs: RESOLVE_MS }).catch((error: unknown) => {
-          if (error instanceof Fault && !RETRIED.has(error.kind)) return error
-          log.warn({ err: error, workflow: key }, 'cannot resolve a scheduled workflow yet')
-          return undefined
-        }),
-      )
+  outcomes: ticks.Outcome[],
+): Promise<Ready[]> {
+  const [workflows, accounts] = await Promise.all([
+    eachOnce(firings, workflowKey, (firing) => latestOf(parts, firing)),
+    eachOnce(firings, accountKey, (firing) => standingOf(parts, firing)),
+  ])
+  return firings.flatMap((firing) => {
+    const workflow = workflows.get(workflowKey(firing))
+    const account = accounts.get(accountKey(firing))
+    if (!workflow) return []
+    if (workflow instanceof Fault) {
+      outcomes.push(failed(firing, workflow.message))
+      return []
     }
-  }
-  await Promise.all(Array.from({ length: RESOLVES_AT_ONCE }, next))
-  return resolved
+    if (account instanceof Fault) return []
+    const refusal = parts.principals && refusalOf(firing, account as Account | undefined, workflow)
+    if (refusal === undefined) return [{ firing, workflow }]
+    outcomes.push(skipped(firing, refusal))
+    return []
+  })
 }
 
+/** Asks once for each key, a few at a time. */
+async function eachOnce<T>(
+  firings: ticks.Firing[],
+  keyOf: (firing: ticks.Firing) => string,
+  ask: (firing: ticks.Firing) => Promise<T>,
+): Promise<Map<string, T>> {
+  const wanted = [...new Map(firings.map((firing) => [keyOf(firing), firing])).entries()]
+  const answers = new Map<string, T>()
+  const next = async () => {
+    for (let item = wanted.pop(); item; item = wanted.pop())
+      answers.set(item[0], await ask(item[1]))
+  }
+  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, next))
+  return answers
+}
+
+const workflowKey = (firing: ticks.Firing) => `${firing.workflow_namespace}/${firing.workflow_name}`
+
+/** The latest version, the fault for which there is none, or nothing if that cannot be known now. */
+async function latestOf({ catalog, log }: Parts, firing: ticks.Firing) {
+  const { workflow_namespace: namespace, workflow_name: name } = firing
+  try {
+    return await catalog.resolve({ namespace, name, version: 0 }, { timeoutMs: RESOLVE_MS })
+  } catch (error) {
+    if (error instanceof Fault && !RETRIED.has(error.kind)) return error
+    log.warn(
+      { err: error, workflow: workflowKey(firing) },
+      'cannot resolve a scheduled workflow yet',
+    )
+    return undefined
+  }
+}
+
+/** Of schedules that were paused or deleted since, nothing is started; nor is anything that another replica may have taken over. */
 async function submit({ db, executions, log }: Parts, chunk: Ready[]): Promise<ticks.Outcome[]> {
-  const inputs = await schedules.inputs(
+  const inputs = await schedules.activeInputs(
     db,
     chunk.map(({ firing }) => firing.schedule_id),
   )
-  const kept = chunk.filter(({ firing }) => inputs.has(firing.schedule_id))
+  const kept = chunk.filter(
+    ({ firing }) => inputs.has(firing.schedule_id) && performance.now() < firing.until,
+  )
   if (kept.length === 0) return []
   const commands = kept.map((ready) =>
     commandOf(ready, inputs.get(ready.firing.schedule_id) ?? 'null'),
@@ -117,23 +160,9 @@ function commandOf({ firing, workflow }: Ready, input_json: string): Command {
   return { execution_id, with_log: false, body: { $case: 'create', value: create } }
 }
 
-function outcomeOf({ firing, workflow }: Ready, result: Result | undefined): ticks.Outcome[] {
-  if (result?.body?.$case === 'execution') {
-    const { state, created_at } = result.body.value
-    const started_at = created_at ?? firing.nominal_at
-    const workflow_id = workflow.id
-    return [{ firing, status: 'started', workflow_id, state, started_at, error: undefined }]
-  }
+function outcomeOf({ firing }: Ready, result: Result | undefined): ticks.Outcome[] {
+  if (result?.body?.$case === 'execution') return [started(firing, result.body.value)]
   const refusal = result?.body?.value
   if (!refusal || RETRIED.has(refusal.kind)) return []
   return [failed(firing, refusal.message)]
 }
-
-const failed = (firing: ticks.Firing, error: string): ticks.Outcome => ({
-  firing,
-  status: 'failed',
-  workflow_id: undefined,
-  state: undefined,
-  error,
-  started_at: undefined,
-})

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
 import { type Plan, plan } from './domain/plan.ts'
+import { LEASE_MS, submitUntil } from './lease.ts'
 import type { Parts } from './parts.ts'
-import { recurrenceOf } from './recurrences.ts'
+import { clockworkOf } from './recurrences.ts'
 import * as due from './store/due.ts'
 import * as ticks from './store/ticks.ts'
 
 const BATCH = 200
-/** A replica that has not settled a firing by then is taken to be dead. More than its calls may last. */
-export const LEASE_MS = 15_000
 
 /**
  * Takes schedules that are due and moves them on. The tick and the schedule's next one are one
@@ -16,6 +15,7 @@ export const LEASE_MS = 15_000
  */
 export async function fire({ db, catchupMs }: Parts): Promise<ticks.Firing[]> {
   return await db.tx(async (tx) => {
+    const until = submitUntil()
     const taken = await due.take(tx, BATCH)
     if (taken.length === 0) return []
     const firings: ticks.Firing[] = []
@@ -24,7 +24,7 @@ export async function fire({ db, catchupMs }: Parts): Promise<ticks.Firing[]> {
     for (const schedule of taken) {
       const { schedule_id } = schedule
       const { reason, ...planned } = planOf(schedule, catchupMs)
-      if (planned.fire) firings.push(firingOf(schedule, planned.fire))
+      if (planned.fire) firings.push(firingOf(schedule, planned.fire, until))
       if (planned.skipped) skipped.push({ schedule_id, ...planned.skipped, reason })
       const rows = [planned.fire, planned.skipped].filter(Boolean).length
       moves.push({ schedule_id, next_run_at: planned.next, pending: !!planned.fire, ticks: rows })
@@ -39,24 +39,26 @@ export async function fire({ db, catchupMs }: Parts): Promise<ticks.Firing[]> {
 }
 
 const MISSED = 'missed: no scheduler was there to fire it in time'
+const HELD = 'missed: the tick before it was still being started'
 
 /** A configuration that cannot be read any more must not keep the others from firing. */
 function planOf(schedule: due.Due, catchupMs: number): Plan & { reason: string } {
-  const { schedule_config, anchor_at: anchor, next_run_at: first, now } = schedule
+  const { next_run_at: first, now } = schedule
+  const wasHeld = schedule.released_at && schedule.released_at > first
   try {
-    const clockwork = { recurrence: recurrenceOf(schedule_config), anchor }
-    return { ...plan(clockwork, first, now, catchupMs), reason: MISSED }
+    return {
+      ...plan(clockworkOf(schedule), first, now, catchupMs),
+      reason: wasHeld ? HELD : MISSED,
+    }
   } catch (error) {
     const reason = `its configuration cannot be read: ${(error as Error).message}`
     return { fire: undefined, skipped: { first, last: first }, next: undefined, reason }
   }
 }
 
-function firingOf(schedule: due.Due, nominal_at: Date): ticks.Firing {
-  const { schedule_id, workflow_namespace, workflow_name, input_bytes, run_as } = schedule
-  const execution_id = executionId(schedule_id, nominal_at)
-  const workflow = { workflow_namespace, workflow_name }
-  return { schedule_id, nominal_at, execution_id, ...workflow, input_bytes, run_as, attempts: 0 }
+function firingOf(schedule: due.Due, nominal_at: Date, until: number): ticks.Firing {
+  const execution_id = executionId(schedule.schedule_id, nominal_at)
+  return { ...schedule, nominal_at, execution_id, attempts: 0, queued: false, until }
 }
 
 /** The same for everyone who ever fires this tick, so that nobody can fire it twice. */

@@ -14,6 +14,7 @@ export const hearFinished = (parts: Parts) => async (event: Event) => {
   const { execution_id, state } = event.body.value
   const completed_at = event.at ?? new Date()
   const ours = await ticks.finish(parts.db, { execution_id, state, completed_at, error: undefined })
+  if (ours && (await ticks.pokeFirst(parts.db, ours.schedule_id))) parts.wake()
   if (ours && state === 'FAILED') await record(parts, [execution_id])
 }
 
@@ -28,12 +29,19 @@ export async function check(parts: Parts): Promise<boolean> {
   return silent.length === BATCH
 }
 
-async function record({ db, executions }: Parts, execution_ids: string[]): Promise<void> {
+/** Asks how executions are, and writes it down. Answers those that are not over. */
+export async function record(
+  { db, executions }: Parts,
+  execution_ids: string[],
+): Promise<Map<string, Execution>> {
   const found = await lookUp(executions, execution_ids)
   for (const execution of found.values()) {
-    if (TERMINAL.has(execution.state)) await ticks.finish(db, finished(execution))
-    else await ticks.note(db, execution.execution_id, execution.state)
+    if (TERMINAL.has(execution.state)) {
+      await ticks.finish(db, finished(execution))
+      found.delete(execution.execution_id)
+    } else await ticks.note(db, execution.execution_id, execution.state)
   }
+  return found
 }
 
 function finished({ execution_id, state, updated_at, output_json }: Execution): ticks.Finished {

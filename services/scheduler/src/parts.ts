@@ -1,5 +1,6 @@
 import type { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import type { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
 import type { Db } from '@windlass/runtime/db'
 import type { Logger } from '@windlass/runtime/log'
 import type { ClientOf } from '@windlass/runtime/rpc'
@@ -7,11 +8,15 @@ import type { ClientOf } from '@windlass/runtime/rpc'
 export type Catalog = Pick<ClientOf<typeof CatalogService>, 'resolve' | 'list'>
 export type Executions = Pick<ClientOf<typeof ExecutionsService>, 'submit' | 'get'>
 
+export type Principals = Pick<ClientOf<typeof PrincipalsService>, 'resolve'>
+
 /** What the work of this service is done with. */
 export interface Parts {
   db: Db
   catalog: Catalog
   executions: Executions
+  /** Says what accounts may do; absent while authentication is off. */
+  principals: Principals | undefined
   log: Logger
   /** How old a missed tick may be to fire, in milliseconds. */
   catchupMs: number

@@ -4,7 +4,7 @@ import { Fault } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { membersOf } from '@windlass/runtime/json'
 import { reconfigured, timingOf } from './change.ts'
-import { parseConfig } from './domain/config.ts'
+import { overlapIn, parseConfig } from './domain/config.ts'
 import { autoNames } from './domain/names.ts'
 import type { Parts } from './parts.ts'
 import * as declarations from './store/declarations.ts'
@@ -104,9 +104,20 @@ async function rebound(
   latest: Workflow,
   schedule_config: string | undefined,
 ): Promise<schedules.ScheduleRow> {
-  const timed = schedule_config === undefined ? row : await reconfigured(tx, row, schedule_config)
-  return { ...timed, workflow_id: latest.id, changed_by: latest.created_by }
+  const timed =
+    schedule_config === undefined
+      ? row
+      : {
+          ...(await reconfigured(tx, row, schedule_config)),
+          overlap: overlapIn(schedule_config) ?? 'allow',
+        }
+  return { ...timed, workflow_id: latest.id, ...uploader(latest) }
 }
+
+const uploader = ({ created_by, created_by_issuer = '' }: Workflow) => ({
+  changed_by: created_by,
+  changed_by_issuer: created_by_issuer,
+})
 
 /** Answers the id of the new schedule, or undefined when both its names are taken. A declared moment that has passed is no error. */
 async function make(
@@ -122,7 +133,8 @@ async function make(
     description: 'Declared by the workflow',
     input: 'null',
     run_as_service_account: undefined,
-    changed_by: latest.created_by,
+    overlap: overlapIn(schedule_config) ?? ('allow' as const),
+    ...uploader(latest),
   }
   for (const name of autoNames(latest.namespace, latest.name)) {
     const made = await schedules.insert(tx, { ...row, id: newId(), name: name.normalize('NFC') })

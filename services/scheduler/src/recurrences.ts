@@ -1,5 +1,5 @@
 import { parseConfig } from './domain/config.ts'
-import type { Recurrence } from './domain/recurrence.ts'
+import type { Clockwork, Recurrence } from './domain/recurrence.ts'
 
 const MAX_KNOWN = 2_000
 const known = new Map<string, Recurrence>()
@@ -13,3 +13,9 @@ export function recurrenceOf(schedule_config: string): Recurrence {
   known.set(schedule_config, recurrence)
   return recurrence
 }
+
+/** What a stored schedule goes by. */
+export const clockworkOf = (row: { schedule_config: string; anchor_at: Date }): Clockwork => ({
+  recurrence: recurrenceOf(row.schedule_config),
+  anchor: row.anchor_at,
+})

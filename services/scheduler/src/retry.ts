@@ -1,24 +1,24 @@
 import { deliver } from './deliver.ts'
 import { onRetry } from './domain/retry.ts'
-import { LEASE_MS } from './fire.ts'
+import { LEASE_MS, submitUntil } from './lease.ts'
 import { lookUp } from './look-up.ts'
 import type { Parts } from './parts.ts'
+import { skipped, started } from './settled.ts'
 import * as ticks from './store/ticks.ts'
 
 const BATCH = 50
 
-type Late = ticks.Firing & { age_ms: number }
-
-/** Goes on with firings that nobody settled: their replica died, or a service was out of reach. */
+/** Goes on with firings that nobody settled: their replica died, a service was out of reach, or they wait for their turn. */
 export async function retry(parts: Parts): Promise<boolean> {
+  const until = submitUntil()
   const late = await ticks.takeUnacknowledged(parts.db, BATCH, LEASE_MS)
-  const trying: Late[] = []
-  const lost: Late[] = []
-  const waiting: Late[] = []
+  const trying: ticks.Firing[] = []
+  const lost: ticks.Late[] = []
+  const waiting: ticks.Late[] = []
   const waitsMs: number[] = []
   for (const firing of late) {
-    const verdict = onRetry(firing.age_ms, parts.catchupMs)
-    if (verdict === 'try') trying.push(firing)
+    const verdict = verdictOn(firing, parts.catchupMs)
+    if (verdict === 'try') trying.push({ ...firing, until })
     else if (verdict === 'give up') lost.push(firing)
     else {
       waiting.push(firing)
@@ -31,21 +31,25 @@ export async function retry(parts: Parts): Promise<boolean> {
   return late.length === BATCH
 }
 
-/** What is too old to be started is skipped, unless an attempt that seemed to fail did start it. */
-async function giveUp({ db, executions }: Parts, lost: Late[]): Promise<void> {
+/** What waits for its turn is not late, however long it waits. */
+function verdictOn({ paused, queued, age_ms }: ticks.Late, catchupMs: number) {
+  if (paused) return 'give up'
+  return queued ? 'try' : onRetry(age_ms, catchupMs)
+}
+
+/** What may not be started any more is skipped, unless an attempt that seemed to fail did start it. */
+async function giveUp({ db, executions }: Parts, lost: ticks.Late[]): Promise<void> {
   const found = await lookUp(
     executions,
     lost.map(({ execution_id }) => execution_id),
   )
-  const outcomes = lost.map((firing): ticks.Outcome => {
+  const outcomes = lost.map((firing) => {
     const execution = found.get(firing.execution_id)
-    if (!execution) return { firing, status: 'skipped', error: OUT_OF_REACH, ...NOTHING }
-    const { state, created_at, workflow_id } = execution
-    const started_at = created_at ?? firing.nominal_at
-    return { firing, status: 'started', workflow_id, state, started_at, error: undefined }
+    if (execution) return started(firing, execution)
+    return skipped(firing, firing.paused ? PAUSED : OUT_OF_REACH)
   })
   await db.tx((tx) => ticks.acknowledge(tx, outcomes))
 }
 
+const PAUSED = 'the schedule was paused before it could be started'
 const OUT_OF_REACH = 'missed: it could not be started within the catch-up window'
-const NOTHING = { workflow_id: undefined, state: undefined, started_at: undefined }

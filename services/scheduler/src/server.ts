@@ -1,5 +1,6 @@
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { openBus } from '@windlass/runtime/bus'
 import { openDb } from '@windlass/runtime/db'
@@ -20,7 +21,7 @@ const SURVEY_MS = 30_000
 
 /** Builds the service from the outside in; teardown takes it apart in the opposite order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
-  const { postgres, services, scheduling } = settings
+  const { postgres, services, scheduling, security } = settings
   const db = openDb(postgres.url, 'scheduler', { maxConnections: postgres.max_connections })
   teardown.add('database', () => db.close())
   const bus = await openBus(settings.nats.url, log, settings.nats.prefix)
@@ -30,8 +31,13 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const executions = connect(ExecutionsService, services.executions)
   teardown.add('executions', () => executions.close())
 
+  const identity = connect(PrincipalsService, services.identity)
+  teardown.add('identity', () => identity.close())
+
+  const principals = security.auth.enabled ? identity : undefined
   const catchupMs = scheduling.catchup_window * 1_000
-  const parts: Parts = { db, catalog, executions, log, catchupMs, wake: () => clock.poke() }
+  const wake = () => clock.poke()
+  const parts: Parts = { db, catalog, executions, principals, log, catchupMs, wake }
   const clock = startClock(parts)
   teardown.add('clock', () => clock.stop())
 

@@ -4,11 +4,17 @@ import type { TickRow } from './store/ticks.ts'
 
 /** Lists leave the input out: it may be large, and nobody shows it. */
 export function scheduleView(row: ScheduleRow, input_json = ''): Schedule {
-  const { schedule_config, changed_by: _, anchor_at: __, tick_count: ___, ...shown } = row
+  const { schedule_config, ...shown } = row
   return { ...shown, schedule_config_json: schedule_config, input_json }
 }
 
-const STATES = { pending: 'PENDING', started: 'SCHEDULED', failed: 'FAILED', skipped: 'SKIPPED' }
+const STATES = {
+  pending: 'PENDING',
+  queued: 'QUEUED',
+  started: 'SCHEDULED',
+  failed: 'FAILED',
+  skipped: 'SKIPPED',
+}
 
 /** A tick that started nothing has no execution; what it says instead is its error. */
 export function historyEntry(tick: TickRow, workflow_name: string): HistoryEntry {

@@ -38,12 +38,13 @@ export function handlers(parts: Parts): Handlers<typeof CatalogService> {
     async register(request) {
       const workflows = await declared(request.source)
       const stored = await change(parts, (tx) => register(tx, workflows, request))
-      const { created_by } = request
+      const { created_by, created_by_issuer = '' } = request
       return {
         workflows: workflows.map((workflow, i) => ({
           ...unstored(workflow),
           ...stored[i],
           created_by,
+          created_by_issuer,
         })),
       }
     },

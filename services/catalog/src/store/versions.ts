@@ -24,27 +24,30 @@ interface Row {
   input_schema: string | undefined
   created_at: Date
   created_by: string
+  created_by_issuer: string
   bytes?: Buffer
 }
 
 /** Where the schema is left out too the row is for lists, which may be long. */
 const listed = sql`
   v.id, v.namespace, v.name, v.version, v.imports, v.metadata, v.requests, v.affinity,
-  v.requirement, v.created_at, v.created_by`
+  v.requirement, v.created_at, v.created_by, v.created_by_issuer`
 const whole = sql`${listed}, v.input_schema`
 
 /** Stores versions of one upload; answers when. */
 export const insert = (
   tx: Tx,
   versions: NewVersion[],
-  upload: { sha256: string; created_by: string },
+  upload: { sha256: string; created_by: string; created_by_issuer: string },
 ) =>
   tx.maybe<{ created_at: Date }>(sql`
     insert into versions (id, namespace, name, version, imports, metadata, requests, affinity,
-                          requirement, input_schema, source_sha256, created_by)
+                          requirement, input_schema, source_sha256, created_by,
+                          created_by_issuer)
     select id, namespace, name, version, imports::json, metadata::json, requests::json,
            affinity::json, requirement::json, input_schema::json,
-           ${Buffer.from(upload.sha256, 'hex')}::bytea, ${upload.created_by}
+           ${Buffer.from(upload.sha256, 'hex')}::bytea, ${upload.created_by},
+           ${upload.created_by_issuer}
       from unnest(${versions.map(({ id }) => id)}::uuid[],
                   ${versions.map(({ namespace }) => namespace)}::text[],
                   ${versions.map(({ name }) => name)}::text[],
@@ -144,5 +147,6 @@ function workflowOf(row: Row): Workflow {
     input_schema_json: input_schema,
     created_at: row.created_at,
     created_by: row.created_by,
+    created_by_issuer: row.created_by_issuer,
   }
 }

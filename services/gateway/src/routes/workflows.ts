@@ -49,7 +49,7 @@ export const uploadWorkflows = route('post', '/workflows', {
   returns: z.array(Row),
   async handle({ found: { source }, caller, services }) {
     const { workflows } = await services.catalog.register(
-      { source, created_by: caller.subject },
+      { source, created_by: caller.subject, created_by_issuer: caller.issuer },
       { timeoutMs: REGISTER_MS },
     )
     await reconcile(services, workflows)

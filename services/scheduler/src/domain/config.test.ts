@@ -60,6 +60,8 @@ test.each([
   ['interval_seconds', { type: 'interval', interval_seconds: 1e18 }],
   ['start_time', { type: 'interval', interval_seconds: 60, start_time: 'now' }],
   ['end_time', { type: 'interval', interval_seconds: 60, end_time: '2026-01-01T00:00:00Z' }],
+  ['overlap', { type: 'interval', interval_seconds: 60, overlap: 'sometimes' }],
+  ['overlap', { type: 'once', run_time: '2027-01-01T00:00:00Z', overlap: 1 }],
   ['run_time', { type: 'once' }],
   ['run_time', { type: 'once', run_time: 'tomorrow' }],
   ['run_time', { type: 'once', run_time: 1_800_000_000 }],

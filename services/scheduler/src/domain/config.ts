@@ -1,6 +1,7 @@
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
 import { CronError, compile } from './cron.ts'
 import { momentOf } from './moment.ts'
+import { isOverlap, OVERLAPS, type Overlap } from './overlap.ts'
 import { nextTick, type Recurrence } from './recurrence.ts'
 
 const MAX_CHARS = 16_384
@@ -10,9 +11,9 @@ const TIMEZONE = /^[A-Za-z0-9_+-]{1,32}(?:\/[A-Za-z0-9_+-]{1,32}){0,2}$/
 
 /** What each kind takes beside `type`. `last_run_time` and `executed` are kept by other systems and have no meaning here. */
 const MEMBERS = {
-  cron: ['cron_expression', 'timezone'],
-  interval: ['interval_seconds', 'timezone', 'start_time', 'end_time', 'last_run_time'],
-  once: ['run_time', 'timezone', 'executed'],
+  cron: ['cron_expression', 'timezone', 'overlap'],
+  interval: ['interval_seconds', 'timezone', 'start_time', 'end_time', 'last_run_time', 'overlap'],
+  once: ['run_time', 'timezone', 'executed', 'overlap'],
 } as const
 
 type Kind = keyof typeof MEMBERS
@@ -25,11 +26,18 @@ export function parseConfig(json: string): Recurrence {
   for (const member of config.keys())
     if (member !== 'type' && !MEMBERS[kind].some((known) => known === member))
       throw wrong(member, `is not a member of ${kind} schedules`, 'extra_forbidden')
+  overlapOf(config)
   const timezone = timezoneOf(config)
   if (kind === 'cron') return cronOf(config, timezone)
   if (kind === 'interval') return intervalOf(config, timezone)
   return { kind, at: momentIn(config, 'run_time', timezone) ?? missing('run_time') }
 }
+
+/** What a configuration that `parseConfig` accepts says of overlapping executions, if anything. */
+export const overlapIn = (json: string): Overlap | undefined => overlapOf(membersOf(json))
+
+/** The zone whose clock a configuration that `parseConfig` accepts goes by. */
+export const timezoneIn = (json: string): string => timezoneOf(membersOf(json))
 
 /** The first tick after `now`; `unprocessable` for a configuration that has none. */
 export function firstTick(recurrence: Recurrence, now: Date): Date {
@@ -67,7 +75,7 @@ function kindOf(config: Config): Kind {
 function cronOf(config: Config, timezone: string): Recurrence {
   const expression = textIn(config, 'cron_expression') ?? missing('cron_expression')
   try {
-    return { kind: 'cron', cron: compile(expression, timezone) }
+    return { kind: 'cron', cron: compile(expression, timezone), expression, timezone }
   } catch (error) {
     if (!(error instanceof CronError)) throw error
     throw wrong('cron_expression', error.message)
@@ -88,6 +96,12 @@ function intervalOf(config: Config, timezone: string): Recurrence {
     start: momentIn(config, 'start_time', timezone),
     end: momentIn(config, 'end_time', timezone),
   }
+}
+
+function overlapOf(config: Config): Overlap | undefined {
+  const overlap = config.get('overlap')
+  if (overlap === undefined || isOverlap(overlap)) return overlap
+  throw wrong('overlap', `must be one of ${OVERLAPS.join(', ')}`, 'literal_error')
 }
 
 function timezoneOf(config: Config): string {

@@ -2,7 +2,7 @@ import type { Cron } from 'croner'
 
 /** When a schedule ticks. Made by `parseConfig`; intervals count from the schedule's anchor unless they have a start. */
 export type Recurrence =
-  | { kind: 'cron'; cron: Cron }
+  | { kind: 'cron'; cron: Cron; expression: string; timezone: string }
   | { kind: 'interval'; every_ms: number; start: Date | undefined; end: Date | undefined }
   | { kind: 'once'; at: Date }
 
@@ -45,4 +45,15 @@ export function latestTick({ recurrence, anchor }: Clockwork, until: Date): Date
       return step < (start ? 0 : 1) ? undefined : new Date(origin + step * every_ms)
     }
   }
+}
+
+/** The ticks after one moment and up to another, at most so many. */
+export function ticksOf(clockwork: Clockwork, after: Date, until: Date, max: number): Date[] {
+  const ticks: Date[] = []
+  let tick = nextTick(clockwork, after)
+  while (tick && tick <= until && ticks.length < max) {
+    ticks.push(tick)
+    tick = nextTick(clockwork, tick)
+  }
+  return ticks
 }

@@ -1,8 +1,9 @@
 import type { CreateRequest, Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
-import { conflict } from '@windlass/runtime/faults'
+import { conflict, unprocessable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
-import { firstTick, parseConfig } from '../domain/config.ts'
+import { firstTick, overlapIn, parseConfig } from '../domain/config.ts'
 import { scheduleName } from '../domain/names.ts'
+import { isOverlap, OVERLAPS, type Overlap } from '../domain/overlap.ts'
 import type { Parts } from '../parts.ts'
 import * as schedules from '../store/schedules.ts'
 import { scheduleView } from '../views.ts'
@@ -14,6 +15,7 @@ export async function create(parts: Parts, request: CreateRequest): Promise<Sche
   const { db, catalog, wake } = parts
   const name = scheduleName(request.name)
   const recurrence = parseConfig(request.schedule_config_json)
+  const overlap = overlapGiven(request.overlap, request.schedule_config_json) ?? 'allow'
   const now = await schedules.clock(db)
   const next_run_at = firstTick(recurrence, now)
   const { workflow_namespace, workflow_name } = workflowOf(request)
@@ -33,14 +35,31 @@ export async function create(parts: Parts, request: CreateRequest): Promise<Sche
     schedule_type: recurrence.kind,
     schedule_config: request.schedule_config_json,
     input,
-    run_as_service_account: request.run_as_service_account,
+    run_as_service_account: request.run_as_service_account || undefined,
     changed_by: request.created_by,
+    changed_by_issuer: request.created_by_issuer ?? '',
+    overlap,
     anchor_at: now,
     next_run_at,
   })
   if (!row) throw conflict(`Schedule '${name}' already exists`)
   wake()
   return scheduleView(row, input)
+}
+
+/** What a request says of overlapping executions, in its own member or in its configuration. */
+export function overlapGiven(given: string | undefined, config: string | undefined) {
+  const declared: Overlap | undefined = config === undefined ? undefined : overlapIn(config)
+  if (given === undefined) return declared
+  if (isOverlap(given) && (declared === undefined || declared === given)) return given
+  const must = isOverlap(given)
+    ? 'be what schedule_config says'
+    : `be one of ${OVERLAPS.join(', ')}`
+  throw unprocessable({
+    loc: ['body', 'overlap'],
+    msg: `overlap must ${must}`,
+    type: 'value_error',
+  })
 }
 
 /** `ns/name`, or a name in the default namespace, unless the namespace is given apart. */

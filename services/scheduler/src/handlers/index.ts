@@ -7,6 +7,7 @@ import * as schedules from '../store/schedules.ts'
 import * as ticks from '../store/ticks.ts'
 import { historyEntry, scheduleView } from '../views.ts'
 import { create } from './create.ts'
+import { forecast, next } from './forecast.ts'
 import { changing, update } from './update.ts'
 
 const MAX_PAGE = 1_000
@@ -28,8 +29,7 @@ export const handlers = (
   async get({ ref }) {
     const row = await schedules.find(parts.db, ref)
     if (!row) throw notFound('Schedule', ref)
-    const inputs = await schedules.inputs(parts.db, [row.id])
-    return scheduleView(row, inputs.get(row.id))
+    return scheduleView(row, await schedules.inputOf(parts.db, row.id))
   },
 
   async list({ workflow_namespace, workflow_name, active_only, ...page }) {
@@ -41,7 +41,7 @@ export const handlers = (
   update: (request) => update(parts, request),
 
   pause: ({ ref }) =>
-    changing(parts, ref, async (_, row) => (row.status === 'paused' ? row : paused(row))),
+    changing(parts, ref, async (tx, row) => (row.status === 'paused' ? row : paused(tx, row))),
 
   resume: ({ ref }) =>
     changing(parts, ref, async (tx, row) => (row.status === 'active' ? row : resumed(tx, row))),
@@ -67,6 +67,10 @@ export const handlers = (
       total: row.tick_count,
     }
   },
+
+  next: (request) => next(parts, request),
+
+  forecast: (request) => forecast(parts, request),
 
   async reconcile({ workflow_namespace, workflow_name }) {
     await reconcile(workflow_namespace, workflow_name)

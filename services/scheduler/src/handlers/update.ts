@@ -6,6 +6,7 @@ import { firstTick, parseConfig } from '../domain/config.ts'
 import type { Parts } from '../parts.ts'
 import * as schedules from '../store/schedules.ts'
 import { scheduleView } from '../views.ts'
+import { overlapGiven } from './create.ts'
 
 /** Locks a schedule, lets `change` decide, stores what it answers. What it answers unchanged is not touched. */
 export async function changing(
@@ -28,7 +29,8 @@ export async function update(parts: Parts, request: UpdateRequest): Promise<Sche
   const { schedule_config_json, description, input_json, run_as_service_account } = request
   if (schedule_config_json !== undefined)
     firstTick(parseConfig(schedule_config_json), await schedules.clock(parts.db))
-  const given = [schedule_config_json, description, input_json, run_as_service_account]
+  const overlap = overlapGiven(request.overlap, schedule_config_json)
+  const given = [schedule_config_json, description, input_json, run_as_service_account, overlap]
 
   return await changing(parts, request.ref, async (tx, row) => {
     if (given.every((member) => member === undefined)) return row
@@ -38,8 +40,10 @@ export async function update(parts: Parts, request: UpdateRequest): Promise<Sche
     return {
       ...kept,
       description: description ?? row.description,
-      run_as_service_account: run_as_service_account ?? row.run_as_service_account,
+      run_as_service_account: (run_as_service_account ?? row.run_as_service_account) || undefined,
+      overlap: overlap ?? row.overlap,
       changed_by: request.updated_by,
+      changed_by_issuer: request.updated_by_issuer ?? '',
     }
   })
 }

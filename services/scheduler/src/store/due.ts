@@ -1,6 +1,6 @@
 import type { Queries, Tx } from '@windlass/runtime/db'
 import { sql } from '@windlass/runtime/sql'
-import type { Firing } from './ticks.ts'
+import { type Firing, owner } from './ticks.ts'
 
 /** How long until each kind of work is due, in milliseconds; negative when it is, undefined when there is none. */
 export interface Glance {
@@ -10,10 +10,13 @@ export interface Glance {
   purge: boolean
 }
 
-export interface Due extends Omit<Firing, 'nominal_at' | 'execution_id' | 'attempts'> {
+export interface Due
+  extends Omit<Firing, 'nominal_at' | 'execution_id' | 'attempts' | 'queued' | 'until'> {
   schedule_config: string
   anchor_at: Date
   next_run_at: Date
+  /** When its last tick was settled. */
+  released_at: Date | undefined
   now: Date
 }
 
@@ -45,9 +48,8 @@ export const glance = (db: Queries) =>
 export const take = (tx: Tx, limit: number) =>
   tx.rows<Due>(sql`
     select id as schedule_id, workflow_namespace, workflow_name, input_bytes,
-           coalesce(run_as_service_account, changed_by) as run_as,
-           schedule_config, anchor_at, next_run_at, now() as now
-      from schedules
+           ${owner}, overlap, schedule_config, anchor_at, next_run_at, released_at, now() as now
+      from schedules s
      where status = 'active' and not pending and next_run_at <= now()
      order by next_run_at
      limit ${limit}

@@ -1,6 +1,7 @@
 import type { Queries, Tx } from '@windlass/runtime/db'
 import { parseId } from '@windlass/runtime/ids'
 import { sql } from '@windlass/runtime/sql'
+import type { Overlap } from '../domain/overlap.ts'
 
 export interface ScheduleRow {
   id: string
@@ -13,6 +14,8 @@ export interface ScheduleRow {
   schedule_config: string
   run_as_service_account: string | undefined
   changed_by: string
+  changed_by_issuer: string
+  overlap: Overlap
   status: 'active' | 'paused'
   anchor_at: Date
   next_run_at: Date | undefined
@@ -36,6 +39,8 @@ export type NewSchedule = Pick<
   | 'schedule_config'
   | 'run_as_service_account'
   | 'changed_by'
+  | 'changed_by_issuer'
+  | 'overlap'
   | 'anchor_at'
   | 'next_run_at'
 > & { input: string }
@@ -50,8 +55,8 @@ export interface Filter {
 
 const columns = sql`
   id, name, workflow_id, workflow_namespace, workflow_name, description, schedule_type,
-  schedule_config, run_as_service_account, changed_by, status, anchor_at, next_run_at, last_run_at,
-  run_count, failure_count, tick_count, created_at, updated_at`
+  schedule_config, run_as_service_account, changed_by, changed_by_issuer, overlap, status, anchor_at, next_run_at,
+  last_run_at, run_count, failure_count, tick_count, created_at, updated_at`
 
 /** The time by the only clock that decides what is due. */
 export async function clock(db: Queries): Promise<Date> {
@@ -64,12 +69,13 @@ export const insert = (db: Queries, row: NewSchedule) =>
   db.maybe<ScheduleRow>(sql`
     insert into schedules (
       id, name, workflow_id, workflow_namespace, workflow_name, description, schedule_type,
-      schedule_config, input, input_bytes, run_as_service_account, changed_by, anchor_at, next_run_at)
+      schedule_config, input, input_bytes, run_as_service_account, changed_by, changed_by_issuer,
+      overlap, anchor_at, next_run_at)
     values (
       ${row.id}, ${row.name}, ${row.workflow_id}, ${row.workflow_namespace}, ${row.workflow_name},
       ${row.description}, ${row.schedule_type}, ${row.schedule_config}, ${row.input},
       ${Buffer.byteLength(row.input)}, ${row.run_as_service_account}, ${row.changed_by},
-      ${row.anchor_at}, ${row.next_run_at})
+      ${row.changed_by_issuer}, ${row.overlap}, ${row.anchor_at}, ${row.next_run_at})
     on conflict (name) do nothing
     returning ${columns}`)
 
@@ -101,6 +107,21 @@ export async function list(db: Queries, filter: Filter) {
   return { schedules, total: count?.total ?? 0 }
 }
 
+/** Active schedules that will fire again, the next one first: all, or those of these ids. Answers how many there are, and the first of them. */
+export async function upcoming(db: Queries, ids: string[] | undefined, limit: number) {
+  const matching = sql`
+    from schedules
+     where status = 'active' and next_run_at is not null
+       and (${ids === undefined}::boolean or id = any(${ids ?? []}::uuid[]))`
+  const [schedules, [count]] = await Promise.all([
+    db.rows<ScheduleRow>(
+      sql`select ${columns} ${matching} order by next_run_at, id limit ${limit}`,
+    ),
+    db.rows<{ total: number }>(sql`select count(*)::int as total ${matching}`),
+  ])
+  return { schedules, total: count?.total ?? 0 }
+}
+
 /** Stores what a caller or a new version changed. */
 export const save = (tx: Tx, row: ScheduleRow) =>
   tx.maybe<ScheduleRow>(sql`
@@ -108,6 +129,7 @@ export const save = (tx: Tx, row: ScheduleRow) =>
        set workflow_id = ${row.workflow_id}, description = ${row.description},
            schedule_type = ${row.schedule_type}, schedule_config = ${row.schedule_config},
            run_as_service_account = ${row.run_as_service_account}, changed_by = ${row.changed_by},
+           changed_by_issuer = ${row.changed_by_issuer}, overlap = ${row.overlap},
            status = ${row.status}, anchor_at = ${row.anchor_at}, next_run_at = ${row.next_run_at},
            updated_at = now()
      where id = ${row.id}
@@ -125,10 +147,15 @@ export async function remove(tx: Tx, id: string): Promise<boolean> {
   return deleted > 0
 }
 
-/** The input of each schedule that still exists. */
-export async function inputs(db: Queries, ids: string[]): Promise<Map<string, string>> {
+export async function inputOf(db: Queries, id: string): Promise<string | undefined> {
+  const row = await db.maybe<{ input: string }>(sql`select input from schedules where id = ${id}`)
+  return row?.input
+}
+
+/** The input of each of these schedules that is there and active at this moment. */
+export async function activeInputs(db: Queries, ids: string[]): Promise<Map<string, string>> {
   const rows = await db.rows<{ id: string; input: string }>(
-    sql`select id, input from schedules where id = any(${ids}::uuid[])`,
+    sql`select id, input from schedules where id = any(${ids}::uuid[]) and status = 'active'`,
   )
   return new Map(rows.map(({ id, input }) => [id, input]))
 }

@@ -1,5 +1,6 @@
 import type { Queries, Tx } from '@windlass/runtime/db'
 import { sql } from '@windlass/runtime/sql'
+import type { Open, Overlap } from '../domain/overlap.ts'
 
 /** A tick that is to become an execution. */
 export interface Firing {
@@ -9,14 +10,26 @@ export interface Firing {
   workflow_namespace: string
   workflow_name: string
   input_bytes: number
+  /** Whose rights it has, and where that subject is known; empty for nobody in particular. */
   run_as: string
+  run_as_issuer: string
+  overlap: Overlap
   attempts: number
+  /** It waits for earlier ones. */
+  queued: boolean
+  /** When it is too late to submit it, by the monotonic clock of who took it. */
+  until: number
 }
+
+/** Columns of `schedules s` that say whose rights its ticks have. Accounts that can be named are the service's own. */
+export const owner = sql`
+  coalesce(s.run_as_service_account, s.changed_by) as run_as,
+  case when s.run_as_service_account is null then s.changed_by_issuer else 'svc' end as run_as_issuer`
 
 /** What became of a firing. */
 export interface Outcome {
-  firing: Firing
-  status: 'started' | 'failed' | 'skipped'
+  firing: Pick<Firing, 'schedule_id' | 'nominal_at'>
+  status: 'started' | 'failed' | 'skipped' | 'queued'
   /** The version that was run. */
   workflow_id: string | undefined
   state: string | undefined
@@ -37,7 +50,7 @@ export interface Unfinished {
 
 export interface TickRow {
   nominal_at: Date
-  status: 'pending' | 'started' | 'failed' | 'skipped'
+  status: 'pending' | 'queued' | 'started' | 'failed' | 'skipped'
   skipped_from: Date | undefined
   execution_id: string | undefined
   state: string | undefined
@@ -48,6 +61,8 @@ export interface TickRow {
 
 const FIRST_CHECK_SECONDS = 30
 const LAST_CHECK_SECONDS = 3_600
+/** How often the first of those that wait is looked at, in case the end of the one before was not heard. */
+const TURN_SECONDS = 5
 
 /** A firing is one row for ever: a second one for its nominal time cannot be inserted. */
 export const insertFirings = (tx: Tx, firings: Firing[], leaseMs: number) =>
@@ -68,9 +83,15 @@ export const insertSkipped = (tx: Tx, skipped: Skipped[]) =>
                   ${skipped.map((span) => span.last)}::timestamptz[],
                   ${skipped.map((span) => span.reason)}::text[]) as s (schedule_id, first, last, reason)`)
 
+export interface Late extends Omit<Firing, 'until'> {
+  age_ms: number
+  /** Its schedule is. */
+  paused: boolean
+}
+
 /** Firings that were not acknowledged in time, now held by the caller for `leaseMs`. Those of deleted schedules are dropped. */
 export const takeUnacknowledged = (db: Queries, limit: number, leaseMs: number) =>
-  db.rows<Firing & { age_ms: number }>(sql`
+  db.rows<Late>(sql`
     with late as (
       select schedule_id, nominal_at from schedule_ticks
        where retry_at <= now()
@@ -86,19 +107,19 @@ export const takeUnacknowledged = (db: Queries, limit: number, leaseMs: number) 
        returning t.*
     )
     select t.schedule_id, t.nominal_at, t.execution_id, t.attempts,
-           s.workflow_namespace, s.workflow_name, s.input_bytes,
-           coalesce(s.run_as_service_account, s.changed_by) as run_as,
+           s.workflow_namespace, s.workflow_name, s.input_bytes, s.overlap, ${owner},
+           t.status = 'queued' as queued, s.status = 'paused' as paused,
            (extract(epoch from now() - t.nominal_at) * 1000)::float8 as age_ms
       from taken t join schedules s on s.id = t.schedule_id`)
 
-export const postpone = (db: Queries, firings: Firing[], delaysMs: number[]) =>
+export const postpone = (db: Queries, firings: Outcome['firing'][], delaysMs: number[]) =>
   db.run(sql`
     update schedule_ticks t
        set retry_at = now() + p.delay_ms * interval '1 ms'
       from unnest(${firings.map((firing) => firing.schedule_id)}::uuid[],
                   ${firings.map((firing) => firing.nominal_at)}::timestamptz[],
                   ${delaysMs}::float8[]) as p (schedule_id, nominal_at, delay_ms)
-     where t.schedule_id = p.schedule_id and t.nominal_at = p.nominal_at and t.status = 'pending'`)
+     where t.schedule_id = p.schedule_id and t.nominal_at = p.nominal_at and t.status in ('pending', 'queued')`)
 
 /**
  * Settles firings, each once however often it is told, and lets their schedules go on. Schedules are
@@ -118,6 +139,10 @@ export async function acknowledge(tx: Tx, outcomes: Outcome[]): Promise<void> {
         ${outcomes.map(({ error }) => error)}::text[],
         ${outcomes.map(({ started_at }) => started_at)}::timestamptz[]
       ) as o (schedule_id, nominal_at, status, workflow_id, state, error, started_at)
+    ), open as (
+      select o.*, t.status = 'pending' as was_pending
+        from o join schedule_ticks t using (schedule_id, nominal_at)
+       where t.status in ('pending', 'queued')
     ), settled as (
       update schedule_ticks t
          set status = o.status, error = coalesce(t.error, o.error), retry_at = null,
@@ -126,19 +151,66 @@ export async function acknowledge(tx: Tx, outcomes: Outcome[]): Promise<void> {
              skipped_from = case when o.status = 'skipped' then t.nominal_at end,
              check_at = case when o.status = 'started' and t.completed_at is null
                              then now() + ${FIRST_CHECK_SECONDS}::int * interval '1 s' end
-        from o
-       where t.schedule_id = o.schedule_id and t.nominal_at = o.nominal_at and t.status = 'pending'
+        from open o
+       where t.schedule_id = o.schedule_id and t.nominal_at = o.nominal_at
        returning o.*
+    ), summed as (
+      select schedule_id, bool_or(was_pending) as was_pending,
+             (array_agg(workflow_id order by nominal_at desc)
+                filter (where workflow_id is not null))[1] as workflow_id,
+             max(nominal_at) filter (where status = 'started') as last_run_at,
+             count(*) filter (where status = 'started') as runs,
+             count(*) filter (where status = 'failed') as failures
+        from settled group by schedule_id
     )
     update schedules s
-       set pending = false,
-           workflow_id = coalesce(settled.workflow_id, s.workflow_id),
-           last_run_at = case when settled.status = 'started' then settled.nominal_at else s.last_run_at end,
-           run_count = s.run_count + (settled.status = 'started')::int,
-           failure_count = s.failure_count + (settled.status = 'failed')::int
-      from settled
-     where s.id = settled.schedule_id`)
+       set pending = s.pending and not summed.was_pending,
+           released_at = case when summed.was_pending then clock_timestamp() else s.released_at end,
+           workflow_id = coalesce(summed.workflow_id, s.workflow_id),
+           last_run_at = greatest(s.last_run_at, summed.last_run_at),
+           run_count = s.run_count + summed.runs,
+           failure_count = s.failure_count + summed.failures
+      from summed
+     where s.id = summed.schedule_id`)
+  await lookAtFirst(tx, ids)
 }
+
+/** Of the ticks that wait in these locked schedules the first is looked at from time to time, the others not before it is gone. */
+const lookAtFirst = (tx: Tx, schedule_ids: string[]) =>
+  tx.run(sql`
+    update schedule_ticks t
+       set retry_at = now() + ${TURN_SECONDS}::int * interval '1 s'
+      from (select distinct on (schedule_id) schedule_id, nominal_at from schedule_ticks
+             where schedule_id = any(${schedule_ids}::uuid[]) and status = 'queued'
+             order by schedule_id, nominal_at) as first
+     where t.schedule_id = first.schedule_id and t.nominal_at = first.nominal_at
+       and t.retry_at is null`)
+
+interface OpenBefore extends Open {
+  schedule_id: string
+  /** The tick that they are before. */
+  of: Date
+}
+
+/** The earlier ticks of the same schedule that are not over, as last heard, oldest first. */
+export const openBefore = (db: Queries, firings: Firing[]) =>
+  db.rows<OpenBefore>(sql`
+    select t.schedule_id, f.nominal_at as of, t.nominal_at, t.status, t.execution_id, t.state
+      from unnest(${firings.map((firing) => firing.schedule_id)}::uuid[],
+                  ${firings.map((firing) => firing.nominal_at)}::timestamptz[])
+             as f (schedule_id, nominal_at)
+      join schedule_ticks t on t.schedule_id = f.schedule_id and t.nominal_at < f.nominal_at
+     where t.status in ('pending', 'queued')
+        or (t.status = 'started' and t.completed_at is null)
+     order by t.nominal_at`)
+
+/** Leaves out what waits in a locked schedule. */
+export const skipQueued = (tx: Tx, schedule_id: string, reason: string) =>
+  tx.run(sql`
+    update schedule_ticks
+       set status = 'skipped', skipped_from = nominal_at, execution_id = null, retry_at = null,
+           error = ${reason}
+     where schedule_id = ${schedule_id} and status = 'queued'`)
 
 /** Executions that were not heard to finish; the longer they run, the less often they are looked at. */
 export const takeUnfinished = (db: Queries, limit: number) =>
@@ -165,13 +237,20 @@ export interface Finished {
   error: string | undefined
 }
 
-/** Told once or often, before or after the firing was acknowledged. Answers whether the execution is one of ours. */
-export const finish = async (db: Queries, finished: Finished): Promise<boolean> =>
-  (await db.run(sql`
+/** Told once or often, before or after the firing was acknowledged. Answers the schedule, if the execution is one of ours. */
+export const finish = (db: Queries, finished: Finished) =>
+  db.maybe<{ schedule_id: string }>(sql`
     update schedule_ticks
        set state = ${finished.state}, completed_at = coalesce(completed_at, ${finished.completed_at}),
            error = coalesce(error, ${finished.error}), check_at = null
-     where execution_id = ${finished.execution_id}`)) > 0
+     where execution_id = ${finished.execution_id}
+     returning schedule_id`)
+
+/** The first that waits is looked at now. Answers whether any does. */
+export const pokeFirst = async (db: Queries, schedule_id: string): Promise<boolean> =>
+  (await db.run(sql`
+    update schedule_ticks set retry_at = now()
+     where schedule_id = ${schedule_id} and status = 'queued' and retry_at > now()`)) > 0
 
 export const note = (db: Queries, execution_id: string, state: string) =>
   db.run(sql`

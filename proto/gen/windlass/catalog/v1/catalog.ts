@@ -34,6 +34,8 @@ export interface Workflow {
     | undefined;
   /** Subject of the uploader; empty for anonymous. */
   created_by: string;
+  /** Where that subject is known; a subject alone may be somebody else's elsewhere. */
+  created_by_issuer?: string | undefined;
 }
 
 export interface AnalyzeRequest {
@@ -47,6 +49,7 @@ export interface AnalyzeResponse {
 export interface RegisterRequest {
   source: Buffer;
   created_by: string;
+  created_by_issuer?: string | undefined;
 }
 
 export interface RegisterResponse {
@@ -102,6 +105,7 @@ function createBaseWorkflow(): Workflow {
     input_schema_json: "",
     created_at: undefined,
     created_by: "",
+    created_by_issuer: undefined,
   };
 }
 
@@ -145,6 +149,9 @@ export const Workflow: MessageFns<Workflow> = {
     }
     if (message.created_by !== "") {
       writer.uint32(106).string(message.created_by);
+    }
+    if (message.created_by_issuer !== undefined) {
+      writer.uint32(162).string(message.created_by_issuer);
     }
     return writer;
   },
@@ -266,6 +273,14 @@ export const Workflow: MessageFns<Workflow> = {
             message.created_by = reader.string();
             continue;
           }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.created_by_issuer = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -372,7 +387,7 @@ export const AnalyzeResponse: MessageFns<AnalyzeResponse> = {
 };
 
 function createBaseRegisterRequest(): RegisterRequest {
-  return { source: Buffer.alloc(0), created_by: "" };
+  return { source: Buffer.alloc(0), created_by: "", created_by_issuer: undefined };
 }
 
 export const RegisterRequest: MessageFns<RegisterRequest> = {
@@ -382,6 +397,9 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
     }
     if (message.created_by !== "") {
       writer.uint32(18).string(message.created_by);
+    }
+    if (message.created_by_issuer !== undefined) {
+      writer.uint32(162).string(message.created_by_issuer);
     }
     return writer;
   },
@@ -413,6 +431,14 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
             }
 
             message.created_by = reader.string();
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.created_by_issuer = reader.string();
             continue;
           }
         }

@@ -34,6 +34,8 @@ export interface Schedule {
   /** JSON object as the caller gave it. */
   schedule_config_json: string;
   input_json: string;
+  /** `allow`, `skip`, `queue` or `cancel_previous`. */
+  overlap: string;
 }
 
 export interface CreateRequest {
@@ -48,6 +50,12 @@ export interface CreateRequest {
   input_json: string;
   run_as_service_account?: string | undefined;
   created_by: string;
+  /** Where that subject is known; absent for anonymous. */
+  created_by_issuer?:
+    | string
+    | undefined;
+  /** What a tick does while an earlier one's execution runs; absent: as the configuration says, else `allow`. */
+  overlap?: string | undefined;
 }
 
 export interface RefRequest {
@@ -73,9 +81,14 @@ export interface UpdateRequest {
   ref: string;
   schedule_config_json?: string | undefined;
   description?: string | undefined;
-  input_json?: string | undefined;
+  input_json?:
+    | string
+    | undefined;
+  /** Empty: nobody in particular any more. */
   run_as_service_account?: string | undefined;
   updated_by: string;
+  updated_by_issuer?: string | undefined;
+  overlap?: string | undefined;
 }
 
 export interface DeleteResponse {
@@ -105,6 +118,94 @@ export interface HistoryResponse {
   total: number;
 }
 
+export interface NextRequest {
+  ref: string;
+  /** 1 to 1000. */
+  count: number;
+}
+
+export interface Tick {
+  at:
+    | Date
+    | undefined;
+  /** The same moment on the clock of the schedule's zone, RFC 3339 with its offset. */
+  local: string;
+}
+
+/** A change of the clock that a cron schedule would not pass as any other hour. */
+export interface ClockChange {
+  at:
+    | Date
+    | undefined;
+  /** `gap`: times are left out; `fold`: times come twice. */
+  kind: string;
+  timezone: string;
+  /** The times on the clock that are concerned, at most 20. */
+  local_times: string[];
+  /** When it fires for them. */
+  fires_at: Date[];
+}
+
+export interface NextResponse {
+  schedule: Schedule | undefined;
+  timezone: string;
+  ticks: Tick[];
+  clock_changes: ClockChange[];
+}
+
+export interface ForecastRequest {
+  /** 1 to 8784. */
+  hours: number;
+  /** Ticks to list, 1 to 10000. */
+  limit: number;
+  /** Only these schedules, by id; with `all` every one. */
+  ids: string[];
+  all: boolean;
+}
+
+export interface ForecastTick {
+  at: Date | undefined;
+  schedule_id: string;
+}
+
+/** A schedule that fires within the time, and what is worth knowing of it. */
+export interface ForecastSchedule {
+  schedule_id: string;
+  name: string;
+  workflow_namespace: string;
+  workflow_name: string;
+  timezone: string;
+  /** Ticks of it that are listed. */
+  listed: number;
+  /** It fires too often to list every tick: those after `listed_until` are left out. */
+  listed_until: Date | undefined;
+  clock_changes: ClockChange[];
+}
+
+/** A moment at which several schedules fire. */
+export interface Clash {
+  at: Date | undefined;
+  count: number;
+  /** At most 20 of them. */
+  schedule_ids: string[];
+  /** Workflows, as `namespace/name`, that more than one of them starts. */
+  workflows: string[];
+}
+
+export interface ForecastResponse {
+  from: Date | undefined;
+  to: Date | undefined;
+  ticks: ForecastTick[];
+  schedules: ForecastSchedule[];
+  /** The largest first, at most 100. */
+  clashes: Clash[];
+  /** Active schedules that were asked for and looked at, of all that were asked for. */
+  looked_at: number;
+  active: number;
+  /** Ticks after this moment are not listed, since there were too many; absent: all are. */
+  complete_until: Date | undefined;
+}
+
 export interface ReconcileRequest {
   workflow_namespace: string;
   workflow_name: string;
@@ -132,6 +233,7 @@ function createBaseSchedule(): Schedule {
     run_as_service_account: undefined,
     schedule_config_json: "",
     input_json: "",
+    overlap: "",
   };
 }
 
@@ -187,6 +289,9 @@ export const Schedule: MessageFns<Schedule> = {
     }
     if (message.input_json !== "") {
       writer.uint32(138).string(message.input_json);
+    }
+    if (message.overlap !== "") {
+      writer.uint32(146).string(message.overlap);
     }
     return writer;
   },
@@ -340,6 +445,14 @@ export const Schedule: MessageFns<Schedule> = {
             message.input_json = reader.string();
             continue;
           }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.overlap = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -363,6 +476,8 @@ function createBaseCreateRequest(): CreateRequest {
     input_json: "",
     run_as_service_account: undefined,
     created_by: "",
+    created_by_issuer: undefined,
+    overlap: undefined,
   };
 }
 
@@ -391,6 +506,12 @@ export const CreateRequest: MessageFns<CreateRequest> = {
     }
     if (message.created_by !== "") {
       writer.uint32(66).string(message.created_by);
+    }
+    if (message.created_by_issuer !== undefined) {
+      writer.uint32(74).string(message.created_by_issuer);
+    }
+    if (message.overlap !== undefined) {
+      writer.uint32(82).string(message.overlap);
     }
     return writer;
   },
@@ -470,6 +591,22 @@ export const CreateRequest: MessageFns<CreateRequest> = {
             }
 
             message.created_by = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.created_by_issuer = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.overlap = reader.string();
             continue;
           }
         }
@@ -686,6 +823,8 @@ function createBaseUpdateRequest(): UpdateRequest {
     input_json: undefined,
     run_as_service_account: undefined,
     updated_by: "",
+    updated_by_issuer: undefined,
+    overlap: undefined,
   };
 }
 
@@ -708,6 +847,12 @@ export const UpdateRequest: MessageFns<UpdateRequest> = {
     }
     if (message.updated_by !== "") {
       writer.uint32(50).string(message.updated_by);
+    }
+    if (message.updated_by_issuer !== undefined) {
+      writer.uint32(58).string(message.updated_by_issuer);
+    }
+    if (message.overlap !== undefined) {
+      writer.uint32(66).string(message.overlap);
     }
     return writer;
   },
@@ -771,6 +916,22 @@ export const UpdateRequest: MessageFns<UpdateRequest> = {
             }
 
             message.updated_by = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.updated_by_issuer = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.overlap = reader.string();
             continue;
           }
         }
@@ -1088,6 +1249,768 @@ export const HistoryResponse: MessageFns<HistoryResponse> = {
   },
 };
 
+function createBaseNextRequest(): NextRequest {
+  return { ref: "", count: 0 };
+}
+
+export const NextRequest: MessageFns<NextRequest> = {
+  encode(message: NextRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.ref !== "") {
+      writer.uint32(10).string(message.ref);
+    }
+    if (message.count !== 0) {
+      writer.uint32(16).int32(message.count);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NextRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNextRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.ref = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.count = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTick(): Tick {
+  return { at: undefined, local: "" };
+}
+
+export const Tick: MessageFns<Tick> = {
+  encode(message: Tick, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.at !== undefined) {
+      Timestamp.encode(toTimestamp(message.at), writer.uint32(10).fork()).join();
+    }
+    if (message.local !== "") {
+      writer.uint32(18).string(message.local);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Tick {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTick();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.local = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseClockChange(): ClockChange {
+  return { at: undefined, kind: "", timezone: "", local_times: [], fires_at: [] };
+}
+
+export const ClockChange: MessageFns<ClockChange> = {
+  encode(message: ClockChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.at !== undefined) {
+      Timestamp.encode(toTimestamp(message.at), writer.uint32(10).fork()).join();
+    }
+    if (message.kind !== "") {
+      writer.uint32(18).string(message.kind);
+    }
+    if (message.timezone !== "") {
+      writer.uint32(26).string(message.timezone);
+    }
+    for (const v of message.local_times) {
+      writer.uint32(34).string(v!);
+    }
+    for (const v of message.fires_at) {
+      Timestamp.encode(toTimestamp(v!), writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClockChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClockChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.timezone = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.local_times.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.fires_at.push(fromTimestamp(Timestamp.decode(reader, reader.uint32())));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNextResponse(): NextResponse {
+  return { schedule: undefined, timezone: "", ticks: [], clock_changes: [] };
+}
+
+export const NextResponse: MessageFns<NextResponse> = {
+  encode(message: NextResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.schedule !== undefined) {
+      Schedule.encode(message.schedule, writer.uint32(10).fork()).join();
+    }
+    if (message.timezone !== "") {
+      writer.uint32(18).string(message.timezone);
+    }
+    for (const v of message.ticks) {
+      Tick.encode(v!, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.clock_changes) {
+      ClockChange.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): NextResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNextResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.schedule = Schedule.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.timezone = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.ticks.push(Tick.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.clock_changes.push(ClockChange.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseForecastRequest(): ForecastRequest {
+  return { hours: 0, limit: 0, ids: [], all: false };
+}
+
+export const ForecastRequest: MessageFns<ForecastRequest> = {
+  encode(message: ForecastRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.hours !== 0) {
+      writer.uint32(8).int32(message.hours);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(16).int32(message.limit);
+    }
+    for (const v of message.ids) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.all !== false) {
+      writer.uint32(32).bool(message.all);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForecastRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForecastRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.hours = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.ids.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.all = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseForecastTick(): ForecastTick {
+  return { at: undefined, schedule_id: "" };
+}
+
+export const ForecastTick: MessageFns<ForecastTick> = {
+  encode(message: ForecastTick, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.at !== undefined) {
+      Timestamp.encode(toTimestamp(message.at), writer.uint32(10).fork()).join();
+    }
+    if (message.schedule_id !== "") {
+      writer.uint32(18).string(message.schedule_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForecastTick {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForecastTick();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.schedule_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseForecastSchedule(): ForecastSchedule {
+  return {
+    schedule_id: "",
+    name: "",
+    workflow_namespace: "",
+    workflow_name: "",
+    timezone: "",
+    listed: 0,
+    listed_until: undefined,
+    clock_changes: [],
+  };
+}
+
+export const ForecastSchedule: MessageFns<ForecastSchedule> = {
+  encode(message: ForecastSchedule, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.schedule_id !== "") {
+      writer.uint32(10).string(message.schedule_id);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.workflow_namespace !== "") {
+      writer.uint32(26).string(message.workflow_namespace);
+    }
+    if (message.workflow_name !== "") {
+      writer.uint32(34).string(message.workflow_name);
+    }
+    if (message.timezone !== "") {
+      writer.uint32(42).string(message.timezone);
+    }
+    if (message.listed !== 0) {
+      writer.uint32(48).int32(message.listed);
+    }
+    if (message.listed_until !== undefined) {
+      Timestamp.encode(toTimestamp(message.listed_until), writer.uint32(58).fork()).join();
+    }
+    for (const v of message.clock_changes) {
+      ClockChange.encode(v!, writer.uint32(66).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForecastSchedule {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForecastSchedule();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.schedule_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.workflow_namespace = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.workflow_name = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.timezone = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.listed = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.listed_until = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.clock_changes.push(ClockChange.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseClash(): Clash {
+  return { at: undefined, count: 0, schedule_ids: [], workflows: [] };
+}
+
+export const Clash: MessageFns<Clash> = {
+  encode(message: Clash, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.at !== undefined) {
+      Timestamp.encode(toTimestamp(message.at), writer.uint32(10).fork()).join();
+    }
+    if (message.count !== 0) {
+      writer.uint32(16).int32(message.count);
+    }
+    for (const v of message.schedule_ids) {
+      writer.uint32(26).string(v!);
+    }
+    for (const v of message.workflows) {
+      writer.uint32(34).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Clash {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClash();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.count = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.schedule_ids.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.workflows.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseForecastResponse(): ForecastResponse {
+  return {
+    from: undefined,
+    to: undefined,
+    ticks: [],
+    schedules: [],
+    clashes: [],
+    looked_at: 0,
+    active: 0,
+    complete_until: undefined,
+  };
+}
+
+export const ForecastResponse: MessageFns<ForecastResponse> = {
+  encode(message: ForecastResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.from !== undefined) {
+      Timestamp.encode(toTimestamp(message.from), writer.uint32(10).fork()).join();
+    }
+    if (message.to !== undefined) {
+      Timestamp.encode(toTimestamp(message.to), writer.uint32(18).fork()).join();
+    }
+    for (const v of message.ticks) {
+      ForecastTick.encode(v!, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.schedules) {
+      ForecastSchedule.encode(v!, writer.uint32(34).fork()).join();
+    }
+    for (const v of message.clashes) {
+      Clash.encode(v!, writer.uint32(42).fork()).join();
+    }
+    if (message.looked_at !== 0) {
+      writer.uint32(48).int32(message.looked_at);
+    }
+    if (message.active !== 0) {
+      writer.uint32(56).int64(message.active);
+    }
+    if (message.complete_until !== undefined) {
+      Timestamp.encode(toTimestamp(message.complete_until), writer.uint32(66).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForecastResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForecastResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.from = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.to = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.ticks.push(ForecastTick.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.schedules.push(ForecastSchedule.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.clashes.push(Clash.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.looked_at = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.active = longToNumber(reader.int64());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.complete_until = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseReconcileRequest(): ReconcileRequest {
   return { workflow_namespace: "", workflow_name: "" };
 }
@@ -1255,6 +2178,26 @@ export const SchedulerService = {
     responseSerialize: (value: HistoryResponse): Buffer => Buffer.from(HistoryResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): HistoryResponse => HistoryResponse.decode(value),
   },
+  /** The ticks to come of one schedule, as if it were active. */
+  next: {
+    path: "/windlass.scheduler.v1.Scheduler/Next" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: NextRequest): Buffer => Buffer.from(NextRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): NextRequest => NextRequest.decode(value),
+    responseSerialize: (value: NextResponse): Buffer => Buffer.from(NextResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): NextResponse => NextResponse.decode(value),
+  },
+  /** What will fire when, over all active schedules or some. */
+  forecast: {
+    path: "/windlass.scheduler.v1.Scheduler/Forecast" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ForecastRequest): Buffer => Buffer.from(ForecastRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ForecastRequest => ForecastRequest.decode(value),
+    responseSerialize: (value: ForecastResponse): Buffer => Buffer.from(ForecastResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ForecastResponse => ForecastResponse.decode(value),
+  },
   /**
    * Brings the declared schedule of a workflow up to date with its latest version. Events do so
    * too, a little later; who changed a workflow asks so that its own answer includes the schedule.
@@ -1279,6 +2222,10 @@ export interface SchedulerServer extends UntypedServiceImplementation {
   resume: handleUnaryCall<RefRequest, Schedule>;
   delete: handleUnaryCall<RefRequest, DeleteResponse>;
   history: handleUnaryCall<HistoryRequest, HistoryResponse>;
+  /** The ticks to come of one schedule, as if it were active. */
+  next: handleUnaryCall<NextRequest, NextResponse>;
+  /** What will fire when, over all active schedules or some. */
+  forecast: handleUnaryCall<ForecastRequest, ForecastResponse>;
   /**
    * Brings the declared schedule of a workflow up to date with its latest version. Events do so
    * too, a little later; who changed a workflow asks so that its own answer includes the schedule.

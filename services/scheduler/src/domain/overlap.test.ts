@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { MAX_QUEUED, type Open, OVERLAPS, onOverlap } from './overlap.ts'
+
+const open = (status: Open['status'], second = 0): Open => ({
+  nominal_at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)),
+  status,
+  execution_id: `${second}`.padStart(32, '0'),
+  state: status === 'started' ? 'RUNNING' : undefined,
+})
+
+test.each(OVERLAPS)('with nothing before it a tick starts: %s', (overlap) => {
+  expect(onOverlap(overlap, [])).toEqual({ do: 'start' })
+})
+
+test('ticks start beside one another unless something else is said', () => {
+  expect(onOverlap('allow', [open('started')])).toEqual({ do: 'start' })
+})
+
+test('skip leaves the tick out and names what still runs', () => {
+  expect(onOverlap('skip', [open('started')])).toEqual({
+    do: 'skip',
+    reason: `overlap: the execution ${'0'.repeat(32)} of 2026-01-01T00:00:00.000Z is still RUNNING`,
+  })
+})
+
+test('queue waits behind all that is open, up to a limit', () => {
+  const queue = Array.from({ length: MAX_QUEUED }, (_, i) => open('queued', i + 1))
+  expect(onOverlap('queue', [open('started'), ...queue.slice(1)])).toEqual({
+    do: 'wait',
+    cancel: [],
+    replace: [],
+  })
+  expect(onOverlap('queue', [open('started'), ...queue])).toMatchObject({ do: 'skip' })
+})
+
+test('cancel_previous cancels what runs, takes the place of what waits, and waits itself', () => {
+  expect(onOverlap('cancel_previous', [open('started'), open('queued', 1)])).toEqual({
+    do: 'wait',
+    cancel: [open('started')],
+    replace: [open('queued', 1)],
+  })
+})

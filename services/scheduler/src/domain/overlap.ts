@@ -1,0 +1,43 @@
+/** What a tick does while the execution of an earlier one of its schedule runs. */
+export const OVERLAPS = ['allow', 'skip', 'queue', 'cancel_previous'] as const
+export type Overlap = (typeof OVERLAPS)[number]
+
+export const isOverlap = (value: unknown): value is Overlap =>
+  (OVERLAPS as readonly unknown[]).includes(value)
+
+/** How many ticks of one schedule may wait for their turn. */
+export const MAX_QUEUED = 100
+
+/** An earlier tick of the same schedule that is not over. */
+export interface Open {
+  nominal_at: Date
+  status: 'pending' | 'queued' | 'started'
+  execution_id: string
+  state: string | undefined
+}
+
+export type Verdict =
+  | { do: 'start' }
+  | { do: 'skip'; reason: string }
+  /** Wait for the earlier ones; meanwhile cancel these executions and drop these waiting ticks. */
+  | { do: 'wait'; cancel: Open[]; replace: Open[] }
+
+/** What becomes of a tick before which these are open, oldest first. */
+export function onOverlap(overlap: Overlap, open: readonly Open[]): Verdict {
+  const [first] = open
+  if (overlap === 'allow' || !first) return { do: 'start' }
+  if (overlap === 'skip') return { do: 'skip', reason: stillRuns(first) }
+  const waiting = open.filter(({ status }) => status === 'queued')
+  if (overlap === 'cancel_previous') {
+    const running = open.filter(({ status }) => status === 'started')
+    return { do: 'wait', cancel: running, replace: waiting }
+  }
+  if (waiting.length >= MAX_QUEUED)
+    return { do: 'skip', reason: `overlap: ${MAX_QUEUED} ticks are waiting already` }
+  return { do: 'wait', cancel: [], replace: [] }
+}
+
+export const REPLACED = 'overlap: a later tick took its place'
+
+const stillRuns = ({ nominal_at, execution_id, state }: Open) =>
+  `overlap: the execution ${execution_id} of ${nominal_at.toISOString()} is still ${state ?? 'being started'}`

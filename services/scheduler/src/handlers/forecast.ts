@@ -1,0 +1,88 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type {
+  ForecastRequest,
+  ForecastResponse,
+  ForecastSchedule,
+  NextRequest,
+  NextResponse,
+} from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { notFound } from '@windlass/runtime/faults'
+import { clashesOf, type Due } from '../domain/clashes.ts'
+import { clockChanges } from '../domain/clock-changes.ts'
+import { timezoneIn } from '../domain/config.ts'
+import { ticksOf } from '../domain/recurrence.ts'
+import { localText } from '../domain/zone.ts'
+import type { Parts } from '../parts.ts'
+import { clockworkOf } from '../recurrences.ts'
+import * as schedules from '../store/schedules.ts'
+import { scheduleView } from '../views.ts'
+
+const HOUR_MS = 3_600_000
+const MAX_HOURS = 8_784
+const MAX_COUNT = 1_000
+const MAX_LISTED = 10_000
+const MAX_SCHEDULES = 1_000
+/** What one forecast may compute, so that it is answered within a second or so. */
+const MAX_COMPUTED = 20_000
+/** How many ticks of one schedule are listed at most, so that a frequent one does not hide the others. */
+const MAX_OF_ONE = 200
+const END_OF_TIME = new Date(8.64e15)
+
+const bounded = (given: number, max: number) => Math.min(Math.max(given, 1), max)
+
+/** The ticks to come of one schedule, paused or not. Faults: `not_found`. */
+export async function next({ db }: Parts, { ref, count }: NextRequest): Promise<NextResponse> {
+  const row = await schedules.find(db, ref)
+  if (!row) throw notFound('Schedule', ref)
+  const now = await schedules.clock(db)
+  const clockwork = clockworkOf(row)
+  const timezone = timezoneIn(row.schedule_config)
+  const ticks = ticksOf(clockwork, now, END_OF_TIME, bounded(count, MAX_COUNT))
+  return {
+    schedule: scheduleView(row),
+    timezone,
+    ticks: ticks.map((at) => ({ at, local: localText(timezone, at) })),
+    clock_changes: clockChanges(clockwork, now, soonAfter(now, ticks.at(-1))),
+  }
+}
+
+/** A clock change is told of for a year at most, however far the ticks reach. */
+const soonAfter = (now: Date, last: Date | undefined) =>
+  new Date(Math.min(last?.getTime() ?? now.getTime(), now.getTime() + MAX_HOURS * HOUR_MS))
+
+/** What fires in the hours to come. Lets other work through between one schedule and the next. */
+export async function forecast({ db }: Parts, request: ForecastRequest): Promise<ForecastResponse> {
+  const from = await schedules.clock(db)
+  const to = new Date(from.getTime() + bounded(request.hours, MAX_HOURS) * HOUR_MS)
+  const ids = request.all ? undefined : request.ids
+  const { schedules: rows, total } = await schedules.upcoming(db, ids, MAX_SCHEDULES)
+  const maxOfOne = bounded(Math.floor(MAX_COMPUTED / Math.max(rows.length, 1)), MAX_OF_ONE)
+  const listed: ForecastSchedule[] = []
+  const ticks: Due[] = []
+  for (const row of rows) {
+    await turn()
+    const clockwork = clockworkOf(row)
+    const own = ticksOf(clockwork, from, to, maxOfOne + 1)
+    const isCut = own.length > maxOfOne
+    if (isCut) own.pop()
+    if (own.length === 0) continue
+    const { id: schedule_id, name, workflow_namespace, workflow_name } = row
+    const workflow = `${workflow_namespace}/${workflow_name}`
+    for (const at of own) ticks.push({ at, schedule_id, workflow })
+    listed.push({
+      ...{ schedule_id, name, workflow_namespace, workflow_name },
+      timezone: timezoneIn(row.schedule_config),
+      listed: own.length,
+      listed_until: isCut ? own.at(-1) : undefined,
+      clock_changes: clockChanges(clockwork, from, to),
+    })
+  }
+  ticks.sort((a, b) => a.at.getTime() - b.at.getTime())
+  const shown = ticks.slice(0, bounded(request.limit, MAX_LISTED))
+  return {
+    ...{ from, to, schedules: listed, looked_at: rows.length, active: total },
+    ticks: shown.map(({ at, schedule_id }) => ({ at, schedule_id })),
+    clashes: clashesOf(ticks),
+    complete_until: shown.length < ticks.length ? shown.at(-1)?.at : undefined,
+  }
+}

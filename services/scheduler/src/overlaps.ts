@@ -1,0 +1,66 @@
+import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
+import { type Open, onOverlap, REPLACED } from './domain/overlap.ts'
+import { record } from './outcomes.ts'
+import type { Parts } from './parts.ts'
+import { queued, skipped } from './settled.ts'
+import * as ticks from './store/ticks.ts'
+
+const CANCEL_MS = 8_000
+const LOOK_UP_BATCH = 50
+
+/**
+ * Sorts firings by what is open before them: answers what became of those that may not start now;
+ * the others may. Whether an execution still runs is asked, not believed. Throws when that cannot be known.
+ */
+export async function holdBack(parts: Parts, firings: ticks.Firing[]): Promise<ticks.Outcome[]> {
+  const careful = firings.filter(({ overlap }) => overlap !== 'allow')
+  if (careful.length === 0) return []
+  const open = await stillOpen(parts, await ticks.openBefore(parts.db, careful))
+  const outcomes: ticks.Outcome[] = []
+  for (const firing of careful) {
+    const before = open.filter(
+      ({ schedule_id, of }) => schedule_id === firing.schedule_id && +of === +firing.nominal_at,
+    )
+    const verdict = onOverlap(firing.overlap, before)
+    if (verdict.do === 'start') continue
+    if (verdict.do === 'skip') {
+      outcomes.push(skipped(firing, verdict.reason))
+      continue
+    }
+    if (verdict.cancel.length > 0) await cancel(parts, firing, verdict.cancel)
+    const { schedule_id } = firing
+    const replaced = verdict.replace.map(({ nominal_at }) => ({ schedule_id, nominal_at }))
+    outcomes.push(...replaced.map((tick) => skipped(tick, REPLACED)), queued(firing))
+  }
+  return outcomes
+}
+
+type OpenBefore = Awaited<ReturnType<typeof ticks.openBefore>>
+
+async function stillOpen(parts: Parts, open: OpenBefore): Promise<OpenBefore> {
+  const started = open.filter(({ status }) => status === 'started')
+  const ids = [...new Set(started.map(({ execution_id }) => execution_id))]
+  const running = new Map<string, string>()
+  for (let i = 0; i < ids.length; i += LOOK_UP_BATCH)
+    for (const { execution_id, state } of (
+      await record(parts, ids.slice(i, i + LOOK_UP_BATCH))
+    ).values())
+      running.set(execution_id, state)
+  return open
+    .filter(({ status, execution_id }) => status !== 'started' || running.has(execution_id))
+    .map((tick) => ({ ...tick, state: running.get(tick.execution_id) }))
+}
+
+/** Asked again at each look, so that a call that was lost does no harm; one that has ended refuses, which is as good. */
+async function cancel({ executions, log }: Parts, { run_as }: ticks.Firing, running: Open[]) {
+  const commands = running.map(
+    ({ execution_id }): Command => ({
+      execution_id,
+      with_log: false,
+      body: { $case: 'cancel', value: { cancelled_by: run_as } },
+    }),
+  )
+  await executions.submit({ commands }, { timeoutMs: CANCEL_MS }).catch((error: unknown) => {
+    log.warn({ err: error, commands: commands.length }, 'cannot cancel earlier executions yet')
+  })
+}
