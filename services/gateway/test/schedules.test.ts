@@ -124,3 +124,67 @@ test('schedules are listed as an array, and their history as a page', async () =
     message: "Schedule 'nightly' deleted successfully",
   })
 })
+
+test('next and forecast pass on what the scheduler works out', async () => {
+  const asked: unknown[] = []
+  const at = new Date('2026-03-08T07:00:00Z')
+  const change = {
+    at,
+    kind: 'gap',
+    timezone: 'America/New_York',
+    local_times: ['2026-03-08T02:30:00'],
+    fires_at: [at],
+  }
+  const made = await world({
+    scheduler: {
+      get: async () => SCHEDULE,
+      async next(request) {
+        asked.push(request)
+        const ticks = [{ at, local: '2026-03-08T03:00:00-04:00' }]
+        return { schedule: SCHEDULE, timezone: 'America/New_York', ticks, clock_changes: [change] }
+      },
+      async forecast(request) {
+        asked.push(request)
+        const clash = { at, count: 2, schedule_ids: ['a', 'b'], workflows: ['n/w'] }
+        return {
+          ...FORECAST,
+          from: at,
+          to: at,
+          ticks: [{ at, schedule_id: 'a' }],
+          clashes: [clash],
+        }
+      },
+    },
+  })
+  const told = { ...change, at: at.toISOString(), fires_at: [at.toISOString()] }
+  expect(await get(made, '/schedules/nightly%20run/next?count=3')).toEqual({
+    schedule_id: SCHEDULE.id,
+    name: 'nightly run',
+    status: 'active',
+    timezone: 'America/New_York',
+    next: [{ at: '2026-03-08T07:00:00.000Z', local: '2026-03-08T03:00:00-04:00' }],
+    clock_changes: [told],
+  })
+  expect(await get(made, '/schedules/forecast')).toMatchObject({
+    from: at.toISOString(),
+    complete_until: null,
+    ticks: [{ at: at.toISOString(), schedule_id: 'a' }],
+    clashes: [{ count: 2, workflows: ['n/w'] }],
+  })
+  expect(asked).toEqual([
+    { ref: SCHEDULE.id, count: 3 },
+    { hours: 168, limit: 1_000, all: true, ids: [] },
+  ])
+  for (const wrong of [
+    '/schedules/forecast?hours=0',
+    '/schedules/forecast?hours=8785',
+    '/schedules/forecast?hours=x',
+    '/schedules/forecast?limit=10001',
+    '/schedules/a/next?count=0',
+    '/schedules/a/next?count=1001',
+  ])
+    expect((await made.call('GET', wrong)).status, wrong).toBe(422)
+  expect(asked).toHaveLength(2)
+})
+
+const FORECAST = { schedules: [], looked_at: 0, active: 0, complete_until: undefined }

@@ -1,13 +1,13 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Command, Result } from '@windlass/proto/windlass/executions/v1/executions'
-import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
+import type { Latest } from '@windlass/runtime/permissions'
 import { chunksOf } from './domain/chunks.ts'
 import { retryMs } from './domain/retry.ts'
 import { SUBMIT_MS } from './lease.ts'
 import { holdBack } from './overlaps.ts'
 import type { Parts } from './parts.ts'
-import { accountKey, refusalOf, standingOf } from './rights.ts'
+import { accountKey, refusalOf, type Standing, standingOf } from './rights.ts'
 import { failed, skipped, started } from './settled.ts'
 import * as schedules from './store/schedules.ts'
 import * as ticks from './store/ticks.ts'
@@ -72,20 +72,46 @@ async function judge(
     eachOnce(firings, workflowKey, (firing) => latestOf(parts, firing)),
     eachOnce(firings, accountKey, (firing) => standingOf(parts, firing)),
   ])
-  return firings.flatMap((firing) => {
+  const refusals = new Map<string, Promise<string | undefined>>()
+  const allowed: Ready[] = []
+  for (const firing of firings) {
     const workflow = workflows.get(workflowKey(firing))
-    const account = accounts.get(accountKey(firing))
-    if (!workflow) return []
-    if (workflow instanceof Fault) {
-      outcomes.push(failed(firing, workflow.message))
-      return []
+    if (workflow instanceof Fault) outcomes.push(failed(firing, workflow.message))
+    if (!workflow || workflow instanceof Fault) continue
+    const key = `${accountKey(firing)} ${workflowKey(firing)}`
+    const refusal = refusals.get(key) ?? refusalFor(parts, { firing, workflow }, accounts)
+    refusals.set(key, refusal)
+    try {
+      const reason = await refusal
+      if (reason === undefined) allowed.push({ firing, workflow })
+      else outcomes.push(skipped(firing, reason))
+    } catch (error) {
+      parts.log.warn(
+        { err: error, workflow: workflowKey(firing) },
+        'cannot tell yet who may run it',
+      )
     }
-    if (account instanceof Fault) return []
-    const refusal = parts.principals && refusalOf(firing, account as Account | undefined, workflow)
-    if (refusal === undefined) return [{ firing, workflow }]
-    outcomes.push(skipped(firing, refusal))
-    return []
-  })
+  }
+  return allowed
+}
+
+/** Why the account of a firing may not run its workflow, if it may not. Throws when that cannot be known now. */
+async function refusalFor(
+  { principals, catalog }: Parts,
+  { firing, workflow }: Ready,
+  accounts: Map<string, Standing>,
+): Promise<string | undefined> {
+  if (!principals) return undefined
+  const account = accounts.get(accountKey(firing))
+  if (account instanceof Fault) throw account
+  const latest: Latest = (namespace, name) =>
+    catalog
+      .resolve({ namespace, name, version: 0 }, { timeoutMs: RESOLVE_MS })
+      .catch((error: unknown) => {
+        if (error instanceof Fault && error.kind === 'not_found') return undefined
+        throw error
+      })
+  return refusalOf(firing, account, { workflow, latest })
 }
 
 /** Asks once for each key, a few at a time. */

@@ -1,7 +1,7 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
-import { missingToRun } from '@windlass/runtime/permissions'
+import { type Latest, missingToRun } from '@windlass/runtime/permissions'
 import type { Parts } from './parts.ts'
 import type { Firing } from './store/ticks.ts'
 
@@ -30,15 +30,15 @@ export async function standingOf(
 }
 
 /** Why this account may not run the workflow, if it may not. */
-export function refusalOf(
+export async function refusalOf(
   { run_as, workflow_namespace, workflow_name }: Firing,
   account: Account | undefined,
-  workflow: Workflow,
-): string | undefined {
+  { workflow, latest }: { workflow: Workflow; latest: Latest },
+): Promise<string | undefined> {
   if (run_as === '') return `not allowed: the schedule is ${NOBODY}`
   if (!account?.principal) return `not allowed: there is no '${run_as}' any more`
   if (!account.principal.enabled) return `not allowed: '${run_as}' is disabled`
-  const missing = missingToRun(account.permissions, workflow)
+  const missing = await missingToRun(account.permissions, workflow, latest)
   if (missing.length === 0) return undefined
   const needs = missing.map((permission) => `'${permission}'`).join(', ')
   return `not allowed: '${run_as}' may not run ${workflow_namespace}/${workflow_name}: requires ${needs}`

@@ -2,7 +2,7 @@ import { mayDecideCall, mayDecideTask, mayListApprovals, mayReadApprovals } from
 import { bootstrap } from './bootstrap.ts'
 import { mayReadConfigs } from './config.ts'
 import type { AccessRule, Asked } from './rule.ts'
-import { mayReadSchedule } from './schedule.ts'
+import { mayForecast, mayReadSchedule } from './schedule.ts'
 import { ownWorker } from './worker.ts'
 import { mayRegister, mayResume, mayRun, seesReadable } from './workflow.ts'
 
@@ -15,6 +15,7 @@ export const rules = {
   'may register': mayRegister,
   'sees readable': seesReadable,
   'may read schedule': mayReadSchedule,
+  'may forecast': mayForecast,
   'may read configs': mayReadConfigs,
   'may list approvals': mayListApprovals,
   'may read approvals': mayReadApprovals,

@@ -1,5 +1,8 @@
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
-import { demand, may, refusal } from './caller.ts'
+import { Fault } from '@windlass/runtime/faults'
+import { schedulesIn } from '../domain/permissions.ts'
+import type { Services } from '../services.ts'
+import { type Caller, demand, may, refusal } from './caller.ts'
 import { type Asked, rule } from './rule.ts'
 import { ifNotFound } from './workflow.ts'
 
@@ -19,3 +22,37 @@ export const mayReadSchedule = rule({
     return asked
   },
 })
+
+/** The schedules that the caller may read: all, or these. */
+export interface Readable {
+  all: boolean
+  ids: string[]
+}
+
+export const mayForecast = rule({
+  summary: 'schedule:*:read, or schedule:<id>:read; other schedules are left out',
+  for: 'people',
+  asks: ['schedule:*:read'],
+  async admit({ caller }: Asked<unknown>): Promise<Readable> {
+    if (may(caller, 'schedule:*:read')) return { all: true, ids: [] }
+    const ids = schedulesIn(caller.permissions ?? [])
+    if (ids.length === 0) demand(caller, 'schedule:*:read')
+    return { all: false, ids }
+  },
+})
+
+const ISSUER = 'svc'
+
+/** Refuses an account to run as that the caller may not name, or that cannot run anything. */
+export async function checkAccount(
+  caller: Caller,
+  { principals }: Services,
+  subject: string,
+): Promise<void> {
+  const isItself = caller.subject === subject && caller.issuer === ISSUER
+  if (!isItself) demand(caller, 'admin:principals:manage')
+  const account = await principals.get({ subject, external_issuer: ISSUER }).catch(ifNotFound)
+  if (account?.type !== 'service_account')
+    throw new Fault('invalid', `Service account '${subject}' not found`)
+  if (!account.enabled) throw new Fault('invalid', `Service account '${subject}' is disabled`)
+}

@@ -1,7 +1,7 @@
 import { permits } from '@windlass/runtime/permissions'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readableScopes } from './permissions.ts'
+import { readableScopes, schedulesIn } from './permissions.ts'
 
 test('a workflow is in a readable scope exactly when its read permission is covered', () => {
   const part = fc.constantFrom('workflow', 'a', 'x', 'read', '*')
@@ -18,4 +18,14 @@ test('a workflow is in a readable scope exactly when its read permission is cove
     }),
     { numRuns: 2_000 },
   )
+})
+
+test.each([
+  [[], []],
+  [[`schedule:${'a'.repeat(32)}:read`], ['a'.repeat(32)]],
+  [[`schedule:${'a'.repeat(32)}:*`, `schedule:${'a'.repeat(32)}:read`], ['a'.repeat(32)]],
+  [[`schedule:${'a'.repeat(32)}:manage`, `workflow:${'a'.repeat(32)}:read`], []],
+  [['schedule:nightly:read', 'schedule:*:read', 'schedule'], []],
+])('the schedules that %j names are %j', (granted, ids) => {
+  expect(schedulesIn(granted)).toEqual(ids)
 })

@@ -1,5 +1,5 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
-import { type Latest, metadataOf, neededToRun } from '@windlass/runtime/permissions'
+import { type Latest, metadataOf, neededToRun, permits } from '@windlass/runtime/permissions'
 
 /** The workflows that these permissions let one read; `*` stands for every namespace or name. */
 export function readableScopes(granted: readonly string[]): { namespace: string; name: string }[] {
@@ -12,6 +12,15 @@ export function readableScopes(granted: readonly string[]): { namespace: string;
     const reads = ['workflow', '*'].includes(resource) && ['read', '*'].includes(verb)
     return reads ? [{ namespace, name }] : []
   })
+}
+
+/** The ids of the schedules that these permissions name one by one for reading. */
+export function schedulesIn(granted: readonly string[]): string[] {
+  const named = granted.flatMap((permission) => {
+    const [, id = ''] = permission.split(':')
+    return /^[0-9a-f]{32}$/.test(id) && permits(permission, `schedule:${id}:read`) ? [id] : []
+  })
+  return [...new Set(named)]
 }
 
 /** The right to read a workflow, to run it, and to see the secrets that it declares. */

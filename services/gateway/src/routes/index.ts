@@ -5,6 +5,7 @@ import * as configs from './configs.ts'
 import * as docs from './docs.ts'
 import * as executions from './executions.ts'
 import * as explain from './explain.ts'
+import * as forecasts from './forecasts.ts'
 import * as health from './health.ts'
 import * as principals from './principals.ts'
 import * as roles from './roles.ts'
@@ -28,6 +29,8 @@ export const routes = [
   ...Object.values(workerCalls),
   ...Object.values(workerApprovals),
   ...Object.values(workerSecrets),
+  // Before the routes with a name in that place.
+  ...Object.values(forecasts),
   ...Object.values(schedules),
   ...Object.values(auth),
   ...Object.values(principals),

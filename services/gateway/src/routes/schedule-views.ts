@@ -14,6 +14,7 @@ const config = kept.refine(
 )
 const isName = (name: string) => scheduleNameOf(name) === name
 const account = text(255).nullish()
+const overlap = z.enum(['allow', 'skip', 'queue', 'cancel_previous'])
 
 export const NewSchedule = z
   .strictObject({
@@ -27,6 +28,7 @@ export const NewSchedule = z
     description: text(4_096).nullish(),
     input_data: kept.optional(),
     run_as_service_account: account,
+    overlap: overlap.nullish(),
   })
   .meta({ id: 'NewSchedule' })
 
@@ -36,6 +38,7 @@ export const ScheduleChange = z
     description: text(4_096).nullish(),
     input_data: kept.optional(),
     run_as_service_account: account,
+    overlap: overlap.nullish(),
   })
   .meta({ id: 'ScheduleChange' })
 
@@ -58,6 +61,7 @@ export const ScheduleView = z
     run_count: z.int(),
     failure_count: z.int(),
     run_as_service_account: z.string().nullable(),
+    overlap,
     schedule_config: z.record(z.string(), z.unknown()),
     input_data: z.unknown(),
   })

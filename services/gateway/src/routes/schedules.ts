@@ -1,10 +1,13 @@
 import { unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
+import type { Caller } from '../access/caller.ts'
+import { checkAccount } from '../access/schedule.ts'
 import { json } from '../body.ts'
 import { namespaceOf, splitWorkflowRef, workflowNameOf } from '../domain/names.ts'
 import { JsonText } from '../domain/views.ts'
 import { flag, page, text, whole } from '../fields.ts'
 import { route } from '../route.ts'
+import type { Services } from '../services.ts'
 import { timeOf } from './answers.ts'
 import { HistoryView, NewSchedule, ScheduleChange, ScheduleView, viewOf } from './schedule-views.ts'
 import { Success } from './schemas.ts'
@@ -16,18 +19,23 @@ export const createSchedule = route('post', '/schedules', {
   access: 'schedule:*:manage',
   body: json(NewSchedule, ['schedule_config', 'input_data']),
   returns: ScheduleView,
-  handle: async ({ body, caller, services }) =>
-    viewOf(
+  async handle({ body, caller, services }) {
+    const { run_as_service_account } = body
+    if (run_as_service_account) await checkAccount(caller, services, run_as_service_account)
+    return viewOf(
       await services.scheduler.create({
         ...workflowOf(body),
         name: body.name,
         schedule_config_json: body.schedule_config?.text ?? '',
         description: body.description ?? undefined,
         input_json: body.input_data?.text ?? 'null',
-        run_as_service_account: body.run_as_service_account ?? undefined,
+        run_as_service_account: run_as_service_account ?? undefined,
+        overlap: body.overlap ?? undefined,
         created_by: caller.subject,
+        created_by_issuer: caller.issuer,
       }),
-    ),
+    )
+  },
 })
 
 function workflowOf(body: z.output<typeof NewSchedule>) {
@@ -79,18 +87,35 @@ export const updateSchedule = route('put', '/schedules/{schedule_id}', {
   access: 'schedule:*:manage',
   body: json(ScheduleChange, ['schedule_config', 'input_data']),
   returns: ScheduleView,
-  handle: async ({ params, body, caller, services }) =>
-    viewOf(
+  async handle({ params, body, caller, services }) {
+    const ref = params.schedule_id
+    return viewOf(
       await services.scheduler.update({
-        ref: params.schedule_id,
+        ref,
         schedule_config_json: keptText(body.schedule_config),
         description: body.description ?? undefined,
         input_json: keptText(body.input_data),
-        run_as_service_account: body.run_as_service_account ?? undefined,
+        run_as_service_account: await accountFor(caller, services, { ...body, ref }),
+        overlap: body.overlap ?? undefined,
         updated_by: caller.subject,
+        updated_by_issuer: caller.issuer,
       }),
-    ),
+    )
+  },
 })
+
+/** The account that a change names. One that the schedule has already is not named anew. */
+async function accountFor(
+  caller: Caller,
+  services: Services,
+  { ref, run_as_service_account: named }: { ref: string; run_as_service_account?: string | null },
+): Promise<string | undefined> {
+  if (!named) return named ?? undefined
+  const known = await services.scheduler.get({ ref })
+  if (known.run_as_service_account === named) return undefined
+  await checkAccount(caller, services, named)
+  return named
+}
 
 export const pauseSchedule = route('post', '/schedules/{schedule_id}/pause', {
   summary: 'Pause a schedule',

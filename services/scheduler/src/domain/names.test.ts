@@ -30,6 +30,7 @@ test.each([
   '0123456789abcdef0123456789abcdef',
   '00000000-0000-4000-8000-000000000000',
   '00000000-0000-4000-8000-00000000000F',
+  'forecast',
 ])('%j is none', (name) => {
   expect(() => scheduleName(name)).toThrow(expect.objectContaining({ kind: 'unprocessable' }))
 })

@@ -1,0 +1,51 @@
+import { whole } from '../fields.ts'
+import { route } from '../route.ts'
+import { timeOf } from './answers.ts'
+import { changeOf, ForecastView, NextView } from './forecast-views.ts'
+
+export const getNextTicks = route('get', '/schedules/{schedule_id}/next', {
+  summary: 'List when a schedule fires next, by its id or name',
+  access: 'may read schedule',
+  query: { count: whole({ min: 1, max: 1_000 }).default(10) },
+  returns: NextView,
+  async handle({ query: { count }, found: { id: ref }, services }) {
+    const { schedule, timezone, ticks, clock_changes } = await services.scheduler.next({
+      ref,
+      count,
+    })
+    return {
+      schedule_id: ref,
+      name: schedule?.name ?? '',
+      status: schedule?.status ?? '',
+      timezone,
+      next: ticks.map(({ at, local }) => ({ at: timeOf(at) ?? '', local })),
+      clock_changes: clock_changes.map(changeOf),
+    }
+  },
+})
+
+export const getForecast = route('get', '/schedules/forecast', {
+  summary: 'What will fire when, what clashes, and where the clocks are set',
+  access: 'may forecast',
+  query: {
+    hours: whole({ min: 1, max: 8_784 }).default(168),
+    limit: whole({ min: 1, max: 10_000 }).default(1_000),
+  },
+  returns: ForecastView,
+  async handle({ query, found, services }) {
+    const forecast = await services.scheduler.forecast({ ...query, ...found })
+    return {
+      ...forecast,
+      from: timeOf(forecast.from) ?? '',
+      to: timeOf(forecast.to) ?? '',
+      complete_until: timeOf(forecast.complete_until),
+      ticks: forecast.ticks.map(({ at, schedule_id }) => ({ at: timeOf(at) ?? '', schedule_id })),
+      schedules: forecast.schedules.map(({ listed_until, clock_changes, ...schedule }) => ({
+        ...schedule,
+        listed_until: timeOf(listed_until),
+        clock_changes: clock_changes.map(changeOf),
+      })),
+      clashes: forecast.clashes.map((clash) => ({ ...clash, at: timeOf(clash.at) ?? '' })),
+    }
+  },
+})
