@@ -8,8 +8,16 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js'
+import type { Cluster } from './cluster.ts'
 import { Fault, type Kind, unavailable } from './faults.ts'
-import { type CallOptions, type ClientOf, FAULT, MAX_MESSAGE_BYTES } from './rpc.ts'
+import {
+  CALLER,
+  type CallOptions,
+  type ClientOf,
+  CREDENTIAL,
+  FAULT,
+  MAX_MESSAGE_BYTES,
+} from './rpc.ts'
 
 const UNARY_MS = 10_000
 /** How long a call waits for a replica that is being restarted. */
@@ -39,19 +47,35 @@ const OPTIONS: ClientOptions = {
 export function connect<S extends ServiceDefinition>(
   service: S,
   addresses: readonly string[],
+  cluster: Cluster,
 ): RpcClient<S> {
   const target = `ipv4:${addresses.map((address) => address.replace('localhost', '127.0.0.1')).join(',')}`
-  const channel = new Client(target, credentials.createInsecure(), OPTIONS)
-  const rpcs = Object.entries(service).map(([rpc, method]) => [rpc, unary(channel, method)])
+  const { tls } = cluster
+  const channel = tls
+    ? new Client(target, credentials.createSsl(tls.ca, tls.key, tls.cert), {
+        ...OPTIONS,
+        'grpc.ssl_target_name_override': tls.serverName,
+      })
+    : new Client(target, credentials.createInsecure(), OPTIONS)
+  const rpcs = Object.entries(service).map(([rpc, method]) => [
+    rpc,
+    unary(channel, method, cluster),
+  ])
   return { ...Object.fromEntries(rpcs), close: () => channel.close() }
 }
 
-function unary(channel: Client, method: Method) {
-  return async (request: unknown, { timeoutMs = UNARY_MS, signal }: CallOptions = {}) => {
+function unary(channel: Client, method: Method, cluster: Cluster) {
+  return async (request: unknown, { timeoutMs = UNARY_MS, signal, caller }: CallOptions = {}) => {
     const deadline = Date.now() + timeoutMs
+    const metadata = () => {
+      const shown = new Metadata()
+      shown.set(CREDENTIAL, cluster.credential())
+      if (caller) shown.set(CALLER, caller)
+      return shown
+    }
     for (let attempt = 0; ; attempt++) {
       try {
-        return await once(channel, method, request, { deadline, signal })
+        return await once(channel, method, request, { deadline, signal, metadata: metadata() })
       } catch (error) {
         const again = attempt < RETRIES && neverSent(error as ServiceError) && !signal?.aborted
         if (!again || Date.now() + RETRY_MS > deadline) throw faultOf(error as ServiceError)
@@ -61,19 +85,21 @@ function unary(channel: Client, method: Method) {
   }
 }
 
-interface Until {
+interface Sending {
   deadline: number
   signal: AbortSignal | undefined
+  metadata: Metadata
 }
 
-function once(channel: Client, method: Method, request: unknown, { deadline, signal }: Until) {
+function once(channel: Client, method: Method, request: unknown, sending: Sending) {
+  const { deadline, signal, metadata } = sending
   return new Promise((resolve, reject) => {
     const call = channel.makeUnaryRequest(
       method.path,
       method.requestSerialize,
       method.responseDeserialize,
       request,
-      new Metadata(),
+      metadata,
       { deadline },
       (error, response) => {
         signal?.removeEventListener('abort', cancel)
@@ -103,5 +129,5 @@ function faultOf(error: ServiceError): Error {
     return new Fault(kind, error.details, { details, cause: error })
   }
   if (OUT_OF_REACH.has(error.code)) return unavailable('a needed service is out of reach', error)
-  return new Error('rpc failed', { cause: error })
+  return new Error(`rpc failed: ${error.details}`, { cause: error })
 }

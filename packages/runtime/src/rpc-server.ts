@@ -2,6 +2,8 @@ import {
   Metadata,
   Server,
   ServerCredentials,
+  ServerInterceptingCall,
+  type ServerInterceptor,
   type ServerUnaryCall,
   type ServiceDefinition,
   type ServiceError,
@@ -11,28 +13,47 @@ import {
 } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
 import type { Logger } from 'pino'
+import type { Caller as Asker, Cluster } from './cluster.ts'
 import { Fault } from './faults.ts'
 import { outageOf } from './outage.ts'
-import { type Call, codes, FAULT, type Handlers, MAX_MESSAGE_BYTES } from './rpc.ts'
+import {
+  CALLER,
+  type Call,
+  CREDENTIAL,
+  codes,
+  FAULT,
+  type Handlers,
+  MAX_MESSAGE_BYTES,
+} from './rpc.ts'
 
 type Unary = (request: unknown, call: Call) => Promise<unknown>
 export type Check = () => Promise<unknown>
 
 const CHECK_MS = 5_000
 const DRAIN_MS = 10_000
+const MAX_STREAMS = 4_096
 
-/** A gRPC server of plain async functions. It answers the standard health service by running the given checks. */
+/**
+ * A gRPC server of plain async functions, for the services of its cluster alone. It answers the
+ * standard health service by running the given checks.
+ */
 export class RpcServer {
-  readonly #server = new Server({
-    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-    'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
-  })
+  readonly #server: Server
   readonly #health = new HealthImplementation({ '': 'NOT_SERVING' })
   readonly #log: Logger
+  readonly #cluster: Cluster
   #checking: NodeJS.Timeout | undefined
 
-  constructor(log: Logger) {
+  constructor(log: Logger, cluster: Cluster) {
     this.#log = log
+    this.#cluster = cluster
+    this.#server = new Server({
+      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+      'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+      'grpc.max_concurrent_streams': MAX_STREAMS,
+      'grpc.enable_channelz': 0,
+      interceptors: [guard(cluster)],
+    })
     this.#health.addToServer(this.#server)
   }
 
@@ -49,7 +70,7 @@ export class RpcServer {
     const bound = await new Promise<number>((resolve, reject) => {
       this.#server.bindAsync(
         `${address.host}:${address.port}`,
-        ServerCredentials.createInsecure(),
+        credentialsOf(this.#cluster),
         (error, bound) => (error ? reject(error) : resolve(bound)),
       )
     })
@@ -79,7 +100,7 @@ export class RpcServer {
 
   #unary(rpc: string, handle: Unary) {
     return (call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>) => {
-      void handle(call.request, new Caller(call)).then(
+      void handle(call.request, new Caller(call, this.#cluster)).then(
         (response) => done(null, response),
         (error) => done(this.#statusOf(rpc, error) as ServiceError),
       )
@@ -100,12 +121,42 @@ export class RpcServer {
   }
 }
 
+/** Refuses whoever shows no credential of the cluster, before a byte of his message is read. */
+const guard =
+  (cluster: Cluster): ServerInterceptor =>
+  (_method, call) =>
+    new ServerInterceptingCall(call, {
+      start(next) {
+        next({
+          onReceiveMetadata(metadata, proceed) {
+            const [credential] = metadata.get(CREDENTIAL)
+            if (credential !== undefined && cluster.admits(String(credential))) proceed(metadata)
+            else call.sendStatus({ code: status.UNAUTHENTICATED, details: REFUSAL })
+          },
+        })
+      },
+    })
+
+const REFUSAL = 'no credential of this cluster'
+
+const credentialsOf = ({ tls }: Cluster): ServerCredentials =>
+  tls
+    ? ServerCredentials.createSsl(tls.ca, [{ cert_chain: tls.cert, private_key: tls.key }], true)
+    : ServerCredentials.createInsecure()
+
 /** Most handlers never look at the signal, so it is made when one does: grpc-js says `cancelled` of every call that ends. */
 class Caller implements Call {
   readonly #call: ServerUnaryCall<unknown, unknown>
+  readonly #cluster: Cluster
 
-  constructor(call: ServerUnaryCall<unknown, unknown>) {
+  constructor(call: ServerUnaryCall<unknown, unknown>, cluster: Cluster) {
     this.#call = call
+    this.#cluster = cluster
+  }
+
+  get caller(): Asker | undefined {
+    const [statement] = this.#call.metadata.get(CALLER)
+    return statement === undefined ? undefined : this.#cluster.believe(String(statement))
   }
 
   get signal(): AbortSignal {

@@ -1,4 +1,5 @@
 import { status } from '@grpc/grpc-js'
+import type { Caller } from './cluster.ts'
 import type { Kind } from './faults.ts'
 
 type Request<M> = M extends { requestDeserialize: (bytes: Buffer) => infer R } ? R : never
@@ -6,6 +7,11 @@ type Response<M> = M extends { responseDeserialize: (bytes: Buffer) => infer R }
 
 /** How a Fault crosses the wire: a status code for strangers, and kind and details as JSON in this trailer. */
 export const FAULT = 'windlass-fault-bin'
+
+/** The metadata that carries the credential of the service that calls. */
+export const CREDENTIAL = 'authorization'
+/** The metadata that carries the signed statement of who is asking. */
+export const CALLER = 'windlass-caller'
 
 export const codes: Record<Kind, status> = {
   invalid: status.INVALID_ARGUMENT,
@@ -27,6 +33,8 @@ export const MAX_MESSAGE_BYTES = 256 * 1_048_576
 export interface Call {
   /** Aborts when the caller hangs up or its deadline passes. */
   readonly signal: AbortSignal
+  /** Who is asking, as a signed statement says; undefined for nobody. */
+  readonly caller: Caller | undefined
 }
 
 /** What a service implements: one function per rpc of its generated definition. */
@@ -40,6 +48,8 @@ export type Handlers<Service> = {
 export interface CallOptions {
   timeoutMs?: number
   signal?: AbortSignal
+  /** The statement of who is asking, as the cluster vouches for it. */
+  caller?: string
 }
 
 /** What its callers hold: the same functions. */

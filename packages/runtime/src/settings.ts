@@ -46,6 +46,15 @@ const listen = table({
   port: port.default(0),
 })
 
+/** How the services know one another. */
+const rpc = table({
+  secret: z.string().min(16).optional(),
+  tls_ca: z.string().min(1).optional(),
+  tls_cert: z.string().min(1).optional(),
+  tls_key: z.string().min(1).optional(),
+  tls_server_name: z.string().min(1).default('windlass'),
+})
+
 /** Where the services are: `host:port`, several for several replicas. */
 const services = table({
   identity: list.default(['127.0.0.1:20101']),
@@ -110,6 +119,7 @@ export const Settings = table({
   home: z.string().default('.windlass/home'),
   server,
   listen,
+  rpc,
   services,
   postgres: table({
     url: z.string().default('postgres://postgres@127.0.0.1:5432/postgres'),

@@ -1,4 +1,5 @@
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { testCluster } from '@windlass/testkit/cluster'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { Fault } from '../src/faults.ts'
@@ -11,7 +12,7 @@ type Identity = Handlers<typeof IdentityService>
 const HOST = '127.0.0.1'
 
 async function serve(handlers: Partial<Identity>, port = 0) {
-  const server = new RpcServer(pino({ level: 'silent' }))
+  const server = new RpcServer(pino({ level: 'silent' }), testCluster)
   const missing = async () => {
     throw new Error('not in this test')
   }
@@ -30,6 +31,7 @@ function client(...ports: number[]) {
   const identity = connect(
     IdentityService,
     ports.map((port) => `${HOST}:${port}`),
+    testCluster,
   )
   onTestFinished(() => identity.close())
   return identity

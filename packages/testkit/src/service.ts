@@ -3,6 +3,7 @@ import type { Start } from '@windlass/runtime/main'
 import { Teardown } from '@windlass/runtime/teardown'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
+import { TEST_RPC_SECRET } from './cluster.ts'
 
 const KEPT_LINES = 10_000
 
@@ -25,6 +26,9 @@ export async function started(start: Start, env: Record<string, string>) {
   const teardown = new Teardown(log)
   const stop = () => teardown.run()
   onTestFinished(stop)
-  const ports = await start(loadSettings({ SVC_CONFIG: '/dev/null', ...env }), { log, teardown })
+  const ports = await start(
+    loadSettings({ SVC_CONFIG: '/dev/null', SVC_RPC__SECRET: TEST_RPC_SECRET, ...env }),
+    { log, teardown },
+  )
   return { ports, stop, logged: () => lines.join('') }
 }

@@ -1,5 +1,6 @@
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { openBus } from '@windlass/runtime/bus'
+import { openCluster } from '@windlass/runtime/cluster'
 import { openDb } from '@windlass/runtime/db'
 import { loop } from '@windlass/runtime/loop'
 import type { Runtime } from '@windlass/runtime/main'
@@ -37,7 +38,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('epochs', () => epochs.stop())
   await redisReady(redis)
 
-  const rpc = new RpcServer(log)
+  const rpc = new RpcServer(log, await openCluster(settings, 'catalog'))
   rpc.serve(
     CatalogService,
     handlers({

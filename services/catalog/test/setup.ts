@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { openDb } from '@windlass/runtime/db'
 import { connect } from '@windlass/runtime/rpc-client'
+import { testCluster } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { onTestFinished } from 'vitest'
@@ -20,7 +21,7 @@ export async function setup(env: Record<string, string> = {}) {
       ...env,
       ...more,
     })
-    const client = connect(CatalogService, [`127.0.0.1:${ports.grpc}`])
+    const client = connect(CatalogService, [`127.0.0.1:${ports.grpc}`], testCluster)
     onTestFinished(() => client.close())
     return { client, stop }
   }

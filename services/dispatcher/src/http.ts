@@ -1,6 +1,14 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Cluster } from '@windlass/runtime/cluster'
 import type { Logger } from '@windlass/runtime/log'
 import { PING } from './domain/frame.ts'
 import { isName } from './domain/names.ts'
@@ -16,9 +24,13 @@ export type Open = (
   response: ServerResponse,
 ) => Promise<'opened' | 'unknown worker' | 'dead session'>
 
-/** The listener for worker streams: `GET /workers/{name}/connect`, and nothing else. */
-export function streamServer(open: Open, log: Logger): Server {
-  const server = createServer((request, response) => {
+/** The listener for worker streams: `GET /workers/{name}/connect` from a service of the cluster, and nothing else. */
+export function streamServer(open: Open, cluster: Cluster, log: Logger): Server {
+  const server = serverOf(cluster, (request, response) => {
+    if (!cluster.admits(credentialOf(request)))
+      return refuse(response, 401, 'no credential of this cluster', {
+        'WWW-Authenticate': 'Bearer',
+      })
     answer(open, request, response).catch((error) => {
       log.warn({ err: error }, 'stream was not opened')
       if (response.headersSent) response.destroy()
@@ -29,6 +41,15 @@ export function streamServer(open: Open, log: Logger): Server {
   server.maxConnections = MAX_STREAMS
   return server
 }
+
+function serverOf({ tls }: Cluster, listener: RequestListener): Server {
+  if (!tls) return createServer(listener)
+  const { ca, cert, key } = tls
+  return createSecureServer({ ca, cert, key, requestCert: true }, listener)
+}
+
+const credentialOf = ({ headers: { authorization = '' } }: IncomingMessage): string =>
+  authorization.replace(/^Bearer /, '')
 
 async function answer(open: Open, request: IncomingMessage, response: ServerResponse) {
   const name = nameIn(request.url ?? '')

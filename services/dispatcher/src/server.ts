@@ -2,6 +2,7 @@ import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { DispatcherService, FleetService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
 import { openBus } from '@windlass/runtime/bus'
+import { openCluster } from '@windlass/runtime/cluster'
 import { openDb } from '@windlass/runtime/db'
 import { newId } from '@windlass/runtime/ids'
 import { loop } from '@windlass/runtime/loop'
@@ -39,9 +40,10 @@ export const start: Start = async (settings, { log, teardown }) => {
   teardown.add('database', () => db.close())
   const bus = await openBus(nats.url, log, nats.prefix)
   teardown.add('bus', () => bus.close())
-  const executions = connect(ExecutionsService, services.executions)
+  const cluster = await openCluster(settings, 'dispatcher')
+  const executions = connect(ExecutionsService, services.executions, cluster)
   teardown.add('executions client', () => executions.close())
-  const catalog = connect(CatalogService, services.catalog)
+  const catalog = connect(CatalogService, services.catalog, cluster)
   teardown.add('catalog client', () => catalog.close())
 
   const replica_id = newId()
@@ -66,7 +68,7 @@ export const start: Start = async (settings, { log, teardown }) => {
   teardown.add('last pongs', () => flush(ticking))
   teardown.add('tick', () => tick.stop())
 
-  const rpc = new RpcServer(log)
+  const rpc = new RpcServer(log, cluster)
   teardown.add('rpc server', () => rpc.stop())
   const answering = { ...parts, flipped: () => tick.poke() }
   rpc.serve(DispatcherService, handlers(answering))
@@ -79,7 +81,7 @@ export const start: Start = async (settings, { log, teardown }) => {
   hearQueue(hearing)
   const stream = { ping_ms: heartbeat_ms, stall_ms: STALL_MS }
   const left = () => tick.poke()
-  const server = streamServer(opener({ ...hearing, stream, left }), log)
+  const server = streamServer(opener({ ...hearing, stream, left }), cluster, log)
   teardown.add('worker streams', () => windDown(server, sessions))
   teardown.add('dispatch', () => dispatch.settled())
   teardown.add('lease loop', () => leasing.stop())

@@ -11,6 +11,7 @@ import { Fault } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import type { Handlers } from '@windlass/runtime/rpc'
 import { RpcServer } from '@windlass/runtime/rpc-server'
+import { testCluster } from '@windlass/testkit/cluster'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 
@@ -53,7 +54,7 @@ export class FakeExecutions {
   }
 
   async listen(): Promise<string> {
-    const server = new RpcServer(pino({ level: 'silent' }))
+    const server = new RpcServer(pino({ level: 'silent' }), testCluster)
     onTestFinished(() => server.stop())
     server.serve(ExecutionsService, {
       ...unscripted(ExecutionsService),
@@ -85,7 +86,7 @@ export class FakeExecutions {
   }
 
   async listenCatalog(): Promise<string> {
-    const server = new RpcServer(pino({ level: 'silent' }))
+    const server = new RpcServer(pino({ level: 'silent' }), testCluster)
     onTestFinished(() => server.stop())
     server.serve(CatalogService, {
       ...unscripted(CatalogService),

@@ -1,4 +1,5 @@
 import { get, type IncomingMessage } from 'node:http'
+import { testCluster } from '@windlass/testkit/cluster'
 import { onTestFinished } from 'vitest'
 
 interface Frame {
@@ -23,14 +24,22 @@ export interface FakeStream {
   kill(): void
 }
 
-/** Opens `GET /workers/{name}/connect` and resolves when its headers are there. */
-export function openStream(port: number, name: string, session?: string): Promise<FakeStream> {
+/** Opens `GET /workers/{name}/connect` as a gateway does, and resolves when its headers are there. */
+export function openStream(
+  port: number,
+  name: string,
+  session?: string,
+  credential = testCluster.credential(),
+): Promise<FakeStream> {
   return new Promise((resolve, reject) => {
     const request = get({
       host: '127.0.0.1',
       port,
       path: `/workers/${name}/connect`,
-      headers: session === undefined ? {} : { 'x-windlass-session': session },
+      headers: {
+        authorization: `Bearer ${credential}`,
+        ...(session !== undefined && { 'x-windlass-session': session }),
+      },
       agent: false,
     })
     onTestFinished(() => void request.destroy())

@@ -152,3 +152,12 @@ test('a graceful stop ends every stream, frees the names and keeps what was hear
   const again = await openStream(all[1]?.streams ?? 0, names[1] ?? '', joined[1]?.session_id)
   expect(again.status).toBe(200)
 })
+
+test.each([
+  ['no credential', ''],
+  ['a made-up one', 'Bearer admin'],
+])('N158: %s opens no stream at the port inside of the cluster', async (_, credential) => {
+  const { streams } = await setup()
+  const refused = await openStream(streams, 'w', undefined, credential)
+  expect([refused.status, refused.text()]).toEqual([401, expect.stringContaining('no credential')])
+})

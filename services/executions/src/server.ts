@@ -4,6 +4,7 @@ import {
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { openBus } from '@windlass/runtime/bus'
+import { openCluster } from '@windlass/runtime/cluster'
 import { openDb } from '@windlass/runtime/db'
 import { loop } from '@windlass/runtime/loop'
 import type { Runtime } from '@windlass/runtime/main'
@@ -56,7 +57,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const deaf = listen(bus, db, door)
   teardown.add('events', deaf)
 
-  const rpc = new RpcServer(log)
+  const rpc = new RpcServer(log, await openCluster(settings, 'executions'))
   rpc.serve(
     ExecutionsService,
     handlers(db, door, await minter(await executionTokenSecret(settings))),

@@ -1,5 +1,6 @@
 import { ApprovalsService } from '@windlass/proto/windlass/executions/v1/executions'
 import { connect } from '@windlass/runtime/rpc-client'
+import { testCluster } from '@windlass/testkit/cluster'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Client, cancel, event, get, run, setup, worker } from './support.ts'
 
@@ -26,6 +27,7 @@ async function gate(client: Client, ports: number[]) {
   const approvals = connect(
     ApprovalsService,
     ports.map((port) => `127.0.0.1:${port}`),
+    testCluster,
   )
   onTestFinished(() => approvals.close())
   const w = worker(client)

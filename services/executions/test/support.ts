@@ -8,6 +8,7 @@ import {
 import { openDb } from '@windlass/runtime/db'
 import { newId } from '@windlass/runtime/ids'
 import { connect } from '@windlass/runtime/rpc-client'
+import { testCluster } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { onTestFinished } from 'vitest'
@@ -29,6 +30,7 @@ export async function setup({ replicas = 1, env = {} as Record<string, string> }
   const client = connect(
     ExecutionsService,
     ports.map((port) => `127.0.0.1:${port}`),
+    testCluster,
   )
   const db = openDb(url, 'executions')
   onTestFinished(async () => {

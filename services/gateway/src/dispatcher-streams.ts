@@ -1,4 +1,6 @@
-import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http'
+import { request as requestSecurely } from 'node:https'
+import type { Cluster } from '@windlass/runtime/cluster'
 import { unavailable } from '@windlass/runtime/faults'
 import type { Owner } from './access/worker.ts'
 import type { Exchange } from './http/exchange.ts'
@@ -13,8 +15,11 @@ export class DispatcherStreams {
   readonly #urls: readonly string[]
   #turn = Math.floor(Math.random() * 1_000)
 
-  constructor(urls: readonly string[]) {
+  readonly #cluster: Cluster
+
+  constructor(urls: readonly string[], cluster: Cluster) {
     this.#urls = urls
+    this.#cluster = cluster
   }
 
   /** Connects a worker to the next dispatcher that answers, and resolves when the stream is over. Either end closes the other. */
@@ -22,7 +27,8 @@ export class DispatcherStreams {
     const { length } = this.#urls
     this.#turn++
     for (let i = 0; i < length && !x.signal.aborted; i++) {
-      const call = open(this.#urls[(this.#turn + i) % length] ?? '', x, owner)
+      const url = this.#urls[(this.#turn + i) % length] ?? ''
+      const call = open(url, this.#cluster, x, owner)
       const upstream = await answerOf(call)
       if (upstream) return copy(upstream, x)
     }
@@ -32,15 +38,28 @@ export class DispatcherStreams {
 
 function open(
   url: string,
+  cluster: Cluster,
   { id, signal }: Exchange,
   { worker_name, session_id }: Owner,
 ): ClientRequest {
-  // The dispatchers' listeners are inside the cluster: they take the gateway's word for the session.
-  const headers = { 'x-request-id': id, ...(session_id && { 'x-windlass-session': session_id }) }
-  const call = request(`${url}/workers/${worker_name}/connect`, { agent: false, headers, signal })
+  // The dispatchers take the word of a service of their cluster for the session.
+  const headers = {
+    authorization: `Bearer ${cluster.credential()}`,
+    'x-request-id': id,
+    ...(session_id && { 'x-windlass-session': session_id }),
+  }
+  const path = `${url}/workers/${worker_name}/connect`
+  const call = connectTo(path, cluster, { agent: false as const, headers, signal })
   call.setTimeout(ANSWER_MS, () => call.destroy(new Error('no answer')))
   call.setNoDelay(true)
   return call.end()
+}
+
+function connectTo(url: string, { tls }: Cluster, options: RequestOptions): ClientRequest {
+  if (!url.startsWith('https:')) return request(url, options)
+  if (!tls) throw new Error(`${url} needs the certificates of [svc.rpc]`)
+  const { ca, cert, key, serverName: servername } = tls
+  return requestSecurely(url, { ...options, ca, cert, key, servername })
 }
 
 /** The head of the answer, or undefined where nobody answers. */

@@ -1,3 +1,4 @@
+import type { Cluster } from '@windlass/runtime/cluster'
 import { Gather } from '@windlass/runtime/gather'
 import { connect } from '@windlass/runtime/rpc-client'
 import type { Settings } from '@windlass/runtime/settings'
@@ -24,9 +25,9 @@ export interface Health {
   close(): void
 }
 
-export function watchHealth({ services }: Settings): Health {
+export function watchHealth({ services }: Settings, cluster: Cluster): Health {
   const clients = [services.executions, services.catalog].map((addresses) =>
-    connect(HealthService, addresses),
+    connect(HealthService, addresses, cluster),
   )
   const isWell = async () => {
     const checks = clients.map((client) => client.check({}, { timeoutMs: CHECK_MS }))

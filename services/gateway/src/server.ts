@@ -1,5 +1,6 @@
 import { demandAuthSecrets } from '@windlass/runtime/auth-secrets'
 import { openBus } from '@windlass/runtime/bus'
+import { openCluster } from '@windlass/runtime/cluster'
 import type { Runtime } from '@windlass/runtime/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis'
 import type { Settings } from '@windlass/runtime/settings'
@@ -31,9 +32,10 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('bus', () => bus.close())
   await redisReady(redis)
 
-  const clients = connectAll(settings)
+  const cluster = await openCluster(settings, 'gateway')
+  const clients = connectAll(settings, cluster)
   teardown.add('clients', () => clients.close())
-  const health = watchHealth(settings)
+  const health = watchHealth(settings, cluster)
   teardown.add('health', () => health.close())
   const executions = new Executions(clients.executions)
   const waiters = new Waiters(bus, executions, log)
@@ -44,6 +46,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     ...clients,
     ...rememberedBy(settings, { redis, log }, clients),
     settings,
+    cluster,
     executions,
     pongs: new Pongs(clients.fleet),
     waiters,
@@ -55,7 +58,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
       redis,
     ),
     tokenTests: rateLimit({ name: 'test-token', rate: TOKEN_TESTS, trustedProxies }, redis),
-    streams: new DispatcherStreams(settings.services.dispatcher_streams),
+    streams: new DispatcherStreams(settings.services.dispatcher_streams, cluster),
     openapi: openapi(routes),
   }
   const limits = {

@@ -14,6 +14,7 @@ import {
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import type { Bus } from '@windlass/runtime/bus'
+import type { Cluster } from '@windlass/runtime/cluster'
 import type { Logger } from '@windlass/runtime/log'
 import type { Redis } from '@windlass/runtime/redis'
 import { connect, type RpcClient } from '@windlass/runtime/rpc-client'
@@ -33,6 +34,7 @@ import type { Pongs } from './pongs.ts'
 /** Everything that rules and handlers reach. */
 export interface Services {
   settings: Settings
+  cluster: Cluster
   executions: Executions
   approvals: RpcClient<typeof ApprovalsService>
   queue: RpcClient<typeof QueueService>
@@ -68,21 +70,21 @@ export interface Services {
 
 export type Clients = ReturnType<typeof connectAll>
 
-export function connectAll({ services }: Settings) {
+export function connectAll({ services }: Settings, cluster: Cluster) {
   const clients = {
-    executions: connect(ExecutionsService, services.executions),
-    approvals: connect(ApprovalsService, services.executions),
-    queue: connect(QueueService, services.executions),
-    catalog: connect(CatalogService, services.catalog),
-    dispatcher: connect(DispatcherService, services.dispatcher),
-    fleet: connect(FleetService, services.dispatcher),
-    scheduler: connect(SchedulerService, services.scheduler),
-    identity: connect(IdentityService, services.identity),
-    principals: connect(PrincipalsService, services.identity),
-    keys: connect(ApiKeysService, services.identity),
-    roles: connect(RolesService, services.identity),
-    secrets: connect(SecretsService, services.identity),
-    configs: connect(ConfigsService, services.identity),
+    executions: connect(ExecutionsService, services.executions, cluster),
+    approvals: connect(ApprovalsService, services.executions, cluster),
+    queue: connect(QueueService, services.executions, cluster),
+    catalog: connect(CatalogService, services.catalog, cluster),
+    dispatcher: connect(DispatcherService, services.dispatcher, cluster),
+    fleet: connect(FleetService, services.dispatcher, cluster),
+    scheduler: connect(SchedulerService, services.scheduler, cluster),
+    identity: connect(IdentityService, services.identity, cluster),
+    principals: connect(PrincipalsService, services.identity, cluster),
+    keys: connect(ApiKeysService, services.identity, cluster),
+    roles: connect(RolesService, services.identity, cluster),
+    secrets: connect(SecretsService, services.identity, cluster),
+    configs: connect(ConfigsService, services.identity, cluster),
   }
   return {
     ...clients,

@@ -17,6 +17,7 @@ import { openBus } from '@windlass/runtime/bus'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import type { Handlers } from '@windlass/runtime/rpc'
 import { RpcServer } from '@windlass/runtime/rpc-server'
+import { testCluster } from '@windlass/testkit/cluster'
 import { testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { pino } from 'pino'
@@ -94,7 +95,7 @@ const serve = (...scripted: Scripted) => serveAll(scripted)
 
 /** A gRPC server of these functions; what is not scripted is not found. Answers its address. */
 async function serveAll(...services: Scripted[]): Promise<string> {
-  const server = new RpcServer(log)
+  const server = new RpcServer(log, testCluster)
   for (const [service, script] of services) {
     const rest = Object.keys(service).map((rpc) => [
       rpc,

@@ -7,6 +7,7 @@ import {
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { demandAuthSecrets } from '@windlass/runtime/auth-secrets'
+import { openCluster } from '@windlass/runtime/cluster'
 import { openDb } from '@windlass/runtime/db'
 import { loop } from '@windlass/runtime/loop'
 import type { Runtime } from '@windlass/runtime/main'
@@ -51,7 +52,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const forgetting = loop({ name: 'forget', pauseMs: FORGET_MS, log }, () => forget(db))
   teardown.add('forget', () => forgetting.stop())
 
-  const rpc = new RpcServer(log)
+  const rpc = new RpcServer(log, await openCluster(settings, 'identity'))
   rpc.serve(IdentityService, handlers({ db, redis, bootstrapToken }))
   rpc.serve(PrincipalsService, principalHandlers(db, redis))
   rpc.serve(ApiKeysService, keyHandlers(db, redis))

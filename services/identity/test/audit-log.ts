@@ -9,6 +9,7 @@ import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identit
 import { ChainCheck } from '@windlass/runtime/audit'
 import { openDb } from '@windlass/runtime/db'
 import { connect } from '@windlass/runtime/rpc-client'
+import { testCluster } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { onTestFinished } from 'vitest'
@@ -28,13 +29,13 @@ export async function setup() {
     })
     const address = [`127.0.0.1:${ports.grpc}`]
     const clients = {
-      audit: connect(AuditService, address),
-      principals: connect(PrincipalsService, address),
-      keys: connect(ApiKeysService, address),
-      roles: connect(RolesService, address),
-      secrets: connect(SecretsService, address),
-      configs: connect(ConfigsService, address),
-      identity: connect(IdentityService, address),
+      audit: connect(AuditService, address, testCluster),
+      principals: connect(PrincipalsService, address, testCluster),
+      keys: connect(ApiKeysService, address, testCluster),
+      roles: connect(RolesService, address, testCluster),
+      secrets: connect(SecretsService, address, testCluster),
+      configs: connect(ConfigsService, address, testCluster),
+      identity: connect(IdentityService, address, testCluster),
     }
     onTestFinished(() => {
       for (const client of Object.values(clients)) client.close()

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import { connect } from '@windlass/runtime/rpc-client'
+import { testCluster } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { expect, onTestFinished, test } from 'vitest'
@@ -25,7 +26,7 @@ async function setup(home: string, env: Record<string, string> = {}) {
       SVC_HOME: home,
       ...env,
     })
-    const client = connect(IdentityService, [`127.0.0.1:${ports.grpc}`])
+    const client = connect(IdentityService, [`127.0.0.1:${ports.grpc}`], testCluster)
     onTestFinished(() => client.close())
     return client
   }

@@ -2,6 +2,7 @@ import { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principa
 import { openDb } from '@windlass/runtime/db'
 import { connect } from '@windlass/runtime/rpc-client'
 import { sql } from '@windlass/runtime/sql'
+import { testCluster } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { expect, onTestFinished, test } from 'vitest'
@@ -16,7 +17,7 @@ async function setup() {
     SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
     SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',
   })
-  const principals = connect(PrincipalsService, [`127.0.0.1:${ports.grpc}`])
+  const principals = connect(PrincipalsService, [`127.0.0.1:${ports.grpc}`], testCluster)
   onTestFinished(() => principals.close())
   return { db, principals }
 }

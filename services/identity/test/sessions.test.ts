@@ -7,6 +7,7 @@ import { newId } from '@windlass/runtime/ids'
 import { openRedis, redisReady } from '@windlass/runtime/redis'
 import { connect } from '@windlass/runtime/rpc-client'
 import { sql } from '@windlass/runtime/sql'
+import { testCluster } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { expect, onTestFinished, test } from 'vitest'
@@ -28,7 +29,7 @@ async function setup(env: Record<string, string> = {}) {
       ...env,
       ...own,
     })
-    const client = connect(IdentityService, [`127.0.0.1:${ports.grpc}`])
+    const client = connect(IdentityService, [`127.0.0.1:${ports.grpc}`], testCluster)
     onTestFinished(() => client.close())
     return { ...client, stop }
   }

@@ -3,6 +3,7 @@ import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/execut
 import { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { openBus } from '@windlass/runtime/bus'
+import { openCluster } from '@windlass/runtime/cluster'
 import { openDb } from '@windlass/runtime/db'
 import { loop } from '@windlass/runtime/loop'
 import type { Runtime } from '@windlass/runtime/main'
@@ -26,9 +27,10 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('database', () => db.close())
   const bus = await openBus(settings.nats.url, log, settings.nats.prefix)
   teardown.add('bus', () => bus.close())
-  const catalog = connect(CatalogService, services.catalog)
+  const cluster = await openCluster(settings, 'scheduler')
+  const catalog = connect(CatalogService, services.catalog, cluster)
   teardown.add('catalog', () => catalog.close())
-  const executions = connect(ExecutionsService, services.executions)
+  const executions = connect(ExecutionsService, services.executions, cluster)
   teardown.add('executions', () => executions.close())
 
   const identity = connect(PrincipalsService, services.identity)
@@ -48,7 +50,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   }
   listen(bus, parts, teardown, autoSchedules)
 
-  const rpc = new RpcServer(log)
+  const rpc = new RpcServer(log, cluster)
   rpc.serve(
     SchedulerService,
     handlers(parts, async (workflow_namespace, workflow_name) => {

@@ -9,6 +9,7 @@ import { newId } from '@windlass/runtime/ids'
 import { createLog } from '@windlass/runtime/log'
 import type { Handlers } from '@windlass/runtime/rpc'
 import { RpcServer } from '@windlass/runtime/rpc-server'
+import { testCluster } from '@windlass/testkit/cluster'
 import { onTestFinished } from 'vitest'
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
@@ -17,7 +18,7 @@ async function serving<S extends Parameters<RpcServer['serve']>[0]>(
   service: S,
   handlers: Partial<Handlers<S>>,
 ): Promise<string> {
-  const rpc = new RpcServer(createLog('scripted', 'silent'))
+  const rpc = new RpcServer(createLog('scripted', 'silent'), testCluster)
   rpc.serve(service, handlers as Handlers<S>)
   const port = await rpc.listen(LOOPBACK, [])
   onTestFinished(() => rpc.stop())

@@ -6,6 +6,7 @@ import { type Db, openDb } from '@windlass/runtime/db'
 import { createLog } from '@windlass/runtime/log'
 import { connect } from '@windlass/runtime/rpc-client'
 import { sql } from '@windlass/runtime/sql'
+import { testCluster } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { expect, onTestFinished } from 'vitest'
@@ -34,7 +35,7 @@ export async function setup(env: Record<string, string> = {}) {
       SVC_SERVICES__EXECUTIONS: executions.address,
       ...env,
     })
-    const client = connect(SchedulerService, [`127.0.0.1:${ports.grpc}`])
+    const client = connect(SchedulerService, [`127.0.0.1:${ports.grpc}`], testCluster)
     onTestFinished(() => client.close())
     return { ...client, stop }
   }

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+const SECRET_BYTES = 32
+
+/**
+ * The secret that a file of the home directory holds, made at its first use and readable by its
+ * owner alone. Of replicas that race to make it one wins, and all answer what it wrote.
+ */
+export async function keptSecret(home: string, name: string): Promise<string> {
+  const path = join(home, name)
+  const secret = (await readSecret(path)) ?? (await make(path))
+  if (secret === undefined) throw new Error(`${path} is empty`)
+  return secret
+}
+
+async function readSecret(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, 'utf8')).trim() || undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** The whole secret appears under its name at once, so nobody ever reads half of it. */
+async function make(path: string): Promise<string | undefined> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const draft = `${path}.${randomBytes(8).toString('hex')}`
+  try {
+    await write(draft, `${randomBytes(SECRET_BYTES).toString('hex')}\n`)
+    await publish(draft, path)
+  } finally {
+    await rm(draft, { force: true })
+  }
+  return await readSecret(path)
+}
+
+async function write(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** A link, unlike a rename, fails if another replica was first. A file that is there but blank is replaced. */
+async function publish(draft: string, path: string): Promise<void> {
+  try {
+    await link(draft, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if ((await readSecret(path)) === undefined) await rename(draft, path)
+  }
+}

@@ -1,0 +1,37 @@
+import { createHmac } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { expiresIn, Signer } from './signed.ts'
+
+const signer = new Signer<{ sub: string }>('a secret', 'test')
+const text = signer.sign({ sub: 'ada', exp: expiresIn(60) })
+const [header = '', body = '', tag = ''] = text.split('.')
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+test('what was signed is read back until it ends', () => {
+  expect(signer.verify(text)).toMatchObject({ sub: 'ada' })
+  expect(signer.verify(text, Date.now() + 61_000)).toBeUndefined()
+})
+
+const claims = encode({ sub: 'root', exp: expiresIn(60) })
+const signed = (secret: string | Buffer, text: string) =>
+  `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
+
+test.each([
+  ['nothing', ''],
+  ['no JWT', 'abc'],
+  ['dots', '..'],
+  ['other claims under the same signature', `${header}.${claims}.${tag}`],
+  ['no signature', `${header}.${body}.`],
+  ['a cut signature', `${header}.${body}.${tag.slice(0, -4)}`],
+  ['the algorithm none', `${encode({ alg: 'none', typ: 'JWT' })}.${claims}.`],
+  ['an empty secret', signed('', `${header}.${claims}`)],
+  ['the bare secret', signed('a secret', `${header}.${claims}`)],
+  [
+    'another secret',
+    new Signer<{ sub: string }>('b', 'test').sign({ sub: 'a', exp: expiresIn(9) }),
+  ],
+  [
+    'another purpose',
+    new Signer<{ sub: string }>('a secret', 'other').sign({ sub: 'a', exp: expiresIn(9) }),
+  ],
+])('%s is nothing', (_, forged) => expect(signer.verify(forged)).toBeUndefined())
