@@ -33,7 +33,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const executions = connect(ExecutionsService, services.executions, cluster)
   teardown.add('executions', () => executions.close())
 
-  const identity = connect(PrincipalsService, services.identity)
+  const identity = connect(PrincipalsService, services.identity, cluster)
   teardown.add('identity', () => identity.close())
 
   const principals = security.auth.enabled ? identity : undefined
