@@ -1,0 +1,18 @@
+import { expect } from 'vitest'
+import { compile } from '../src/domain/cron.ts'
+import { bruteForce } from './oracle.ts'
+
+/** Compares every tick between two moments with brute force; answers how many there were. */
+export function compare(expression: string, timezone: string, from: Date, to: Date): number {
+  const cron = compile(expression, timezone)
+  const ours: number[] = []
+  for (let tick = cron.nextRun(from); tick && tick < to; tick = cron.nextRun(tick))
+    ours.push(tick.getTime())
+  const expected = bruteForce(expression, timezone, from, to)
+  const i = expected.findIndex((tick, at) => tick !== ours[at])
+  const around = (ticks: number[]) =>
+    ticks.slice(Math.max(0, i - 1), i + 3).map((tick) => new Date(tick).toISOString())
+  if (i >= 0) expect(around(ours), `${expression} ${timezone}`).toEqual(around(expected))
+  expect(ours.length, `${expression} ${timezone}`).toBe(expected.length)
+  return expected.length
+}
