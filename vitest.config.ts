@@ -33,9 +33,21 @@ export default defineConfig({
           name: 'e2e',
           // Whole systems, one at a time, when nothing else wants the processors.
           sequence: { groupOrder: 2 },
-          include: ['tests/**/*.test.ts'],
+          include: ['tests/e2e/**/*.test.ts'],
           globalSetup: SETUP,
           testTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'chaos',
+          // Long runs, which `npm test` leaves out: `npm run test:chaos`.
+          sequence: { groupOrder: 3 },
+          include: ['tests/chaos/**/*.test.ts'],
+          globalSetup: SETUP,
+          testTimeout: 3_600_000,
           fileParallelism: false,
         },
       },

@@ -2,6 +2,7 @@
 //   npm test                                 everything
 //   npm test -- --project unit               vitest only, with these arguments
 //   npm test -- python -k replay             pytest only, with these arguments
+//   npm run test:chaos                       the long runs, which are no part of everything
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -36,6 +37,6 @@ async function runAll([first, ...rest]) {
   const tools = { folder, python }
   if (first === 'python') return [await runPytest(rest, tools)]
   if (first !== undefined) return [await runVitest([first, ...rest], tools)]
-  const ofVitest = await runVitest([], tools)
+  const ofVitest = await runVitest(['--project=!chaos'], tools)
   return stopSignal.aborted ? [ofVitest] : [ofVitest, await runPytest([], tools)]
 }

@@ -131,3 +131,13 @@ export const WILD = [
   '0 0-23/3 * * *',
   '30 */6 * * SUN',
 ]
+
+/** The quarters of an hour, as milliseconds, at which the clocks of a zone are found to have been set. */
+export function changesIn(timezone: string, from: Date, to: Date): number[] {
+  const [first, last] = [from.getTime() / MINUTE_MS, to.getTime() / MINUTE_MS]
+  const offsets = offsetsOf(timezone, first, last)
+  const changes: number[] = []
+  for (let minute = first + 15; minute < last; minute += 15)
+    if (offsets.at(minute) !== offsets.at(minute - 15)) changes.push(minute * MINUTE_MS)
+  return changes
+}

@@ -23,7 +23,7 @@ const MAX_COUNT = 1_000
 const MAX_LISTED = 10_000
 const MAX_SCHEDULES = 1_000
 /** What one forecast may compute, so that it is answered within a second or so. */
-const MAX_COMPUTED = 20_000
+const MAX_COMPUTED = 10_000
 /** How many ticks of one schedule are listed at most, so that a frequent one does not hide the others. */
 const MAX_OF_ONE = 200
 const END_OF_TIME = new Date(8.64e15)

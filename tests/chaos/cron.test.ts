@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest'
+import { compare } from '../../services/scheduler/test/against-oracle.ts'
+import { changesIn, FIXED, WILD, ZONES } from '../../services/scheduler/test/oracle.ts'
+
+const FROM = new Date('2020-01-01T00:00:00Z')
+const TO = new Date('2030-01-01T00:00:00Z')
+const WEEK_MS = 7 * 86_400_000
+
+test.each(ZONES)(
+  'ten years of fixed times in %s are what looking at every minute finds (T5)',
+  (zone) => {
+    let ticks = 0
+    for (const expression of FIXED) ticks += compare(expression, zone, FROM, TO)
+    expect(ticks).toBeGreaterThan(10_000)
+  },
+)
+
+test.each(ZONES)(
+  'wildcards in %s too, in the weeks in which its clocks are set and one of each year (T5)',
+  (zone) => {
+    const ordinary = Array.from({ length: 10 }, (_, i) => Date.UTC(2020 + i, 6, 1))
+    const set = changesIn(zone, FROM, TO)
+    let ticks = 0
+    for (const middle of [...ordinary, ...set]) {
+      const from = new Date(middle - WEEK_MS / 2)
+      const to = new Date(middle + WEEK_MS / 2)
+      for (const expression of WILD) ticks += compare(expression, zone, from, to)
+    }
+    expect(ticks).toBeGreaterThan(10 * 7 * 24)
+  },
+)
