@@ -66,10 +66,17 @@ const checkpoint = (context, { state, events, output }) =>
   `"workflow_name":"${context.workflow_name}","execution_id":"${context.execution_id}",` +
   `"input":null,"output":${output},"state":"${state}","current_worker":"","events":[${events.join(',')}]}`
 
-const record = (name, lanes, labels) => ({
+/** As many as a Python environment has. */
+const PACKAGES = Array.from({ length: 100 }, (_, i) => ({
+  name: `package-${i}`,
+  version: `1.${i}.0`,
+}))
+
+/** What a scripted worker says of itself. */
+export const record = (name, lanes, labels) => ({
   name,
   runtime: { os_name: os.type(), os_version: os.release(), python_version: '3.12.1' },
-  packages: [],
+  packages: PACKAGES,
   resources: {
     cpu_total: 8,
     cpu_available: 8,

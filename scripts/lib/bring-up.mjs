@@ -36,6 +36,7 @@ export async function bringUp(context, { port, workers }) {
   const servers = Object.values(infra).flatMap(({ child }) => child ?? [])
   return {
     url,
+    infra,
     mcpUrl: `http://127.0.0.1:${ports.mcp}/mcp`,
     children: [...servers, ...children, ...started],
   }

@@ -9,13 +9,15 @@ export interface GatherOptions {
   lanes?: number
   /** The most items one flush takes. */
   maxItems?: number
+  /** How long a first item waits for others; 0: not at all. */
+  waitMs?: number
 }
 
 const MAX_ITEMS = 256
 
 /**
  * Group commit in general form: items that arrive while a flush is under way wait and go together
- * with the next. No timer: an idle gatherer flushes at once, a busy one fills itself. (The idea is
+ * with the next. Without `waitMs` no timer: an idle gatherer flushes at once, a busy one fills itself. (The idea is
  * that of DeWitt et al., "Implementation Techniques for Main Memory Database Systems", SIGMOD 1984.)
  *
  * `flush` answers one result for each item, in order; its rejection rejects all of them.
@@ -24,6 +26,8 @@ export class Gather<Item, Result> {
   readonly #flush: (items: Item[]) => Promise<Result[]>
   readonly #lanes: number
   readonly #maxItems: number
+  readonly #waitMs: number
+  #timer: NodeJS.Timeout | undefined
   #waiting: Waiting<Item, Result>[] = []
   #underWay = 0
   #idle: (() => void)[] = []
@@ -32,12 +36,14 @@ export class Gather<Item, Result> {
     this.#flush = flush
     this.#lanes = options.lanes ?? 1
     this.#maxItems = options.maxItems ?? MAX_ITEMS
+    this.#waitMs = options.waitMs ?? 0
   }
 
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
-      this.#next()
+      if (this.#waitMs > 0) this.#timer ??= setTimeout(() => this.#ripe(), this.#waitMs)
+      else this.#next()
     })
   }
 
@@ -47,7 +53,13 @@ export class Gather<Item, Result> {
     await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
+  #ripe(): void {
+    this.#timer = undefined
+    this.#next()
+  }
+
   #next(): void {
+    if (this.#timer) return
     while (this.#underWay < this.#lanes && this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, this.#maxItems)
       this.#waiting = this.#waiting.slice(this.#maxItems)

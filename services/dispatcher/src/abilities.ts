@@ -4,24 +4,33 @@ import type { Fitness } from './store/streams.ts'
 
 type Packages = ReturnType<Abilities['packages']>
 
-const MAX_PARSED = 256
+const MAX_KNOWN = 256
+
+interface PackageList {
+  json: string
+  /** Parsed when somebody asks. */
+  packages?: Packages
+}
 
 /**
- * Package lists by their text. They are by far the largest part of a record, whole fleets have one
- * in common, and few requirements ask for them: so the text is kept, and parsed when it is asked for.
+ * Package lists by their text. They are by far the largest part of a record, and whole fleets have
+ * one in common: so each text is kept once, and few requirements ask for what it says.
  */
-const parsed = new Map<string, { json: string; packages: Packages }>()
+const known = new Map<string, PackageList>()
 
 /** What a stored record means for giving the worker work. */
 export function standingOf(fitness: Fitness): Standing {
-  const json = parsed.get(fitness.packages)?.json ?? fitness.packages
+  const list = packageList(fitness.packages)
   return {
     session_id: fitness.session_id,
     changed_at: fitness.changed_at,
     capacity: fitness.max_concurrent_executions,
     healthy: fitness.healthy,
     abilities: {
-      packages: () => packagesOf(json),
+      packages: () => {
+        list.packages ??= packageIndex(JSON.parse(list.json))
+        return list.packages
+      },
       resources: fitness.resources === undefined ? undefined : JSON.parse(fitness.resources),
       labels: JSON.parse(fitness.labels),
       runners: JSON.parse(fitness.runners),
@@ -29,12 +38,12 @@ export function standingOf(fitness: Fitness): Standing {
   }
 }
 
-function packagesOf(json: string): Packages {
-  const known = parsed.get(json)
-  if (known) return known.packages
-  const packages = packageIndex(JSON.parse(json))
-  const [oldest] = parsed.keys()
-  if (oldest !== undefined && parsed.size >= MAX_PARSED) parsed.delete(oldest)
-  parsed.set(json, { json, packages })
-  return packages
+function packageList(json: string): PackageList {
+  const found = known.get(json)
+  if (found) return found
+  const list = { json }
+  const [oldest] = known.keys()
+  if (oldest !== undefined && known.size >= MAX_KNOWN) known.delete(oldest)
+  known.set(json, list)
+  return list
 }

@@ -18,10 +18,10 @@ export class Pulse {
   }
 
   /** Hands over all that is noted; it is noted again if `write` fails, unless something newer is by then. */
-  async flush(
+  async flush<T>(
     now_ms: number,
-    write: (beats: Beat[], departures: readonly Connection[]) => Promise<void>,
-  ): Promise<void> {
+    write: (beats: Beat[], departures: readonly Connection[]) => Promise<T>,
+  ): Promise<T> {
     const [beats, departures] = [this.#beats, this.#departures]
     this.#beats = new Map()
     this.#departures = []
@@ -30,7 +30,7 @@ export class Pulse {
         ...beat,
         age_ms: Math.round(now_ms - at_ms),
       }))
-      await write(aged, departures)
+      return await write(aged, departures)
     } catch (error) {
       this.#beats = new Map([...beats, ...this.#beats])
       this.#departures = [...departures, ...this.#departures]

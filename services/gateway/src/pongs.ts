@@ -8,10 +8,12 @@ type Outcome = { value: Fault | undefined } | { error: unknown }
 
 /** Two, so that a dispatcher that hangs does not hold up what another one would take. */
 const LANES = 2
+/** A call costs more than what it carries, and a pong is in no hurry. */
+const WAIT_MS = 50
 /** Far below the silence that has a worker evicted. */
 const CALL_MS = 3_000
 
-/** Heartbeat answers on their way to a dispatcher: those that come while a call is under way go together with the next. */
+/** Heartbeat answers on their way to a dispatcher: those that come shortly after one another, or while a call is under way, go together. */
 export class Pongs {
   readonly #fleet: Pick<RpcClient<typeof FleetService>, 'pongs'>
   readonly #gather: Gather<PongRequest, Outcome>
@@ -20,6 +22,7 @@ export class Pongs {
     this.#fleet = fleet
     this.#gather = new Gather((pongs) => orAlone(pongs, (some) => this.#send(some)), {
       lanes: LANES,
+      waitMs: WAIT_MS,
     })
   }
 

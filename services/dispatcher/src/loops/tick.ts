@@ -7,9 +7,9 @@ import { looked, mayEvict } from '../domain/patience.ts'
 import type { Pulse } from '../pulse.ts'
 import type { Roster } from '../roster.ts'
 import { signal } from '../signals.ts'
-import * as beats from '../store/beats.ts'
+import * as beatStore from '../store/beats.ts'
 import * as streams from '../store/streams.ts'
-import * as watch from '../store/watch.ts'
+import type { Glance } from '../store/watch.ts'
 import { evict } from './evict.ts'
 
 const MAX_TICK_MS = 1_000
@@ -50,12 +50,8 @@ export function tickLoop(ticking: Ticking, dark_ms: number): Loop {
 
   /** Answers whether there may be more to evict. Pongs are written in between. */
   const round = async (): Promise<boolean> => {
-    await flush(ticking)
     const now_ms = performance.now()
-    const seen = await watch.glance(ticking.db, {
-      within_seconds: (now_ms - patience.looked_at_ms + LATE_MS) / 1_000,
-      silence_seconds: silence_ms / 1_000,
-    })
+    const seen = await flush(ticking, now_ms - patience.looked_at_ms)
     patience = looked(patience, now_ms, tolerance)
     ticking.roster.learn(seen.changed)
     const evicted = seen.silent && mayEvict(patience, now_ms) ? await evict(ticking) : 0
@@ -75,15 +71,27 @@ export function tickLoop(ticking: Ticking, dark_ms: number): Loop {
   })
 }
 
-/** Writes what is known here only, and tells of workers whose health changed by it. */
-export function flush({ db, bus, replica_id, pulse, callers, roster }: Ticking): Promise<void> {
-  return pulse.flush(performance.now(), async (heard, departures) => {
+/** Writes what is known here only, tells of workers whose health changed by it, and answers what else there is to see. */
+export function flush(
+  { db, bus, replica_id, pulse, callers, roster, silence_ms }: Ticking,
+  since_ms = 0,
+): Promise<Glance> {
+  const glimpse = {
+    within_seconds: (since_ms + LATE_MS) / 1_000,
+    silence_seconds: silence_ms / 1_000,
+  }
+  return pulse.flush(performance.now(), async (beats, departures) => {
     if (departures.length > 0) await streams.disconnect(db, departures)
-    const { strangers, flipped } = await beats.write(db, replica_id, heard)
+    const { strangers, flipped, ...seen } = await beatStore.write(db, {
+      replica_id,
+      beats,
+      glimpse,
+    })
     callers.forget(strangers)
     for (const name of flipped) {
       roster.refresh(name)
       signal(bus, name, { $case: 'revised', value: {} })
     }
+    return seen
   })
 }

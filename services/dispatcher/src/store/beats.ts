@@ -1,5 +1,6 @@
 import type { Queries } from '@windlass/runtime/db'
 import { sql } from '@windlass/runtime/sql'
+import { around, type Glance, type Glimpse } from './watch.ts'
 
 /** The newest pong of a worker. */
 export interface Beat {
@@ -11,6 +12,12 @@ export interface Beat {
   age_ms: number
 }
 
+interface Heard {
+  replica_id: string
+  beats: readonly Beat[]
+  glimpse: Glimpse
+}
+
 export interface Outcome {
   /** Whose session is not theirs any more; nothing was written for them. */
   strangers: string[]
@@ -18,13 +25,22 @@ export interface Outcome {
   flipped: string[]
 }
 
-/** Writes pongs and shows that this dispatcher is alive. `last_seen_at` never goes back. */
+interface Row {
+  matter: string
+  name: string
+  connection_generation: number
+  changed_at: string
+}
+
+/**
+ * Writes pongs, shows that this dispatcher is alive, and looks around: one statement, since it is
+ * run once a second for ever. `last_seen_at` never goes back. What is seen is as it was before.
+ */
 export async function write(
   db: Queries,
-  replica_id: string,
-  beats: readonly Beat[],
-): Promise<Outcome> {
-  const rows = await db.rows<{ name: string; stranger: boolean }>(sql`
+  { replica_id, beats, glimpse }: Heard,
+): Promise<Outcome & Glance> {
+  const rows = await db.rows<Row>(sql`
     with beat as (
       select * from unnest(
         ${beats.map(({ name }) => name)}::text[], ${beats.map((beat) => beat.session_id)}::uuid[],
@@ -42,11 +58,20 @@ export async function write(
       insert into replicas (replica_id) values (${replica_id})
       on conflict (replica_id) do update set seen_at = now()
     )
-    select name, mine.name is null as stranger from beat left join mine using (name)
-     where mine.name is null or mine.healthy <> beat.healthy`)
-  const names = (stranger: boolean) =>
-    rows.filter((row) => row.stranger === stranger).map(({ name }) => name)
-  return { strangers: names(true), flipped: names(false) }
+    select case when mine.name is null then 'stranger' else 'flipped' end as matter, name,
+           0 as connection_generation, '' as changed_at
+      from beat left join mine using (name)
+     where mine.name is null or mine.healthy <> beat.healthy
+    union all ${around(glimpse)}`)
+  const of = (matter: string) => rows.filter((row) => row.matter === matter)
+  const names = (matter: string) => of(matter).map(({ name }) => name)
+  return {
+    strangers: names('stranger'),
+    flipped: names('flipped'),
+    changed: of('changed'),
+    silent: of('silent').length > 0,
+    owing: of('owing').length > 0,
+  }
 }
 
 /** For how many seconds no dispatcher at all has shown itself; 0 if there never was one. Forgets those long gone. */

@@ -1,5 +1,5 @@
 import type { Queries, Tx } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import { type Sql, sql } from '@windlass/runtime/sql'
 import type { Connection } from './workers.ts'
 
 export interface Change extends Connection {
@@ -29,24 +29,15 @@ export interface Evicted extends Connection {
 
 export const MAX_OWING = 100
 
-/** All that a dispatcher must look for by itself, in one statement. */
-export async function glance(db: Queries, glimpse: Glimpse): Promise<Glance> {
-  const { within_seconds, silence_seconds } = glimpse
-  const rows = await db.rows<Change & { matter: keyof Glance }>(sql`
+/** All that a dispatcher must look for by itself: rows of a matter, a name, a generation and a time. */
+export const around = ({ within_seconds, silence_seconds }: Glimpse): Sql => sql`
     select 'changed' as matter, name, connection_generation, changed_at::text from workers
      where changed_at > now() - make_interval(secs => ${within_seconds})
     union all
     (select 'silent', name, 0, '' from workers
       where evicted_at is null and last_seen_at < now() - make_interval(secs => ${silence_seconds}) limit 1)
     union all
-    (select 'owing', name, 0, '' from workers where release_generation is not null limit 1)`)
-  const of = (matter: keyof Glance) => rows.filter((row) => row.matter === matter)
-  return {
-    changed: of('changed'),
-    silent: of('silent').length > 0,
-    owing: of('owing').length > 0,
-  }
-}
+    (select 'owing', name, 0, '' from workers where release_generation is not null limit 1)`
 
 /** A batch of connections whose work is still to be released, by name, after the given one. */
 export const owing = (db: Queries, after_name: string) =>

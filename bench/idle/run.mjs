@@ -1,0 +1,63 @@
+// What a fleet costs that has nothing to do: connected workers that only answer their pings.
+//   npm run bench -- idle             (WORKERS=500,5000; SECONDS=30 a point)
+import { readFileSync } from 'node:fs'
+import { cpuSeconds } from '../lib/cpu.mjs'
+import { Client } from '../lib/http.mjs'
+import { idleWorkers } from '../lib/idle-workers.mjs'
+import { residentMiB } from '../lib/memory.mjs'
+import { table } from '../lib/report.mjs'
+import { machine, withSystem } from '../lib/system.mjs'
+import { transactions } from '../lib/transactions.mjs'
+
+const SECONDS = Number(process.env.SECONDS ?? 30)
+const FLEETS = (process.env.WORKERS ?? '500,5000').split(',').map(Number)
+/** Two pings of every worker, so that caches are warm and nobody is still connecting. */
+const SETTLE_MS = 20_000
+
+process.env.SVC_WORKERS__REGISTER_RATE_LIMIT = ''
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+const points = await withSystem({ workers: 0 }, async ({ url, pids, home, infra }) => {
+  const client = new Client(url, 16)
+  const bootstrap = readFileSync(`${home}/bootstrap-token`, 'utf8').trim()
+  const fleet = idleWorkers(client, { url, bootstrap })
+  const database = await transactions(infra.postgres.url)
+  const measured = []
+  for (const size of FLEETS) {
+    const joining = performance.now()
+    await fleet.grow(size)
+    process.stderr.write(`${size} connected after ${Math.round(performance.now() - joining)} ms\n`)
+    await pause(SETTLE_MS)
+    const before = { cpu: cpuSeconds(pids), pongs: fleet.pongs, committed: await database.count() }
+    const begun = performance.now()
+    await pause(SECONDS * 1_000)
+    const after = { cpu: cpuSeconds(pids), pongs: fleet.pongs, committed: await database.count() }
+    const seconds = (performance.now() - begun) / 1_000
+    const percent = Object.fromEntries(
+      Object.keys(pids).map((name) => [
+        name,
+        ((after.cpu[name] - before.cpu[name]) * 100) / seconds,
+      ]),
+    )
+    measured.push({
+      workers: size,
+      connected: fleet.connected,
+      refused: fleet.refused,
+      pongs_per_second: (after.pongs - before.pongs) / seconds,
+      transactions_per_second: (after.committed - before.committed) / seconds,
+      percent,
+      mebibytes: residentMiB(pids),
+    })
+  }
+  await database.close()
+  fleet.close()
+  client.close()
+  return measured
+})
+
+table(points.map(({ percent, mebibytes, ...row }) => row))
+table(points.map(({ workers, percent }) => ({ 'percent of a core, workers': workers, ...percent })))
+table(points.map(({ workers, mebibytes }) => ({ 'MiB resident, workers': workers, ...mebibytes })))
+table([machine()])
+process.stdout.write(`\n${JSON.stringify({ bench: 'idle', machine: machine(), points })}\n`)

@@ -1,0 +1,21 @@
+import { createRequire } from 'node:module'
+
+/** The driver is the services' own. */
+const pg = createRequire(new URL('../../packages/runtime/package.json', import.meta.url))('pg')
+
+/** A look at how many transactions a PostgreSQL server has ended, in all its databases; its own looks are left out. */
+export async function transactions(url) {
+  const client = new pg.Client(url)
+  await client.connect()
+  let looks = 0
+  return {
+    async count() {
+      looks++
+      const { rows } = await client.query(
+        'select sum(xact_commit + xact_rollback)::float8 as ended from pg_stat_database',
+      )
+      return rows[0].ended - looks
+    },
+    close: () => client.end(),
+  }
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { anything } from './fake-executions.ts'
+import { type FakeStream, openStream } from './fake-worker.ts'
+import { setup } from './system.ts'
+
+const work = ({ frames }: FakeStream) => frames.filter(({ event }) => event !== 'ping')
+const ids = (stream: FakeStream) =>
+  work(stream).map(({ data }) => JSON.parse(data ?? '').context.execution_id)
+
+test('a cancellation that is due is told once in a while, with the context', async () => {
+  const { join, tell, rpc, streams, executions, name } = await setup()
+  const worker = name()
+  const { session_id, stream } = await join({ name: worker })
+  const requirement_id = executions.require(anything)
+  const { execution_id } = executions.queue(requirement_id)
+  await expect.poll(() => work(stream)).toHaveLength(1)
+  const [held] = executions.held.get(worker) ?? []
+  if (!held) expect.unreachable()
+  executions.cancelling.set(execution_id, { ...held, state: 'CANCELLING' })
+  await rpc.pong({ name: worker, session_id, healthy: false })
+
+  for (let i = 0; i < 10; i++) tell(worker, { $case: 'cancel_due', value: { execution_id } })
+  await expect.poll(() => work(stream)).toHaveLength(2)
+  const cancel = work(stream)[1]
+  expect(cancel?.event).toBe('execution_cancelled')
+  expect(JSON.parse(cancel?.data ?? '')).toMatchObject({
+    context: { execution_id, state: 'CANCELLING', current_worker: worker },
+  })
+
+  const again = await openStream(streams, worker, session_id)
+  tell(worker, { $case: 'cancel_due', value: { execution_id } })
+  await expect.poll(() => work(again)).toHaveLength(1)
+  expect(work(stream)).toHaveLength(2)
+})
+
+test('a cancellation of what the worker does not hold, or that is over, is not told', async () => {
+  const { join, tell, executions, name } = await setup()
+  const worker = name()
+  const { stream } = await join({ name: worker })
+  executions.hold(worker, 3)
+  const [mine, over, foreign] = executions.held.get(worker) ?? []
+  if (!mine || !over || !foreign) expect.unreachable()
+  executions.cancelling.set(over.execution_id, { ...over, state: 'CANCELLED' })
+  executions.cancelling.set(foreign.execution_id, {
+    ...foreign,
+    state: 'CANCELLING',
+    worker_name: 'x',
+  })
+  executions.cancelling.set(mine.execution_id, { ...mine, state: 'CANCELLING' })
+  // Signals may be lost, a first one before the subscription is known of: so they are repeated, as in life.
+  const remind = () => {
+    for (const { execution_id } of [over, foreign, mine])
+      tell(worker, { $case: 'cancel_due', value: { execution_id } })
+    return ids(stream)
+  }
+  await expect.poll(remind).toEqual([mine.execution_id])
+})
