@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Caller } from './access/caller.ts'
 import type { Found, Rule, RuleNeeds } from './access/rules.ts'
+import type { Audited } from './audited.ts'
 import { type Body, noBody } from './body.ts'
 import { PARAMS, type Param } from './fields.ts'
 import type { Exchange } from './http/exchange.ts'
@@ -37,6 +38,12 @@ interface Input<Path extends string, P, Q extends Shape, B, A> {
   x: Exchange
 }
 
+/** What is known of a request that may be refused before it is read to its end. */
+type Known<I extends { body: unknown; found: unknown }> = Omit<I, 'body' | 'found' | 'services'> & {
+  body: I['body'] | undefined
+  found: I['found'] | undefined
+}
+
 interface Spec<A, Path extends string, P, Q extends Shape, B, Sent, R extends z.ZodType> {
   summary: string
   /** `public`, `authenticated`, the permission that the caller needs, or a rule by its name. */
@@ -52,6 +59,8 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, Sent, R extends z.
   raw?: boolean
   /** Answers a refusal in its own form; true if it did. */
   refuse?(error: unknown, x: Exchange): boolean
+  /** How it is recorded; only what changes nothing goes without. */
+  audited?: Audited<Known<Input<Path, P, Q, B, A>>>
   handle(input: Input<Path, P, Q, B, A>): Promise<z.input<R> | Reply>
 }
 
@@ -77,6 +86,7 @@ export interface Route<
   raw: boolean
   readQuery(search: string): unknown
   refuse?(error: unknown, x: Exchange): boolean
+  audited: Audited | undefined
   handle(input: unknown): Promise<unknown>
 }
 
@@ -108,6 +118,7 @@ export function route<
     body: (spec.body ?? noBody) as Body<unknown, Sent>,
     params: Object.fromEntries(names.map((name) => [name, given[name] ?? readerOf(name)])),
     readQuery: queryReader(query),
+    audited: spec.audited as Audited | undefined,
     handle: spec.handle as Route['handle'],
   }
 }

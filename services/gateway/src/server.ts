@@ -6,6 +6,7 @@ import { openRedis, redisReady } from '@windlass/runtime/redis'
 import type { Settings } from '@windlass/runtime/settings'
 import { checkIssuer } from './access/oidc.ts'
 import { rateLimit } from './access/rate-limit.ts'
+import { AuditLog } from './audit-log.ts'
 import { DispatcherStreams } from './dispatcher-streams.ts'
 import { Executions } from './executions.ts'
 import { watchHealth } from './health.ts'
@@ -38,6 +39,8 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const health = watchHealth(settings, cluster)
   teardown.add('health', () => health.close())
   const executions = new Executions(clients.executions)
+  const auditLog = new AuditLog(clients.audit, log)
+  teardown.add('audit log', () => auditLog.stop())
   const waiters = new Waiters(bus, executions, log)
   teardown.add('waiters', () => waiters.stop())
 
@@ -47,6 +50,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     ...rememberedBy(settings, { redis, log }, clients),
     settings,
     cluster,
+    auditLog,
     executions,
     pongs: new Pongs(clients.fleet),
     waiters,

@@ -5,6 +5,7 @@ import {
   ExecutionsService,
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
 import { IdentityService, type Session } from '@windlass/proto/windlass/identity/v1/identity'
 import {
   ApiKeysService,
@@ -22,6 +23,7 @@ import type { Settings } from '@windlass/runtime/settings'
 import { type CallerOf, callersByKey, isApiKey } from './access/callers.ts'
 import { callersByOidc } from './access/oidc.ts'
 import type { RateLimit } from './access/rate-limit.ts'
+import type { AuditLog } from './audit-log.ts'
 import type { DispatcherStreams } from './dispatcher-streams.ts'
 import { declaredSecrets } from './domain/entries.ts'
 import { EpochCache, epochReader } from './epoch-cache.ts'
@@ -50,6 +52,8 @@ export interface Services {
   roles: RpcClient<typeof RolesService>
   secrets: RpcClient<typeof SecretsService>
   configs: RpcClient<typeof ConfigsService>
+  audit: RpcClient<typeof AuditService>
+  auditLog: AuditLog
   /** A workflow without its source; version 0 is the latest. Remembered for as long as the catalog stands still. */
   resolve(namespace: string, name: string, version: number): Promise<Workflow>
   /** Who a bearer token stands for; `unauthenticated` for nobody. */
@@ -85,6 +89,7 @@ export function connectAll({ services }: Settings, cluster: Cluster) {
     roles: connect(RolesService, services.identity, cluster),
     secrets: connect(SecretsService, services.identity, cluster),
     configs: connect(ConfigsService, services.identity, cluster),
+    audit: connect(AuditService, services.identity, cluster),
   }
   return {
     ...clients,

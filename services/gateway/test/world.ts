@@ -5,6 +5,7 @@ import {
   ExecutionsService,
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import {
   ApiKeysService,
@@ -28,6 +29,7 @@ import { Memory } from './memory.ts'
 type Script<S> = Partial<Handlers<S>>
 
 export interface Scripts {
+  audit?: Script<typeof AuditService>
   approvals?: Script<typeof ApprovalsService>
   catalog?: Script<typeof CatalogService>
   dispatcher?: Script<typeof DispatcherService>
@@ -70,6 +72,7 @@ export async function world(scripts: Scripts = {}, env: Record<string, string> =
       [RolesService, scripts.roles ?? {}],
       [SecretsService, scripts.secrets ?? {}],
       [ConfigsService, scripts.configs ?? {}],
+      [AuditService, { ...audit, ...scripts.audit }],
     ),
     SVC_SERVICES__DISPATCHER: await serveAll(
       [DispatcherService, scripts.dispatcher ?? {}],
@@ -133,6 +136,10 @@ const catalog: Script<typeof CatalogService> = {
     if (name === 'missing' || version > 3) throw notFound('Workflow', `${namespace}/${name}`)
     return workflow({ namespace, name, version: version || 3 })
   },
+}
+
+const audit: Script<typeof AuditService> = {
+  record: async ({ drafts }) => ({ seqs: drafts.map((_, i) => i + 1) }),
 }
 
 /** The session token of worker `w` is `session-of-w`. */

@@ -5,8 +5,12 @@ import { ANONYMOUS, type Caller, demand } from './caller.ts'
 import type { Asked } from './rule.ts'
 import { ruleOf } from './rules.ts'
 
+/** Who holds the bootstrap token is nobody else. */
+const BOOTSTRAP: Caller = { subject: 'bootstrap-token' }
+
 /** Who is asking, as far as the route wants to know before it looks at the request. */
 export async function identify(access: string, x: Exchange, services: Services): Promise<Caller> {
+  if (access === 'bootstrap') return BOOTSTRAP
   if (access === 'public' || ruleOf(access)?.for === 'machines') return ANONYMOUS
   return authenticate(x, services)
 }

@@ -1,5 +1,7 @@
+import type { Origin } from '@windlass/proto/windlass/identity/v1/audit'
 import { Fault } from '@windlass/runtime/faults'
 import { permits } from '@windlass/runtime/permissions'
+import type { Exchange } from '../http/exchange.ts'
 
 /** Who is asking. Without `permissions` nothing is checked: authentication is off. */
 export interface Caller {
@@ -7,11 +9,29 @@ export interface Caller {
   subject: string
   /** Where the subject is known by that name. */
   issuer?: string
+  /** Of the API key that was shown. */
+  key_prefix?: string
   roles?: readonly string[]
   permissions?: readonly string[]
 }
 
 export const ANONYMOUS: Caller = { subject: '' }
+
+/** Where principals come from that no other issuer vouches for. */
+export const OWN_ISSUER = 'svc'
+
+/** How a caller is written down; who is nobody in particular is anonymous. */
+export const writtenAs = ({ subject, issuer = OWN_ISSUER }: Caller) => ({
+  subject: subject || 'anonymous',
+  issuer,
+})
+
+/** Whom the audit log names for a request. */
+export const originOf = ({ id }: Pick<Exchange, 'id'>, caller: Caller): Origin => ({
+  ...writtenAs(caller),
+  key_prefix: caller.key_prefix ?? '',
+  request_id: id,
+})
 
 export const may = ({ permissions }: Caller, needed: string): boolean =>
   permissions === undefined || permissions.some((granted) => permits(granted, needed))

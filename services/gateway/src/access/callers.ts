@@ -31,7 +31,7 @@ export function callersByKey(
     const { account, expires_at } = await holders.get(`${prefix} ${hashOf(token)}`)
     if (expires_at && Number(expires_at) <= now()) throw refused()
     if (account?.principal?.type !== 'service_account') throw refused()
-    return callerOf(account)
+    return { ...callerOf(account), key_prefix: prefix }
   }
 }
 

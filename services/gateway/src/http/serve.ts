@@ -1,5 +1,6 @@
 import type { Logger } from '@windlass/runtime/log'
 import { admit, identify } from '../access/admit.ts'
+import { type AnyInput, Trail } from '../audited.ts'
 import type { BodyLimits } from '../body.ts'
 import { JsonText } from '../domain/views.ts'
 import { Written } from '../reply.ts'
@@ -54,13 +55,27 @@ async function answer(
     taken ??= route.body.take(x, limits)
     return taken
   }
-  const found = await admit(route.access, { x, params, query, caller, services, body })
-  const input = { params, query, body: await body(), caller, found, services, x }
-  const reply = await route.handle(input)
+  const input = { params, query, body: undefined, caller, found: undefined, services, x } as Input
+  const { audited, access } = route
+  const trail = audited && new Trail({ audited, access }, services.auditLog, input)
+  let reply: unknown
+  try {
+    input.found = await admit(access, { x, params, query, caller, services, body })
+    trail?.admit()
+    input.body = await body()
+    await trail?.begin()
+    reply = await route.handle(input)
+    await trail?.end()
+  } catch (error) {
+    await trail?.refuse(error)
+    throw error
+  }
   if (reply instanceof JsonText) sendJson(x, route.status, reply.text)
   else if (reply instanceof Written) await reply.write(x)
   else sendJson(x, route.status, JSON.stringify(reply))
 }
+
+type Input = AnyInput & { services: Services }
 
 function refuse(route: Route, x: Exchange, error: unknown, log: Logger): void {
   // A client that left is nobody's fault.

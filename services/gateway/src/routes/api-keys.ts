@@ -1,12 +1,24 @@
+import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
+import { originOf } from '../access/caller.ts'
 import { json } from '../body.ts'
 import { route } from '../route.ts'
 import { timeOf } from './answers.ts'
 import { unkept } from './entries.ts'
-import { atIssuer, plain, plainName, refOf, subject } from './principal-views.ts'
+import {
+  type Asked,
+  atIssuer,
+  objectOf,
+  plain,
+  plainName,
+  refOf,
+  subject,
+} from './principal-views.ts'
 import { Success } from './schemas.ts'
 
 const MAX_DAYS = 36_500
+
+const keyObject = (asked: Asked, name?: string) => objects.key(objectOf(asked), name)
 
 export const createKey = route('post', '/admin/principals/{subject}/keys', {
   summary: 'Make an API key of a service account; it is shown this once',
@@ -24,11 +36,17 @@ export const createKey = route('post', '/admin/principals/{subject}/keys', {
   ),
   returns: z.object({ key: z.string() }).meta({ id: 'NewKey' }),
   status: 201,
-  handle({ params, query, body, services, x }) {
+  audited: {
+    action: 'key.create',
+    object: ({ params, query, body }) => keyObject({ params, query }, body?.name),
+    recorded: 'owner',
+  },
+  handle({ params, query, body, caller, services, x }) {
     unkept(x)
     const { name, expires_in_days } = body
     const principal = refOf({ params, query })
-    return services.keys.create({ principal, name, expires_in_days: expires_in_days ?? 0 })
+    const by = originOf(x, caller)
+    return services.keys.create({ principal, name, expires_in_days: expires_in_days ?? 0, by })
   },
 })
 
@@ -64,9 +82,15 @@ export const revokeKey = route('delete', '/admin/principals/{subject}/keys/{key_
   params: { subject, key_name: plainName },
   query: atIssuer,
   returns: Success,
-  async handle({ params, query, services }) {
+  audited: {
+    action: 'key.revoke',
+    object: ({ params, query }) => keyObject({ params, query }, params.key_name),
+    recorded: 'owner',
+  },
+  async handle({ params, query, caller, services, x }) {
     const { key_name: name } = params
-    await services.keys.revoke({ principal: refOf({ params, query }), name })
+    const principal = refOf({ params, query })
+    await services.keys.revoke({ principal, name, by: originOf(x, caller) })
     return { status: 'success' as const, message: `Key '${name}' revoked` }
   },
 })

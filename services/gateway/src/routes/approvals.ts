@@ -1,7 +1,8 @@
 import type { Approval } from '@windlass/proto/windlass/executions/v1/executions'
+import { objects } from '@windlass/runtime/audit'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
-import type { Caller } from '../access/caller.ts'
+import { type Caller, writtenAs } from '../access/caller.ts'
 import { approvalOf, listApprovals as list } from '../approvals.ts'
 import { json, optionalJson } from '../body.ts'
 import { ageOf } from '../domain/age.ts'
@@ -129,6 +130,9 @@ const remarks = { reason: prose(10_000).nullish(), always: z.boolean().nullish()
 const Remarks = z.object(remarks).meta({ id: 'ApprovalRemarks' })
 const Decision = z.object({ approved: z.boolean(), ...remarks }).meta({ id: 'ApprovalDecision' })
 
+const calledBy = ({ params }: { params: { execution_id: string; task_call_id: string } }) =>
+  objects.approval(params.execution_id, params.task_call_id)
+
 export const approve = route(
   'post',
   '/executions/{execution_id}/approvals/{task_call_id}/approve',
@@ -138,6 +142,7 @@ export const approve = route(
     body: optionalJson(Remarks),
     returns: Decided,
     refuse,
+    audited: { action: 'approval.approve', object: calledBy, recorded: 'around' },
     handle: ({ body, found, caller, services }) =>
       decide(services, found, { ...body, approved: true, caller }),
   },
@@ -149,6 +154,7 @@ export const reject = route('post', '/executions/{execution_id}/approvals/{task_
   body: optionalJson(Remarks),
   returns: Decided,
   refuse,
+  audited: { action: 'approval.reject', object: calledBy, recorded: 'around' },
   handle: ({ body, found, caller, services }) =>
     decide(services, found, { ...body, approved: false, caller }),
 })
@@ -159,6 +165,12 @@ export const authorize = route('post', '/executions/{execution_id}/authorize/{ta
   body: json(Decision),
   returns: Decided,
   refuse,
+  audited: {
+    action: ({ body }) => (body?.approved === false ? 'approval.reject' : 'approval.approve'),
+    object: ({ params, found }) =>
+      objects.approval(params.execution_id, found?.task_call_id ?? params.task_name),
+    recorded: 'around',
+  },
   handle: ({ body, found, caller, services }) => decide(services, found, { ...body, caller }),
 })
 
@@ -166,14 +178,12 @@ interface Verdict extends z.output<typeof Decision> {
   caller: Caller
 }
 
-/** Where principals come from that no other issuer vouches for. */
-const OWN_ISSUER = 'svc'
-
 async function decide(
   services: Services,
   { execution_id, task_call_id }: Approval,
   { approved, always, reason, caller }: Verdict,
 ): Promise<z.input<typeof Decided>> {
+  const { subject, issuer } = writtenAs(caller)
   const { approval, execution } = await services.approvals.decide({
     execution_id,
     task_call_id,
@@ -181,8 +191,8 @@ async function decide(
     approved,
     always: always ?? false,
     reason: reason ?? undefined,
-    approver_subject: caller.subject || 'anonymous',
-    approver_provider: OWN_ISSUER,
+    approver_subject: subject,
+    approver_provider: issuer,
   })
   if (!approval || !execution) throw new Error('a decision was not answered')
   return { ...viewOf(approval), execution_state: execution.state }

@@ -1,4 +1,6 @@
+import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
+import { originOf } from '../access/caller.ts'
 import { batchOf, entryView } from '../domain/entries.ts'
 import { route } from '../route.ts'
 import { EntryView, entryName, names, newEntry, Values } from './entries.ts'
@@ -16,8 +18,14 @@ export const putConfig = route('post', '/admin/configs', {
   access: 'config:*:manage',
   body: newEntry,
   returns: Success,
-  async handle({ body: { name, value }, services }) {
-    await services.configs.put({ entry: { name, value_json: value.text } })
+  audited: {
+    action: 'config.put',
+    object: ({ body }) => objects.config(body?.name),
+    recorded: 'owner',
+  },
+  async handle({ body: { name, value }, caller, services, x }) {
+    const entry = { name, value_json: value.text }
+    await services.configs.put({ entry, by: originOf(x, caller) })
     return { status: 'success' as const, message: `Config '${name}' saved successfully` }
   },
 })
@@ -37,8 +45,13 @@ export const deleteConfig = route('delete', '/admin/configs/{name}', {
   access: 'config:*:manage',
   params: { name: entryName },
   returns: Success,
-  async handle({ params: { name }, services }) {
-    await services.configs.delete({ name })
+  audited: {
+    action: 'config.delete',
+    object: ({ params }) => objects.config(params.name),
+    recorded: 'owner',
+  },
+  async handle({ params: { name }, caller, services, x }) {
+    await services.configs.delete({ name, by: originOf(x, caller) })
     return { status: 'success' as const, message: `Config '${name}' deleted successfully` }
   },
 })

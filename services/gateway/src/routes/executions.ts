@@ -1,3 +1,4 @@
+import { objects } from '@windlass/runtime/audit'
 import { invalid, notFound } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { isFinal, isState, STATES } from '../domain/states.ts'
@@ -97,6 +98,11 @@ export const cancelExecution = route(
     access: 'workflow:{namespace}:{workflow_name}:run',
     query: { detailed, mode: z.string().default('async') },
     returns: ExecutionView,
+    audited: {
+      action: 'execution.cancel',
+      object: ({ params }) => objects.execution(params.execution_id),
+      recorded: 'around',
+    },
     async handle({ params, query, caller, services, x }) {
       const mode = query.mode === '' ? 'async' : query.mode
       if (mode !== 'async' && mode !== 'sync') throw invalid("Invalid mode. Use 'sync', 'async'.")

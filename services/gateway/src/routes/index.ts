@@ -1,5 +1,6 @@
 import * as apiKeys from './api-keys.ts'
 import * as approvals from './approvals.ts'
+import * as audit from './audit.ts'
 import * as auth from './auth.ts'
 import * as configs from './configs.ts'
 import * as docs from './docs.ts'
@@ -32,6 +33,7 @@ export const routes = [
   // Before the routes with a name in that place.
   ...Object.values(forecasts),
   ...Object.values(schedules),
+  ...Object.values(audit),
   ...Object.values(auth),
   ...Object.values(principals),
   ...Object.values(apiKeys),

@@ -1,4 +1,5 @@
 import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
+import { objects } from '@windlass/runtime/audit'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { plainNameOf, subjectOf } from '../domain/names.ts'
@@ -60,6 +61,10 @@ export interface Asked {
   params: { subject: string }
   query: { issuer: string }
 }
+
+/** The same, as the audit log names it. */
+export const objectOf = ({ params, query }: Asked) =>
+  objects.principal(params.subject, query.issuer)
 
 /** The principal that a path and its query mean. */
 export const refOf = ({ params, query }: Asked) => ({

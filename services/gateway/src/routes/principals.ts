@@ -1,6 +1,9 @@
+import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
+import { type Caller, originOf } from '../access/caller.ts'
 import { json } from '../body.ts'
 import { flag } from '../fields.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { route } from '../route.ts'
 import type { Services } from '../services.ts'
 import {
@@ -8,6 +11,7 @@ import {
   atIssuer,
   DEFAULT_ISSUER,
   label,
+  objectOf,
   PrincipalView,
   plain,
   plainName,
@@ -47,7 +51,12 @@ export const createPrincipal = route('post', '/admin/principals', {
   ),
   returns: PrincipalView,
   status: 201,
-  handle: async ({ body, caller, services }) =>
+  audited: {
+    action: 'principal.create',
+    object: ({ body }) => objects.principal(body?.subject, body?.external_issuer ?? DEFAULT_ISSUER),
+    recorded: 'owner',
+  },
+  handle: async ({ body, caller, services, x }) =>
     viewOf(
       await services.principals.create({
         type: body.type,
@@ -56,6 +65,7 @@ export const createPrincipal = route('post', '/admin/principals', {
         display_name: body.display_name ?? undefined,
         roles: body.roles ?? [],
         created_by: caller.subject,
+        by: originOf(x, caller),
       }),
     ),
 })
@@ -81,12 +91,14 @@ export const updatePrincipal = route('patch', '/admin/principals/{subject}', {
       .meta({ id: 'PrincipalUpdateRequest' }),
   ),
   returns: PrincipalView,
-  handle: async ({ params, query, body, services }) =>
+  audited: { action: 'principal.update', object: objectOf, recorded: 'owner' },
+  handle: async ({ params, query, body, caller, services, x }) =>
     viewOf(
       await services.principals.update({
         principal: refOf({ params, query }),
         display_name: body.display_name ?? undefined,
         enabled: body.enabled ?? undefined,
+        by: originOf(x, caller),
       }),
     ),
 })
@@ -97,9 +109,11 @@ export const deletePrincipal = route('delete', '/admin/principals/{subject}', {
   params: { subject },
   query: { ...atIssuer, force: flag.default(false) },
   returns: Success,
-  async handle({ params, query, services }) {
+  audited: { action: 'principal.delete', object: objectOf, recorded: 'owner' },
+  async handle({ params, query, caller, services, x }) {
     const principal = refOf({ params, query })
-    await services.principals.delete({ principal, force: query.force })
+    const by = originOf(x, caller)
+    await services.principals.delete({ principal, force: query.force, by })
     return { status: 'success' as const, message: `Principal '${params.subject}' deleted` }
   },
 })
@@ -108,8 +122,15 @@ const Switched = z
   .object({ status: z.literal('success'), subject: z.string(), enabled: z.boolean() })
   .meta({ id: 'PrincipalSwitched' })
 
-async function turn(services: Services, asked: Asked, enabled: boolean) {
-  const { subject } = await services.principals.update({ principal: refOf(asked), enabled })
+interface Switch extends Asked {
+  caller: Caller
+  services: Services
+  x: Exchange
+}
+
+async function turn({ caller, services, x, ...asked }: Switch, enabled: boolean) {
+  const by = originOf(x, caller)
+  const { subject } = await services.principals.update({ principal: refOf(asked), enabled, by })
   return { status: 'success' as const, subject, enabled }
 }
 
@@ -119,7 +140,8 @@ export const enablePrincipal = route('post', '/admin/principals/{subject}/enable
   params: { subject },
   query: atIssuer,
   returns: Switched,
-  handle: ({ params, query, services }) => turn(services, { params, query }, true),
+  audited: { action: 'principal.update', object: objectOf, recorded: 'owner' },
+  handle: (input) => turn(input, true),
 })
 
 export const disablePrincipal = route('post', '/admin/principals/{subject}/disable', {
@@ -128,7 +150,8 @@ export const disablePrincipal = route('post', '/admin/principals/{subject}/disab
   params: { subject },
   query: atIssuer,
   returns: Switched,
-  handle: ({ params, query, services }) => turn(services, { params, query }, false),
+  audited: { action: 'principal.update', object: objectOf, recorded: 'owner' },
+  handle: (input) => turn(input, false),
 })
 
 const RoleDone = z
@@ -142,9 +165,11 @@ export const grantRole = route('post', '/admin/principals/{subject}/roles', {
   query: atIssuer,
   body: json(z.object({ role: plain }).meta({ id: 'RoleGrantRequest' })),
   returns: RoleDone,
-  async handle({ params, query, body: { role }, caller, services }) {
+  audited: { action: 'principal.grant_role', object: objectOf, recorded: 'owner' },
+  async handle({ params, query, body: { role }, caller, services, x }) {
     const principal = refOf({ params, query })
-    await services.principals.grantRole({ principal, role, granted_by: caller.subject })
+    const by = originOf(x, caller)
+    await services.principals.grantRole({ principal, role, granted_by: caller.subject, by })
     return { status: 'success' as const, role }
   },
 })
@@ -155,10 +180,12 @@ export const revokeRole = route('delete', '/admin/principals/{subject}/roles/{ro
   params: { subject, role_name: plainName },
   query: atIssuer,
   returns: RoleDone,
-  async handle({ params, query, caller, services }) {
+  audited: { action: 'principal.revoke_role', object: objectOf, recorded: 'owner' },
+  async handle({ params, query, caller, services, x }) {
     const { role_name: role } = params
     const principal = refOf({ params, query })
-    await services.principals.revokeRole({ principal, role, granted_by: caller.subject })
+    const by = originOf(x, caller)
+    await services.principals.revokeRole({ principal, role, granted_by: caller.subject, by })
     return { status: 'success' as const, role }
   },
 })

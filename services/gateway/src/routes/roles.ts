@@ -1,4 +1,6 @@
+import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
+import { originOf } from '../access/caller.ts'
 import { json } from '../body.ts'
 import { route } from '../route.ts'
 import { plain } from './principal-views.ts'
@@ -32,8 +34,13 @@ export const createRole = route('post', '/admin/roles', {
     z.object({ name: plain, permissions: permissions.nullish() }).meta({ id: 'RoleRequest' }),
   ),
   returns: RoleView,
-  handle: ({ body: { name, permissions }, services }) =>
-    services.roles.create({ name, permissions: permissions ?? [] }),
+  audited: {
+    action: 'role.create',
+    object: ({ body }) => objects.role(body?.name),
+    recorded: 'owner',
+  },
+  handle: ({ body: { name, permissions }, caller, services, x }) =>
+    services.roles.create({ name, permissions: permissions ?? [], by: originOf(x, caller) }),
 })
 
 export const updateRole = route('patch', '/admin/roles/{name}', {
@@ -45,9 +52,15 @@ export const updateRole = route('patch', '/admin/roles/{name}', {
       .meta({ id: 'RoleUpdateRequest' }),
   ),
   returns: RoleView,
-  handle: ({ params: { name }, body, services }) =>
+  audited: {
+    action: 'role.update',
+    object: ({ params }) => objects.role(params.name),
+    recorded: 'owner',
+  },
+  handle: ({ params: { name }, body, caller, services, x }) =>
     services.roles.update({
       name,
+      by: originOf(x, caller),
       add_permissions: body.add_permissions ?? [],
       remove_permissions: body.remove_permissions ?? [],
     }),
@@ -57,8 +70,13 @@ export const deleteRole = route('delete', '/admin/roles/{name}', {
   summary: 'Delete a role; whoever held it holds it no more',
   access: 'admin:roles:manage',
   returns: Success,
-  async handle({ params: { name }, services }) {
-    await services.roles.delete({ name })
+  audited: {
+    action: 'role.delete',
+    object: ({ params }) => objects.role(params.name),
+    recorded: 'owner',
+  },
+  async handle({ params: { name }, caller, services, x }) {
+    await services.roles.delete({ name, by: originOf(x, caller) })
     return { status: 'success' as const, message: `Role '${name}' deleted` }
   },
 })
@@ -68,6 +86,11 @@ export const cloneRole = route('post', '/admin/roles/{name}/clone', {
   access: 'admin:roles:manage',
   body: json(z.object({ new_name: plain }).meta({ id: 'RoleCloneRequest' })),
   returns: RoleView,
-  handle: ({ params: { name }, body: { new_name }, services }) =>
-    services.roles.clone({ name, new_name }),
+  audited: {
+    action: 'role.create',
+    object: ({ body }) => objects.role(body?.new_name),
+    recorded: 'owner',
+  },
+  handle: ({ params: { name }, body: { new_name }, caller, services, x }) =>
+    services.roles.clone({ name, new_name, by: originOf(x, caller) }),
 })

@@ -1,3 +1,4 @@
+import { objects } from '@windlass/runtime/audit'
 import { unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
@@ -14,11 +15,20 @@ import { Success } from './schemas.ts'
 
 const keptText = (value: JsonText | undefined) => (value?.text === 'null' ? undefined : value?.text)
 
+/** As the path has it: by id or name. */
+const named = ({ params }: { params: { schedule_id: string } }) =>
+  objects.schedule(params.schedule_id)
+
 export const createSchedule = route('post', '/schedules', {
   summary: 'Create a schedule',
   access: 'schedule:*:manage',
   body: json(NewSchedule, ['schedule_config', 'input_data']),
   returns: ScheduleView,
+  audited: {
+    action: 'schedule.create',
+    object: ({ body }) => objects.schedule(body?.name),
+    recorded: 'around',
+  },
   async handle({ body, caller, services }) {
     const { run_as_service_account } = body
     if (run_as_service_account) await checkAccount(caller, services, run_as_service_account)
@@ -87,6 +97,7 @@ export const updateSchedule = route('put', '/schedules/{schedule_id}', {
   access: 'schedule:*:manage',
   body: json(ScheduleChange, ['schedule_config', 'input_data']),
   returns: ScheduleView,
+  audited: { action: 'schedule.update', object: named, recorded: 'around' },
   async handle({ params, body, caller, services }) {
     const ref = params.schedule_id
     return viewOf(
@@ -121,6 +132,7 @@ export const pauseSchedule = route('post', '/schedules/{schedule_id}/pause', {
   summary: 'Pause a schedule',
   access: 'schedule:*:manage',
   returns: ScheduleView,
+  audited: { action: 'schedule.pause', object: named, recorded: 'around' },
   handle: async ({ params, services }) =>
     viewOf(await services.scheduler.pause({ ref: params.schedule_id })),
 })
@@ -129,6 +141,7 @@ export const resumeSchedule = route('post', '/schedules/{schedule_id}/resume', {
   summary: 'Resume a schedule',
   access: 'schedule:*:manage',
   returns: ScheduleView,
+  audited: { action: 'schedule.resume', object: named, recorded: 'around' },
   handle: async ({ params, services }) =>
     viewOf(await services.scheduler.resume({ ref: params.schedule_id })),
 })
@@ -137,6 +150,7 @@ export const deleteSchedule = route('delete', '/schedules/{schedule_id}', {
   summary: 'Delete a schedule',
   access: 'schedule:*:manage',
   returns: Success,
+  audited: { action: 'schedule.delete', object: named, recorded: 'around' },
   async handle({ params: { schedule_id: ref }, services }) {
     await services.scheduler.delete({ ref })
     return { status: 'success' as const, message: `Schedule '${ref}' deleted successfully` }

@@ -1,4 +1,6 @@
+import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
+import { originOf } from '../access/caller.ts'
 import { batchOf, entryView } from '../domain/entries.ts'
 import { route } from '../route.ts'
 import { EntryView, entryName, names, newEntry, unkept, Values } from './entries.ts'
@@ -16,8 +18,14 @@ export const putSecret = route('post', '/admin/secrets', {
   access: 'admin:secrets:manage',
   body: newEntry,
   returns: Success,
-  async handle({ body: { name, value }, services }) {
-    await services.secrets.put({ entry: { name, value_json: value.text } })
+  audited: {
+    action: 'secret.put',
+    object: ({ body }) => objects.secret(body?.name),
+    recorded: 'owner',
+  },
+  async handle({ body: { name, value }, caller, services, x }) {
+    const entry = { name, value_json: value.text }
+    await services.secrets.put({ entry, by: originOf(x, caller) })
     return { status: 'success' as const, message: `Secret '${name}' saved successfully` }
   },
 })
@@ -27,6 +35,11 @@ export const getSecret = route('get', '/admin/secrets/{name}', {
   access: 'admin:secrets:read',
   params: { name: entryName },
   returns: EntryView,
+  audited: {
+    action: 'secret.read',
+    object: ({ params }) => objects.secret(params.name),
+    recorded: 'after',
+  },
   async handle({ params: { name }, services, x }) {
     unkept(x)
     return entryView(await services.secrets.get({ name }))
@@ -38,8 +51,13 @@ export const deleteSecret = route('delete', '/admin/secrets/{name}', {
   access: 'admin:secrets:manage',
   params: { name: entryName },
   returns: Success,
-  async handle({ params: { name }, services }) {
-    await services.secrets.delete({ name })
+  audited: {
+    action: 'secret.delete',
+    object: ({ params }) => objects.secret(params.name),
+    recorded: 'owner',
+  },
+  async handle({ params: { name }, caller, services, x }) {
+    await services.secrets.delete({ name, by: originOf(x, caller) })
     return { status: 'success' as const, message: `Secret '${name}' deleted successfully` }
   },
 })
@@ -49,6 +67,11 @@ export const getSecrets = route('post', '/admin/secrets/batch', {
   access: 'admin:secrets:read',
   body: names,
   returns: Values,
+  audited: {
+    action: 'secret.read',
+    object: ({ body }) => body?.map(objects.secret) ?? objects.secret(),
+    recorded: 'after',
+  },
   async handle({ body, services, x }) {
     unkept(x)
     const { entries } = await services.secrets.getMany({ names: body })

@@ -1,6 +1,8 @@
 import type { RegisterRequest, Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { objects } from '@windlass/runtime/audit'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
+import { originOf } from '../access/caller.ts'
 import { json } from '../body.ts'
 import { plainNameOf } from '../domain/names.ts'
 import { text } from '../fields.ts'
@@ -75,7 +77,12 @@ export const registerWorker = route('post', '/workers/register', {
   access: 'bootstrap',
   body: json(Registration),
   returns: WorkerView.extend({ session_token: z.string() }),
-  async handle({ body, services, x }) {
+  audited: {
+    action: 'worker.register',
+    object: ({ body }) => objects.worker(body?.name),
+    recorded: 'owner',
+  },
+  async handle({ body, caller, services, x }) {
     const answer = await services.dispatcher.register({
       worker: recordOf(body),
       instance: body.instance ?? '',
@@ -83,7 +90,11 @@ export const registerWorker = route('post', '/workers/register', {
     })
     const { session_id, worker } = answer
     if (!worker) throw new Error('a registration was not answered')
-    const { token } = await services.identity.issueSession({ worker_name: body.name, session_id })
+    const { token } = await services.identity.issueSession({
+      worker_name: body.name,
+      session_id,
+      by: originOf(x, caller),
+    })
     return { ...viewOf(worker), session_token: token }
   },
 })

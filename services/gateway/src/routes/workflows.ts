@@ -1,4 +1,5 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
 import { JsonText } from '../domain/views.ts'
 import { text, version, versionQuery } from '../fields.ts'
@@ -47,6 +48,13 @@ export const uploadWorkflows = route('post', '/workflows', {
   access: 'may register',
   body: upload,
   returns: z.array(Row),
+  audited: {
+    action: 'workflow.upload',
+    object: ({ found }) =>
+      found?.workflows.map(({ namespace, name }) => objects.workflow(namespace, name)) ??
+      objects.workflow(),
+    recorded: 'around',
+  },
   async handle({ found: { source }, caller, services }) {
     const { workflows } = await services.catalog.register(
       { source, created_by: caller.subject, created_by_issuer: caller.issuer },
@@ -131,6 +139,11 @@ export const deleteWorkflow = route('delete', '/workflows/{namespace}/{workflow_
   access: 'workflow:{namespace}:*:register',
   query: { version: versionQuery },
   returns: Success,
+  audited: {
+    action: 'workflow.delete',
+    object: ({ params }) => objects.workflow(params.namespace, params.workflow_name),
+    recorded: 'around',
+  },
   async handle({ params: { namespace, workflow_name: name }, query, services }) {
     const { version } = query
     await services.catalog.delete({ namespace, name, version: version ?? 0 })

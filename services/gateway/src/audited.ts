@@ -1,0 +1,103 @@
+import { type Action, detailOf, type Outcome } from '@windlass/runtime/audit'
+import { Fault } from '@windlass/runtime/faults'
+import { type Caller, originOf } from './access/caller.ts'
+import { ruleOf } from './access/rules.ts'
+import type { AuditLog } from './audit-log.ts'
+import type { Exchange } from './http/exchange.ts'
+
+/** How the audit log tells what a route changes. A refusal may come before body and findings are known. */
+export interface Audited<I = AnyInput> {
+  action: Action | ((input: I) => Action)
+  /** What it is done to; an entry each. */
+  object(input: I): string | string[]
+  /**
+   * Who records a success: the `owner`, in the commit of the change; the gateway `around` it, so that
+   * the log knows before the owner does; or `after` it, for what changes nothing. Refusals are
+   * recorded by the gateway.
+   */
+  recorded: 'owner' | 'around' | 'after'
+}
+
+/** What is known of a request so far. */
+export interface AnyInput {
+  params: Record<string, unknown>
+  query: unknown
+  body: unknown
+  found: unknown
+  caller: Caller
+  x: Exchange
+}
+
+/** The entries that one request leaves in the audit log. */
+export class Trail {
+  readonly #audited: Audited
+  readonly #access: string
+  readonly #log: AuditLog
+  readonly #input: AnyInput
+  #begun: number[] = []
+  #stage: 'asking' | 'admitted' | 'beginning' | 'begun' = 'asking'
+
+  constructor(
+    { audited, access }: { audited: Audited; access: string },
+    log: AuditLog,
+    input: AnyInput,
+  ) {
+    this.#audited = audited
+    this.#access = access
+    this.#log = log
+    this.#input = input
+  }
+
+  /** Comes once the caller is let in. */
+  admit(): void {
+    this.#stage = 'admitted'
+  }
+
+  /** Comes before the handler. What cannot be recorded is not begun. */
+  async begin(): Promise<void> {
+    this.#stage = 'beginning'
+    if (this.#audited.recorded === 'around') this.#begun = await this.#write('begun')
+    this.#stage = 'begun'
+  }
+
+  /** Comes before the answer to a success. A change stands, recorded now or a little later; what is only read is not answered unrecorded. */
+  async end(): Promise<void> {
+    const { recorded } = this.#audited
+    if (recorded === 'after') await this.#write('done')
+    if (recorded === 'around') await this.#log.owe(this.#drafts('done'))
+  }
+
+  /** Comes before a refusal. Who could not be told apart from anybody leaves none: he could fill the log. */
+  async refuse(error: unknown): Promise<void> {
+    const isStranger = this.#stage === 'asking' && ruleOf(this.#access)?.for === 'machines'
+    if (isStranger || this.#stage === 'beginning') return
+    await this.#log.owe(this.#drafts(outcomeOf(error), reasonOf(error)))
+  }
+
+  #write(outcome: Outcome): Promise<number[]> {
+    return Promise.all(this.#drafts(outcome).map((draft) => this.#log.record(draft)))
+  }
+
+  #drafts(outcome: Outcome, reason: Record<string, unknown> = {}) {
+    const { action, object } = this.#audited
+    const input = this.#input
+    return [object(input)].flat().map((object, i) => ({
+      by: originOf(input.x, input.caller),
+      action: typeof action === 'string' ? action : action(input),
+      object,
+      outcome,
+      detail_json: detailOf({ ...(this.#begun[i] && { begun: this.#begun[i] }), ...reason }),
+    }))
+  }
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (!(error instanceof Fault) || error.kind === 'unavailable') return 'unknown'
+  return error.kind === 'forbidden' ? 'denied' : 'failed'
+}
+
+/** Only a denial speaks of permissions alone; other messages may repeat what was sent. */
+const reasonOf = (error: unknown) =>
+  error instanceof Fault
+    ? { reason: error.kind === 'forbidden' ? error.message : error.kind }
+    : { reason: 'error' }

@@ -1,0 +1,245 @@
+import type { AuditDraft } from '@windlass/proto/windlass/identity/v1/audit'
+import { conflict, type Fault, unavailable } from '@windlass/runtime/faults'
+import { expect, test } from 'vitest'
+import { routes } from '../src/routes/index.ts'
+import { ID } from './check.ts'
+import { workflow, world } from './world.ts'
+
+const PREFIX = `wk_${'0'.repeat(16)}`
+const KEY = `${PREFIX}.${'A'.repeat(43)}`
+const CANARY = 'canary-5d1e'
+
+const ROUTES_THAT_CHANGE_NOTHING_OF_THESE = [
+  // Running and what comes of it is told by the logs of executions.
+  'post /workflows/{namespace}/{workflow_name}/run/{mode}',
+  'post /workflows/{namespace}/{workflow_name}/resume/{execution_id}/{mode}',
+  // They answer a question.
+  'post /auth/test-token',
+  'post /admin/configs/batch',
+]
+
+test('every route that changes something is recorded, or is named here', () => {
+  const silent = routes
+    .filter(({ method, path }) => method !== 'get' || path.includes('/cancel/'))
+    .filter(({ access }) => access !== 'own worker')
+    .filter(({ audited }) => !audited)
+    .map(({ method, path }) => `${method} ${path}`)
+  expect(silent.sort()).toEqual(ROUTES_THAT_CHANGE_NOTHING_OF_THESE.sort())
+})
+
+/** A gateway with authentication on before an audit log in memory; KEY has these permissions. */
+async function setup(permissions: string[] = ['*']) {
+  const drafts: AuditDraft[] = []
+  const seen: unknown[] = []
+  const state = {
+    away: false as boolean | ((draft: AuditDraft) => boolean),
+    owner: undefined as Fault | undefined,
+  }
+  const isAway = (draft: AuditDraft) =>
+    typeof state.away === 'function' ? state.away(draft) : state.away
+  /** What owners are asked. */
+  const asked = async (request: unknown) => {
+    seen.push(request)
+    if (state.owner) throw state.owner
+    return { deleted: 1 } as never
+  }
+  const principal = {
+    id: ID,
+    subject: 'robot',
+    type: 'service_account',
+    external_issuer: 'svc',
+    display_name: undefined,
+    enabled: true,
+    roles: [],
+  }
+  const made = await world(
+    {
+      audit: {
+        async record(request) {
+          if (request.drafts.some(isAway)) throw unavailable('away')
+          drafts.push(...request.drafts)
+          return {
+            seqs: request.drafts.map((_, i) => drafts.length - request.drafts.length + i + 1),
+          }
+        },
+      },
+      keys: { find: async () => ({ account: { principal, permissions }, expires_at: undefined }) },
+      catalog: {
+        delete: asked,
+        analyze: async () => ({ workflows: [workflow(), workflow({ name: 'other' })] }),
+        register: async () => ({ workflows: [workflow()] }),
+      },
+      roles: { delete: asked },
+      scheduler: { delete: asked, reconcile: async () => ({}) as never },
+      secrets: {
+        put: asked,
+        get: async ({ name }) => ({ name, value_json: `"${CANARY}"` }),
+        getMany: async ({ names }) => ({
+          entries: names.map((name) => ({ name, value_json: `"${CANARY}"` })),
+        }),
+      },
+      dispatcher: {
+        async register() {
+          throw conflict('it has a live stream')
+        },
+      },
+      identity: {
+        checkBootstrap: async ({ token }) => ({ configured: true, valid: token === 'bootstrap' }),
+      },
+    },
+    { SVC_SECURITY__AUTH__ENABLED: 'true' },
+  )
+  const send = async (method: string, path: string, body?: unknown, token = KEY) => {
+    const headers = { authorization: `Bearer ${token}`, 'x-request-id': 'r-1' }
+    const response =
+      body === undefined
+        ? await made.call(method, path, { headers })
+        : await made.json(method, path, body, headers)
+    return { status: response.status, text: await response.text() }
+  }
+  const lines = () => drafts.map(({ action, object, outcome }) => [action, object, outcome])
+  return { ...made, drafts, lines, send, seen, state }
+}
+
+const by = { subject: 'robot', issuer: 'svc', key_prefix: PREFIX, request_id: 'r-1' }
+
+test('a change of another service is recorded before it and after it', async () => {
+  const { drafts, send, state } = await setup()
+  expect((await send('DELETE', '/workflows/team/x')).status).toBe(200)
+  const entry = { by, action: 'workflow.delete', object: 'workflow:team/x' }
+  expect(drafts).toEqual([
+    { ...entry, outcome: 'begun', detail_json: '{}' },
+    { ...entry, outcome: 'done', detail_json: '{"begun":1}' },
+  ])
+  state.owner = conflict('no')
+  await send('DELETE', '/schedules/daily')
+  state.owner = unavailable('away')
+  await send('DELETE', '/schedules/daily')
+  expect(drafts.slice(2).map(({ outcome, detail_json }) => [outcome, detail_json])).toEqual([
+    ['begun', '{}'],
+    ['failed', '{"begun":3,"reason":"conflict"}'],
+    ['begun', '{}'],
+    ['unknown', '{"begun":5,"reason":"unavailable"}'],
+  ])
+})
+
+test('an upload is recorded for each of its workflows', async () => {
+  const { call, lines } = await setup()
+  const form = new FormData()
+  form.append('file', new Blob(['x']), 'x.py')
+  const headers = { authorization: `Bearer ${KEY}` }
+  expect((await call('POST', '/workflows', { body: form, headers })).status).toBe(200)
+  expect(lines()).toEqual([
+    ['workflow.upload', 'workflow:default/hello', 'begun'],
+    ['workflow.upload', 'workflow:default/other', 'begun'],
+    ['workflow.upload', 'workflow:default/hello', 'done'],
+    ['workflow.upload', 'workflow:default/other', 'done'],
+  ])
+})
+
+test('a change of identity is recorded there, so the gateway only says who asks', async () => {
+  const { drafts, seen, send, state } = await setup()
+  await send('POST', '/admin/secrets', { name: 'db', value: CANARY })
+  await send('DELETE', '/admin/roles/r')
+  expect(drafts).toEqual([])
+  expect(seen).toMatchObject([{ by }, { name: 'r', by }])
+  state.owner = conflict(`what was sent: ${CANARY}`)
+  await send('POST', '/admin/secrets', { name: 'db', value: CANARY })
+  expect(drafts).toEqual([
+    {
+      by,
+      action: 'secret.put',
+      object: 'secret:db',
+      outcome: 'failed',
+      detail_json: '{"reason":"conflict"}',
+    },
+  ])
+})
+
+test('what is refused is recorded with its reason, and nothing of the body', async () => {
+  const { drafts, send, seen } = await setup(['admin:secrets:manage'])
+  await send('DELETE', '/workflows/team/x')
+  await send('POST', '/admin/roles', { name: 'r', permissions: [CANARY] })
+  await send('POST', '/admin/secrets', { name: 'a/b', value: CANARY })
+  await send('GET', '/admin/secrets/db')
+  expect(drafts.map(({ by: _, ...draft }) => draft)).toEqual([
+    {
+      action: 'workflow.delete',
+      object: 'workflow:team/x',
+      outcome: 'denied',
+      detail_json: `{"reason":"Permission denied: requires 'workflow:team:*:register'"}`,
+    },
+    {
+      action: 'role.create',
+      object: 'role',
+      outcome: 'denied',
+      detail_json: `{"reason":"Permission denied: requires 'admin:roles:manage'"}`,
+    },
+    {
+      action: 'secret.put',
+      object: 'secret',
+      outcome: 'failed',
+      detail_json: '{"reason":"unprocessable"}',
+    },
+    {
+      action: 'secret.read',
+      object: 'secret:db',
+      outcome: 'denied',
+      detail_json: `{"reason":"Permission denied: requires 'admin:secrets:read'"}`,
+    },
+  ])
+  expect(seen).toEqual([])
+})
+
+test('whoever cannot be told apart from anybody leaves no entry', async () => {
+  const { drafts, send } = await setup()
+  const registration = { name: 'w', packages: [] }
+  expect((await send('DELETE', '/admin/roles/r', undefined, 'x')).status).toBe(401)
+  expect((await send('POST', '/workers/register', registration, 'wrong')).status).toBe(403)
+  expect(drafts).toEqual([])
+  expect((await send('POST', '/workers/register', registration, 'bootstrap')).status).toBe(422)
+  expect(drafts).toMatchObject([
+    { by: { subject: 'bootstrap-token' }, action: 'worker.register', outcome: 'failed' },
+  ])
+})
+
+test('a secret that is read is recorded, before it is told', async () => {
+  const { lines, send, state } = await setup()
+  expect((await send('GET', '/admin/secrets/db')).text).toContain(CANARY)
+  expect((await send('POST', '/admin/secrets/batch', ['a', 'b'])).text).toContain(CANARY)
+  expect(lines()).toEqual([
+    ['secret.read', 'secret:db', 'done'],
+    ['secret.read', 'secret:a', 'done'],
+    ['secret.read', 'secret:b', 'done'],
+  ])
+  state.away = true
+  const refused = await send('GET', '/admin/secrets/db')
+  expect(refused.status).toBe(503)
+  expect(refused.text).not.toContain(CANARY)
+})
+
+test('what cannot be recorded is not begun', async () => {
+  const { lines, send, seen, state } = await setup()
+  state.away = true
+  expect((await send('DELETE', '/workflows/team/x')).status).toBe(503)
+  expect(seen).toEqual([])
+  state.away = false
+  await send('DELETE', '/schedules/daily')
+  expect(lines()).toEqual([
+    ['schedule.delete', 'schedule:daily', 'begun'],
+    ['schedule.delete', 'schedule:daily', 'done'],
+  ])
+})
+
+const HANG_MS = 15_000
+
+test('a change that was made stands, and is recorded once the log is back', async () => {
+  const { lines, send, state } = await setup()
+  state.away = ({ outcome }) => outcome !== 'begun'
+  expect((await send('DELETE', '/workflows/team/x')).status).toBe(200)
+  expect(lines()).toEqual([['workflow.delete', 'workflow:team/x', 'begun']])
+  state.away = false
+  await expect
+    .poll(lines, { timeout: HANG_MS })
+    .toContainEqual(['workflow.delete', 'workflow:team/x', 'done'])
+})
