@@ -16,8 +16,8 @@ export type Defer = (undo: () => unknown) => void
 export const withTest: Defer = (undo) => onTestFinished(async () => void (await undo()))
 
 /** An empty database for systems of several services. Answers its URL. */
-export async function emptyDatabase(defer: Defer = withTest): Promise<string> {
-  const server = new URL(testUrl('TEST_POSTGRES_URL'))
+export async function emptyDatabase(defer: Defer = withTest, at?: string): Promise<string> {
+  const server = new URL(at ?? testUrl('TEST_POSTGRES_URL'))
   const name = `test_${randomBytes(8).toString('hex')}`
   await admin(server, `create database ${name}`)
   defer(() => admin(server, `drop database if exists ${name} with (force)`))

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { migrate } from '@windlass/runtime/migrate'
 import { balance } from './balancer.ts'
 import { type Defer, emptyDatabase, testUrl, withTest } from './database.ts'
+import type { Infra } from './infra.ts'
+import { LossyLink } from './lossy-link.ts'
 import { freePort } from './ports.ts'
 import { Process } from './process.ts'
 
@@ -31,6 +33,10 @@ export interface SystemOptions {
   workers?: number
   /** Where to leave what undoes it, last first; the end of the test unless said. */
   defer?: Defer
+  /** Services that the others reach over links which can lose replies. */
+  linked?: readonly Service[]
+  /** Stores of the system's own, for tests that break them; those of the whole run unless given. */
+  infra?: Partial<Infra['urls']>
 }
 
 export type System = Awaited<ReturnType<typeof startSystem>>
@@ -49,13 +55,17 @@ const FAST = {
  */
 export async function startSystem(options: SystemOptions = {}) {
   const { replicas = {}, env = {}, workers = 1, defer = withTest } = options
+  const { linked = [], infra = {} } = options
   const home = await mkdtemp(join(tmpdir(), 'windlass-home-'))
   defer(() => rm(home, { recursive: true, force: true }))
-  const database = await emptyDatabase(defer)
+  const database = await emptyDatabase(defer, infra.TEST_POSTGRES_URL)
   for (const store of STORES)
     await migrate(database, store, new URL(`services/${store}/migrations/`, ROOT))
 
-  const lay = () => layOut(replicas, { ...FAST, ...env }, { home, database })
+  const links = new Map<Service, LossyLink[]>()
+  defer(() => [...links.values()].flat().forEach((link) => void link.stop()))
+  const place = { home, database, linked, links, infra }
+  const lay = () => layOut(replicas, { ...FAST, ...env }, place)
   const processes = await started(lay, (all) => defer(() => endAll(all)))
 
   const gateways = (processes.get('gateway') ?? []).map(portOf)
@@ -69,6 +79,8 @@ export async function startSystem(options: SystemOptions = {}) {
     home,
     database,
     of: (service: Service) => processes.get(service) ?? [],
+    /** The links before a service that is `linked`. */
+    linksTo: (service: Service) => links.get(service) ?? [],
     bootstrapToken: async () => (await readFile(join(home, 'bootstrap-token'), 'utf8')).trim(),
     startWorker: (worker: WorkerOptions = {}) => startWorker({ url, home, defer }, worker),
   }
@@ -102,23 +114,38 @@ async function started(
 
 const portOf = ({ program: { env } }: Process) => Number(env.SVC_SERVER__PORT ?? env.SVC_MCP__PORT)
 
+interface Ground {
+  home: string
+  database: string
+  linked: readonly Service[]
+  /** Filled here. */
+  links: Map<Service, LossyLink[]>
+  infra: Partial<Infra['urls']>
+}
+
 async function layOut(
   replicas: Partial<Record<Service, number>>,
   env: Record<string, string>,
-  { home, database }: { home: string; database: string },
+  { home, database, linked, links, infra }: Ground,
 ): Promise<Map<Service, Process[]>> {
   const ports = new Map<Service, number[]>()
   for (const service of SERVICES) ports.set(service, await draw(replicas[service] ?? 1))
   const streams = await draw(replicas.dispatcher ?? 1)
+  for (const service of linked) {
+    for (const link of links.get(service) ?? []) link.stop()
+    links.set(service, await Promise.all((ports.get(service) ?? []).map(LossyLink.to)))
+  }
   const addresses = (service: Service) =>
-    (ports.get(service) ?? []).map((port) => `127.0.0.1:${port}`).join(',')
+    (links.get(service)?.map(({ port }) => port) ?? ports.get(service) ?? [])
+      .map((port) => `127.0.0.1:${port}`)
+      .join(',')
   const common = {
     SVC_CONFIG: '/dev/null',
     SVC_HOME: home,
     SVC_POSTGRES__URL: database,
-    SVC_NATS__URL: testUrl('TEST_NATS_URL'),
+    SVC_NATS__URL: infra.TEST_NATS_URL ?? testUrl('TEST_NATS_URL'),
     SVC_NATS__PREFIX: `test-${randomBytes(4).toString('hex')}`,
-    SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
+    SVC_REDIS__URL: infra.TEST_REDIS_URL ?? testUrl('TEST_REDIS_URL'),
     ...Object.fromEntries(
       SERVICES.slice(0, 5).map((service) => [
         `SVC_SERVICES__${service.toUpperCase()}`,

@@ -1,0 +1,117 @@
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+
+export interface Sent {
+  body?: string | Buffer
+  headers?: Record<string, string>
+  timeoutMs?: number
+}
+
+export interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into what they expect.
+  json: any
+}
+
+const TIMEOUT_MS = 60_000
+const agent = new Agent({ keepAlive: true, maxSockets: 512 })
+
+/** One request, sent byte for byte as given; a body counts as JSON unless its headers say otherwise. Rejects when no answer comes. */
+export function call(method: string, url: string, sent: Sent = {}): Promise<Answer> {
+  const { body, headers = {}, timeoutMs = TIMEOUT_MS } = sent
+  const described =
+    body === undefined
+      ? headers
+      : {
+          'content-type': 'application/json',
+          'content-length': String(Buffer.byteLength(body)),
+          ...headers,
+        }
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { method, headers: described, agent }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString()
+        const { statusCode: status = 0, headers: answered } = response
+        resolve({ status, headers: answered, text, json: parsed(text) })
+      })
+    })
+    outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error(`no answer: ${method} ${url}`)))
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export interface EventFrame {
+  event: string
+  id: string
+  data: string
+}
+
+/** An open stream of server-sent events. */
+export interface Events {
+  status: number
+  headers: IncomingHttpHeaders
+  readonly ended: boolean
+  /** Stops reading, and goes on: a process that is stopped, as its server sees it. */
+  stall(): void
+  goOn(): void
+  close(): void
+}
+
+/** Opens a stream; `onFrame` hears each frame as it comes. Resolves with its head. */
+export function openEvents(
+  url: string,
+  headers: Record<string, string>,
+  onFrame: (frame: EventFrame) => void,
+): Promise<Events> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, { headers, agent: false }, (response) => {
+      let text = ''
+      let ended = false
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => {
+        const blocks = (text + chunk).split('\n\n')
+        text = blocks.pop() ?? ''
+        for (const block of blocks) if (/^event: /m.test(block)) onFrame(frameOf(block))
+      })
+      response.on('error', () => {})
+      response.on('close', () => {
+        ended = true
+      })
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        get ended() {
+          return ended
+        },
+        stall: () => void response.pause(),
+        goOn: () => void response.resume(),
+        close: () => void outgoing.destroy(),
+      })
+    })
+    outgoing.on('error', reject)
+    outgoing.end()
+  })
+}
+
+function frameOf(block: string): EventFrame {
+  const field = (name: string) =>
+    block
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}:`))
+      .map((line) => line.slice(name.length + 1).replace(/^ /, ''))
+      .join('\n')
+  return { event: field('event'), id: field('id'), data: field('data') }
+}

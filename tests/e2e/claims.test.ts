@@ -1,0 +1,152 @@
+import { LossyLink } from '@windlass/testkit/lossy-link'
+import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
+import { expect, onTestFinished, test } from 'vitest'
+import {
+  arena,
+  HANG_MS,
+  ok,
+  ROUNDS,
+  rounds,
+  sharedSystem,
+  stale,
+  TWO_OF_EACH,
+  types,
+} from './arena.ts'
+
+const PATIENT = 600_000
+const system = sharedSystem({
+  replicas: TWO_OF_EACH,
+  env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '1.5', SVC_EXECUTIONS__MAX_ATTEMPTS: '1000' },
+})
+
+const portOf = (url: string) => Number(new URL(url).port)
+
+async function linkTo(url: string) {
+  const link = await LossyLink.to(portOf(url))
+  onTestFinished(() => link.stop())
+  return { link, url: `http://127.0.0.1:${link.port}` }
+}
+
+test('C1: of two workers that claim at once through two gateways, one gets it', {
+  timeout: PATIENT,
+}, async () => {
+  const a = await arena(system(), 2)
+  await rounds(async () => {
+    const id = await a.run()
+    const [holder, other] = await a.dispatched(id)
+    const claims = await Promise.all([
+      holder.claim(id, { url: a.one }),
+      other.claim(id, { url: a.two }),
+      other.claim(id, { url: a.one }),
+      holder.claim(id, { url: a.two }),
+    ])
+    expect(claims.map(({ status }) => status)).toEqual([200, 409, 409, 200])
+    const generations = [claims[0], claims[3]].map(
+      (claim) => claim?.headers['x-svc-claim-generation'],
+    )
+    expect(generations).toEqual(['1', '1'])
+    ok(await holder.complete(id, 1))
+    const { events } = await a.read(id, a.two)
+    expect(types({ events }).filter((type) => type === 'WORKFLOW_CLAIMED')).toHaveLength(1)
+  })
+})
+
+test('C7: a claim that is repeated because its reply was lost gives the same generation', {
+  timeout: PATIENT,
+}, async () => {
+  const a = await arena(system(), 2)
+  const lossy = await linkTo(a.two)
+  lossy.link.loseReplies()
+  await rounds(async () => {
+    const id = await a.run()
+    const [holder, other] = await a.dispatched(id)
+    await expect(holder.claim(id, { url: lossy.url })).rejects.toThrow()
+    const second = await holder.claim(id)
+    expect([second.status, second.headers['x-svc-claim-generation']]).toEqual([200, '1'])
+    expect((await other.claim(id)).status).toBe(409)
+    ok(await holder.complete(id, 1))
+    expect(types(await a.read(id)).filter((type) => type === 'WORKFLOW_CLAIMED')).toHaveLength(1)
+  })
+  expect(lossy.link.lost).toBeGreaterThanOrEqual(ROUNDS)
+})
+
+test.each([0, 1, 300, 100_000])(
+  'C8: work whose frame is cut off after %i bytes comes again',
+  async (bytes) => {
+    const a = await arena(system(), 0)
+    const lossy = await linkTo(a.one)
+    const worker = await a.started({ url: lossy.url })
+    const big = JSON.stringify('x'.repeat(100_000))
+    lossy.link.cutAfter(bytes)
+    const id = await a.run(big)
+    await expect.poll(() => worker.stream.ended, { timeout: HANG_MS }).toBe(true)
+    expect(worker.frames).toEqual([])
+    lossy.link.heal()
+    await worker.connect()
+    const frame = await worker.next('execution_scheduled', id)
+    expect(frame.data.context.input).toHaveLength(100_000)
+    ok(await worker.complete(id, await worker.claimed(id)))
+  },
+)
+
+test('C8: work whose dispatcher is killed with the frame comes again', async () => {
+  const a = await arena(system(), 0)
+  const worker = await a.started()
+  for (let i = 0; i < 3; i++) {
+    const id = await a.run()
+    await Promise.all(
+      system()
+        .of('dispatcher')
+        .map((one) => one.restart('SIGKILL')),
+    )
+    await expect.poll(() => worker.stream.ended, { timeout: HANG_MS }).toBe(true)
+    await worker.connect()
+    await worker.next('execution_scheduled', id)
+    const claim = await worker.claim(id)
+    // The frame may be the first one, which lost its lease meanwhile; then another is on its way.
+    const generation =
+      claim.status === 200 ? Number(claim.headers['x-svc-claim-generation']) : await worker.take(id)
+    ok(await worker.complete(id, generation))
+  }
+})
+
+test('C9: what accepted checkpoints told is in the log once and in order, of refused ones nothing', {
+  timeout: PATIENT,
+}, async () => {
+  const a = await arena(system())
+  const [worker] = a.workers as [ScriptedWorker]
+  await rounds(
+    async (n) => {
+      const id = await a.run(String(n))
+      const generation = await worker.take(id)
+      const told = ['a', 'b', 'c', 'd'].map((value) => ({
+        id: `${value}${id.slice(0, 15)}`,
+        type: 'TASK_COMPLETED',
+        value: `"${value}"`,
+      }))
+      const [first, second, third, last] = told as [
+        (typeof told)[0],
+        (typeof told)[0],
+        (typeof told)[0],
+        (typeof told)[0],
+      ]
+      const send = (events: typeof told, url: string, as = generation) =>
+        worker.checkpoint(id, { state: 'RUNNING', events, generation: as }, { url })
+      // Twice at once, once more grown, and the first again, late.
+      const twice = await Promise.all([send([first], a.one), send([first], a.two)])
+      for (const answer of twice) ok(answer)
+      ok(await send([first, second, third], a.one))
+      ok(await send([first], a.two))
+      stale(await send([last], a.two, generation + 1))
+      stale(await send([{ ...last, id: `x${id.slice(0, 15)}` }], a.one, generation - 1))
+      ok(await worker.complete(id, generation))
+      stale(await send([last], a.two))
+      const { events } = await a.read(id, a.two)
+      const values = events.flatMap((event: { type: string; value: unknown }) =>
+        event.type === 'TASK_COMPLETED' ? [event.value] : [],
+      )
+      expect(values).toEqual(['a', 'b', 'c'])
+    },
+    Math.ceil(ROUNDS / 5),
+  )
+})

@@ -1,0 +1,199 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Process } from '@windlass/testkit/process'
+import { expect, test } from 'vitest'
+import { type Arena, arena, HANG_MS, ok, rounds, sharedSystem, TWO_OF_EACH } from './arena.ts'
+import { diligent, harassed, insisting } from './nemesis.ts'
+
+const PATIENT = { timeout: 300_000 }
+const system = sharedSystem({
+  replicas: TWO_OF_EACH,
+  linked: ['executions'],
+  env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '1.5', SVC_EXECUTIONS__MAX_ATTEMPTS: '1000' },
+})
+
+const second = (service: 'executions' | 'dispatcher' | 'gateway') =>
+  system().of(service)[1] as Process
+
+/** Submits many runs, each with its number as the input; answers the ids of those that were answered 200, by number. */
+async function submitAll(a: Arena, count: number, more = {}): Promise<Map<number, string>> {
+  const acknowledged = new Map<number, string>()
+  await rounds(async (n) => {
+    const url = n % 2 === 0 ? a.one : a.two
+    const answer = await a.ask(String(n), { url, ...more }).catch(() => undefined)
+    if (answer?.status === 200) acknowledged.set(n, answer.json.execution_id)
+  }, count)
+  return acknowledged
+}
+
+/** Every execution there is, ended, by the number it was run with: whatever was answered, none is there twice. */
+async function ended(a: Arena): Promise<Map<number, string>> {
+  await expect
+    .poll(async () => (await a.all()).filter(({ state }) => state !== 'COMPLETED'), {
+      timeout: HANG_MS,
+    })
+    .toEqual([])
+  const found = new Map<number, string>()
+  for (const { execution_id } of await a.all(a.two)) {
+    const { input, output } = await a.read(execution_id)
+    expect(output).toBe(execution_id)
+    expect(found.has(input), `run ${input} twice`).toBe(false)
+    found.set(input, execution_id)
+  }
+  return found
+}
+
+test(
+  'E1: every acknowledged run ends, whatever process dies meanwhile, and none is there twice',
+  PATIENT,
+  async () => {
+    const a = await arena(system(), 0)
+    const stop = diligent(await a.started({ url: system().url }))
+    const victims = (['executions', 'dispatcher', 'gateway'] as const).map(second)
+    const acknowledged = await harassed(victims, async (kills) => {
+      const known = new Map<number, string>()
+      for (let wave = 0; wave < 10 || kills() < 6; wave++) {
+        for (const [n, id] of await submitAll(a, 20)) known.set(1_000 * wave + n, id)
+        await pause(200)
+      }
+      return known
+    })
+    expect(acknowledged.size).toBeGreaterThan(60)
+    await expect
+      .poll(async () => (await a.all()).filter(({ state }) => state !== 'COMPLETED'), {
+        timeout: HANG_MS,
+      })
+      .toEqual([])
+    await stop()
+    const all = new Set((await a.all(a.two)).map(({ execution_id }) => execution_id))
+    for (const id of acknowledged.values()) expect(all.has(id)).toBe(true)
+  },
+)
+
+test(
+  'E2: a submission whose reply is lost inside makes one execution, and is answered',
+  PATIENT,
+  async () => {
+    const a = await arena(system(), 0)
+    const stop = diligent(await a.started({ url: system().url }))
+    const links = system().linksTo('executions')
+    const before = links.reduce((sum, { lost }) => sum + lost, 0)
+    let isOver = false
+    const losing = (async () => {
+      for (let i = 0; !isOver; i++) {
+        const link = links[i % links.length]
+        link?.loseReplies()
+        await pause(30)
+        link?.heal()
+        await pause(120)
+      }
+    })()
+    const acknowledged = await submitAll(a, 200)
+    isOver = true
+    await losing
+    const found = await ended(a)
+    await stop()
+    expect(links.reduce((sum, { lost }) => sum + lost, 0) - before).toBeGreaterThan(3)
+    expect(acknowledged.size).toBeGreaterThan(100)
+    for (const [n, id] of acknowledged) expect(found.get(n)).toBe(id)
+  },
+)
+
+test(
+  'E3: a run answered 4xx made nothing; one that was not answered made at most one, which is whole',
+  PATIENT,
+  async () => {
+    const a = await arena(system(), 0)
+    const refused = ['{', '"\u0001"', '[1,]', '01', '\ufeff1', '['.repeat(600), '1 2', "'x'"]
+    for (const body of refused) expect((await a.ask(body)).status, body.slice(0, 9)).toBe(422)
+    for (const [query, status] of [
+      ['?version=0', 422],
+      ['?version=99', 404],
+      ['?detailed=maybe', 422],
+    ] as const)
+      expect((await a.ask('1', { query })).status, query).toBe(status)
+    const typed = { headers: { 'content-type': 'text/plain' } }
+    expect((await a.ask('1', typed)).status).toBe(415)
+    const keyed = { headers: { 'idempotency-key': 'x'.repeat(256) } }
+    expect((await a.ask('1', keyed)).status).toBe(422)
+    expect(await a.all()).toEqual([])
+
+    const links = system().linksTo('executions')
+    for (const link of links) link.loseReplies()
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) =>
+        a.ask(String(n), { timeoutMs: 40_000 }).catch(() => undefined),
+      ),
+    )
+    for (const link of links) link.heal()
+    for (const answer of answers)
+      if (answer) expect(answer.status, answer.text).toBeOneOf([200, 503])
+    await insisting(() => a.ask('10'))
+    const stop = diligent(await a.started({ url: system().url }))
+    const found = await ended(a)
+    await stop()
+    expect(found.has(10)).toBe(true)
+  },
+)
+
+test(
+  'E9: what is paused stays so through the death of every process, and goes on with the one body that was accepted',
+  PATIENT,
+  async () => {
+    const a = await arena(system(), 0)
+    const worker = await a.started({ url: system().url })
+    const ids = await Promise.all(Array.from({ length: 10 }, () => a.run()))
+    for (const id of ids) ok(await worker.pause(id, await worker.take(id)))
+    const services = ['executions', 'dispatcher', 'gateway', 'catalog', 'identity'] as const
+    await Promise.all(
+      services.flatMap((service) =>
+        system()
+          .of(service)
+          .map((one) => one.restart('SIGKILL')),
+      ),
+    )
+    await insisting(() => worker.connect())
+    await pause(1_500)
+    expect(worker.frames).toEqual([])
+    for (const id of ids) expect((await a.read(id)).state).toBe('PAUSED')
+    for (const [i, id] of ids.entries()) ok(await a.resume(id, `{"n":${i}}`))
+    await Promise.all(
+      system()
+        .of('executions')
+        .map((one) => one.restart('SIGKILL')),
+    )
+    for (const [i, id] of ids.entries()) {
+      const { data } = await worker.next('execution_resumed', id)
+      const given = data.context.events.filter(
+        ({ type }: { type: string }) => type === 'WORKFLOW_RESUMING',
+      )
+      expect(given.map(({ value }: { value: unknown }) => value)).toEqual([{ n: i }])
+      const claim = await insisting(() => worker.claim(id))
+      const generation = Number(claim.headers['x-svc-claim-generation'])
+      ok(await insisting(() => worker.complete(id, generation)))
+    }
+  },
+)
+
+test(
+  'E10: a synchronous run is answered at the end while everything but its gateway dies',
+  PATIENT,
+  async () => {
+    const a = await arena(system(), 0)
+    const worker = await a.started({ url: a.one })
+    const victims = [...system().of('executions'), second('gateway')]
+    await harassed(victims, async (kills) => {
+      for (let i = 0; i < 5; i++) {
+        const answer = a.ask(String(i), { mode: 'sync', timeoutMs: HANG_MS })
+        const { execution_id: id } = await worker.next('execution_scheduled')
+        const claim = await insisting(() => worker.claim(id))
+        expect(claim.status, claim.text).toBe(200)
+        const generation = Number(claim.headers['x-svc-claim-generation'])
+        const before = kills()
+        await expect.poll(kills, { timeout: HANG_MS }).toBeGreaterThan(before)
+        ok(await insisting(() => worker.complete(id, generation, `"${i}"`)))
+        const told = ok(await answer)
+        expect(told).toMatchObject({ state: 'COMPLETED', output: String(i), execution_id: id })
+      }
+    })
+  },
+)

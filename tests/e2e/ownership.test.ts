@@ -1,0 +1,155 @@
+import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
+import { expect, test } from 'vitest'
+import { arena, ok, sharedSystem, stale, TWO_OF_EACH } from './arena.ts'
+
+const system = sharedSystem({
+  replicas: TWO_OF_EACH,
+  env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '1.5' },
+})
+
+/** What only the holder of an execution may do, each with the generation given. */
+const writes = (worker: ScriptedWorker, id: string, generation?: number) => {
+  const headers: Record<string, string> =
+    generation === undefined ? {} : { 'x-svc-claim-generation': String(generation) }
+  const task = JSON.stringify({ task_call_id: 'call_1', task_name: 'pay' })
+  const secrets = JSON.stringify({ execution_id: id, names: [] })
+  const event = { type: 'TASK_COMPLETED', value: '"stolen"' }
+  return {
+    progress: () =>
+      worker.post(`progress/${id}`, {
+        headers,
+        body: '[{"task_id":"t","task_name":"t","value":1}]',
+      }),
+    secrets: () => worker.post('secrets/batch', { headers, body: secrets }),
+    approval: () => worker.post(`approvals/${id}`, { headers, body: task }),
+    checkpoint: () => worker.checkpoint(id, { state: 'RUNNING', events: [event], generation }),
+    end: () => worker.complete(id, generation, '"stolen"'),
+    release: () => worker.release(id, generation),
+  }
+}
+
+test('C2: a hanging worker that comes back can change nothing once another has claimed', async () => {
+  const a = await arena(system())
+  const [old] = a.workers as [ScriptedWorker]
+  const id = await a.run()
+  const before = await old.take(id)
+  old.hang()
+  await a.until(id, 'SCHEDULED')
+  const fresh = await a.started({ url: a.two })
+  const generation = await fresh.take(id)
+  expect(generation).toBeGreaterThan(before)
+  const known = await a.read(id)
+  for (const [what, write] of Object.entries({
+    ...writes(old, id, before),
+    ...Object.fromEntries(
+      Object.entries(writes(old, id)).map(([name, one]) => [`${name} unfenced`, one]),
+    ),
+  }))
+    expect((await write()).status, what).toBeOneOf([401, 403, 409])
+  expect(await a.read(id)).toEqual(known)
+  for (const write of [writes(fresh, id, before).checkpoint, writes(fresh, id, before).release])
+    stale(await write())
+  ok(await fresh.complete(id, generation, '"fresh"'))
+  expect((await a.read(id)).output).toBe('fresh')
+})
+
+test('C3: every loss of ownership raises the generation, and nothing of the old one counts before the next claim', async () => {
+  const a = await arena(system())
+  const [worker] = a.workers as [ScriptedWorker]
+  const losses = {
+    release: async (id: string, generation: number) => ok(await worker.release(id, generation)),
+    'no claim in time': async () => {},
+    cancel: async (id: string) => ok(await a.cancel(id)),
+  }
+  const seen: Record<string, unknown> = {}
+  for (const [loss, lose] of Object.entries(losses)) {
+    const id = await a.run()
+    await worker.next('execution_scheduled', id)
+    const before = loss === 'release' ? await worker.claimed(id) : 1
+    worker.answersPings = true
+    await lose(id, before)
+    if (loss === 'cancel') {
+      expect((await worker.claim(id)).status, loss).toBe(409)
+      stale(await worker.complete(id, before))
+      expect((await a.read(id)).state).toBe('CANCELLED')
+      continue
+    }
+    const again = await worker.next('execution_scheduled', id)
+    stale(await worker.complete(id, before))
+    const generation = await worker.claimed(again.execution_id)
+    seen[loss] = generation
+    expect(generation, loss).toBeGreaterThan(before + 1)
+    stale(await worker.complete(id, before))
+    ok(await worker.complete(id, generation))
+  }
+  expect(seen).toEqual({ release: 3, 'no claim in time': 3 })
+})
+
+test('C3: an evicted worker is refused before anybody else has claimed', async () => {
+  const a = await arena(system())
+  const [worker] = a.workers as [ScriptedWorker]
+  const id = await a.run()
+  const generation = await worker.take(id)
+  worker.hang()
+  await a.until(id, 'SCHEDULED')
+  const known = await a.read(id)
+  for (const [what, write] of Object.entries(writes(worker, id, generation)))
+    expect((await write()).status, what).toBeOneOf([401, 403, 409])
+  expect((await worker.claim(id)).status).toBeOneOf([401, 409])
+  expect(await a.read(id)).toEqual(known)
+})
+
+test('C4: a write without a generation is the current session’s or refused; one that is no number is malformed', async () => {
+  const a = await arena(system(), 2)
+  const id = await a.run()
+  const [holder, stranger] = await a.dispatched(id)
+  const generation = await holder.claimed(id)
+  const known = await a.read(id)
+  for (const [what, write] of Object.entries(writes(stranger, id)))
+    expect((await write()).status, what).toBeOneOf([403, 409])
+  for (const text of ['abc', '1.5', '-1', '', '9223372036854775808', '1 ', '0x1'])
+    expect((await holder.checkpoint(id, { state: 'RUNNING', generation: text })).status, text).toBe(
+      text === '1 ' ? 200 : 422,
+    )
+  for (const wrong of [generation - 1, generation + 1])
+    stale(await holder.checkpoint(id, { state: 'RUNNING', generation: wrong }))
+  expect((await a.read(id)).events).toEqual(known.events)
+  // A worker of old sends none, and is known by its session.
+  ok(await holder.checkpoint(id, { state: 'RUNNING', events: [{ type: 'WORKFLOW_STARTED' }] }))
+  const session = holder.token
+  const again = await a.worker({ name: holder.name })
+  again.token = session
+  await again.register()
+  stale(await holder.checkpoint(id, { state: 'RUNNING' }, { token: again.token }))
+  expect((await holder.complete(id, undefined, '1', { token: session })).status).toBeOneOf([
+    401, 409,
+  ])
+  expect((await a.read(id)).state).toBe('SCHEDULED')
+})
+
+test('C5: a worker acts only on what it claimed, and path and body name the same execution', async () => {
+  const a = await arena(system(), 4)
+  const held = await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const id = await a.run()
+      const [holder, ...strangers] = await a.dispatched(id)
+      return { id, holder, strangers, generation: await holder.claimed(id) }
+    }),
+  )
+  const logs = () => Promise.all(held.map(({ id }) => a.read(id)))
+  const known = await logs()
+  const tries = held.flatMap(({ id, strangers, generation }) =>
+    strangers.flatMap((stranger) => [
+      ...Object.entries(writes(stranger, id)),
+      ...Object.entries(writes(stranger, id, generation)),
+    ]),
+  )
+  for (const [what, write] of tries) expect((await write()).status, what).toBeOneOf([403, 409])
+  expect(await logs()).toEqual(known)
+  const [one, two] = held as [(typeof held)[0], (typeof held)[0]]
+  const { holder, generation } = one
+  const crossed = await holder.checkpoint(one.id, { state: 'RUNNING', generation, body_id: two.id })
+  expect(crossed.status).toBe(422)
+  expect(crossed.json.detail[0].loc).toEqual(['body', 'execution_id'])
+  await Promise.all(held.map(async (of) => ok(await of.holder.complete(of.id, of.generation))))
+})
