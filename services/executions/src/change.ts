@@ -20,6 +20,11 @@ export interface Door {
   readonly recent: RecentLogs
 }
 
+/** Of one command alone, where its neighbours were done. */
+interface Failed {
+  error: unknown
+}
+
 export interface DoorOptions {
   db: Db
   limits: Limits
@@ -41,7 +46,7 @@ export function openDoor({ db, limits, announce }: DoorOptions): Door {
     return flushed ?? flush(db, changes, limits)
   }
 
-  async function commit(changes: Change[]): Promise<Result[]> {
+  async function commit(changes: Change[]): Promise<(Result | Failed)[]> {
     try {
       const { results, effects } = await write(changes)
       recent.note(effects)
@@ -55,14 +60,19 @@ export function openDoor({ db, limits, announce }: DoorOptions): Door {
   }
 
   /** One bad row never fails its neighbours: what the database refused together is tried one by one. */
-  async function oneByOne(changes: Change[]): Promise<Result[]> {
-    const results: Result[] = []
-    for (const change of changes) results.push(...(await commit([change])))
+  async function oneByOne(changes: Change[]): Promise<(Result | Failed)[]> {
+    const results: (Result | Failed)[] = []
+    for (const change of changes)
+      results.push(...(await commit([change]).catch((error) => [{ error }])))
     return results
   }
 
-  const lanes = Array.from({ length: LANES }, () => new Gather<Change, Result>(commit))
-  const submit = (change: Change) => (lanes[laneOf(change)] as Gather<Change, Result>).add(change)
+  const lanes = Array.from({ length: LANES }, () => new Gather<Change, Result | Failed>(commit))
+  const submit = async (change: Change) => {
+    const result = await (lanes[laneOf(change)] as Gather<Change, Result | Failed>).add(change)
+    if ('error' in result) throw result.error
+    return result
+  }
   return {
     submit,
     recent,

@@ -11,7 +11,7 @@ import type { Checkpoint } from './domain/checkpoint.ts'
 import { checkpoint } from './domain/checkpoint.ts'
 import { cancel, resume, type Target } from './domain/client.ts'
 import type { Draft, Execution, Limits, Outcome } from './domain/execution.ts'
-import { claim, type Loss, lease, lose, type Offer } from './domain/ownership.ts'
+import { claim, type Loss, lease, lose, type Offer, timeOut } from './domain/ownership.ts'
 import { fence, type Writer } from './domain/writer.ts'
 import type { NewExecution } from './store/executions.ts'
 
@@ -97,7 +97,8 @@ function move(
       return theirs ? lose(execution, command.loss, limits) : unchanged(execution)
     }
     case 'expire':
-      return isDue ? lose(execution, 'expired', limits) : unchanged(execution)
+      if (!isDue) return unchanged(execution)
+      return execution.queued ? timeOut(execution) : lose(execution, 'expired', limits)
   }
 }
 

@@ -30,7 +30,8 @@ export function apply(
     if (command.kind === 'create') return create(scene, draughts, command)
     const draught = draughts.get(execution_id) ?? open(scene, execution_id)
     if (!draught) {
-      if (command.kind === 'lease') throw new Fault('conflict', 'another flush has it')
+      if (command.kind === 'lease' || command.kind === 'expire')
+        throw new Fault('conflict', 'another flush has it')
       throw notFound('Execution', execution_id)
     }
     draughts.set(execution_id, draught)
@@ -66,7 +67,7 @@ function create(
     draughts.set(row.execution_id, {
       before: undefined,
       after: made,
-      deadlineMs: undefined,
+      deadlineMs: 'kept',
       entries: [],
       approvals: [],
     })

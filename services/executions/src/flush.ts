@@ -38,8 +38,9 @@ export function flush(db: Db, changes: readonly Change[], limits: Limits): Promi
 
 /** Row locks are held; now the rows, the log, the counters, in that order, and the commit behind them. */
 async function save(tx: Tx, draughts: readonly Draught[]): Promise<void> {
+  // A new row is written already, unless more came for it in the same flush.
   const updates = draughts
-    .filter(({ before }) => before !== undefined)
+    .filter(({ before, after }) => before !== undefined || after.revision > 0)
     .map(({ after, deadlineMs }) => ({ next: after, deadlineMs }))
   const entries = draughts.flatMap((draught) => draught.entries)
   const deltas = deltasOf(draughts)

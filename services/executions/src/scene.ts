@@ -32,14 +32,18 @@ type Of<Kind> = Extract<Command, { kind: Kind }>
 /** Locks and reads. All statements go out together; the database runs them in this order. */
 export async function gather(tx: Tx, changes: readonly Change[]): Promise<Scene> {
   const leases = pick(changes, 'lease')
-  const creates = pick(changes, 'create')
-  const others = changes.filter(({ command }) => !['lease', 'create'].includes(command.kind))
-  const workers = [...new Set(leases.map(({ command }) => command.offer.worker_name))]
   const due = pick(changes, 'expire')
+  // Neither waits for a lock: whoever has it changes the row, and both are asked again.
+  const passing = [...leases, ...due]
+  const creates = pick(changes, 'create')
+  const others = changes.filter(
+    ({ command }) => !['lease', 'create', 'expire'].includes(command.kind),
+  )
+  const workers = [...new Set(leases.map(({ command }) => command.offer.worker_name))]
 
   const [rows, leasable, known, expired, , loads, made] = await Promise.all([
     others.length > 0 ? executions.lock(tx, idsOf(others)) : [],
-    leases.length > 0 ? executions.lockFree(tx, idsOf(leases)) : [],
+    passing.length > 0 ? executions.lockFree(tx, idsOf(passing)) : [],
     knownEvents(tx, changes),
     due.length > 0 ? sweep.dueAmong(tx, idsOf(due)) : [],
     workers.length > 0 ? ready.lockWorkers(tx, workers) : [],

@@ -52,7 +52,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   }
   const door = openDoor({ db, limits, announce })
   teardown.add('door', () => door.drained())
-  every('sweep', SWEEP_MS, () => expireDue(db, door))
+  every('sweep', SWEEP_MS, () => expireDue(db, door, log))
   every('remind', REMIND_MS, () => remindCancelling(db, bus))
   const deaf = listen(bus, db, door)
   teardown.add('events', deaf)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Client, cancel, event, get, resume, run, setup, worker } from './support.ts'
+import { type Client, cancel, create, event, get, resume, run, setup, worker } from './support.ts'
 
 const ROUNDS = 1_000
 const AT_ONCE = 20
@@ -137,4 +137,27 @@ test('one bad row never fails its neighbours', async () => {
   )
   expect(won).toHaveLength(29)
   expect(lost).toEqual([expect.objectContaining({ kind: 'unprocessable' })])
+})
+
+test('a command that comes in one flush with the creation is not lost', async () => {
+  const { client } = await setup()
+  await run(client)
+  const pairs = Array.from({ length: 40 }, () => create())
+  const { results } = await client.submit({
+    commands: pairs.flatMap((made) => [
+      made,
+      {
+        execution_id: made.execution_id,
+        with_log: false,
+        body: { $case: 'cancel' as const, value: { cancelled_by: '' } },
+      },
+    ]),
+  })
+  const answered = results.map(({ body }) => body?.$case === 'execution' && body.value.state)
+  expect(answered).toEqual(pairs.flatMap(() => ['SCHEDULED', 'CANCELLED']))
+  for (const { execution_id } of pairs) {
+    expect((await get(client, execution_id)).state).toBe('CANCELLED')
+    const { entries } = await client.log({ execution_id, after_seq: 0, limit: 0 })
+    expect(entries.map(({ type }) => type)).toEqual(['WORKFLOW_CANCELLING', 'WORKFLOW_CANCELLED'])
+  }
 })

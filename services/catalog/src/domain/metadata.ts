@@ -33,6 +33,7 @@ export type Metadata = {
   [key: string]: unknown
   runner?: string | undefined
   routing?: Routing | undefined
+  queue_timeout?: number | undefined
 }
 
 /** What a workflow declares of itself and of the tasks it reaches. Absent options are left out. */

@@ -46,7 +46,7 @@ test('simple options are in the metadata', () => {
     durability: 'transient',
     queue_timeout: 120,
   })
-  expect(requirement.runner).toBe('subprocess')
+  expect(requirement).toMatchObject({ runner: 'subprocess', queue_timeout: 120 })
 })
 
 test('options that are None are not declared', () => {

@@ -106,8 +106,8 @@ export function decideApproval(
   const told = decidedEvent(decided, now)
   if (execution.state !== 'PAUSED')
     return { next: execution, events: [told], approvals: [decided], deadlineMs: 'kept' }
-  const { next: going, events } = goOn(execution)
-  return { next: going, events: [...events, told], approvals: [decided] }
+  const { events, ...going } = goOn(execution)
+  return { ...going, events: [...events, told], approvals: [decided] }
 }
 
 /** Wakes up a paused execution whose gate is open; there is no body to deliver. */
@@ -123,6 +123,7 @@ export function goOn(execution: Execution): Outcome {
       pause_output_json: undefined,
     },
     events: [workflowEvent(execution, 'WORKFLOW_RESUMING')],
+    deadlineMs: execution.queue_timeout_ms,
   }
 }
 
@@ -136,8 +137,8 @@ export function settle(outcome: Outcome, known: readonly Approval[], now: Date):
   const pause = outcome.events.find(({ type }) => type === 'WORKFLOW_PAUSED')
   if (outcome.next.state !== 'PAUSED' || !pause || !gateIsOpen(pause, known))
     return { ...outcome, approvals }
-  const { next: going, events } = goOn(outcome.next)
-  return { next: going, events: [...outcome.events, ...events], approvals }
+  const { events, ...going } = goOn(outcome.next)
+  return { ...going, events: [...outcome.events, ...events], approvals }
 }
 
 function gateIsOpen({ value_json }: Draft, known: readonly Approval[]): boolean {

@@ -8,6 +8,7 @@ export interface Target {
   workflow_id: string
   workflow_version: number
   requirement_id: string
+  queue_timeout_ms: number | undefined
 }
 
 /**
@@ -35,6 +36,7 @@ export function cancel(execution: Execution, limits: Limits): Outcome {
 /** Delivers a body to a paused execution and queues it, preferably for the worker that paused it. */
 export function resume(execution: Execution, body_json: string, target?: Target): Outcome {
   const state = next(execution.state, 'resume')
+  const { queue_timeout_ms } = target ?? execution
   return {
     next: {
       ...execution,
@@ -47,5 +49,6 @@ export function resume(execution: Execution, body_json: string, target?: Target)
       pause_output_json: undefined,
     },
     events: [{ ...workflowEvent(execution, 'WORKFLOW_RESUMING'), value_json: body_json }],
+    deadlineMs: queue_timeout_ms,
   }
 }

@@ -24,6 +24,8 @@ export interface Execution {
   pause_source_id?: string
   /** Has asked for approvals. */
   gated: boolean
+  /** How long it may wait in the queue, each time; absent: as long as it takes. */
+  queue_timeout_ms?: number
   preferred_worker?: string
   passed_over?: string
   last_seq: number

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { next, type Trigger, transitions } from './lifecycle.ts'
-import { isFinal, STATES } from './states.ts'
+import { isFinal, STATES, type State } from './states.ts'
 
 const triggers = Object.keys(transitions) as Trigger[]
 
@@ -28,4 +28,15 @@ test('from every state that is not final there is a way to the end', () => {
         if (reached.has(to) && !reached.has(from as never)) grown = !!reached.add(from as never)
   }
   expect([...reached].sort()).toEqual(STATES.filter((state) => state !== 'CREATED').sort())
+})
+
+test('every state that is not final is left by the clock, by an eviction, or waits for somebody who can be named', () => {
+  const awaited: Partial<Record<State, string>> = { PAUSED: 'resume' }
+  const guards: readonly Trigger[] = ['lose', 'time_out']
+  for (const state of STATES.filter((one) => !isFinal(one) && one !== 'CREATED')) {
+    const guarded = guards.some((trigger) => transitions[trigger][state] !== undefined)
+    const named = awaited[state] as Trigger | undefined
+    expect(guarded || (named && transitions[named][state] !== undefined), state).toBe(true)
+    expect(transitions.cancel[state], `cancel from ${state}`).toBeDefined()
+  }
 })

@@ -15,6 +15,7 @@ export type Trigger =
   | 'lose'
   | 'lose_resume'
   | 'give_up'
+  | 'time_out'
 
 type Row = Partial<Record<State, State>>
 
@@ -52,6 +53,7 @@ export const transitions: Record<Trigger, Row> = {
   // The body of a resume that no task has taken yet goes with the work.
   lose_resume: { CLAIMED: 'RESUMING', RUNNING: 'RESUMING', RESUME_CLAIMED: 'RESUMING' },
   give_up: claimed('FAILED'),
+  time_out: { SCHEDULED: 'FAILED', RESUMING: 'FAILED' },
 }
 
 /** The state that `trigger` leads to; a finished execution is `invalid`, any other misfit a `conflict`. */

@@ -1,34 +1,15 @@
 import { Fault } from '@windlass/runtime/faults'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { circumstances, queued } from '../../test/sample.ts'
 import { type Command, decide } from '../command.ts'
 import type { Draft, Execution } from './execution.ts'
 import { isFinal } from './states.ts'
 
-const limits = { claimMs: 10_000, cancelMs: 60_000, maxAttempts: 5 }
 const WORKERS = ['a', 'b']
 
-const queued: Execution = {
-  execution_id: 'e',
-  workflow_id: 'w',
-  workflow_namespace: 'default',
-  workflow_name: 'report',
-  workflow_version: 1,
-  requirement_id: 'r',
-  state: 'SCHEDULED',
-  claim_generation: 0,
-  queued: true,
-  attempts: 0,
-  completions: 0,
-  resume_due: false,
-  gated: false,
-  last_seq: 0,
-  revision: 0,
-  input_json: '1',
-  request_hash: '',
-  created_at: new Date(0),
-  updated_at: new Date(0),
-}
+const BOUNDED = ['SCHEDULED', 'RESUMING']
+const TARGET = { workflow_id: 'w2', workflow_version: 2, requirement_id: 'r2' }
 
 const worker = fc.constantFrom(...WORKERS)
 const writer = fc.record({
@@ -75,7 +56,15 @@ const command: fc.Arbitrary<Exclude<Command, { kind: 'create' }>> = fc.oneof(
       output_json: fc.constant('2'),
     }),
   }),
-  fc.record({ kind: fc.constant('resume' as const), body_json: fc.constant('3') }),
+  fc.record({
+    kind: fc.constant('resume' as const),
+    body_json: fc.constant('3'),
+    target: fc.constantFrom(
+      undefined,
+      { ...TARGET, queue_timeout_ms: undefined },
+      { ...TARGET, queue_timeout_ms: 50 },
+    ),
+  }),
   fc.record({ kind: fc.constant('cancel' as const) }),
   fc.record({
     kind: fc.constant('lose' as const),
@@ -95,19 +84,13 @@ interface Step {
 }
 
 /** Applies commands in order; refused ones change nothing, as behind the door. */
-function play(commands: Exclude<Command, { kind: 'create' }>[], each: (step: Step) => void): void {
-  let before = queued
-  let deadline = false
+function play({ queue_timeout_ms, commands }: Play, each: (step: Step) => void): void {
+  let before: Execution = { ...queued, queue_timeout_ms }
+  let deadline = queue_timeout_ms !== undefined
   for (const command of commands) {
     try {
-      const outcome = decide(before, command, {
-        limits,
-        isKnown: () => false,
-        takeSlot: () => true,
-        isDue: deadline,
-        approvals: [],
-        now: new Date(0),
-      })
+      const known = Object.freeze(before)
+      const outcome = decide(known, command, circumstances({ isDue: deadline }))
       const changed = outcome.next !== before || outcome.events.length > 0
       if (changed)
         deadline = outcome.deadlineMs === 'kept' ? deadline : outcome.deadlineMs !== undefined
@@ -119,12 +102,26 @@ function play(commands: Exclude<Command, { kind: 'create' }>[], each: (step: Ste
   }
 }
 
-const commands = fc.array(command, { maxLength: 40 })
+interface Play {
+  queue_timeout_ms: number | undefined
+  commands: Exclude<Command, { kind: 'create' }>[]
+}
+
+const plays: fc.Arbitrary<Play> = fc.record({
+  queue_timeout_ms: fc.constantFrom(undefined, 70),
+  commands: fc.array(command, { maxLength: 40 }),
+})
 const always = (check: (step: Step) => void) =>
   fc.assert(
-    fc.property(commands, (list) => play(list, check)),
+    fc.property(plays, (one) => play(one, check)),
     { numRuns: 3_000 },
   )
+
+/** Held by somebody who may never be heard of again. */
+const canVanish = ({ state, held_by }: Execution) =>
+  state === 'RESUME_SCHEDULED' ||
+  state === 'CANCELLING' ||
+  (state === 'SCHEDULED' && held_by !== undefined)
 
 test('every state that is not final has an owner, and a deadline where the owner can vanish unseen', () => {
   always(({ after, deadline }) => {
@@ -134,11 +131,10 @@ test('every state that is not final has an owner, and a deadline where the owner
       expect(held_by).toBeDefined()
     if (state === 'PAUSED' || state === 'RESUMING' || isFinal(state))
       expect(held_by).toBeUndefined()
-    const vanishes =
-      state === 'RESUME_SCHEDULED' ||
-      state === 'CANCELLING' ||
-      (state === 'SCHEDULED' && held_by !== undefined)
-    if (vanishes) expect(deadline).toBe(true)
+    const bounded = after.queue_timeout_ms !== undefined && waits
+    // Exactly where somebody has to be watched: no other state is ended by a clock.
+    expect(deadline).toBe(canVanish(after) || bounded)
+    if (bounded) expect(BOUNDED).toContain(state)
   })
 })
 
@@ -147,6 +143,17 @@ test('an end is the end: neither state nor output changes after it', () => {
     if (!isFinal(before.state)) return
     expect(after).toBe(before)
     expect(events).toEqual([])
+  })
+})
+
+test('only the clock times work out, and only work that waits longer than its workflow wants', () => {
+  always(({ before, after, command, events }) => {
+    const reason = events.some(({ value_json }) => value_json.includes('QueueTimeout'))
+    const timedOut = after.state === 'FAILED' && before.queued
+    expect(reason).toBe(timedOut)
+    if (!timedOut) return
+    expect(command.kind).toBe('expire')
+    expect(before.queue_timeout_ms).toBeDefined()
   })
 })
 

@@ -96,17 +96,35 @@ export function lose(execution: Execution, loss: Loss, limits: Limits): Outcome 
       passed_over: loss === 'expired' ? held_by : undefined,
     },
     events: [],
+    deadlineMs: execution.queue_timeout_ms,
   }
+}
+
+/** Gives up work that has waited longer than its workflow wants. What is not queued any more is left as it is. */
+export function timeOut(execution: Execution): Outcome {
+  const { state, queued, queue_timeout_ms = 0 } = execution
+  if (!queued) return { next: execution, events: [] }
+  const message = `no worker took it within its queue_timeout of ${queue_timeout_ms / 1_000} s`
+  return failed(
+    { ...execution, state: next(state, 'time_out'), queued: false },
+    'QueueTimeout',
+    message,
+  )
 }
 
 function giveUp(execution: Execution, free: Execution): Outcome {
   const message =
     `given up after ${execution.attempts} workers died at the same point, ` +
     `with ${execution.completions} tasks completed`
-  const value_json = JSON.stringify({ type: 'WorkerLost', message })
+  return failed({ ...free, state: next(execution.state, 'give_up') }, 'WorkerLost', message)
+}
+
+/** An end that no worker reports: its output says why. */
+function failed(ended: Execution, type: string, message: string): Outcome {
+  const value_json = JSON.stringify({ type, message })
   return {
-    next: { ...free, state: next(execution.state, 'give_up'), output_json: value_json },
-    events: [{ ...workflowEvent(execution, 'WORKFLOW_FAILED'), value_json }],
+    next: { ...ended, output_json: value_json },
+    events: [{ ...workflowEvent(ended, 'WORKFLOW_FAILED'), value_json }],
   }
 }
 

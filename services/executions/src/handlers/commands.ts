@@ -3,6 +3,7 @@ import type {
   NewEvent,
   Writer as WriterMessage,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import { invalid } from '@windlass/runtime/faults'
 import type { Change, Command } from '../command.ts'
 import type { Draft } from '../domain/execution.ts'
@@ -62,9 +63,13 @@ function create(execution_id: string, value: Body<'create'>, as: As): Parsed {
     preferred_worker: preferred_worker || undefined,
     schedule_id: schedule_id || undefined,
     routing_inputs: routingInputs(value),
+    queue_timeout_ms: queueTimeoutMs(requirement),
   }
   return as({ kind: 'create', row }, known)
 }
+
+const queueTimeoutMs = (requirement: Requirement | undefined): number | undefined =>
+  requirement?.queue_timeout === undefined ? undefined : requirement.queue_timeout * 1_000
 
 function routingInputs({ requirement, input_json }: Body<'create'>): string | undefined {
   const { routing_json } = requirement ?? {}
@@ -74,12 +79,11 @@ function routingInputs({ requirement, input_json }: Body<'create'>): string | un
 function resume({ body_json, target }: Body<'resume'>, as: As): Parsed {
   if (!target) return as({ kind: 'resume', body_json })
   const known = identify(target.requirement)
-  const { workflow_id, workflow_version } = target
+  const { workflow_id, workflow_version, requirement } = target
   const { requirement_id } = known
-  return as(
-    { kind: 'resume', body_json, target: { workflow_id, workflow_version, requirement_id } },
-    known,
-  )
+  const queue_timeout_ms = queueTimeoutMs(requirement)
+  const onto = { workflow_id, workflow_version, requirement_id, queue_timeout_ms }
+  return as({ kind: 'resume', body_json, target: onto }, known)
 }
 
 export function writerOf(writer: WriterMessage | undefined): Writer {

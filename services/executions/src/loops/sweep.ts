@@ -1,5 +1,6 @@
 import type { Bus } from '@windlass/runtime/bus'
 import type { Db } from '@windlass/runtime/db'
+import type { Logger } from '@windlass/runtime/log'
 import { cancelDue } from '../announce.ts'
 import type { Door } from '../change.ts'
 import * as sweep from '../store/sweep.ts'
@@ -7,17 +8,25 @@ import * as sweep from '../store/sweep.ts'
 const BATCH = 500
 
 /**
- * Ends every wait whose deadline has passed: leases nobody claimed, cancels nobody answered. Each row
- * is decided anew under its lock, so replicas may sweep together; one that fails keeps no other back.
- * Answers whether there may be more.
+ * Ends every wait whose deadline has passed: leases nobody claimed, cancels nobody answered, work
+ * that waited for longer than it may. Each row is decided anew under its lock, so replicas may sweep
+ * together. One that fails, or that somebody has locked, keeps no other back: it is passed, page by
+ * page, and looked at again in the next round.
  */
-export async function expireDue(db: Db, door: Door): Promise<boolean> {
-  const due = await sweep.expired(db, BATCH)
-  const results = await Promise.allSettled(
-    due.map(({ execution_id }) => door.submit({ execution_id, command: { kind: 'expire' } })),
-  )
-  const done = results.filter(({ status }) => status === 'fulfilled').length
-  return due.length === BATCH && done > 0
+export async function expireDue(db: Db, door: Door, log: Logger): Promise<void> {
+  let last: sweep.Due | undefined
+  do {
+    const due = await sweep.expired(db, BATCH, last)
+    last = due.length === BATCH ? due.at(-1) : undefined
+    const results = await Promise.allSettled(
+      due.map(({ execution_id }) => door.submit({ execution_id, command: { kind: 'expire' } })),
+    )
+    for (const [i, result] of results.entries())
+      if (result.status === 'rejected') {
+        const { execution_id } = due[i] as sweep.Due
+        log.error({ err: result.reason, execution_id }, 'a deadline cannot be acted upon')
+      }
+  } while (last)
 }
 
 /** Repeats what may have been lost on the way to a worker. */

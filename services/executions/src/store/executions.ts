@@ -38,6 +38,7 @@ export interface NewExecution {
   request_hash: string
   /** What the routing policy takes from the input: JSON object of scalars by path. */
   routing_inputs?: string
+  queue_timeout_ms?: number
 }
 
 /** Inserts what is not there yet; answers the ids that were new. */
@@ -46,15 +47,20 @@ export async function insert(tx: Tx, rows: readonly NewExecution[]): Promise<Set
   const made = await tx.rows<{ execution_id: string }>(sql`
     insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
       workflow_version, requirement_id, preferred_worker, input, created_by, schedule_id,
-      request_hash, routing_inputs, state, queued_at)
-    select new.*, 'SCHEDULED', clock_timestamp()
+      request_hash, routing_inputs, queue_timeout_ms, state, queued_at, deadline_at)
+    select new.*, 'SCHEDULED', clock_timestamp(),
+           clock_timestamp() + queue_timeout_ms * interval '1 ms'
       from unnest(
         ${column('execution_id')}::uuid[], ${column('workflow_id')}::uuid[],
         ${column('workflow_namespace')}::text[], ${column('workflow_name')}::text[],
         ${column('workflow_version')}::int[], ${column('requirement_id')}::uuid[],
         ${column('preferred_worker')}::text[], ${column('input_json')}::json[],
         ${column('created_by')}::text[], ${column('schedule_id')}::uuid[],
-        ${column('request_hash')}::text[], ${column('routing_inputs')}::json[]) as new
+        ${column('request_hash')}::text[], ${column('routing_inputs')}::json[],
+        ${column('queue_timeout_ms')}::float8[])
+        as new(execution_id, workflow_id, workflow_namespace, workflow_name, workflow_version,
+               requirement_id, preferred_worker, input, created_by, schedule_id, request_hash,
+               routing_inputs, queue_timeout_ms)
     on conflict (execution_id) do nothing
     returning execution_id`)
   return new Set(made.map(({ execution_id }) => execution_id))
@@ -80,6 +86,7 @@ export function update(tx: Tx, changes: readonly Changed[]): Promise<number> {
            deadline_at = case when c.deadline_ms = -1 then e.deadline_at
                               else clock_timestamp() + c.deadline_ms * interval '1 ms' end,
            attempts = c.attempts, completions = c.completions, resume_due = c.resume_due, gated = c.gated,
+           queue_timeout_ms = c.queue_timeout_ms,
            pause_source_id = c.pause_source_id, preferred_worker = c.preferred_worker,
            passed_over = c.passed_over, last_seq = c.last_seq, revision = c.revision, output = c.output,
            pause_output = c.pause_output, updated_at = clock_timestamp(),
@@ -95,10 +102,11 @@ export function update(tx: Tx, changes: readonly Changed[]): Promise<number> {
         ${column('completions')}::int[], ${column('resume_due')}::bool[], ${column('gated')}::bool[],
         ${column('pause_source_id')}::text[], ${column('preferred_worker')}::text[],
         ${column('passed_over')}::text[], ${column('last_seq')}::bigint[], ${column('revision')}::bigint[],
-        ${column('output_json')}::json[], ${column('pause_output_json')}::json[])
+        ${column('output_json')}::json[], ${column('pause_output_json')}::json[],
+        ${column('queue_timeout_ms')}::float8[])
         as c(execution_id, workflow_id, workflow_version, requirement_id, state, held_by,
              held_session, held_connection, worker_name, claim_generation, queued, deadline_ms,
              attempts, completions, resume_due, gated, pause_source_id, preferred_worker, passed_over,
-             last_seq, revision, output, pause_output)
+             last_seq, revision, output, pause_output, queue_timeout_ms)
      where e.execution_id = c.execution_id`)
 }

@@ -29,12 +29,14 @@ export async function insert(db: Db, row: NewExecution): Promise<boolean> {
     with made as (
       insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
         workflow_version, requirement_id, preferred_worker, input, created_by, schedule_id,
-        request_hash, routing_inputs, state, queued_at)
+        request_hash, routing_inputs, queue_timeout_ms, state, queued_at, deadline_at)
       values (${row.execution_id}, ${row.workflow_id}, ${row.workflow_namespace},
         ${row.workflow_name}, ${row.workflow_version}, ${row.requirement_id},
         ${row.preferred_worker ?? null}, ${row.input_json}::json, ${row.created_by},
         ${row.schedule_id ?? null}, ${row.request_hash},
-        ${row.routing_inputs ?? null}::json, 'SCHEDULED', clock_timestamp())
+        ${row.routing_inputs ?? null}::json, ${row.queue_timeout_ms ?? null}::float8, 'SCHEDULED',
+        clock_timestamp(),
+        clock_timestamp() + ${row.queue_timeout_ms ?? null}::float8 * interval '1 ms')
       on conflict (execution_id) do nothing
       returning workflow_namespace, workflow_name, state)
     insert into totals_delta (workflow_namespace, workflow_name, state, delta)
@@ -68,6 +70,7 @@ export async function write(db: Db, { before, change, entries, deltas }: WriteAl
                                 else clock_timestamp() + ${deadline}::float8 * interval '1 ms' end,
              attempts = ${next.attempts}, completions = ${next.completions},
              resume_due = ${next.resume_due}, gated = ${next.gated},
+             queue_timeout_ms = ${next.queue_timeout_ms ?? null},
              pause_source_id = ${next.pause_source_id ?? null},
              preferred_worker = ${next.preferred_worker ?? null},
              passed_over = ${next.passed_over ?? null}, last_seq = ${next.last_seq},

@@ -6,11 +6,23 @@ export interface Held {
   held_by: string
 }
 
-/** Executions whose deadline has passed, longest ago first. */
-export const expired = (db: Queries, limit: number) =>
-  db.rows<{ execution_id: string }>(sql`
-    select execution_id from executions
-     where deadline_at < clock_timestamp() order by deadline_at limit ${limit}`)
+/** A place among the deadlines: what comes after it has not been looked at. */
+export interface Due {
+  execution_id: string
+  /** Text, since a Date would cut its microseconds off. */
+  deadline_at: string
+}
+
+const FIRST: Due = { execution_id: '00000000000000000000000000000000', deadline_at: '-infinity' }
+
+/** A page of executions whose deadline has passed, longest ago first. Whoever holds a row's lock is changing it, so it is left out. */
+export const expired = (db: Queries, limit: number, { deadline_at, execution_id }: Due = FIRST) =>
+  db.rows<Due>(sql`
+    select execution_id, deadline_at::text from executions e
+     where e.deadline_at < clock_timestamp()
+       and (e.deadline_at, e.execution_id) > (${deadline_at}::timestamptz, ${execution_id}::uuid)
+     order by e.deadline_at, e.execution_id limit ${limit}
+       for update skip locked`)
 
 /** Executions whose worker was asked to cancel and has not answered yet. */
 export const cancelling = (db: Queries, limit: number) =>

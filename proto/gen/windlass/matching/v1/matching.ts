@@ -35,7 +35,11 @@ export interface Requirement {
   /** `inprocess`, `subprocess`, …; empty: any. */
   runner: string;
   /** JSON object with `terms`: how the workers that could do the work are ranked. Absent: by free room. */
-  routing_json?: string | undefined;
+  routing_json?:
+    | string
+    | undefined;
+  /** Seconds that work waits in the queue, each time, before it is given up. Absent: as long as it takes. */
+  queue_timeout?: number | undefined;
 }
 
 export interface Requirement_AffinityEntry {
@@ -53,6 +57,7 @@ function createBaseRequirement(): Requirement {
     affinity: {},
     runner: "",
     routing_json: undefined,
+    queue_timeout: undefined,
   };
 }
 
@@ -81,6 +86,9 @@ export const Requirement: MessageFns<Requirement> = {
     }
     if (message.routing_json !== undefined) {
       writer.uint32(66).string(message.routing_json);
+    }
+    if (message.queue_timeout !== undefined) {
+      writer.uint32(73).double(message.queue_timeout);
     }
     return writer;
   },
@@ -163,6 +171,14 @@ export const Requirement: MessageFns<Requirement> = {
             }
 
             message.routing_json = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 73) {
+              break;
+            }
+
+            message.queue_timeout = reader.double();
             continue;
           }
         }

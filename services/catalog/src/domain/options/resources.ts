@@ -105,13 +105,14 @@ export function bytesOf(size: string): number | undefined {
 interface Manner {
   runner?: string | undefined
   routing?: Routing | undefined
+  queue_timeout?: number | undefined
 }
 
 /** What a worker must have, with sizes in bytes and packages in one spelling and order. */
 export function requirementOf(
   requests: Requests,
   affinity: Record<string, string>,
-  { runner = '', routing }: Manner = {},
+  { runner = '', routing, queue_timeout }: Manner = {},
 ): Requirement {
   const { cpu, memory, gpu, disk, packages = [] } = requests
   const bytes = (size: number | string | undefined) =>
@@ -129,5 +130,6 @@ export function requirementOf(
     affinity,
     runner,
     routing_json: routing && JSON.stringify(routing),
+    queue_timeout,
   }
 }

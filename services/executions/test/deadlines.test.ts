@@ -1,0 +1,141 @@
+import { Sql, sql } from '@windlass/runtime/sql'
+import { describe, expect, test } from 'vitest'
+import { cancel, event, get, resume, run, setup, worker } from './support.ts'
+
+const HANG_MS = 20_000
+const bounded = { packages: [], affinity: {}, runner: '', queue_timeout: 0.3 }
+
+describe('queue_timeout', () => {
+  test('work that waits for longer is FAILED, and says why', async () => {
+    const { client } = await setup()
+    const { execution_id } = await run(client, { requirement: bounded })
+    await expect
+      .poll(() => get(client, execution_id), { timeout: HANG_MS })
+      .toMatchObject({ state: 'FAILED', worker_name: '' })
+    const { execution, entries } = await client.log({ execution_id, after_seq: 0, limit: 0 })
+    expect(JSON.parse(execution?.output_json ?? '')).toEqual({
+      type: 'QueueTimeout',
+      message: 'no worker took it within its queue_timeout of 0.3 s',
+    })
+    expect(entries.map(({ type }) => type)).toEqual(['WORKFLOW_FAILED'])
+    await expect(cancel(client, execution_id)).rejects.toMatchObject({ kind: 'invalid' })
+  })
+
+  test('a lease ends the wait, and work that comes back waits anew', async () => {
+    const { client, db } = await setup()
+    const { execution_id } = await run(client, { requirement: { ...bounded, queue_timeout: 60 } })
+    const left = async () =>
+      (
+        await db.maybe<{ seconds: number }>(sql`
+          select extract(epoch from deadline_at - clock_timestamp())::float8 as seconds
+            from executions where execution_id = ${execution_id}`)
+      )?.seconds
+    expect(await left()).toBeGreaterThan(50)
+    const w = worker(client)
+    await w.lease()
+    expect(await left()).toBeLessThan(11)
+    await w.claim(execution_id)
+    expect(await left()).toBeUndefined()
+    await w.release(execution_id, 1)
+    expect(await left()).toBeGreaterThan(50)
+    await w.lease()
+    await w.claim(execution_id)
+    await w.report(execution_id, 'PAUSED', { generation: 3, events: [event('WORKFLOW_PAUSED')] })
+    expect(await left()).toBeUndefined()
+    await resume(client, execution_id, 'null')
+    expect(await left()).toBeGreaterThan(50)
+  })
+
+  test('a resume waits as long as its workflow wants, too', async () => {
+    const { client } = await setup()
+    const { execution_id } = await run(client, { requirement: bounded })
+    const w = worker(client)
+    await w.lease()
+    await w.claim(execution_id)
+    await w.report(execution_id, 'PAUSED', { generation: 1 })
+    await resume(client, execution_id, '1')
+    await expect
+      .poll(() => get(client, execution_id), { timeout: HANG_MS })
+      .toMatchObject({ state: 'FAILED' })
+  })
+})
+
+test.each([
+  ['held by nobody at work', "state = 'RUNNING', queued_at = null"],
+  ['claimed by nobody', "state = 'CLAIMED', queued_at = null"],
+  ['cancelling without a worker', "state = 'CANCELLING', queued_at = null, deadline_at = now()"],
+  ['a lease without a deadline', "held_by = 'w', queued_at = null"],
+  [
+    'a leased resume without a deadline',
+    "state = 'RESUME_SCHEDULED', held_by = 'w', queued_at = null",
+  ],
+  ['a cancel without a deadline', "state = 'CANCELLING', held_by = 'w', queued_at = null"],
+  ['a bounded wait without a deadline', 'queue_timeout_ms = 1'],
+  ['queued, but not in the queue', 'queued_at = null'],
+  ['resuming, but not in the queue', "state = 'RESUMING', queued_at = null"],
+  ['paused in somebody’s hands', "state = 'PAUSED', held_by = 'w', queued_at = null"],
+  ['an end without its time', "state = 'COMPLETED', queued_at = null"],
+  ['a time of the end without an end', 'finished_at = now()'],
+  ['a state that there is none', "state = 'STUCK'"],
+])('the database refuses %s', async (_, change) => {
+  const { client, db } = await setup()
+  const { execution_id } = await run(client)
+  const text = `update executions set ${change} where execution_id = '${execution_id}'`
+  await expect(db.run(new Sql([text], []))).rejects.toMatchObject({ code: '23514' })
+})
+
+describe('the sweeper', () => {
+  const QUICK = { env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '0.2' } }
+
+  test('is not held up by a row that somebody has locked, nor are the callers of others', async () => {
+    const { client, db } = await setup({ ...QUICK, replicas: 2 })
+    const executions = await Promise.all(Array.from({ length: 40 }, () => run(client)))
+    const ids = executions.map(({ execution_id }) => execution_id)
+    const [locked = '', ...others] = ids
+    const w = worker(client)
+    await w.lease({ limit: 40 })
+    await db.tx(async (tx) => {
+      await tx.rows(sql`select 1 from executions where execution_id = ${locked} for update`)
+      await expect
+        .poll(async () => (await client.get({ execution_ids: others })).executions, {
+          timeout: HANG_MS / 2,
+        })
+        .toSatisfy((rows: { claim_generation: number }[]) =>
+          rows.every(({ claim_generation }) => claim_generation === 2),
+        )
+      const asked = performance.now()
+      await Promise.all(others.map((id) => cancel(client, id)))
+      expect(performance.now() - asked).toBeLessThan(HANG_MS / 4)
+      expect(await get(client, locked)).toMatchObject({ claim_generation: 1 })
+    })
+    await expect
+      .poll(() => get(client, locked), { timeout: HANG_MS })
+      .toMatchObject({ claim_generation: 2 })
+  })
+
+  test('goes on past rows that cannot be written, however many they are', async () => {
+    const { client, db } = await setup(QUICK)
+    const poisoned = await run(client, { workflow_name: 'poison' })
+    const w = worker(client)
+    await w.lease()
+    await db.run(sql`
+      create function refuse() returns trigger language plpgsql as
+        $$ begin raise exception 'this row cannot be written'; end $$`)
+    await db.run(sql`
+      insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
+        workflow_version, requirement_id, state, held_by, input, deadline_at)
+      select gen_random_uuid(), workflow_id, workflow_namespace, workflow_name, workflow_version,
+             requirement_id, 'SCHEDULED', 'w', '1', clock_timestamp() - interval '1 hour'
+        from executions, generate_series(1, 600)
+       where execution_id = ${poisoned.execution_id}`)
+    await db.run(sql`
+      create trigger poison before update on executions for each row
+        when (old.workflow_name = 'poison') execute function refuse()`)
+    const healthy = await run(client)
+    await w.lease()
+    await expect
+      .poll(() => get(client, healthy.execution_id), { timeout: HANG_MS })
+      .toMatchObject({ claim_generation: 2, worker_name: '' })
+    expect((await get(client, poisoned.execution_id)).claim_generation).toBe(1)
+  })
+})
