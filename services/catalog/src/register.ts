@@ -4,26 +4,49 @@ import { newId } from '@windlass/runtime/ids'
 import { emit } from '@windlass/runtime/outbox'
 import { hashOf } from './analysis/analyzer.ts'
 import type { Declared } from './domain/analysis.ts'
-import { keyOf, takeVersions } from './store/names.ts'
+import { giveBack, keyOf, takeVersions } from './store/names.ts'
 import * as sources from './store/sources.ts'
 import * as versions from './store/versions.ts'
 
-/** Stores a new version of each declared workflow, in the order of the source, and tells of it. */
+type Stored = Pick<Workflow, 'id' | 'version' | 'created_at' | 'created_by' | 'created_by_issuer'>
+
+/**
+ * Stores a new version of each declared workflow, in the order of the source, and tells of it. With
+ * `if_changed` a workflow whose latest version came from the same source keeps that one.
+ */
 export async function register(
   tx: Tx,
   declared: Declared[],
-  { source, created_by, created_by_issuer = '' }: RegisterRequest,
-): Promise<Pick<Workflow, 'id' | 'version' | 'created_at'>[]> {
+  request: RegisterRequest,
+): Promise<Stored[]> {
+  const { source, created_by, created_by_issuer = '', if_changed } = request
   const sha256 = hashOf(source)
+  // The numbers are taken first in any case: that is what locks the workflows.
   const numbers = await takeVersions(tx, declared)
-  const fresh = declared.map((workflow) => ({
-    ...workflow,
-    id: newId(),
-    version: numbers.get(keyOf(workflow)) as number,
-  }))
+  const kept = if_changed ? await versions.latestOf(tx, declared, sha256) : new Map()
+  if (kept.size > 0) await giveBack(tx, [...kept.values()])
+  const fresh = declared
+    .filter((workflow) => !kept.has(keyOf(workflow)))
+    .map((workflow) => ({
+      ...workflow,
+      id: newId(),
+      version: numbers.get(keyOf(workflow)) as number,
+    }))
+  const made = await store(tx, fresh, source, { sha256, created_by, created_by_issuer })
+  return declared.map(
+    (workflow) => (kept.get(keyOf(workflow)) ?? made.get(keyOf(workflow))) as Stored,
+  )
+}
+
+async function store(
+  tx: Tx,
+  fresh: versions.NewVersion[],
+  source: Buffer,
+  { sha256, ...by }: versions.Upload,
+): Promise<Map<string, Stored>> {
+  if (fresh.length === 0) return new Map()
   await sources.save(tx, sha256, source)
-  const upload = { sha256, created_by, created_by_issuer }
-  const { created_at } = (await versions.insert(tx, fresh, upload)) ?? {}
+  const { created_at } = (await versions.insert(tx, fresh, { sha256, ...by })) ?? {}
   await Promise.all(
     fresh.map(({ id, namespace, name, version }) =>
       emit(tx, 'catalog', keyOf({ namespace, name }), {
@@ -32,5 +55,10 @@ export async function register(
       }),
     ),
   )
-  return fresh.map(({ id, version }) => ({ id, version, created_at }))
+  return new Map(
+    fresh.map((workflow) => {
+      const { id, version } = workflow
+      return [keyOf(workflow), { id, version, created_at, ...by }]
+    }),
+  )
 }

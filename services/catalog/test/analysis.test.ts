@@ -2,7 +2,7 @@ import { createLog } from '@windlass/runtime/log'
 import { expect, onTestFinished, test } from 'vitest'
 import { Analyzer } from '../src/analysis/analyzer.ts'
 import { Pool } from '../src/analysis/pool.ts'
-import { setup, sourceOf } from './setup.ts'
+import { setup, sourceOf, uploadOf } from './setup.ts'
 
 const SMALL = sourceOf('default', 'small')
 
@@ -108,7 +108,7 @@ test('nothing of a source is executed', async () => {
     Buffer.from('import os\nos.kill(os.getppid(), 9)\nwhile True:\n    pass\n'),
     sourceOf(namespace, 'job'),
   ])
-  const { workflows } = await client.register({ source, created_by: '' })
+  const { workflows } = await client.register(uploadOf(source))
   expect(workflows[0]).toMatchObject({
     name: 'job',
     version: 1,

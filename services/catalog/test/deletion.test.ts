@@ -1,6 +1,6 @@
 import { sql } from '@windlass/runtime/sql'
 import { expect, test } from 'vitest'
-import { setup, sourceOf } from './setup.ts'
+import { setup, sourceOf, uploadOf } from './setup.ts'
 
 /** A catalog with three versions of the workflow `job`, by number. */
 async function threeVersions() {
@@ -10,7 +10,7 @@ async function threeVersions() {
   const ids = new Map<number, string>()
   for (let version = 1; version <= 3; version++) {
     const source = Buffer.concat([sourceOf(namespace, 'job'), Buffer.from(`# ${version}\n`)])
-    const { workflows } = await client.register({ source, created_by: '' })
+    const { workflows } = await client.register(uploadOf(source))
     ids.set(version, workflows[0]?.id ?? '')
   }
   const latest = async () => (await client.resolve({ ...name, version: 0 })).version
@@ -42,10 +42,10 @@ test('a number is never given twice, deletes included', async () => {
   const { client, name, latest } = await threeVersions()
   const source = sourceOf(name.namespace, 'job')
   await client.delete({ ...name, version: 3 })
-  await client.register({ source, created_by: '' })
+  await client.register(uploadOf(source))
   expect(await latest()).toBe(4)
   expect(await client.delete({ ...name, version: 0 })).toEqual({ deleted: 3 })
-  await client.register({ source, created_by: '' })
+  await client.register(uploadOf(source))
   expect(await latest()).toBe(5)
 })
 
@@ -85,10 +85,10 @@ test('a deletion among uploads takes what was there and leaves what comes after'
   const changes = Array.from({ length: 12 }, (_, i) =>
     i % 3 === 2
       ? client.delete({ ...name, version: 0 }).catch(() => ({ deleted: 0 }))
-      : client.register({ source, created_by: '' }),
+      : client.register(uploadOf(source)),
   )
   await Promise.all(changes)
-  const { workflows } = await client.register({ source, created_by: '' })
+  const { workflows } = await client.register(uploadOf(source))
   expect(workflows[0]?.version).toBe(12)
   const rows = await db.rows<{ version: number }>(
     sql`select version from versions order by version`,

@@ -5,7 +5,7 @@ import { createLog } from '@windlass/runtime/log'
 import { sql } from '@windlass/runtime/sql'
 import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
-import { setup, sourceOf } from './setup.ts'
+import { setup, sourceOf, uploadOf } from './setup.ts'
 
 /** The events about a namespace as a durable consumer gets them from JetStream. */
 async function heard(namespace: string): Promise<Event[]> {
@@ -22,11 +22,8 @@ async function heard(namespace: string): Promise<Event[]> {
 test('uploads and deletions are published on JetStream, in order', async () => {
   const { client, db, namespace } = await setup()
   const events = await heard(namespace)
-  const { workflows } = await client.register({
-    source: sourceOf(namespace, 'a', 'b'),
-    created_by: '',
-  })
-  await client.register({ source: sourceOf(namespace, 'a'), created_by: '' })
+  const { workflows } = await client.register(uploadOf(sourceOf(namespace, 'a', 'b')))
+  await client.register(uploadOf(sourceOf(namespace, 'a')))
   await client.delete({ namespace, name: 'a', version: 2 })
   await client.delete({ namespace, name: 'a', version: 1 })
   const ofA = () => events.filter(({ key }) => key === `${namespace}/a`).map(({ body }) => body)

@@ -41,3 +41,6 @@ export const sourceOf = (namespace: string, ...names: string[]): Buffer =>
       )
       .join('')}`,
   )
+
+/** An anonymous upload. */
+export const uploadOf = (source: Buffer) => ({ source, created_by: '', if_changed: false })

@@ -2,7 +2,7 @@ import { readEpoch } from '@windlass/runtime/epoch'
 import { openRedis, redisReady } from '@windlass/runtime/redis'
 import { sql } from '@windlass/runtime/sql'
 import { expect, onTestFinished, test } from 'vitest'
-import { setup, sourceOf } from './setup.ts'
+import { setup, sourceOf, uploadOf } from './setup.ts'
 
 const ROUNDS = 5
 const UPLOADS = 16
@@ -15,10 +15,9 @@ test('concurrent uploads get versions without gap or twin', async () => {
   const given = new Map<string, number[]>()
   for (let round = 0; round < ROUNDS; round++) {
     const uploads = Array.from({ length: UPLOADS }, (_, i) =>
-      (i % 2 ? client : other).register({
-        source: sourceOf(namespace, ...(orders[i % orders.length] ?? [])),
-        created_by: '',
-      }),
+      (i % 2 ? client : other).register(
+        uploadOf(sourceOf(namespace, ...(orders[i % orders.length] ?? []))),
+      ),
     )
     for (const { workflows } of await Promise.all(uploads)) {
       for (const { name, version } of workflows)
@@ -36,7 +35,7 @@ test('an upload that is answered later has the greater version', async () => {
   const source = sourceOf(namespace, 'job')
   const versions: (number | undefined)[] = []
   for (let i = 0; i < 4; i++) {
-    versions.push((await client.register({ source, created_by: '' })).workflows[0]?.version)
+    versions.push((await client.register(uploadOf(source))).workflows[0]?.version)
   }
   expect(versions).toEqual([1, 2, 3, 4])
 })
@@ -52,7 +51,7 @@ async def job(ctx: ExecutionContext[int]):\r
 `)
   const analysed = await client.analyze({ source })
   const { workflows } = await client.register({
-    source,
+    ...uploadOf(source),
     created_by: 'ann',
     created_by_issuer: 'svc',
   })
@@ -92,8 +91,8 @@ async def job(ctx: ExecutionContext[int]):\r
 test('the workflows of one file share one copy of it', async () => {
   const { client, db, namespace } = await setup()
   const source = sourceOf(namespace, 'a', 'b', 'c')
-  await client.register({ source, created_by: '' })
-  await client.register({ source, created_by: '' })
+  await client.register(uploadOf(source))
+  await client.register(uploadOf(source))
   expect(await db.rows(sql`select bytes from sources`)).toEqual([{ bytes: source }])
 })
 
@@ -103,7 +102,7 @@ test('a source that is refused stores none of its workflows', async () => {
     sourceOf(namespace, 'good'),
     Buffer.from('@workflow\nasync def broken(:\n'),
   ])
-  await expect(client.register({ source, created_by: '' })).rejects.toMatchObject({
+  await expect(client.register(uploadOf(source))).rejects.toMatchObject({
     kind: 'invalid',
     details: { line: expect.any(Number), column: expect.any(Number), text: expect.any(String) },
   })
@@ -114,11 +113,11 @@ test('a failure half-way stores none of the workflows and takes no number', asyn
   const { client, db, namespace } = await setup()
   await db.run(sql`alter table versions add constraint no_b check (name <> 'b' or version <> 1)`)
   const both = sourceOf(namespace, 'a', 'b')
-  await expect(client.register({ source: both, created_by: '' })).rejects.toThrow()
+  await expect(client.register(uploadOf(both))).rejects.toThrow()
   expect(await db.rows(sql`select 1 from versions`)).toEqual([])
   expect(await db.rows(sql`select 1 from outbox`)).toEqual([])
   await db.run(sql`alter table versions drop constraint no_b`)
-  const { workflows } = await client.register({ source: both, created_by: '' })
+  const { workflows } = await client.register(uploadOf(both))
   expect(workflows.map(({ version }) => version)).toEqual([1, 1])
 })
 
@@ -133,9 +132,9 @@ test('a source over the limit is refused before it is read', async () => {
 
 test('lists have the latest version of each workflow, by namespace and name', async () => {
   const { client, namespace } = await setup()
-  await client.register({ source: sourceOf(`${namespace}b`, 'z'), created_by: '' })
-  await client.register({ source: sourceOf(namespace, 'b', 'B', 'é'), created_by: '' })
-  await client.register({ source: sourceOf(namespace, 'b'), created_by: '' })
+  await client.register(uploadOf(sourceOf(`${namespace}b`, 'z')))
+  await client.register(uploadOf(sourceOf(namespace, 'b', 'B', 'é')))
+  await client.register(uploadOf(sourceOf(namespace, 'b')))
   const rows = ({ workflows }: Awaited<ReturnType<typeof client.list>>) =>
     workflows.map(({ namespace, name, version }) => [namespace, name, version])
   const ours = [
@@ -156,7 +155,7 @@ test('lists have the latest version of each workflow, by namespace and name', as
 
 test('a name is found in whatever form its letters are sent', async () => {
   const { client, namespace } = await setup()
-  await client.register({ source: sourceOf(namespace, 'e\u0301'), created_by: '' })
+  await client.register(uploadOf(sourceOf(namespace, 'e\u0301')))
   const { name } = await client.resolve({ namespace, name: '\u00e9', version: 0 })
   expect(await client.resolve({ namespace, name: 'e\u0301', version: 1 })).toMatchObject({ name })
 })
@@ -167,7 +166,7 @@ test('the epoch is another one when an upload or a deletion is answered', async 
   onTestFinished(() => redis.disconnect())
   await redisReady(redis)
   const epochs = [await readEpoch(redis, 'catalog')]
-  await client.register({ source: sourceOf(namespace, 'job'), created_by: '' })
+  await client.register(uploadOf(sourceOf(namespace, 'job')))
   epochs.push(await readEpoch(redis, 'catalog'))
   await client.delete({ namespace, name: 'job', version: 0 })
   epochs.push(await readEpoch(redis, 'catalog'))
@@ -182,7 +181,7 @@ test('without Redis an upload is unavailable though it stands, and a loop finish
   onTestFinished(() => redis.disconnect())
   await redisReady(redis)
   const before = await readEpoch(redis, 'catalog')
-  const upload = cut.register({ source: sourceOf(namespace, 'job'), created_by: '' })
+  const upload = cut.register(uploadOf(sourceOf(namespace, 'job')))
   await expect(upload).rejects.toMatchObject({ kind: 'unavailable' })
   expect(await cut.resolve({ namespace, name: 'job', version: 0 })).toMatchObject({ version: 1 })
   const pending = () => db.rows(sql`select 1 from pending_epochs`)

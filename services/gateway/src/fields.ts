@@ -36,18 +36,15 @@ export const PARAMS: Record<string, Param> = {
 
 const MAX_VERSION = 2_147_483_647
 
-export const version: Param<number> = {
+/** A version number in the path, under this name. */
+export const versionAs = (name: string): Param<number> => ({
   schema: z.int().min(1),
   read(text) {
     if (!/^\d+$/.test(text) || Number(text) < 1)
-      throw unprocessable({
-        loc: ['path', 'version'],
-        msg: 'must be 1 or more',
-        type: 'int_parsing',
-      })
+      throw unprocessable({ loc: ['path', name], msg: 'must be 1 or more', type: 'int_parsing' })
     return Math.min(Number(text), MAX_VERSION)
   },
-}
+})
 
 /** One of a few words; another one is `invalid` with this message. */
 export const oneOf = <const Word extends string>(

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { version } from './fields.ts'
+import { versionAs } from './fields.ts'
 import { route } from './route.ts'
 
 const spec = { summary: '', returns: z.string(), handle: async () => '' }
@@ -13,7 +13,7 @@ route('get', '/workers/{worker}/connect', { ...spec, access: 'own worker' })
 route('get', '/workflows/{namespace}/{workflow_name}/versions/{version}', {
   ...spec,
   access: 'workflow:{namespace}:{workflow_name}:read',
-  params: { version },
+  params: { version: versionAs('version') },
   handle: async ({ params }) => `${params.namespace.toUpperCase()} ${params.version.toFixed(0)}`,
 })
 

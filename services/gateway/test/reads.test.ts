@@ -170,3 +170,49 @@ test('a resume goes on with the newest source, or with its own where that is set
     })
   }
 })
+
+test('a difference of versions is shown with null for what is not there', async () => {
+  const asked: unknown[] = []
+  const made = await world({
+    catalog: {
+      async diff(request) {
+        asked.push(request)
+        return {
+          changes: [{ member: 'affinity', from_json: '', to_json: '{"zone":"a"}' }],
+          input: {
+            from_json: '',
+            to_json: '{"maximum":9007199254740993}',
+            compatibility: 'incompatible',
+            of_named_members: 'unknown',
+            problems: [{ loc_json: '["a",0]', msg: 'it "must"' }],
+            example_json: '{"a":[1]}',
+          },
+          source: { added: 1, removed: 0, patch: '@@ -0,0 +1,1 @@\n+"x"\n' },
+        }
+      },
+    },
+  })
+  const path = '/workflows/a/x/versions/1/diff/2'
+  const text = await (await made.call('GET', path)).text()
+  expect(text).toContain('"to":{"maximum":9007199254740993}')
+  expect(JSON.parse(text)).toEqual({
+    namespace: 'a',
+    name: 'x',
+    from_version: 1,
+    to_version: 2,
+    declared: [{ member: 'affinity', from: null, to: { zone: 'a' } }],
+    input_schema: {
+      from: null,
+      to: { maximum: 9007199254740992 },
+      changed: true,
+      compatibility: 'incompatible',
+      compatibility_of_named_members: 'unknown',
+      problems: [{ loc: ['a', 0], msg: 'it "must"' }],
+      example: { input: { a: [1] } },
+    },
+    source: { changed: true, added: 1, removed: 0, patch: '@@ -0,0 +1,1 @@\n+"x"\n' },
+  })
+  expect(asked).toEqual([{ namespace: 'a', name: 'x', from_version: 1, to_version: 2 }])
+  for (const bad of ['0/diff/1', '1/diff/x', '1/diff/-1'])
+    expect((await made.call('GET', `/workflows/a/x/versions/${bad}`)).status).toBe(422)
+})

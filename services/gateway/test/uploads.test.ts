@@ -18,8 +18,8 @@ async function withCatalog() {
     {
       catalog: {
         analyze: async ({ source }) => find(source),
-        async register({ source }) {
-          sources.push(source.toString())
+        async register({ source, if_changed }) {
+          sources.push(`${source}${if_changed ? ' if changed' : ''}`)
           return find(source)
         },
       },
@@ -32,7 +32,8 @@ async function withCatalog() {
     },
     { MAX_WORKFLOW_UPLOAD_BYTES: String(LIMIT) },
   )
-  const send = (form: FormData) => fetch(`${made.url}/workflows`, { method: 'POST', body: form })
+  const send = (form: FormData, query = '') =>
+    fetch(`${made.url}/workflows${query}`, { method: 'POST', body: form })
   return { ...made, send, sources, reconciled }
 }
 
@@ -51,6 +52,25 @@ test('an upload answers its rows, and its declared schedules are seen to', async
   expect(await response.json()).toEqual([{ namespace: 'n1', name: 'hello', version: 4 }])
   expect(sources).toEqual(['hello # grüße'])
   expect(reconciled).toEqual(['n1/hello'])
+})
+
+test('a dry run answers what the source declares, and nothing is stored', async () => {
+  const { send, sources, reconciled } = await withCatalog()
+  const response = await send(form(['file', file('hello')]), '?dry_run=true')
+  expect(response.status).toBe(200)
+  const draft = { imports: [], requests: {}, affinity: null, metadata: { task_names: [] } }
+  expect(await response.json()).toEqual([
+    { namespace: 'n1', name: 'hello', version: null, ...draft },
+  ])
+  expect((await send(form(['file', file(' x')]), '?dry_run=1')).status).toBe(400)
+  expect((await send(form(['file', file('hello')]), '?dry_run=perhaps')).status).toBe(422)
+  expect([sources, reconciled]).toEqual([[], []])
+})
+
+test('only what changed is registered where that is asked for', async () => {
+  const { send, sources } = await withCatalog()
+  expect((await send(form(['file', file('hello')]), '?if_changed=true')).status).toBe(200)
+  expect(sources).toEqual(['hello if changed'])
 })
 
 test('exactly the limit is taken, one byte more is not', async () => {

@@ -4,6 +4,7 @@ import { parseId } from '@windlass/runtime/ids'
 import type { Handlers } from '@windlass/runtime/rpc'
 import type { Analyzer } from '../analysis/analyzer.ts'
 import { type Changing, change } from '../change.ts'
+import { diff } from '../diff.ts'
 import { type Declared, withSchema } from '../domain/analysis.ts'
 import { workflowNotFound } from '../not-found.ts'
 import { register } from '../register.ts'
@@ -38,20 +39,21 @@ export function handlers(parts: Parts): Handlers<typeof CatalogService> {
     async register(request) {
       const workflows = await declared(request.source)
       const stored = await change(parts, (tx) => register(tx, workflows, request))
-      const { created_by, created_by_issuer = '' } = request
       return {
-        workflows: workflows.map((workflow, i) => ({
-          ...unstored(workflow),
-          ...stored[i],
-          created_by,
-          created_by_issuer,
-        })),
+        workflows: workflows.map((workflow, i) => ({ ...unstored(workflow), ...stored[i] })),
       }
     },
 
     resolve: (request) => found(request, false),
 
     get: (request) => found(request, true),
+
+    async diff({ namespace, name, from_version, to_version }) {
+      const [older, newer] = await Promise.all(
+        [from_version, to_version].map((version) => found({ namespace, name, version }, true)),
+      )
+      return diff(older as Workflow, newer as Workflow)
+    },
 
     async getById({ id }) {
       const known = parseId(id)

@@ -23,6 +23,14 @@ export async function takeVersions(tx: Tx, names: Name[]): Promise<Map<string, n
   return new Map(rows.map((row) => [keyOf(row), row.last_version]))
 }
 
+/** Takes back numbers that `takeVersions` of the same transaction gave and nobody has seen. */
+export const giveBack = (tx: Tx, names: Name[]): Promise<number> =>
+  tx.run(sql`
+    update names set last_version = last_version - 1
+     where (namespace, name) in (
+       select * from unnest(${names.map(({ namespace }) => namespace)}::text[],
+                            ${names.map(({ name }) => name)}::text[]))`)
+
 /** Locks a workflow until the transaction ends; answers whether it ever was. */
 export async function lock(tx: Tx, { namespace, name }: Name): Promise<boolean> {
   const row = await tx.maybe(sql`

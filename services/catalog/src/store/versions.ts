@@ -3,12 +3,20 @@ import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import type { Queries, Tx } from '@windlass/runtime/db'
 import { sql } from '@windlass/runtime/sql'
 import { type Declared, withSchema } from '../domain/analysis.ts'
-import type { Name } from './names.ts'
+import { keyOf, type Name } from './names.ts'
 
 /** A version that is about to be. */
 export interface NewVersion extends Declared {
   id: string
   version: number
+}
+
+/** What the versions of one upload share. */
+export interface Upload {
+  /** Of the source, in hex. */
+  sha256: string
+  created_by: string
+  created_by_issuer: string
 }
 
 interface Row {
@@ -35,11 +43,7 @@ const listed = sql`
 const whole = sql`${listed}, v.input_schema`
 
 /** Stores versions of one upload; answers when. */
-export const insert = (
-  tx: Tx,
-  versions: NewVersion[],
-  upload: { sha256: string; created_by: string; created_by_issuer: string },
-) =>
+export const insert = (tx: Tx, versions: NewVersion[], upload: Upload) =>
   tx.maybe<{ created_at: Date }>(sql`
     insert into versions (id, namespace, name, version, imports, metadata, requests, affinity,
                           requirement, input_schema, source_sha256, created_by,
@@ -101,6 +105,30 @@ export async function listLatest(db: Queries, namespace: string): Promise<Workfl
      where ${namespace} = '' or n.namespace = ${namespace}
      order by n.namespace, n.name`)
   return rows.map(workflowOf)
+}
+
+/** Those of the named workflows whose latest version came from this source, and that version, by key. */
+export async function latestOf(
+  tx: Tx,
+  names: Name[],
+  sha256: string,
+): Promise<
+  Map<
+    string,
+    Pick<Row, 'id' | 'version' | 'created_at' | 'created_by' | 'created_by_issuer'> & Name
+  >
+> {
+  const rows = await tx.rows<Row & { same: boolean }>(sql`
+    select distinct on (v.namespace, v.name)
+           v.id, v.namespace, v.name, v.version, v.created_at, v.created_by,
+           v.created_by_issuer, v.source_sha256 = ${Buffer.from(sha256, 'hex')}::bytea as same
+      from versions v
+      join unnest(${names.map(({ namespace }) => namespace)}::text[],
+                  ${names.map(({ name }) => name)}::text[]) as wanted (namespace, name)
+        on v.namespace = wanted.namespace and v.name = wanted.name
+     where v.deleted_at is null
+     order by v.namespace, v.name, v.version desc`)
+  return new Map(rows.filter(({ same }) => same).map((row) => [keyOf(row), row]))
 }
 
 /** Newest first. */

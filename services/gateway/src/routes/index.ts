@@ -17,11 +17,13 @@ import * as workerApprovals from './worker-approvals.ts'
 import * as workerCalls from './worker-calls.ts'
 import * as workerSecrets from './worker-secrets.ts'
 import * as workers from './workers.ts'
+import * as workflowDiff from './workflow-diff.ts'
 import * as workflows from './workflows.ts'
 
 /** Every route, by path. */
 export const routes = [
   ...Object.values(workflows),
+  ...Object.values(workflowDiff),
   ...Object.values(runs),
   ...Object.values(executions),
   ...Object.values(explain),

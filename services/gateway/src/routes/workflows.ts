@@ -2,7 +2,7 @@ import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
 import { JsonText } from '../domain/views.ts'
-import { text, version, versionQuery } from '../fields.ts'
+import { flag, text, versionAs, versionQuery } from '../fields.ts'
 import { route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { upload } from '../upload.ts'
@@ -12,19 +12,28 @@ const Row = z
   .object({ namespace: z.string(), name: z.string(), version: z.int() })
   .meta({ id: 'WorkflowRow' })
 
+const declared = {
+  imports: z.array(z.string()),
+  requests: z.record(z.string(), z.unknown()),
+  affinity: z.record(z.string(), z.string()).nullable(),
+  metadata: z.record(z.string(), z.unknown()),
+}
+
 const WorkflowView = z
   .object({
     id: z.string(),
     namespace: z.string(),
     name: z.string(),
     version: z.int(),
-    imports: z.array(z.string()),
     source: z.string().meta({ contentEncoding: 'base64' }),
-    requests: z.record(z.string(), z.unknown()),
-    affinity: z.record(z.string(), z.string()).nullable(),
-    metadata: z.record(z.string(), z.unknown()),
+    ...declared,
   })
   .meta({ id: 'Workflow' })
+
+/** What an upload would make of a workflow. It has no version: another upload may come first. */
+const Draft = z
+  .object({ namespace: z.string(), name: z.string(), version: z.null(), ...declared })
+  .meta({ id: 'WorkflowDraft' })
 
 const rowOf = ({ namespace, name, version }: Workflow) => ({ namespace, name, version })
 
@@ -33,11 +42,23 @@ const viewOf = (workflow: Workflow) =>
   new JsonText(
     `{"id":"${workflow.id}","namespace":"${workflow.namespace}"` +
       `,"name":${JSON.stringify(workflow.name)},"version":${workflow.version}` +
-      `,"imports":${JSON.stringify(workflow.imports)}` +
-      `,"source":"${workflow.source.toString('base64')}"` +
-      `,"requests":${workflow.requests_json === 'null' ? '{}' : workflow.requests_json || '{}'}` +
-      `,"affinity":${workflow.affinity_json || 'null'}` +
-      `,"metadata":${workflow.metadata_json || '{}'}}`,
+      `,"source":"${workflow.source.toString('base64')}",${declaredBy(workflow)}}`,
+  )
+
+const declaredBy = ({ imports, requests_json, affinity_json, metadata_json }: Workflow) =>
+  `"imports":${JSON.stringify(imports)}` +
+  `,"requests":${requests_json === 'null' ? '{}' : requests_json || '{}'}` +
+  `,"affinity":${affinity_json || 'null'},"metadata":${metadata_json || '{}'}`
+
+const draftsOf = (workflows: readonly Workflow[]) =>
+  new JsonText(
+    `[${workflows
+      .map(
+        (workflow) =>
+          `{"namespace":"${workflow.namespace}","name":${JSON.stringify(workflow.name)}` +
+          `,"version":null,${declaredBy(workflow)}}`,
+      )
+      .join()}]`,
   )
 
 const REGISTER_MS = 30_000
@@ -46,8 +67,14 @@ const RECONCILE_MS = 2_000
 export const uploadWorkflows = route('post', '/workflows', {
   summary: 'Upload a Python source; each of its workflows gets a new version',
   access: 'may register',
+  query: {
+    dry_run: flag.default(false).describe('Answer what the source declares and store nothing'),
+    if_changed: flag
+      .default(false)
+      .describe('Keep the latest version of a workflow if it came from the same file'),
+  },
   body: upload,
-  returns: z.array(Row),
+  returns: z.union([z.array(Row), z.array(Draft)]),
   audited: {
     action: 'workflow.upload',
     object: ({ found }) =>
@@ -55,9 +82,15 @@ export const uploadWorkflows = route('post', '/workflows', {
       objects.workflow(),
     recorded: 'around',
   },
-  async handle({ found: { source }, caller, services }) {
+  async handle({ query: { dry_run, if_changed }, found, caller, services }) {
+    if (dry_run) return draftsOf(found.workflows)
     const { workflows } = await services.catalog.register(
-      { source, created_by: caller.subject, created_by_issuer: caller.issuer },
+      {
+        source: found.source,
+        created_by: caller.subject,
+        created_by_issuer: caller.issuer,
+        if_changed,
+      },
       { timeoutMs: REGISTER_MS },
     )
     await reconcile(services, workflows)
@@ -127,7 +160,7 @@ export const getVersion = route(
   {
     summary: 'Show a version of a workflow',
     access: 'workflow:{namespace}:{workflow_name}:read',
-    params: { version },
+    params: { version: versionAs('version') },
     returns: WorkflowView,
     handle: async ({ params: { namespace, workflow_name: name, version }, services }) =>
       viewOf(await services.catalog.get({ namespace, name, version })),

@@ -49,6 +49,8 @@ export interface AnalyzeResponse {
 export interface RegisterRequest {
   source: Buffer;
   created_by: string;
+  /** A workflow whose latest version came from the same bytes keeps it, instead of a new one. */
+  if_changed: boolean;
   created_by_issuer?: string | undefined;
 }
 
@@ -78,6 +80,57 @@ export interface ListVersionsRequest {
 
 export interface ListResponse {
   workflows: Workflow[];
+}
+
+export interface DiffRequest {
+  namespace: string;
+  name: string;
+  from_version: number;
+  to_version: number;
+}
+
+export interface DiffResponse {
+  changes: DeclaredChange[];
+  input: InputChange | undefined;
+  source: SourceChange | undefined;
+}
+
+/** Values are JSON; empty where a version does not declare it. */
+export interface DeclaredChange {
+  /** `requests`, `affinity`, `imports`, `metadata.schedule`, … */
+  member: string;
+  from_json: string;
+  to_json: string;
+}
+
+export interface InputChange {
+  /** The schemas; empty: anything goes. */
+  from_json: string;
+  to_json: string;
+  /**
+   * `compatible`: proved, what the one takes the other takes too; `incompatible`: disproved by
+   * the example; `unknown`.
+   */
+  compatibility: string;
+  /** The same for inputs that have only members which the first version names. */
+  of_named_members: string;
+  /** Why it is not proved. */
+  problems: InputProblem[];
+  /** An input that the first version takes and the second refuses; empty: none is known. */
+  example_json: string;
+}
+
+export interface InputProblem {
+  /** JSON array of member names; `[]` for the items of a list, `*` for members without a name. */
+  loc_json: string;
+  msg: string;
+}
+
+export interface SourceChange {
+  added: number;
+  removed: number;
+  /** Unified diff, without a head; empty: the same. */
+  patch: string;
 }
 
 export interface DeleteRequest {
@@ -387,7 +440,7 @@ export const AnalyzeResponse: MessageFns<AnalyzeResponse> = {
 };
 
 function createBaseRegisterRequest(): RegisterRequest {
-  return { source: Buffer.alloc(0), created_by: "", created_by_issuer: undefined };
+  return { source: Buffer.alloc(0), created_by: "", if_changed: false, created_by_issuer: undefined };
 }
 
 export const RegisterRequest: MessageFns<RegisterRequest> = {
@@ -397,6 +450,9 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
     }
     if (message.created_by !== "") {
       writer.uint32(18).string(message.created_by);
+    }
+    if (message.if_changed !== false) {
+      writer.uint32(24).bool(message.if_changed);
     }
     if (message.created_by_issuer !== undefined) {
       writer.uint32(162).string(message.created_by_issuer);
@@ -431,6 +487,14 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
             }
 
             message.created_by = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.if_changed = reader.bool();
             continue;
           }
           case 20: {
@@ -763,6 +827,447 @@ export const ListResponse: MessageFns<ListResponse> = {
   },
 };
 
+function createBaseDiffRequest(): DiffRequest {
+  return { namespace: "", name: "", from_version: 0, to_version: 0 };
+}
+
+export const DiffRequest: MessageFns<DiffRequest> = {
+  encode(message: DiffRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.namespace !== "") {
+      writer.uint32(10).string(message.namespace);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.from_version !== 0) {
+      writer.uint32(24).int32(message.from_version);
+    }
+    if (message.to_version !== 0) {
+      writer.uint32(32).int32(message.to_version);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DiffRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDiffRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.namespace = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.from_version = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.to_version = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDiffResponse(): DiffResponse {
+  return { changes: [], input: undefined, source: undefined };
+}
+
+export const DiffResponse: MessageFns<DiffResponse> = {
+  encode(message: DiffResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.changes) {
+      DeclaredChange.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.input !== undefined) {
+      InputChange.encode(message.input, writer.uint32(18).fork()).join();
+    }
+    if (message.source !== undefined) {
+      SourceChange.encode(message.source, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DiffResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDiffResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.changes.push(DeclaredChange.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.input = InputChange.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.source = SourceChange.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeclaredChange(): DeclaredChange {
+  return { member: "", from_json: "", to_json: "" };
+}
+
+export const DeclaredChange: MessageFns<DeclaredChange> = {
+  encode(message: DeclaredChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.member !== "") {
+      writer.uint32(10).string(message.member);
+    }
+    if (message.from_json !== "") {
+      writer.uint32(18).string(message.from_json);
+    }
+    if (message.to_json !== "") {
+      writer.uint32(26).string(message.to_json);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeclaredChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeclaredChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.member = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.from_json = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.to_json = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseInputChange(): InputChange {
+  return { from_json: "", to_json: "", compatibility: "", of_named_members: "", problems: [], example_json: "" };
+}
+
+export const InputChange: MessageFns<InputChange> = {
+  encode(message: InputChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.from_json !== "") {
+      writer.uint32(10).string(message.from_json);
+    }
+    if (message.to_json !== "") {
+      writer.uint32(18).string(message.to_json);
+    }
+    if (message.compatibility !== "") {
+      writer.uint32(26).string(message.compatibility);
+    }
+    if (message.of_named_members !== "") {
+      writer.uint32(34).string(message.of_named_members);
+    }
+    for (const v of message.problems) {
+      InputProblem.encode(v!, writer.uint32(42).fork()).join();
+    }
+    if (message.example_json !== "") {
+      writer.uint32(50).string(message.example_json);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InputChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInputChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.from_json = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.to_json = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.compatibility = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.of_named_members = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.problems.push(InputProblem.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.example_json = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseInputProblem(): InputProblem {
+  return { loc_json: "", msg: "" };
+}
+
+export const InputProblem: MessageFns<InputProblem> = {
+  encode(message: InputProblem, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.loc_json !== "") {
+      writer.uint32(10).string(message.loc_json);
+    }
+    if (message.msg !== "") {
+      writer.uint32(18).string(message.msg);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): InputProblem {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseInputProblem();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.loc_json = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.msg = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSourceChange(): SourceChange {
+  return { added: 0, removed: 0, patch: "" };
+}
+
+export const SourceChange: MessageFns<SourceChange> = {
+  encode(message: SourceChange, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.added !== 0) {
+      writer.uint32(8).int32(message.added);
+    }
+    if (message.removed !== 0) {
+      writer.uint32(16).int32(message.removed);
+    }
+    if (message.patch !== "") {
+      writer.uint32(26).string(message.patch);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SourceChange {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSourceChange();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.added = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.removed = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.patch = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseDeleteRequest(): DeleteRequest {
   return { namespace: "", name: "", version: 0 };
 }
@@ -950,6 +1455,16 @@ export const CatalogService = {
     responseSerialize: (value: ListResponse): Buffer => Buffer.from(ListResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListResponse => ListResponse.decode(value),
   },
+  /** What changed between two versions of a workflow. */
+  diff: {
+    path: "/windlass.catalog.v1.Catalog/Diff" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DiffRequest): Buffer => Buffer.from(DiffRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DiffRequest => DiffRequest.decode(value),
+    responseSerialize: (value: DiffResponse): Buffer => Buffer.from(DiffResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DiffResponse => DiffResponse.decode(value),
+  },
   /** Deletes one version, or all with version 0. */
   delete: {
     path: "/windlass.catalog.v1.Catalog/Delete" as const,
@@ -977,6 +1492,8 @@ export interface CatalogServer extends UntypedServiceImplementation {
   list: handleUnaryCall<ListRequest, ListResponse>;
   /** Newest first, without source. */
   listVersions: handleUnaryCall<ListVersionsRequest, ListResponse>;
+  /** What changed between two versions of a workflow. */
+  diff: handleUnaryCall<DiffRequest, DiffResponse>;
   /** Deletes one version, or all with version 0. */
   delete: handleUnaryCall<DeleteRequest, DeleteResponse>;
 }

@@ -1,0 +1,56 @@
+import type { Schema } from '../schema/known-types.ts'
+
+/** A schema, or true (anything) or false (nothing) as JSON Schema also allows. */
+export type Part = Schema | boolean
+
+/** What says something of a value's meaning and refuses none. */
+const ANNOTATIONS = new Set(
+  '$defs title description default examples writeOnly readOnly deprecated $comment'.split(' '),
+)
+const MAX_HOPS = 64
+
+/** The schema that references lead to; undefined for one that leads nowhere. */
+export function resolved(part: Part, root: Schema): Part | undefined {
+  let here = part
+  for (let hops = 0; hops < MAX_HOPS; hops++) {
+    if (typeof here === 'boolean' || here.$ref === undefined) return here
+    if (rulesOf(here).some((keyword) => keyword !== '$ref')) return undefined
+    const name = /^#\/\$defs\/(.+)$/.exec(String(here.$ref))?.[1]
+    const defs = objectOf(root.$defs)
+    const key = name === undefined ? undefined : decodeURIComponent(name)
+    if (key === undefined || !Object.hasOwn(defs, key)) return undefined
+    here = defs[key] as Part
+  }
+  return undefined
+}
+
+/** The keywords of a schema that may refuse a value. */
+export const rulesOf = (schema: Schema): string[] =>
+  Object.keys(schema).filter((keyword) => !ANNOTATIONS.has(keyword))
+
+export const objectOf = (value: unknown): Record<string, Part> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, Part>) : {}
+
+export const listOf = <T = Part>(value: unknown): T[] => (Array.isArray(value) ? value : [])
+
+/** The number that a keyword has, or what holds without it. */
+export function numberAt<D>(schema: Schema, keyword: string, without: D): number | D {
+  const value = schema[keyword]
+  return typeof value === 'number' ? value : without
+}
+
+/** What must hold for one place of an array. */
+export const itemAt = (schema: Schema, index: number): Part =>
+  listOf(schema.prefixItems)[index] ?? (schema.items as Part | undefined) ?? true
+
+/** What must hold for a member of an object that is not among its properties. */
+export const otherMembers = (schema: Schema): Part =>
+  (schema.additionalProperties as Part | undefined) ?? true
+
+/** The values of an enumeration, of `true` or `false`, of null; undefined where there are too many to name. */
+export function valuesOf(schema: Schema): unknown[] | undefined {
+  if (Array.isArray(schema.enum)) return schema.enum
+  if ('const' in schema) return [schema.const]
+  if (schema.type === 'boolean') return [false, true]
+  return schema.type === 'null' ? [null] : undefined
+}

@@ -1,0 +1,35 @@
+import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+
+/** One thing that a workflow declares, as JSON text; '' where it does not. */
+export interface DeclaredChange {
+  /** `requests`, `affinity`, `imports`, or a member of `metadata`: `metadata.schedule`. */
+  member: string
+  from_json: string
+  to_json: string
+}
+
+type Record_ = Pick<Workflow, 'metadata_json' | 'requests_json' | 'affinity_json' | 'imports'>
+
+/** What two versions declare differently, besides the schema of their input. */
+export function declaredChanges(older: Record_, newer: Record_): DeclaredChange[] {
+  const [was, is] = [membersOf(older), membersOf(newer)]
+  return [...new Set([...was.keys(), ...is.keys()])]
+    .map((member) => ({ member, from_json: was.get(member) ?? '', to_json: is.get(member) ?? '' }))
+    .filter(({ from_json, to_json }) => from_json !== to_json)
+}
+
+function membersOf({ metadata_json, requests_json, affinity_json, imports }: Record_) {
+  const { input_schema, ...metadata } = JSON.parse(metadata_json) as Record<string, unknown>
+  const members = Object.entries(metadata).map(([name, value]): [string, string] => [
+    `metadata.${name}`,
+    JSON.stringify(value),
+  ])
+  return new Map([
+    ...members,
+    ['requests', declared(requests_json)],
+    ['affinity', declared(affinity_json)],
+    ['imports', JSON.stringify(imports)],
+  ])
+}
+
+const declared = (json: string): string => (json === 'null' ? '' : json)
