@@ -12,7 +12,7 @@ import { failed, skipped, started } from './settled.ts'
 import * as schedules from './store/schedules.ts'
 import * as ticks from './store/ticks.ts'
 
-const RESOLVE_MS = 3_000
+const RESOLVE_MS = 2_000
 const CALLS_AT_ONCE = 16
 const MAX_COMMANDS = 100
 const MAX_INPUT_BYTES = 8 * 1_048_576

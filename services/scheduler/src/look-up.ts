@@ -1,7 +1,7 @@
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Executions } from './parts.ts'
 
-const GET_MS = 8_000
+const GET_MS = 4_000
 
 /**
  * The executions of these ids that exist. They come with their payloads: where they do not fit into

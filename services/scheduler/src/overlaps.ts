@@ -5,7 +5,7 @@ import type { Parts } from './parts.ts'
 import { queued, skipped } from './settled.ts'
 import * as ticks from './store/ticks.ts'
 
-const CANCEL_MS = 8_000
+const CANCEL_MS = 4_000
 const LOOK_UP_BATCH = 50
 
 /**

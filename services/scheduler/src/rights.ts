@@ -5,7 +5,7 @@ import { type Latest, missingToRun } from '@windlass/runtime/permissions'
 import type { Parts } from './parts.ts'
 import type { Firing } from './store/ticks.ts'
 
-const RESOLVE_MS = 3_000
+const RESOLVE_MS = 2_000
 const NOBODY = "nobody's: it was made while authentication was off; change it or name an account"
 
 /** What an account may do at this moment; nothing where there is no such account, a fault where that cannot be known now. */

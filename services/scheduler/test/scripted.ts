@@ -4,6 +4,7 @@ import {
   type Execution,
   ExecutionsService,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault, notFound, unavailable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { createLog } from '@windlass/runtime/log'
@@ -46,6 +47,9 @@ export async function scriptedCatalog() {
     address,
     script,
     remove: (namespace: string, name: string) => workflows.delete(`${namespace}/${name}`),
+    /** What is the latest version again, when a later one was deleted. */
+    restore: (workflow: Workflow) =>
+      workflows.set(`${workflow.namespace}/${workflow.name}`, workflow),
     put(namespace: string, name: string, schedule?: object, created_by = 'uploader'): Workflow {
       const before = workflows.get(`${namespace}/${name}`)
       const workflow: Workflow = {
@@ -85,7 +89,7 @@ export async function scriptedExecutions() {
           results: commands.map(() => ({ body: { $case: 'refusal', value: refusal }, log: [] })),
         }
       }
-      const rows = commands.map((command) => create(created, command))
+      const rows = commands.map((command) => change(created, command))
       if (script.mode === 'deaf') throw new Fault('unavailable', 'the answer was lost')
       return { results: rows.map((value) => ({ body: { $case: 'execution', value }, log: [] })) }
     },
@@ -98,10 +102,11 @@ export async function scriptedExecutions() {
   return { address, script, created, asked }
 }
 
-function create(created: Map<string, Execution>, { execution_id, body }: Command): Execution {
-  if (body?.$case !== 'create') throw new Error('only creations are expected')
+function change(created: Map<string, Execution>, { execution_id, body }: Command): Execution {
   const known = created.get(execution_id)
+  if (known && body?.$case === 'cancel') known.state = 'CANCELLING'
   if (known) return known
+  if (body?.$case !== 'create') throw new Error('only creations are expected')
   const { workflow_id, workflow_namespace, workflow_name, workflow_version, input_json } =
     body.value
   const execution: Execution = {
@@ -121,4 +126,22 @@ function create(created: Map<string, Execution>, { execution_id, body }: Command
   }
   created.set(execution_id, execution)
   return execution
+}
+
+/** Accounts that the test makes and changes, by subject and issuer. */
+export async function scriptedPrincipals() {
+  const accounts = new Map<string, { enabled: boolean; permissions: string[] }>()
+  const script = { down: false }
+  const address = await serving(PrincipalsService, {
+    async resolve({ subject, external_issuer }) {
+      if (script.down) throw unavailable('down')
+      const account = accounts.get(`${subject}@${external_issuer}`)
+      if (!account) throw notFound('Principal', subject)
+      const { enabled, permissions } = account
+      const type = 'service_account'
+      const principal = { id: newId(), subject, external_issuer, type, enabled, roles: [] }
+      return { principal, permissions }
+    },
+  })
+  return { address, script, accounts }
 }

@@ -4,6 +4,7 @@ import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/schedule
 import { openBus } from '@windlass/runtime/bus'
 import { type Db, openDb } from '@windlass/runtime/db'
 import { createLog } from '@windlass/runtime/log'
+import { seal } from '@windlass/runtime/outbox'
 import { connect } from '@windlass/runtime/rpc-client'
 import { sql } from '@windlass/runtime/sql'
 import { testCluster } from '@windlass/testkit/cluster'
@@ -11,7 +12,7 @@ import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { expect, onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
-import { scriptedCatalog, scriptedExecutions } from './scripted.ts'
+import { scriptedCatalog, scriptedExecutions, scriptedPrincipals } from './scripted.ts'
 
 /** A database of its own, a scripted catalog with the workflow `team/report`, scripted executions, and schedulers on demand. */
 export async function setup(env: Record<string, string> = {}) {
@@ -20,6 +21,7 @@ export async function setup(env: Record<string, string> = {}) {
   onTestFinished(() => db.close())
   const catalog = await scriptedCatalog()
   const executions = await scriptedExecutions()
+  const identity = await scriptedPrincipals()
   catalog.put('team', 'report')
   // Durable consumers are shared by all replicas of one system, so each test is a system of its own.
   const prefix = `test-${randomBytes(4).toString('hex')}`
@@ -33,13 +35,24 @@ export async function setup(env: Record<string, string> = {}) {
       SVC_NATS__PREFIX: prefix,
       SVC_SERVICES__CATALOG: catalog.address,
       SVC_SERVICES__EXECUTIONS: executions.address,
+      SVC_SERVICES__IDENTITY: identity.address,
       ...env,
     })
     const client = connect(SchedulerService, [`127.0.0.1:${ports.grpc}`], testCluster)
     onTestFinished(() => client.close())
     return { ...client, stop }
   }
-  return { db, bus, catalog, executions, replica }
+  /** Ends an execution, and tells of it unless that is to be lost. */
+  const finish = async (execution_id: string, state = 'COMPLETED', tell = true) => {
+    const execution = executions.created.get(execution_id)
+    if (!execution) throw new Error('no such execution')
+    Object.assign(execution, { state, updated_at: new Date() })
+    const { workflow_namespace, workflow_name } = execution
+    const value = { execution_id, state, workflow_namespace, workflow_name, schedule_id: 'its own' }
+    const event = seal('executions', execution_id, { $case: 'execution_finished', value })
+    if (tell) await bus.publishAll([event])
+  }
+  return { db, bus, catalog, executions, identity, replica, finish }
 }
 
 const HANG_MS = 15_000

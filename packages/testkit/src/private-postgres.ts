@@ -1,0 +1,63 @@
+import { rm } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { type Defer, withTest } from './database.ts'
+
+const SCRIPTS = new URL('../../../scripts/lib/', import.meta.url)
+const READY_MS = 60_000
+
+interface Child {
+  program: { args: string[] }
+  pid: number
+  exited: Promise<unknown>
+}
+
+interface Processes {
+  start(program: Child['program']): Child
+  stopAll(): Promise<void>
+}
+
+const load = (name: string) => import(/* @vite-ignore */ new URL(name, SCRIPTS).href)
+
+/** A PostgreSQL of the test's own, at an address that it keeps when it is restarted. */
+export async function privatePostgres(defer: Defer = withTest) {
+  const [{ Processes }, { startPostgres }, { temporaryDir }] = await Promise.all([
+    load('processes.mjs'),
+    load('postgres.mjs'),
+    load('temporary-dir.mjs'),
+  ])
+  const dir: string = temporaryDir()
+  const processes: Processes = new Processes(dir)
+  defer(async () => {
+    await processes.stopAll()
+    await rm(dir, { recursive: true, force: true })
+  })
+  const started: { url: string; child: Child } = await startPostgres(processes, dir, {
+    durable: false,
+  })
+  let { child } = started
+  return {
+    url: started.url,
+    /** Ends it with a signal (SIGINT: fast; SIGQUIT: as in a crash) and starts it again when it was away for so long. */
+    async restart(signal: 'SIGINT' | 'SIGQUIT', awayMs: number) {
+      process.kill(child.pid, signal)
+      await child.exited
+      await pause(awayMs)
+      child = processes.start(child.program)
+      for (const end = Date.now() + READY_MS; !(await answers(started.url)); await pause(100))
+        if (Date.now() > end) throw new Error('PostgreSQL does not come back')
+    },
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url })
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => {})
+  }
+}

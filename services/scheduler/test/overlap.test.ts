@@ -1,0 +1,108 @@
+import type { HistoryEntry } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { sql } from '@windlass/runtime/sql'
+import { expect, test } from 'vitest'
+import { eventually, every, page, request, setup } from './system.ts'
+
+/** A schedule of one second with this policy, whose executions run until the test ends them. */
+async function overlapping(overlap: string) {
+  const system = await setup()
+  const client = await system.replica()
+  const made = await client.create({ ...request({ config: every(1) }), overlap })
+  await eventually(() => system.executions.created.size).toBeGreaterThanOrEqual(1)
+  const entries = async (state?: string) => {
+    const all = (await client.history(page(made.id))).entries.toReversed()
+    return state ? all.filter((entry) => entry.state === state) : all
+  }
+  const started = () => [...system.executions.created.keys()]
+  const running = () =>
+    [...system.executions.created.values()].filter(({ state }) => state !== 'COMPLETED')
+  return { ...system, client, made, entries, started, running }
+}
+
+const reasons = (entries: HistoryEntry[]) => entries.map(({ error }) => error)
+
+test('allow: executions run beside one another', async () => {
+  const { running } = await overlapping('allow')
+  await eventually(() => running().length).toBeGreaterThanOrEqual(3)
+})
+
+test('skip: while one runs the ticks are recorded with what still runs; then they start again', async () => {
+  const { entries, started, finish } = await overlapping('skip')
+  await eventually(() => entries('SKIPPED')).toHaveLength(2)
+  expect(started()).toHaveLength(1)
+  const [first] = started()
+  expect(reasons(await entries('SKIPPED'))[0]).toMatch(`overlap: the execution ${first} of `)
+
+  await finish(first as string)
+  await eventually(() => started().length).toBe(2)
+})
+
+test('skip: that an execution still runs is asked, not believed', async () => {
+  const { started, finish } = await overlapping('skip')
+  await finish(started()[0] as string, 'COMPLETED', false)
+  await eventually(() => started().length).toBe(2)
+})
+
+test('queue: ticks wait for their turn, each in its order, and none runs beside another', async () => {
+  const { entries, started, running, finish } = await overlapping('queue')
+  await eventually(() => entries('QUEUED')).toHaveLength(3)
+  const nominal = (await entries()).slice(0, 4).map(({ scheduled_for }) => scheduled_for)
+  for (let turn = 1; turn <= 3; turn++) {
+    expect(running()).toHaveLength(1)
+    await finish(started().at(-1) as string)
+    await eventually(() => started().length).toBe(turn + 1)
+  }
+  expect(running()).toHaveLength(1)
+  const ran = async () =>
+    (await entries()).filter((entry) => entry.execution_id).map((entry) => entry.scheduled_for)
+  await eventually(ran).toEqual(nominal)
+})
+
+test('queue: an end that was not heard of is found out', async () => {
+  const { db, entries, started, finish } = await overlapping('queue')
+  await eventually(() => entries('QUEUED')).not.toEqual([])
+  await finish(started()[0] as string, 'COMPLETED', false)
+  await db.run(sql`update schedule_ticks set retry_at = now() where retry_at is not null`)
+  await eventually(() => started().length).toBe(2)
+})
+
+test('queue: a pause leaves out what waits', async () => {
+  const { client, made, entries, started, finish } = await overlapping('queue')
+  await eventually(() => entries('QUEUED')).not.toEqual([])
+  await client.pause({ ref: made.id })
+  expect(await entries('QUEUED')).toEqual([])
+  expect(reasons(await entries('SKIPPED'))).toContain('the schedule was paused')
+  await finish(started()[0] as string)
+  expect(started()).toHaveLength(1)
+})
+
+test('cancel_previous: what runs is cancelled, and the newest tick starts when it is over', async () => {
+  const { executions, entries, started, finish } = await overlapping('cancel_previous')
+  const [first] = started()
+  await eventually(() => executions.created.get(first as string)?.state).toBe('CANCELLING')
+  await eventually(() => entries('SKIPPED')).not.toEqual([])
+  expect(started()).toHaveLength(1)
+  expect(reasons(await entries('SKIPPED'))[0]).toBe('overlap: a later tick took its place')
+
+  await finish(first as string, 'CANCELLED')
+  await eventually(() => started().length).toBe(2)
+})
+
+test('the policy is shown, changed alone, and may stand in the configuration', async () => {
+  const { replica } = await setup()
+  const client = await replica()
+  const config = '{"type":"interval","interval_seconds":3600,"overlap":"skip"}'
+  const made = await client.create(request({ config }))
+  expect(made.overlap).toBe('skip')
+  const changed = await client.update({ ref: made.id, overlap: 'queue', updated_by: '' })
+  expect(changed).toMatchObject({ overlap: 'queue', next_run_at: made.next_run_at })
+  expect(await client.update({ ref: made.id, description: 'x', updated_by: '' })).toMatchObject({
+    overlap: 'queue',
+  })
+  expect((await client.create(request())).overlap).toBe('allow')
+  for (const overlap of ['', 'SKIP', 'sometimes', 'queue'])
+    await expect(client.create({ ...request({ config }), overlap })).rejects.toMatchObject({
+      kind: 'unprocessable',
+      details: { problems: [{ loc: ['body', 'overlap'] }] },
+    })
+})
