@@ -29,6 +29,8 @@ export interface SystemOptions {
   /** How many of each; one unless said. */
   replicas?: Partial<Record<Service, number>>
   env?: Record<string, string>
+  /** Settings of one replica alone, counted from 0. */
+  envOf?: (service: Service, i: number) => Record<string, string>
   /** Python workers to begin with. */
   workers?: number
   /** Where to leave what undoes it, last first; the end of the test unless said. */
@@ -55,7 +57,7 @@ const FAST = {
  */
 export async function startSystem(options: SystemOptions = {}) {
   const { replicas = {}, env = {}, workers = 1, defer = withTest } = options
-  const { linked = [], infra = {} } = options
+  const { envOf = () => ({}), linked = [], infra = {} } = options
   const home = await mkdtemp(join(tmpdir(), 'windlass-home-'))
   defer(() => rm(home, { recursive: true, force: true }))
   const database = await emptyDatabase(defer, infra.TEST_POSTGRES_URL)
@@ -65,7 +67,7 @@ export async function startSystem(options: SystemOptions = {}) {
   const links = new Map<Service, LossyLink[]>()
   defer(() => [...links.values()].flat().forEach((link) => void link.stop()))
   const place = { home, database, linked, links, infra }
-  const lay = () => layOut(replicas, { ...FAST, ...env }, place)
+  const lay = () => layOut({ replicas, envOf }, { ...FAST, ...env }, place)
   const processes = await started(lay, (all) => defer(() => endAll(all)))
 
   const gateways = (processes.get('gateway') ?? []).map(portOf)
@@ -124,7 +126,7 @@ interface Ground {
 }
 
 async function layOut(
-  replicas: Partial<Record<Service, number>>,
+  { replicas, envOf }: Required<Pick<SystemOptions, 'replicas' | 'envOf'>>,
   env: Record<string, string>,
   { home, database, linked, links, infra }: Ground,
 ): Promise<Map<Service, Process[]>> {
@@ -171,7 +173,7 @@ async function layOut(
           name: `${service}-${i + 1}`,
           command: process.execPath,
           args: [fileURLToPath(new URL(`services/${service}/dist/main.js`, ROOT))],
-          env: { ...common, ...own(service, i, port) },
+          env: { ...common, ...own(service, i, port), ...envOf(service, i) },
           ready: /"msg":"started"/,
         }),
     ),

@@ -7,12 +7,20 @@ const LANES = 2
 
 /**
  * Reads the current epoch, one question for all who ask at the same time. Nobody joins a question
- * that was under way already: its answer may be older than what the asker must see.
+ * that was under way already: its answer may be older than what the asker must see. An epoch counts
+ * for one connection: a Redis that comes back, or another in its place, may remember an old one.
  */
 export function epochReader(redis: Redis, name: EpochName): () => Promise<string | undefined> {
+  let connection = 0
+  redis.on('ready', () => connection++)
+  const read = async () => {
+    const asked = connection
+    const epoch = await readEpoch(redis, name)
+    return epoch === undefined || asked !== connection ? undefined : `${asked} ${epoch}`
+  }
   const gather = new Gather<undefined, string | undefined>(
     async (asks) => {
-      const epoch = await readEpoch(redis, name)
+      const epoch = await read()
       return asks.map(() => epoch)
     },
     { lanes: LANES, maxItems: 10_000 },

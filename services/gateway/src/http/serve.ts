@@ -1,5 +1,6 @@
 import type { Logger } from '@windlass/runtime/log'
 import { admit, identify } from '../access/admit.ts'
+import { watchAccess } from '../access/watch.ts'
 import { type AnyInput, Trail } from '../audited.ts'
 import type { BodyLimits } from '../body.ts'
 import { JsonText } from '../domain/views.ts'
@@ -45,6 +46,7 @@ async function answer(
   raw: Record<string, string>,
   { services, limits }: Serving,
 ): Promise<void> {
+  const { auth } = services.settings.security
   const caller = await identify(route.access, x, services)
   const params: Record<string, string> = {}
   for (const name in route.params)
@@ -56,11 +58,12 @@ async function answer(
     return taken
   }
   const input = { params, query, body: undefined, caller, found: undefined, services, x } as Input
+  const asked = { x, params, query, services, body }
   const { audited, access } = route
   const trail = audited && new Trail({ audited, access }, services.auditLog, input)
   let reply: unknown
   try {
-    input.found = await admit(access, { x, params, query, caller, services, body })
+    input.found = await admit(access, { ...asked, caller })
     trail?.admit()
     input.body = await body()
     await trail?.begin()
@@ -71,7 +74,13 @@ async function answer(
     throw error
   }
   if (reply instanceof JsonText) sendJson(x, route.status, reply.text)
-  else if (reply instanceof Written) await reply.write(x)
+  else if (reply instanceof Written && auth.enabled) {
+    const again = async () =>
+      admit(route.access, { ...asked, caller: await identify(route.access, x, services) })
+    const beatMs = services.settings.workers.heartbeat_interval * 1_000
+    const stop = watchAccess(again, beatMs, (refusal) => x.giveUp(refusal))
+    await reply.write(x).finally(stop)
+  } else if (reply instanceof Written) await reply.write(x)
   else sendJson(x, route.status, JSON.stringify(reply))
 }
 

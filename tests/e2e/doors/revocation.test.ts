@@ -1,0 +1,12 @@
+import { withTest } from '@windlass/testkit/database'
+import { expect, test } from 'vitest'
+import { storm } from './storm.ts'
+
+test('A1, A2: whatever fails, nothing that was taken back is honoured, and what is new is, everywhere', async () => {
+  const { violations, cycles, after, answers, faults } = await storm(withTest, 12)
+  expect(violations).toEqual([])
+  expect(cycles).toBeGreaterThanOrEqual(12)
+  expect(faults).toBeGreaterThanOrEqual(6)
+  expect(after).toBeGreaterThan(0)
+  expect(answers[200]).toBeGreaterThan(0)
+})

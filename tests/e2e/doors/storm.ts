@@ -1,0 +1,62 @@
+import { openRedis, redisReady } from '@windlass/runtime/redis'
+import { type Defer, testUrl } from '@windlass/testkit/database'
+import { LossyLink } from '@windlass/testkit/lossy-link'
+import { openHouse } from './house.ts'
+import { cycles, type Tally } from './revocation.ts'
+
+/** A cable to a store that can be cut. */
+async function cable(store: Parameters<typeof testUrl>[0], defer: Defer) {
+  const url = new URL(testUrl(store))
+  const link = await LossyLink.to(Number(url.port))
+  defer(() => link.stop())
+  url.port = String(link.port)
+  return { url: url.href, cut: () => link.cutAfter(0), mend: () => link.heal() }
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Three gateways, of which the first loses NATS, while Redis is emptied and lost and identity is killed, over and over. */
+export async function storm(defer: Defer, seconds: number): Promise<Tally & { faults: number }> {
+  const nats = await cable('TEST_NATS_URL', defer)
+  const redisLink = await cable('TEST_REDIS_URL', defer)
+  const house = await openHouse(defer, {
+    replicas: { gateway: 3, identity: 2 },
+    envOf: (service, i): Record<string, string> => {
+      if (service !== 'gateway') return {}
+      return [{ SVC_NATS__URL: nats.url }, { SVC_REDIS__URL: redisLink.url }][i] ?? {}
+    },
+  })
+  const redis = openRedis(testUrl('TEST_REDIS_URL'))
+  defer(() => redis.disconnect())
+  await redisReady(redis)
+
+  const identities = house.system.of('identity')
+  const faults = [
+    () => redis.flushall(),
+    async () => {
+      nats.cut()
+      await pause(1_000)
+      nats.mend()
+    },
+    () => identities[0]?.restart('SIGKILL'),
+    async () => {
+      redisLink.cut()
+      await pause(700)
+      redisLink.mend()
+    },
+    () => redis.flushall(),
+    () => identities[1]?.restart('SIGKILL'),
+  ]
+  let made = 0
+  let isOver = false
+  const trouble = (async () => {
+    while (!isOver) {
+      await pause(600)
+      if (!isOver) await faults[made++ % faults.length]?.()
+    }
+  })()
+  const tally = await cycles(house, seconds)
+  isOver = true
+  await trouble
+  return { ...tally, faults: made }
+}
