@@ -1,5 +1,6 @@
 import type { Command } from './command.ts'
 import { adminCreateKey } from './commands/admin.ts'
+import { auditList, auditVerify } from './commands/audit.ts'
 import {
   executionCancel,
   executionList,
@@ -7,7 +8,13 @@ import {
   executionShow,
 } from './commands/execution.ts'
 import { mcp } from './commands/mcp.ts'
-import { secretDelete, secretGet, secretList, secretSet } from './commands/secret.ts'
+import {
+  secretDelete,
+  secretGet,
+  secretList,
+  secretSet,
+  secretsRotateKey,
+} from './commands/secret.ts'
 import { serverBootstrapToken, serverStart } from './commands/server.ts'
 import { workerStart } from './commands/worker.ts'
 import { workflowList, workflowRun, workflowStatus, workflowUpload } from './commands/workflow.ts'
@@ -30,5 +37,8 @@ export const commands: readonly Command[] = [
   secretGet,
   secretList,
   secretDelete,
+  secretsRotateKey,
+  auditList,
+  auditVerify,
   mcp,
 ]

@@ -2,30 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { scriptedApi } from '../../../services/mcp/test/scripted-api.ts'
-import { run } from '../src/run.ts'
+import { setup } from './setup.ts'
 
 const ID = '0123456789abcdef0123456789abcdef'
 const summary = (state: string) =>
   `{"execution_id":"${ID}","workflow_namespace":"team","workflow_name":"report","state":"${state}","output": 1.0}`
-
-async function setup(env: Record<string, string> = {}) {
-  const api = await scriptedApi()
-  const windlass = async (...argv: string[]) => {
-    const said = { out: '', err: '' }
-    const status = await run(argv, {
-      env: { SVC_CONFIG: '/dev/null', SVC_WORKERS__SERVER_URL: api.url, ...env },
-      out: (text) => {
-        said.out += text
-      },
-      err: (text) => {
-        said.err += text
-      },
-    })
-    return { status, ...said }
-  }
-  return { api, windlass }
-}
 
 async function fileOf(content: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'windlass-cli-'))
@@ -230,4 +211,37 @@ test('help names every command, and each tells its options', async () => {
   expect(out).toContain('windlass workflow run WORKFLOW [INPUT]')
   expect(out).toContain('--async')
   expect((await windlass('workflow')).status).toBe(2)
+})
+
+test('keys are rotated batch by batch, until none is under an earlier one', async () => {
+  const { api, windlass } = await setup()
+  const answers = [
+    '{"key_id":"k2","rotated":2,"remaining":3,"unreadable":[],"next":"b c"}',
+    '{"key_id":"k2","rotated":2,"remaining":1,"unreadable":[],"next":null}',
+    '{"key_id":"k2","rotated":1,"remaining":0,"unreadable":[],"next":null}',
+  ]
+  const next = () => ({ body: answers.shift() ?? '' })
+  api.answers.set('POST /admin/secrets/rotate-key', next)
+  api.answers.set('POST /admin/secrets/rotate-key?after=b+c', next)
+  expect(await windlass('secrets', 'rotate-key')).toEqual({
+    status: 0,
+    out: 'all secrets are encrypted under the key k2\n',
+    err: '2 done, 3 to go\n4 done, 1 to go\n5 done, 0 to go\n',
+  })
+  expect(api.seen.map(({ route }) => route.split('?')[1])).toEqual([
+    undefined,
+    'after=b+c',
+    undefined,
+  ])
+})
+
+test('a rotation that leaves something unreadable names it and fails', async () => {
+  const { api, windlass } = await setup()
+  api.answers.set('POST /admin/secrets/rotate-key', {
+    body: '{"key_id":"k2","rotated":0,"remaining":2,"unreadable":["a","b"],"next":null}',
+  })
+  expect(await windlass('secrets', 'rotate-key')).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('no key that is configured opens: a, b'),
+  })
 })

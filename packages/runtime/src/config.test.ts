@@ -66,6 +66,7 @@ const samples: Record<string, unknown[]> = {
   'security.auth.oidc.clock_skew': number,
   'security.auth.oidc.roles_claim': text,
   'security.encryption.encryption_key': text,
+  'security.encryption.previous_keys': hosts,
   'mcp.name': text,
   'mcp.host': text,
   'mcp.port': port,

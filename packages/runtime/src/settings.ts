@@ -107,7 +107,11 @@ const security = table({
       roles_claim: z.string().optional(),
     }),
   }),
-  encryption: table({ encryption_key: z.string().min(1).optional() }),
+  encryption: table({
+    encryption_key: z.string().min(1).optional(),
+    /** Read with, never written with: while keys are rotated. */
+    previous_keys: list.pipe(z.array(z.string().min(1)).max(8)).default([]),
+  }),
 })
 
 /**

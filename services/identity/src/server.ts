@@ -17,7 +17,7 @@ import type { Settings } from '@windlass/runtime/settings'
 import { sql } from '@windlass/runtime/sql'
 import { announce } from './announce.ts'
 import { bootstrap } from './bootstrap.ts'
-import { encryptionKey } from './encryption-key.ts'
+import { encryptionKeys } from './encryption-key.ts'
 import { auditHandlers } from './handlers/audit.ts'
 import { configHandlers } from './handlers/configs.ts'
 import { handlers } from './handlers/index.ts'
@@ -43,7 +43,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
 
   const bootstrapToken = bootstrap(settings.home, settings.workers.bootstrap_token, log)
   await bootstrapToken()
-  const key = await encryptionKey(settings.security.encryption.encryption_key)
+  const keys = await encryptionKeys(settings.security.encryption)
 
   const announcing = loop({ name: 'announce', pauseMs: ANNOUNCE_MS, log }, () =>
     announce(db, redis),
@@ -57,7 +57,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   rpc.serve(PrincipalsService, principalHandlers(db, redis))
   rpc.serve(ApiKeysService, keyHandlers(db, redis))
   rpc.serve(RolesService, roleHandlers(db, redis))
-  rpc.serve(SecretsService, secretHandlers({ db, log, key }))
+  rpc.serve(SecretsService, secretHandlers({ db, log, keys }))
   rpc.serve(ConfigsService, configHandlers(db))
   rpc.serve(AuditService, auditHandlers(db))
   teardown.add('rpc', () => rpc.stop())

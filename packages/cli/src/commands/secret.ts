@@ -1,8 +1,8 @@
 import { path, Segment } from '@windlass/mcp/domain/path'
 import { objectOf } from '@windlass/mcp/domain/payload'
 import { checkJson, elementsOf, membersOf, quote, stringOf } from '@windlass/runtime/json'
-import { client, serverOptions } from '../client.ts'
-import { type Command, UsageError } from '../command.ts'
+import { type Call, client, serverOptions } from '../client.ts'
+import { type Command, Failure, UsageError } from '../command.ts'
 import { textOf } from '../input.ts'
 import { jsonOption, print } from '../output.ts'
 
@@ -84,4 +84,50 @@ export const secretDelete: Command = {
     world.out(`${stringOf(membersOf(answer)?.get('message'))}\n`)
     return 0
   },
+}
+
+interface Batch {
+  key_id: string
+  rotated: number
+  remaining: number
+  unreadable: string[]
+  next: string | null
+}
+
+/** Passes over all of them as long as that helps: others may write under the earlier key meanwhile. */
+export const secretsRotateKey: Command = {
+  words: 'secrets rotate-key',
+  args: [],
+  about: 'Encrypt every secret that is under an earlier key anew; may be repeated or broken off',
+  options: serverOptions,
+  async run(given, world) {
+    const call = client(given, world)
+    for (let done = 0; ; ) {
+      const { rotated, remaining, key_id, unreadable } = await pass(call, (batch) => {
+        done += batch.rotated
+        world.err(`${done} done, ${batch.remaining} to go\n`)
+      })
+      if (remaining === 0) {
+        world.out(`all secrets are encrypted under the key ${key_id}\n`)
+        return 0
+      }
+      if (rotated === 0)
+        throw new Failure(`no key that is configured opens: ${unreadable.join(', ')}`)
+    }
+  },
+}
+
+/** Goes over all names once. */
+async function pass(call: Call, tell: (batch: Batch) => void): Promise<Batch> {
+  let rotated = 0
+  const unreadable: string[] = []
+  for (let after: string | undefined; ; ) {
+    const route = path`/admin/secrets/rotate-key`
+    const batch = JSON.parse(await call({ method: 'POST', path: route, query: { after } })) as Batch
+    tell(batch)
+    rotated += batch.rotated
+    unreadable.push(...batch.unreadable)
+    if (batch.next === null) return { ...batch, rotated, unreadable }
+    after = batch.next
+  }
 }

@@ -2,6 +2,7 @@ import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
 import { originOf } from '../access/caller.ts'
 import { batchOf, entryView } from '../domain/entries.ts'
+import { text, whole } from '../fields.ts'
 import { route } from '../route.ts'
 import { EntryView, entryName, names, newEntry, unkept, Values } from './entries.ts'
 import { Success } from './schemas.ts'
@@ -76,5 +77,27 @@ export const getSecrets = route('post', '/admin/secrets/batch', {
     unkept(x)
     const { entries } = await services.secrets.getMany({ names: body })
     return batchOf(body, entries, 'secrets')
+  },
+})
+
+export const rotateKey = route('post', '/admin/secrets/rotate-key', {
+  summary: 'Encrypt some of the secrets that are under an earlier key anew; go on from next',
+  access: 'admin:secrets:manage',
+  query: { after: text(255).default(''), limit: whole({ min: 1, max: 1000 }).default(100) },
+  returns: z
+    .object({
+      key_id: z.string(),
+      rotated: z.int(),
+      remaining: z.int(),
+      /** Names of those that no configured key opens. */
+      unreadable: z.array(z.string()),
+      next: z.string().nullable(),
+    })
+    .meta({ id: 'KeyRotation' }),
+  audited: { action: 'secret.rotate_key', object: () => objects.secret(), recorded: 'owner' },
+  async handle({ query, caller, services, x }) {
+    const asked = { ...query, by: originOf(x, caller) }
+    const { key_id, rotated, remaining, unreadable, next } = await services.secrets.rotateKey(asked)
+    return { key_id, rotated, remaining, unreadable, next: next ?? null }
   },
 })

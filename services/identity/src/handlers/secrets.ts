@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Entry, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { objects } from '@windlass/runtime/audit'
 import type { Db } from '@windlass/runtime/db'
@@ -6,31 +5,33 @@ import { Fault } from '@windlass/runtime/faults'
 import type { Logger } from '@windlass/runtime/log'
 import type { Handlers } from '@windlass/runtime/rpc'
 import { record } from '../audit.ts'
-import { type Key, NONCE_BYTES, seal, Unreadable, unseal } from '../domain/cipher.ts'
+import { Unreadable } from '../domain/cipher.ts'
 import { checkValue, MAX_ENTRIES, nameOf, namesOf } from '../domain/entry.ts'
+import type { Keyring } from '../keyring.ts'
+import { rotate } from '../rotate-key.ts'
 import * as secrets from '../store/secrets.ts'
 import { absent, given, tooMany } from './entries.ts'
 
 interface Parts {
   db: Db
   log: Logger
-  key: Key | undefined
+  keys: Keyring | undefined
 }
 
 /** The key comes first: without one nothing is read or written, and nothing told of what is there. */
-export function secretHandlers({ db, log, key }: Parts): Handlers<typeof SecretsService> {
-  const required = (): Key => {
-    if (key) return key
+export function secretHandlers({ db, log, keys }: Parts): Handlers<typeof SecretsService> {
+  const required = (): Keyring => {
+    if (keys) return keys
     throw new Fault(
       'misconfigured',
       'Secrets need an encryption key: [svc.security.encryption].encryption_key is not set',
     )
   }
 
-  async function read(key: Key, row: secrets.SecretRow): Promise<Entry> {
+  async function read(keys: Keyring, row: secrets.SecretRow): Promise<Entry> {
     const { name, key_id } = row
     try {
-      return { name, value_json: await unseal(key, name, row) }
+      return { name, value_json: await keys.open(name, row) }
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error
       log.error({ name, key_id, reason: error.message }, 'a secret cannot be decrypted')
@@ -45,31 +46,31 @@ export function secretHandlers({ db, log, key }: Parts): Handlers<typeof Secrets
     },
 
     async put({ entry, by }) {
-      const key = required()
+      const keys = required()
       const { name, value_json } = given(entry)
       const known = nameOf(name)
       checkValue(value_json)
-      const sealed = await seal(key, { name: known, value: value_json }, randomBytes(NONCE_BYTES))
+      const sealed = await keys.seal(known, value_json)
       await db.tx(async (tx) => {
         if (!(await secrets.put(tx, { name: known, ...sealed }, MAX_ENTRIES)))
           throw tooMany('secrets', MAX_ENTRIES)
-        const detail = { key_id: key.id }
+        const detail = { key_id: sealed.key_id }
         await record(tx, by, { action: 'secret.put', object: objects.secret(known), detail })
       })
       return {}
     },
 
     async get({ name }) {
-      const key = required()
+      const keys = required()
       const [row] = await secrets.getMany(db, [nameOf(name)])
       if (!row) throw absent('Secret', name)
-      return read(key, row)
+      return read(keys, row)
     },
 
     async getMany({ names }) {
-      const key = required()
+      const keys = required()
       const rows = await secrets.getMany(db, namesOf(names))
-      return { entries: await Promise.all(rows.map((row) => read(key, row))) }
+      return { entries: await Promise.all(rows.map((row) => read(keys, row))) }
     },
 
     async delete({ name, by }) {
@@ -81,5 +82,7 @@ export function secretHandlers({ db, log, key }: Parts): Handlers<typeof Secrets
       })
       return {}
     },
+
+    rotateKey: (request) => rotate({ db, log, keys: required() }, request),
   }
 }

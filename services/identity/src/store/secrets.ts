@@ -1,4 +1,4 @@
-import type { Queries } from '@windlass/runtime/db'
+import type { Queries, Tx } from '@windlass/runtime/db'
 import { sql } from '@windlass/runtime/sql'
 import type { Sealed } from '../domain/cipher.ts'
 
@@ -23,6 +23,29 @@ export const put = (db: Queries, { name, key_id, nonce, ciphertext }: SecretRow,
 export const getMany = (db: Queries, names: readonly string[]) =>
   db.rows<SecretRow>(sql`
     select name, key_id, nonce, ciphertext from secrets where name = any(${names}::text[])`)
+
+/** Those under another key that come after a name. Nobody else writes them until the end of the transaction. */
+export const lockOthers = (tx: Tx, key_id: string, after: string, limit: number) =>
+  tx.rows<SecretRow>(sql`
+    select name, key_id, nonce, ciphertext from secrets
+     where key_id <> ${key_id} and name > ${after} order by name limit ${limit} for update`)
+
+/** The same values, encrypted anew. */
+export function reseal(tx: Tx, rows: readonly SecretRow[]) {
+  const all = <Name extends keyof SecretRow>(name: Name) => rows.map((row) => row[name])
+  return tx.run(sql`
+    update secrets s set key_id = r.key_id, nonce = r.nonce, ciphertext = r.ciphertext
+      from unnest(${all('name')}::text[], ${all('key_id')}::text[], ${all('nonce')}::bytea[],
+                  ${all('ciphertext')}::bytea[]) as r (name, key_id, nonce, ciphertext)
+     where s.name = r.name`)
+}
+
+export async function countOthers(db: Queries, key_id: string): Promise<number> {
+  const row = await db.maybe<{ total: number }>(
+    sql`select count(*)::int as total from secrets where key_id <> ${key_id}`,
+  )
+  return row?.total ?? 0
+}
 
 export const remove = (db: Queries, name: string) =>
   db.run(sql`delete from secrets where name = ${name}`)

@@ -50,6 +50,28 @@ export interface DeleteEntryRequest {
 export interface DeleteEntryResponse {
 }
 
+export interface RotateKeyRequest {
+  /** Names up to this one are passed over. */
+  after: string;
+  /** 1 to 1000 */
+  limit: number;
+  by?: Origin | undefined;
+}
+
+export interface RotateKeyResponse {
+  /** Of the current key. */
+  key_id: string;
+  rotated: number;
+  /** Names of what no configured key opens; it stays as it is. */
+  unreadable: string[];
+  /** Where the next call goes on; absent at the end. */
+  next?:
+    | string
+    | undefined;
+  /** How many are under another key still, those before `after` too. */
+  remaining: number;
+}
+
 function createBaseEntry(): Entry {
   return { name: "", value_json: "" };
 }
@@ -510,6 +532,164 @@ export const DeleteEntryResponse: MessageFns<DeleteEntryResponse> = {
   },
 };
 
+function createBaseRotateKeyRequest(): RotateKeyRequest {
+  return { after: "", limit: 0, by: undefined };
+}
+
+export const RotateKeyRequest: MessageFns<RotateKeyRequest> = {
+  encode(message: RotateKeyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.after !== "") {
+      writer.uint32(10).string(message.after);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(16).uint32(message.limit);
+    }
+    if (message.by !== undefined) {
+      Origin.encode(message.by, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RotateKeyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRotateKeyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.limit = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.by = Origin.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRotateKeyResponse(): RotateKeyResponse {
+  return { key_id: "", rotated: 0, unreadable: [], next: undefined, remaining: 0 };
+}
+
+export const RotateKeyResponse: MessageFns<RotateKeyResponse> = {
+  encode(message: RotateKeyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key_id !== "") {
+      writer.uint32(10).string(message.key_id);
+    }
+    if (message.rotated !== 0) {
+      writer.uint32(16).uint32(message.rotated);
+    }
+    for (const v of message.unreadable) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.next !== undefined) {
+      writer.uint32(34).string(message.next);
+    }
+    if (message.remaining !== 0) {
+      writer.uint32(40).uint32(message.remaining);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RotateKeyResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRotateKeyResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.rotated = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.unreadable.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.remaining = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /**
  * Values that workflows need and nobody else may see, encrypted at rest. Every call is
  * `misconfigured` while there is no encryption key.
@@ -566,6 +746,19 @@ export const SecretsService = {
     responseSerialize: (value: DeleteEntryResponse): Buffer => Buffer.from(DeleteEntryResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DeleteEntryResponse => DeleteEntryResponse.decode(value),
   },
+  /**
+   * Encrypts some of those that are under another key anew under the current one, by name; may be
+   * repeated, broken off, and run by several at once.
+   */
+  rotateKey: {
+    path: "/windlass.identity.v1.Secrets/RotateKey" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RotateKeyRequest): Buffer => Buffer.from(RotateKeyRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RotateKeyRequest => RotateKeyRequest.decode(value),
+    responseSerialize: (value: RotateKeyResponse): Buffer => Buffer.from(RotateKeyResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RotateKeyResponse => RotateKeyResponse.decode(value),
+  },
 } as const;
 
 export interface SecretsServer extends UntypedServiceImplementation {
@@ -579,6 +772,11 @@ export interface SecretsServer extends UntypedServiceImplementation {
   getMany: handleUnaryCall<GetEntriesRequest, GetEntriesResponse>;
   /** One that is not there counts as deleted. */
   delete: handleUnaryCall<DeleteEntryRequest, DeleteEntryResponse>;
+  /**
+   * Encrypts some of those that are under another key anew under the current one, by name; may be
+   * repeated, broken off, and run by several at once.
+   */
+  rotateKey: handleUnaryCall<RotateKeyRequest, RotateKeyResponse>;
 }
 
 /** The same for values that are no secret. */

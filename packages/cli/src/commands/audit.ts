@@ -1,0 +1,123 @@
+import { path } from '@windlass/mcp/domain/path'
+import { objectOf, pick } from '@windlass/mcp/domain/payload'
+import { ChainCheck, type Head, type Linked } from '@windlass/runtime/audit'
+import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json'
+import { type Call, client, serverOptions } from '../client.ts'
+import { type Command, UsageError } from '../command.ts'
+import { jsonOption, print, printRows } from '../output.ts'
+
+const FILTERS = ['actor', 'action', 'object', 'outcome', 'since', 'until', 'limit'] as const
+
+export const auditList: Command = {
+  words: 'audit list',
+  args: [],
+  about: 'List who changed what, newest first',
+  options: {
+    actor: { type: 'string', value: 'SUBJECT', about: 'only by this subject' },
+    action: { type: 'string', value: 'ACTION', about: 'only this, as role.update, or all of role' },
+    object: { type: 'string', value: 'OBJECT', about: 'only to this, as role:ops' },
+    outcome: { type: 'string', value: 'OUTCOME', about: 'begun, done, denied, failed or unknown' },
+    since: { type: 'string', value: 'TIME', about: 'not before, as 2026-01-31T00:00:00Z' },
+    until: { type: 'string', value: 'TIME', about: 'before' },
+    limit: { type: 'string', value: 'N', about: 'how many at most (default 50)' },
+    ...serverOptions,
+    ...jsonOption,
+  },
+  async run(given, world) {
+    const query = Object.fromEntries(
+      FILTERS.map((name) => [name, given.options[name]?.toString()] as const),
+    )
+    const answer = await client(given, world)({ method: 'GET', path: path`/admin/audit`, query })
+    if (given.options.json) print(world, answer)
+    else {
+      const rows = (elementsOf(pick(answer, ['entries']).entries ?? '') ?? []).map(withSubject)
+      const names = ['seq', 'at', 'subject', 'action', 'object', 'outcome']
+      printRows(`[${rows}]`, names, given, world)
+    }
+    return 0
+  },
+}
+
+function withSubject(entry: string): string {
+  const members = membersOf(entry)
+  const subject = membersOf(members?.get('actor') ?? '{}')?.get('subject')
+  return objectOf({ ...Object.fromEntries(members ?? []), subject })
+}
+
+const PAGE = 1_000
+/** The log was changed. 1 says that it could not be looked at. */
+const BROKEN = 3
+
+export const auditVerify: Command = {
+  words: 'audit verify',
+  args: [],
+  about: 'Find changed and missing entries of the audit log; exit status 3 if there are any',
+  options: {
+    head: {
+      type: 'string',
+      value: 'SEQ:HASH',
+      about: 'what an earlier run said: that much must still be there',
+    },
+    ...serverOptions,
+  },
+  async run(given, world) {
+    const check = new ChainCheck(headOf(given.options.head?.toString()))
+    await follow(client(given, world), check)
+    const { seq, hash } = check.head
+    world.out(`${seq} entries, head ${seq}:${hash.toString('hex')}\n`)
+    for (const problem of check.problems) world.err(`${problem}\n`)
+    if (check.problems.length > 0) return BROKEN
+    world.out('the log is whole\n')
+    return 0
+  },
+}
+
+function headOf(text: string | undefined): Head | undefined {
+  if (text === undefined) return undefined
+  const [, seq, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
+  if (seq === undefined) throw new UsageError(`'${text}' is no head: give SEQ:HASH`)
+  return { seq: Number(seq), hash: Buffer.from(hash, 'hex') }
+}
+
+/** Takes page after page, as far as the log was when it began to be read. */
+async function follow(call: Call, check: ChainCheck): Promise<void> {
+  let first: Head | undefined
+  for (;;) {
+    const query = { after: String(check.head.seq), limit: String(PAGE) }
+    const answer = await call({ method: 'GET', path: path`/admin/audit`, query })
+    const { entries = '[]', head = '{}' } = pick(answer, ['entries', 'head'])
+    first ??= claimedIn(head)
+    const page = (elementsOf(entries) ?? []).map(linkedIn)
+    for (const entry of page) if (entry.seq <= first.seq) check.take(entry)
+    const isLast = page.length < PAGE || (page.at(-1)?.seq ?? 0) >= first.seq
+    if (isLast) return check.end(first)
+  }
+}
+
+const hexIn = (json: string | undefined) => Buffer.from(stringOf(json) ?? '', 'hex')
+
+function claimedIn(json: string): Head {
+  const members = membersOf(json)
+  return { seq: Number(members?.get('seq') ?? 0), hash: hexIn(members?.get('hash')) }
+}
+
+/** The detail is taken as text: it was hashed so. */
+function linkedIn(json: string): Linked {
+  const members = membersOf(json) ?? new Map<string, string>()
+  const actor = membersOf(members.get('actor') ?? '{}')
+  const said = (name: string) => stringOf(members.get(name)) ?? ''
+  return {
+    seq: Number(members.get('seq')),
+    at: said('at'),
+    subject: stringOf(actor?.get('subject')) ?? '',
+    issuer: stringOf(actor?.get('issuer')) ?? '',
+    key_prefix: stringOf(actor?.get('key_prefix')) ?? '',
+    request_id: said('request_id'),
+    action: said('action'),
+    object: said('object'),
+    outcome: said('outcome'),
+    detail_json: members.get('detail') ?? '',
+    previous_hash: hexIn(members.get('previous_hash')),
+    hash: hexIn(members.get('hash')),
+  }
+}

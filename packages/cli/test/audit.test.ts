@@ -1,0 +1,124 @@
+import { GENESIS, hashOf, type Linked } from '@windlass/runtime/audit'
+import { expect, test } from 'vitest'
+import { setup } from './setup.ts'
+
+/** A chain of this many entries. */
+function chain(length: number): Linked[] {
+  const entries: Linked[] = []
+  for (let seq = 1; seq <= length; seq++) {
+    const previous_hash = entries.at(-1)?.hash ?? GENESIS
+    const actor = { subject: 'ann', issuer: 'svc', key_prefix: 'wk_1' }
+    const deed = { action: 'role.update', object: 'role:x', outcome: 'done' }
+    const at = '2026-01-02T03:04:05.678Z'
+    // As text that no JSON library would write.
+    const entry = { seq, at, ...actor, ...deed, request_id: 'r', detail_json: '{"n": 1.0}' }
+    entries.push({ ...entry, previous_hash, hash: hashOf(previous_hash, entry) })
+  }
+  return entries
+}
+
+const hex = (bytes: Buffer) => `"${bytes.toString('hex')}"`
+
+const viewOf = (entry: Linked) =>
+  `{"seq":${entry.seq},"at":"${entry.at}","actor":{"subject":"${entry.subject}","issuer":"svc"` +
+  `,"key_prefix":"wk_1"},"request_id":"r","action":"role.update","object":"role:x"` +
+  `,"outcome":"done","detail":${entry.detail_json},"previous_hash":${hex(entry.previous_hash)}` +
+  `,"hash":${hex(entry.hash)}}`
+
+const headOf = (entries: Linked[]) => {
+  const { seq, hash } = entries.at(-1) ?? { seq: 0, hash: GENESIS }
+  return { seq, hash: hash.toString('hex') }
+}
+
+/** Verifies a log of these entries, as a server with that head shows it page by page. */
+async function verified(entries: Linked[], head = headOf(entries), ...options: string[]) {
+  const { api, windlass } = await setup()
+  for (const after of [0, ...entries.map(({ seq }) => seq)]) {
+    const page = entries.filter(({ seq }) => seq > after).slice(0, 1_000)
+    api.answers.set(`GET /admin/audit?after=${after}&limit=1000`, {
+      body: `{"entries":[${page.map(viewOf)}],"head":${JSON.stringify(head)}}`,
+    })
+  }
+  return windlass('audit', 'verify', ...options)
+}
+
+test.each([0, 1, 3, 1_000, 2_345])(
+  'a log of %i entries that nobody touched is whole',
+  async (n) => {
+    const entries = chain(n)
+    const { seq, hash } = headOf(entries)
+    expect(await verified(entries)).toEqual({
+      status: 0,
+      out: `${n} entries, head ${seq}:${hash}\nthe log is whole\n`,
+      err: '',
+    })
+  },
+)
+
+test('what is changed or missing is named, and the exit status is 3', async () => {
+  const entries = chain(1_500)
+  const changed = entries.with(1_199, { ...(entries[1_199] as Linked), subject: 'eve' })
+  expect(await verified(changed.toSpliced(6, 1))).toMatchObject({
+    status: 3,
+    err: 'entry 7 is missing\nentry 1200 was changed\n',
+  })
+  expect(await verified(entries.slice(0, 1_400), headOf(entries))).toMatchObject({
+    status: 3,
+    err: 'entries 1401 to 1500 are missing\n',
+  })
+})
+
+test('what was written while it is read does not disturb, nor hides what is missing', async () => {
+  const entries = chain(8)
+  expect(await verified(entries, headOf(entries.slice(0, 6)))).toMatchObject({ status: 0 })
+  const gap = entries.toSpliced(5, 1)
+  expect(await verified(gap, headOf(entries.slice(0, 6)))).toMatchObject({
+    status: 3,
+    err: 'entry 6 is missing\n',
+  })
+})
+
+test('a head that was remembered finds an end that was cut off, and a chain made anew', async () => {
+  const entries = chain(5)
+  const { seq, hash } = headOf(entries)
+  const cut = entries.slice(0, 3)
+  expect(await verified(cut, headOf(cut))).toMatchObject({ status: 0 })
+  expect(await verified(cut, headOf(cut), '--head', `${seq}:${hash}`)).toMatchObject({
+    status: 3,
+    err: 'entries 4 to 5 are missing\n',
+  })
+  const other = `3:${'0'.repeat(64)}`
+  expect(await verified(entries, headOf(entries), '--head', other)).toMatchObject({
+    status: 3,
+    err: 'entry 3 is not the one that was remembered\n',
+  })
+})
+
+test('a head that is none is a wrong use, a log that cannot be read a failure', async () => {
+  expect(await verified([], undefined, '--head', 'x')).toMatchObject({ status: 2 })
+  const { windlass } = await setup()
+  expect(await windlass('audit', 'verify')).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('404'),
+  })
+})
+
+test('the log is listed as a table', async () => {
+  const { api, windlass } = await setup()
+  api.answers.set('GET /admin/audit?actor=ann&action=role&limit=5', {
+    body: `{"entries":[${chain(1).map(viewOf)}]}`,
+  })
+  const { status, out } = await windlass(
+    'audit',
+    'list',
+    '--actor',
+    'ann',
+    '--action',
+    'role',
+    '--limit',
+    '5',
+  )
+  expect(status).toBe(0)
+  expect(out).toMatch(/SEQ\s+AT\s+SUBJECT\s+ACTION/)
+  expect(out).toMatch(/1\s+2026-01-02T03:04:05.678Z\s+ann\s+role.update\s+role:x\s+done/)
+})

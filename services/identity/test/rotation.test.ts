@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto'
+import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
+import { SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { openDb } from '@windlass/runtime/db'
+import { connect } from '@windlass/runtime/rpc-client'
+import { sql } from '@windlass/runtime/sql'
+import { testCluster } from '@windlass/testkit/cluster'
+import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { started } from '@windlass/testkit/service'
+import { expect, onTestFinished, test } from 'vitest'
+import { start } from '../src/server.ts'
+
+const [OLD, NEW] = ['the old key', 'the new key']
+
+async function setup() {
+  const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
+  const db = openDb(database, 'identity')
+  onTestFinished(() => db.close())
+  const logs: (() => string)[] = []
+  const replica = async (current: string, ...previous: string[]) => {
+    const { ports, logged } = await started(start, {
+      SVC_POSTGRES__URL: database,
+      SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
+      SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',
+      SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: current,
+      SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS: previous.join(','),
+    })
+    logs.push(logged)
+    const secrets = connect(SecretsService, [`127.0.0.1:${ports.grpc}`], testCluster)
+    const audit = connect(AuditService, [`127.0.0.1:${ports.grpc}`], testCluster)
+    onTestFinished(() => {
+      secrets.close()
+      audit.close()
+    })
+    return { ...secrets, audit }
+  }
+  const keyIds = () =>
+    db.rows<{ key_id: string; total: number }>(
+      sql`select key_id, count(*)::int as total from secrets group by 1`,
+    )
+  return { db, replica, keyIds, log: () => logs.map((logged) => logged()).join('') }
+}
+
+type Replica = Awaited<ReturnType<Awaited<ReturnType<typeof setup>>['replica']>>
+
+const put = (replica: Replica, name: string, value: string) =>
+  replica.put({ entry: { name, value_json: JSON.stringify(value) } })
+const read = async (replica: Replica, name: string) =>
+  JSON.parse((await replica.get({ name })).value_json)
+
+const rotate = (replica: Replica, limit: number, after = '') => replica.rotateKey({ after, limit })
+
+/** Goes over all names in batches; answers how many calls it took. */
+async function rotateAll(replica: Replica, limit: number): Promise<number> {
+  let calls = 0
+  for (let after: string | undefined = ''; after !== undefined; calls++)
+    after = (await rotate(replica, limit, after)).next
+  return calls
+}
+
+const names = Array.from({ length: 25 }, (_, i) => `secret ${String(i).padStart(2, '0')}`)
+
+test('what the earlier key wrote is read during and after, and needs it no more in the end', async () => {
+  const { replica, keyIds } = await setup()
+  const before = await replica(OLD)
+  for (const name of names) await put(before, name, `of ${name}`)
+
+  const during = await replica(NEW, OLD)
+  expect(await read(during, names[3] ?? '')).toBe(`of ${names[3]}`)
+  expect(await rotate(during, 10)).toMatchObject({
+    rotated: 10,
+    remaining: 15,
+    unreadable: [],
+    next: names[9],
+  })
+  for (const name of names) expect(await read(during, name)).toBe(`of ${name}`)
+  expect(await keyIds()).toHaveLength(2)
+
+  // Broken off, and begun again from the beginning.
+  expect(await rotateAll(during, 10)).toBe(2)
+  const ids = await keyIds()
+  expect(ids).toMatchObject([{ total: 25 }])
+  const after = await replica(NEW)
+  for (const name of names) expect(await read(after, name)).toBe(`of ${name}`)
+  expect(await rotate(after, 10)).toMatchObject({
+    rotated: 0,
+    remaining: 0,
+    key_id: ids[0]?.key_id,
+  })
+})
+
+test('each batch that did something is in the audit log, without a value', async () => {
+  const { replica } = await setup()
+  const before = await replica(OLD)
+  for (const name of names.slice(0, 3)) await put(before, name, 'canary')
+  const during = await replica(NEW, OLD)
+  const by = { subject: 'ann', issuer: 'svc', key_prefix: '', request_id: 'r-1' }
+  const { key_id } = await during.rotateKey({ after: '', limit: 2, by })
+  await during.rotateKey({ after: names[2] ?? '', limit: 2, by })
+  const filter = { actor: 'ann', action: 'secret.rotate_key', object: 'secret', outcome: 'done' }
+  const page = { since: undefined, until: undefined, limit: 10, offset: 0 }
+  const { entries } = await during.audit.list({ ...filter, ...page })
+  expect(entries.map(({ draft }) => JSON.parse(draft?.detail_json ?? ''))).toEqual([
+    { key_id, rotated: 2, remaining: 1, unreadable: [] },
+  ])
+})
+
+test('what is written meanwhile is never set back, whoever writes it and rotates', async () => {
+  const { replica, keyIds } = await setup()
+  const [before, a, b] = [await replica(OLD, NEW), await replica(NEW, OLD), await replica(NEW, OLD)]
+  for (const name of names) await put(before, name, 'first')
+  const last = new Map<string, string>()
+  let isOver = false
+  // Each name has one writer, so the last value that was acknowledged is the value.
+  const writer = async (replica: Replica, own: string[]) => {
+    while (!isOver)
+      for (const name of own) {
+        const value = randomBytes(6).toString('hex')
+        await put(replica, name, value)
+        last.set(name, value)
+      }
+  }
+  const writing = [
+    writer(before, names.slice(0, 8)),
+    writer(a, names.slice(8, 16)),
+    writer(b, names.slice(16)),
+  ]
+  for (let round = 0; round < 10; round++)
+    await Promise.all([rotateAll(a, 4), rotateAll(b, 7), rotateAll(a, 25)])
+  isOver = true
+  await Promise.all(writing)
+  for (const name of names)
+    for (const replica of [a, before]) expect(await read(replica, name)).toBe(last.get(name))
+
+  await rotateAll(a, 1_000)
+  expect(await keyIds()).toMatchObject([{ total: 25 }])
+  for (const name of names) expect(await read(b, name)).toBe(last.get(name))
+})
+
+test('without the earlier key its secrets are refused and logged, never another value', async () => {
+  const { replica, keyIds, log } = await setup()
+  const before = await replica(OLD)
+  await put(before, 'a', 'canary-a')
+  const [{ key_id = '' } = {}] = await keyIds()
+  const after = await replica(NEW)
+  await put(after, 'b', 'canary-b')
+
+  await expect(after.get({ name: 'a' })).rejects.toMatchObject({
+    kind: 'misconfigured',
+    message: "Secret 'a' cannot be decrypted",
+  })
+  expect(await rotate(after, 10)).toMatchObject({ rotated: 0, remaining: 1, unreadable: ['a'] })
+  expect(await read(after, 'b')).toBe('canary-b')
+  expect(log()).toContain(`it was encrypted under the key ${key_id}, which is not configured`)
+  expect(log()).not.toContain('canary')
+  expect(await read(before, 'a')).toBe('canary-a')
+})
+
+test('a batch of none or of more than a thousand is refused', async () => {
+  const { replica } = await setup()
+  const keys = await replica(NEW)
+  for (const limit of [0, 1_001])
+    await expect(rotate(keys, limit)).rejects.toMatchObject({ kind: 'invalid' })
+})
