@@ -88,10 +88,15 @@ export async function arena(system: System, workers = 1, options = '') {
   const crew = await Promise.all(
     Array.from({ length: workers }, (_, i) => started({ url: i % 2 === 0 ? one : two })),
   )
-  /** Waits for the frame of an execution; answers who was sent it, then the others. */
-  const dispatched = async (id: string, event = 'execution_scheduled') => {
-    const given = await Promise.any(crew.map((one) => one.next(event, id).then(() => one)))
-    return [given, ...crew.filter((one) => one !== given)] as [
+  /** Waits for a frame of an execution; answers it and who was sent it. */
+  const sent = (id: string, event = 'execution_scheduled') =>
+    Promise.any(
+      crew.map((holder) => holder.next(event, id).then((frame) => ({ holder, ...frame }))),
+    )
+  /** The same; answers who was sent it, then the others. */
+  const dispatched = async (id: string) => {
+    const { holder } = await sent(id)
+    return [holder, ...crew.filter((one) => one !== holder)] as [
       ScriptedWorker,
       ScriptedWorker,
       ...ScriptedWorker[],
@@ -109,6 +114,7 @@ export async function arena(system: System, workers = 1, options = '') {
     worker,
     started,
     workers: crew,
+    sent,
     dispatched,
     send,
     ask,

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Process } from '@windlass/testkit/process'
 import { expect, test } from 'vitest'
 import { type Arena, arena, HANG_MS, ok, rounds, sharedSystem, TWO_OF_EACH } from './arena.ts'
-import { diligent, harassed, insisting } from './nemesis.ts'
+import { diligent, harassed, insisting, obtained } from './nemesis.ts'
 
 const PATIENT = { timeout: 300_000 }
 const system = sharedSystem({
@@ -162,13 +162,11 @@ test(
         .map((one) => one.restart('SIGKILL')),
     )
     for (const [i, id] of ids.entries()) {
-      const { data } = await worker.next('execution_resumed', id)
+      const { data, generation } = await obtained(worker, 'execution_resumed', id)
       const given = data.context.events.filter(
         ({ type }: { type: string }) => type === 'WORKFLOW_RESUMING',
       )
       expect(given.map(({ value }: { value: unknown }) => value)).toEqual([{ n: i }])
-      const claim = await insisting(() => worker.claim(id))
-      const generation = Number(claim.headers['x-svc-claim-generation'])
       ok(await insisting(() => worker.complete(id, generation)))
     }
   },
@@ -184,10 +182,7 @@ test(
     await harassed(victims, async (kills) => {
       for (let i = 0; i < 5; i++) {
         const answer = a.ask(String(i), { mode: 'sync', timeoutMs: HANG_MS })
-        const { execution_id: id } = await worker.next('execution_scheduled')
-        const claim = await insisting(() => worker.claim(id))
-        expect(claim.status, claim.text).toBe(200)
-        const generation = Number(claim.headers['x-svc-claim-generation'])
+        const { execution_id: id, generation } = await obtained(worker, 'execution_scheduled')
         const before = kills()
         await expect.poll(kills, { timeout: HANG_MS }).toBeGreaterThan(before)
         ok(await insisting(() => worker.complete(id, generation, `"${i}"`)))

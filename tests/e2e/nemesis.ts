@@ -40,6 +40,15 @@ export async function insisting<T extends { status: number }>(ask: () => Promise
   }
 }
 
+/** Waits for frames, of one execution if it is given, until one can be claimed: leases run out while services are away. */
+export async function obtained(worker: ScriptedWorker, event: string, id?: string) {
+  for (;;) {
+    const frame = await worker.next(event, id)
+    const { status, headers } = await insisting(() => worker.claim(frame.execution_id))
+    if (status === 200) return { ...frame, generation: Number(headers['x-svc-claim-generation']) }
+  }
+}
+
 /** Claims and completes, with its own id as the output; false where another claim was faster. */
 async function perform(worker: ScriptedWorker, id: string): Promise<void> {
   const claim = await insisting(() => worker.claim(id))

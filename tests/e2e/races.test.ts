@@ -104,12 +104,12 @@ test(
             /^Cannot resume an execution in state 'RESUM\w+'; it is not paused/,
           )
         }
-      const frame = await holder.next('execution_resumed', id)
-      const delivered = frame.data.context.events.filter(
+      const given = await a.sent(id, 'execution_resumed')
+      const delivered = given.data.context.events.filter(
         ({ type }: { type: string }) => type === 'WORKFLOW_RESUMING',
       )
       expect(delivered.map(({ value }: { value: unknown }) => String(value))).toEqual(winners)
-      ok(await holder.complete(id, await holder.claimed(id)))
+      ok(await given.holder.complete(id, await given.holder.claimed(id)))
     })
   },
 )

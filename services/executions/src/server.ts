@@ -19,11 +19,14 @@ import { handlers } from './handlers/index.ts'
 import { queueHandlers } from './handlers/queue.ts'
 import { relayFinished } from './loops/relay.ts'
 import { expireDue, remindCancelling } from './loops/sweep.ts'
+import * as keys from './store/keys.ts'
 import * as totals from './store/totals.ts'
 import { executionTokenSecret, minter } from './token.ts'
 
 const SWEEP_MS = 1_000
 const REMIND_MS = 5_000
+const FORGET_MS = 60_000
+const FORGET_BATCH = 1_000
 /** The floor under the pokes: what was committed by a replica that died before it told anyone. */
 const FLOOR_MS = 5_000
 /** Endings go out together: nobody who hears of them this way is in a hurry. */
@@ -54,6 +57,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('door', () => door.drained())
   every('sweep', SWEEP_MS, () => expireDue(db, door, log))
   every('remind', REMIND_MS, () => remindCancelling(db, bus))
+  every('forget keys', FORGET_MS, () => keys.forget(db, FORGET_BATCH))
   const deaf = listen(bus, db, door)
   teardown.add('events', deaf)
 

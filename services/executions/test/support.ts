@@ -37,7 +37,7 @@ export async function setup({ replicas = 1, env = {} as Record<string, string> }
     client.close()
     await db.close()
   })
-  return { client, db, url, ports }
+  return { client, db, url, ports, another: () => started(start, settings) }
 }
 
 /** A requirement of its own for each test keeps leases of other tests apart. */

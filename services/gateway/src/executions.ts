@@ -46,6 +46,12 @@ export class Executions {
     throw new Fault(kind as Kind, message, { details })
   }
 
+  /** The id that a run under this key makes, as long as the key is remembered. */
+  async reserved(key_id: string): Promise<string> {
+    const { execution_id } = await persistently(() => this.#rpc.reserveKey({ key_id }))
+    return execution_id
+  }
+
   async find(execution_id: string): Promise<Execution | undefined> {
     return unwrap(await this.#gets.add(execution_id))
   }

@@ -8,6 +8,7 @@ import type {
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { LogGrew } from '@windlass/proto/windlass/signals/v1/signals'
 import type { Bus } from '@windlass/runtime/bus'
+import { newId } from '@windlass/runtime/ids'
 import type { Handlers } from '@windlass/runtime/rpc'
 
 interface Row {
@@ -27,6 +28,7 @@ export class Memory {
   /** Whether changes are whispered, and with their entries. */
   readonly nudges = { on: true, omit: false }
   readonly #bus: Bus
+  readonly #reserved = new Map<string, string>()
 
   constructor(bus: Bus) {
     this.#bus = bus
@@ -63,6 +65,11 @@ export class Memory {
         this.calls.submit++
         this.commands.push(...commands)
         return { results: commands.map((command) => this.#apply(command)) }
+      },
+      reserveKey: async ({ key_id }) => {
+        const execution_id = this.#reserved.get(key_id) ?? newId()
+        this.#reserved.set(key_id, execution_id)
+        return { execution_id }
       },
       get: async ({ execution_ids }) => {
         this.calls.get++

@@ -1,12 +1,14 @@
 import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Db } from '@windlass/runtime/db'
 import { notFound } from '@windlass/runtime/faults'
+import { newId } from '@windlass/runtime/ids'
 import type { Handlers } from '@windlass/runtime/rpc'
 import type { Door } from '../change.ts'
 import { toMessage } from '../message.ts'
 import { requeue } from '../requeue.ts'
 import { parseRequirement } from '../requirement.ts'
 import * as executions from '../store/executions.ts'
+import * as keys from '../store/keys.ts'
 import * as lists from '../store/list.ts'
 import * as log from '../store/log.ts'
 import * as ready from '../store/ready.ts'
@@ -32,6 +34,8 @@ export const handlers = (db: Db, door: Door, mint: Mint): Handlers<typeof Execut
       loss: died ? 'died' : 'released',
     }),
   }),
+
+  reserveKey: async ({ key_id }) => ({ execution_id: await keys.reserve(db, key_id, newId()) }),
 
   async get({ execution_ids }) {
     const rows = await executions.getMany(db, execution_ids)

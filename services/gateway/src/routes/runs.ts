@@ -32,7 +32,12 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
   returns: ExecutionView,
   async handle({ params, query, body, found: workflow, caller, services, x }) {
     services.schemas.check(workflow, body)
-    const { execution_id, request_hash } = requestOf(x, { workflow, caller, body })
+    const { execution_id, request_hash } = await requestOf(x, {
+      workflow,
+      caller,
+      body,
+      executions: services.executions,
+    })
     const command: Command = {
       execution_id,
       with_log: params.mode === 'async' && query.detailed,

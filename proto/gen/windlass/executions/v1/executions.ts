@@ -216,6 +216,16 @@ export interface RequeueResponse {
   requeued: number;
 }
 
+export interface ReserveKeyRequest {
+  /** 32 hex digits, derived from caller, workflow and key. */
+  key_id: string;
+}
+
+/** The id is reserved; the execution is made by `Create`, whose `request_hash` tells a repeat from another request. */
+export interface ReserveKeyResponse {
+  execution_id: string;
+}
+
 export interface GetRequest {
   execution_ids: string[];
 }
@@ -2328,6 +2338,98 @@ export const RequeueResponse: MessageFns<RequeueResponse> = {
   },
 };
 
+function createBaseReserveKeyRequest(): ReserveKeyRequest {
+  return { key_id: "" };
+}
+
+export const ReserveKeyRequest: MessageFns<ReserveKeyRequest> = {
+  encode(message: ReserveKeyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key_id !== "") {
+      writer.uint32(10).string(message.key_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReserveKeyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReserveKeyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReserveKeyResponse(): ReserveKeyResponse {
+  return { execution_id: "" };
+}
+
+export const ReserveKeyResponse: MessageFns<ReserveKeyResponse> = {
+  encode(message: ReserveKeyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.execution_id !== "") {
+      writer.uint32(10).string(message.execution_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReserveKeyResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReserveKeyResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.execution_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseGetRequest(): GetRequest {
   return { execution_ids: [] };
 }
@@ -3939,6 +4041,16 @@ export const ExecutionsService = {
     responseSerialize: (value: ListResponse): Buffer => Buffer.from(ListResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListResponse => ListResponse.decode(value),
   },
+  /** The execution that an Idempotency-Key stands for: the same for 24 hours, then another one. */
+  reserveKey: {
+    path: "/windlass.executions.v1.Executions/ReserveKey" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ReserveKeyRequest): Buffer => Buffer.from(ReserveKeyRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReserveKeyRequest => ReserveKeyRequest.decode(value),
+    responseSerialize: (value: ReserveKeyResponse): Buffer => Buffer.from(ReserveKeyResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReserveKeyResponse => ReserveKeyResponse.decode(value),
+  },
   /** The requirements that have queued work now. */
   listReady: {
     path: "/windlass.executions.v1.Executions/ListReady" as const,
@@ -3966,6 +4078,8 @@ export interface ExecutionsServer extends UntypedServiceImplementation {
   /** One page of one execution's log, in order. */
   log: handleUnaryCall<LogRequest, LogResponse>;
   list: handleUnaryCall<ListRequest, ListResponse>;
+  /** The execution that an Idempotency-Key stands for: the same for 24 hours, then another one. */
+  reserveKey: handleUnaryCall<ReserveKeyRequest, ReserveKeyResponse>;
   /** The requirements that have queued work now. */
   listReady: handleUnaryCall<ListReadyRequest, ListReadyResponse>;
 }

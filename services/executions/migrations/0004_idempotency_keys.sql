@@ -1,0 +1,7 @@
+-- Which execution a caller's Idempotency-Key stands for, and until when.
+create table idempotency_keys (
+  key_id       uuid primary key,
+  execution_id uuid not null,
+  expires_at   timestamptz not null
+);
+create index idempotency_keys_by_end on idempotency_keys (expires_at);

@@ -1,0 +1,25 @@
+import type { Db } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+
+/** The execution that the key stands for: the one given now, unless it stood for one already that is not too old. */
+export async function reserve(db: Db, key_id: string, execution_id: string): Promise<string> {
+  const row = await db.maybe<{ execution_id: string }>(sql`
+    insert into idempotency_keys as k (key_id, execution_id, expires_at)
+    values (${key_id}, ${execution_id}, clock_timestamp() + interval '24 hours')
+    on conflict (key_id) do update
+       set (execution_id, expires_at) = (
+         select excluded.execution_id, excluded.expires_at where k.expires_at < clock_timestamp()
+         union all
+         select k.execution_id, k.expires_at where k.expires_at >= clock_timestamp())
+    returning execution_id`)
+  return row?.execution_id ?? execution_id
+}
+
+/** Forgets keys whose time is over. Answers whether there may be more. */
+export async function forget(db: Db, limit: number): Promise<boolean> {
+  const forgotten = await db.run(sql`
+    delete from idempotency_keys
+     where key_id in (select key_id from idempotency_keys where expires_at < clock_timestamp()
+                       order by expires_at limit ${limit} for update skip locked)`)
+  return forgotten === limit
+}
