@@ -52,11 +52,17 @@ export function testUrl(name: 'TEST_POSTGRES_URL' | 'TEST_NATS_URL' | 'TEST_REDI
   return url
 }
 
-async function admin(server: URL, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server.href })
+const admin = (server: URL, statement: string) => ask(server.href, statement)
+
+/** Runs one statement on a connection of its own; answers its rows. */
+export async function ask<Row extends pg.QueryResultRow>(
+  url: string,
+  statement: string,
+): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(statement)
+    return (await client.query<Row>(statement)).rows
   } finally {
     await client.end()
   }

@@ -47,6 +47,8 @@ export interface Dispatched {
   execution_id: string
   // biome-ignore lint/suspicious/noExplicitAny: tests look into what they expect.
   data: any
+  /** The data as they came. */
+  text: string
 }
 
 /**
@@ -189,7 +191,7 @@ export class ScriptedWorker {
       return
     }
     const data = JSON.parse(text)
-    this.#frames.push({ event, execution_id: data.context.execution_id, data })
+    this.#frames.push({ event, execution_id: data.context.execution_id, data, text })
     for (const look of this.#waiting) look()
   }
 

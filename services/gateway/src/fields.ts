@@ -103,6 +103,17 @@ export const text = (maxLength: number) =>
     .max(maxLength)
     .refine((value) => !/\p{Cc}|\p{Cs}/u.test(value), 'must not hold control characters')
 
+/** Text by name. A map on the wire is a plain object, where `__proto__` would be lost without a word. */
+export const dictionary = (name: z.ZodString, value: z.ZodString) =>
+  z.preprocess(
+    (given, context) => {
+      if (typeof given === 'object' && given !== null && Object.hasOwn(given, '__proto__'))
+        context.addIssue({ code: 'custom', path: ['__proto__'], message: 'is no name for a label' })
+      return given
+    },
+    z.record(name, value),
+  )
+
 /** Text of more than one line. */
 export const prose = (maxLength: number) =>
   z

@@ -113,6 +113,10 @@ const faults: Record<string, unknown> = {
   'packages that are text': { ...WORKER, packages: 'all' },
   'a label that is a number': { ...WORKER, labels: { zone: 1 } },
   'a label with a NUL': { ...WORKER, labels: { zone: '\0' } },
+  'a label that a plain object would lose': {
+    ...WORKER,
+    labels: JSON.parse('{"__proto__":"eu"}'),
+  },
   'half a slot': { ...WORKER, max_concurrent_executions: 0.5 },
   'a list': [],
 }

@@ -6,6 +6,8 @@ export interface Pong {
 
 const MAX_METRICS = 64
 const KEY = /^[^\p{C}]{1,64}$/u
+/** A map on the wire is a plain object, where `__proto__` would be lost. */
+const isKey = (key: string) => KEY.test(key) && key !== '__proto__'
 
 /** The snapshot, or undefined when any part of it is not as it should be: then none of it counts. */
 export function readMetrics(metrics: unknown): Record<string, number> | undefined {
@@ -13,6 +15,6 @@ export function readMetrics(metrics: unknown): Record<string, number> | undefine
   const entries = Object.entries(metrics)
   const isValid =
     entries.length <= MAX_METRICS &&
-    entries.every(([key, value]) => KEY.test(key) && Number.isFinite(value))
+    entries.every(([key, value]) => isKey(key) && Number.isFinite(value))
   return isValid ? Object.fromEntries(entries) : undefined
 }

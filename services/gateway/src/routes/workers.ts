@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { originOf } from '../access/caller.ts'
 import { json } from '../body.ts'
 import { plainNameOf } from '../domain/names.ts'
-import { text } from '../fields.ts'
+import { dictionary, text } from '../fields.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { SseStream } from '../http/sse.ts'
 import { Written } from '../reply.ts'
@@ -36,7 +36,7 @@ const Registration = z
     runtime: Runtime,
     packages: z.array(Package).max(10_000),
     resources: Resources,
-    labels: z.record(text(255), text(255)).default({}),
+    labels: dictionary(text(255), text(255)).default({}),
     max_concurrent_executions: z.int32().min(0).nullish(),
     runners: z.array(text(64)).max(16).nullish(),
     /** Ours: the same for all registrations of one worker process. */

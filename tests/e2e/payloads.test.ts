@@ -1,0 +1,73 @@
+import { call } from '@windlass/testkit/http'
+import { expect, test } from 'vitest'
+import { arena, ok, sharedSystem, TWO_OF_EACH } from './arena.ts'
+
+const system = sharedSystem({ replicas: TWO_OF_EACH })
+
+/** JSON that parsing and writing again would change. */
+const TEXTS = {
+  'a number beyond doubles': '9007199254740993',
+  'numbers in other spellings': '[1e400, -0, 1.0, 1E+2, 0.10]',
+  'many digits': `1${'0'.repeat(5_000)}.5`,
+  'half a character': '"\\ud800 and \\udc00"',
+  'an escaped NUL': '"\\u0000"',
+  'line separators and an emoji': '"\u2028 \u2029 🚀"',
+  'escapes that need not be': '"\\u0041\\/"',
+  'names of another prototype': '{"__proto__":{"a":1},"constructor":{"prototype":{}}}',
+  'a name twice': '{"b":1,"a":2,"b":3}',
+  'blanks and line breaks': '{ "b" : 1 ,\n\t"a":\r[ ] }',
+  'null itself': 'null',
+  'depth 512': '['.repeat(512) + ']'.repeat(512),
+}
+
+test.each(Object.entries(TEXTS))(
+  'R6: %s comes back byte for byte from every place',
+  async (_, text) => {
+    const a = await arena(system(), 1)
+    const [worker] = a.workers as [(typeof a.workers)[0]]
+    const started = await a.ask(text)
+    ok(started)
+    expect(started.text).toContain(`"input":${text},`)
+    const id = started.json.execution_id as string
+    const frame = await worker.next('execution_scheduled', id)
+    expect(frame.text).toContain(`"input":${sent(text)},`)
+    const claim = await worker.claim(id)
+    expect(claim.text).toContain(`"input":${text},`)
+    const task = { type: 'TASK_COMPLETED', value: text }
+    ok(await worker.checkpoint(id, { state: 'RUNNING', events: [task], generation: 1 }))
+    ok(await worker.complete(id, 1, text))
+    for (const url of [a.one, a.two]) {
+      const detailed = await a.send('GET', `/executions/${id}?detailed=true`, undefined, url)
+      expect(
+        detailed.text.split(text).length - 1,
+        'input, output and two events',
+      ).toBeGreaterThanOrEqual(4)
+      expect(detailed.text).toContain(`"input":${text},"output":${text},`)
+      expect(detailed.text).toContain(`"value":${text},`)
+      const stream = await call('GET', `${url}/executions/${id}/events`)
+      expect(stream.text).toContain(`"output":${sent(text)}`)
+    }
+    expect(({} as Record<string, unknown>).a).toBeUndefined()
+  },
+)
+
+/** In a stream data is one line: blanks for line breaks between tokens, escapes for those in strings. */
+const sent = (text: string) =>
+  text
+    .replace(/[\r\n]+/g, ' ')
+    .replace(/[\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`)
+
+test('R6: the body of a resume and the output of a pause come through as they are', async () => {
+  const a = await arena(system(), 1)
+  const [worker] = a.workers as [(typeof a.workers)[0]]
+  const text = '{"__proto__":9007199254740993,"a":"\\ud800"}'
+  const id = await a.run()
+  const generation = await worker.take(id)
+  const value = `{"name":"gate","output":${text}}`
+  const events = [{ type: 'WORKFLOW_PAUSED', value }]
+  ok(await worker.checkpoint(id, { state: 'PAUSED', events, generation }))
+  expect((await a.send('GET', `/executions/${id}`)).text).toContain(`"output":${text},`)
+  ok(await a.resume(id, text))
+  const frame = await worker.next('execution_resumed', id)
+  expect(frame.text).toContain(`"value":${text},`)
+})
