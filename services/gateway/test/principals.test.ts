@@ -125,6 +125,46 @@ test('roles are answered as they are, and a name that is taken is a conflict', a
   expect((await json('POST', '/admin/roles', { name: 'r', permissions: [] })).status).toBe(409)
 })
 
+test('a simulation tells what a change would grant and take, and to whom', async () => {
+  const asked: unknown[] = []
+  const holder = (subject: string, other_permissions: string[]) => ({
+    principal: principal({ subject }),
+    other_permissions,
+  })
+  const { json } = await world({
+    roles: {
+      async simulate(request) {
+        asked.push(request)
+        return {
+          role: { name: 'r', permissions: ['a:b', 'c'], built_in: false },
+          permissions: request.delete ? [] : ['c', 'd:*'],
+          holders: [holder('ann', []), holder('bob', ['a:*', 'd:*']), holder('cid', ['a:b'])],
+        }
+      },
+    },
+  })
+  const change = { add_permissions: ['d:*'], remove_permissions: ['a:b'] }
+  const changed = await json('POST', '/admin/roles/r/simulate', change)
+  const who = { external_issuer: 'svc', type: 'service_account', enabled: true }
+  expect([changed.status, await changed.json()]).toEqual([
+    200,
+    {
+      role: 'r',
+      permissions: ['c', 'd:*'],
+      granted: ['d:*'],
+      taken: ['a:b'],
+      principals: [
+        { subject: 'ann', ...who, granted: ['d:*'], taken: ['a:b'] },
+        { subject: 'cid', ...who, granted: ['d:*'], taken: [] },
+      ],
+      holders: 3,
+    },
+  ])
+  const deleted = await (await json('POST', '/admin/roles/r/simulate', { delete: true })).json()
+  expect(deleted).toMatchObject({ permissions: null, granted: [], taken: ['a:b', 'c'] })
+  expect(asked).toMatchObject([{ name: 'r', ...change, delete: false }, { delete: true }])
+})
+
 const P = '/admin/principals'
 const long = 'x'.repeat(256)
 
@@ -161,6 +201,14 @@ const bad: Record<string, [method: string, path: string, body: string, expected:
   'a role of blanks': ['POST', '/admin/roles', '{"name":" ","permissions":[]}', 422],
   'a permission that is a number': ['POST', '/admin/roles', '{"name":"r","permissions":[1]}', 422],
   'permissions in one text': ['PATCH', '/admin/roles/r', '{"add_permissions":"*"}', 422],
+  'a simulation of both': [
+    'POST',
+    '/admin/roles/r/simulate',
+    '{"delete":true,"add_permissions":[]}',
+    422,
+  ],
+  'a simulation in one text': ['POST', '/admin/roles/r/simulate', '{"add_permissions":"*"}', 422],
+  'a deletion as text': ['POST', '/admin/roles/r/simulate', '{"delete":"true"}', 422],
   'a clone without a name': ['POST', '/admin/roles/r/clone', '{}', 422],
   'a clone called dots': ['POST', '/admin/roles/r/clone', '{"new_name":".."}', 422],
 }
@@ -172,7 +220,7 @@ test.each(Object.entries(bad))('refused: %s', async (_, [method, path, body, exp
   const { call } = await world({
     principals: { create: never, update: never, get: never, delete: never, list: never },
     keys: { create: never },
-    roles: { create: never, update: never, clone: never },
+    roles: { create: never, update: never, clone: never, simulate: never },
   })
   const response = await call(method, path, { body: body === '' ? undefined : Buffer.from(body) })
   expect(response.status, await response.text()).toBe(expected)

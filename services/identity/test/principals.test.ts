@@ -1,60 +1,11 @@
-import { createHash } from 'node:crypto'
-import {
-  ApiKeysService,
-  PrincipalsService,
-  RolesService,
-} from '@windlass/proto/windlass/identity/v1/principals'
-import { openDb } from '@windlass/runtime/db'
 import { readEpoch } from '@windlass/runtime/epoch'
-import { openRedis, redisReady } from '@windlass/runtime/redis'
-import { connect } from '@windlass/runtime/rpc-client'
 import { sql } from '@windlass/runtime/sql'
-import { testCluster } from '@windlass/testkit/cluster'
-import { contentsOf, freshDatabase, testUrl } from '@windlass/testkit/database'
+import { contentsOf } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { makeAdminKey } from '../src/admin-key.ts'
 import { start } from '../src/server.ts'
-
-async function setup() {
-  const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
-  const db = openDb(database, 'identity')
-  onTestFinished(() => db.close())
-  const redis = openRedis(testUrl('TEST_REDIS_URL'))
-  onTestFinished(() => redis.disconnect())
-  await redisReady(redis)
-  const { ports } = await started(start, {
-    SVC_POSTGRES__URL: database,
-    SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
-    SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',
-  })
-  const address = [`127.0.0.1:${ports.grpc}`]
-  const principals = connect(PrincipalsService, address, testCluster)
-  const keys = connect(ApiKeysService, address, testCluster)
-  const roles = connect(RolesService, address, testCluster)
-  onTestFinished(() => {
-    for (const client of [principals, keys, roles]) client.close()
-  })
-  const make = (given: Partial<Parameters<typeof principals.create>[0]> = {}) =>
-    principals.create({
-      subject: 'robot',
-      type: 'service_account',
-      external_issuer: 'svc',
-      display_name: undefined,
-      roles: [],
-      created_by: 'test',
-      ...given,
-    })
-  const find = (key: string) =>
-    keys.find({
-      prefix: key.split('.')[0] ?? '',
-      token_hash: createHash('sha256').update(key).digest(),
-    })
-  return { database, db, redis, principals, keys, roles, make, find }
-}
-
-const robot = { subject: 'robot', external_issuer: 'svc' }
-const grant = (role: string) => ({ principal: robot, role, granted_by: '' })
+import { grant, robot, setup } from './registry.ts'
 
 test('a subject is one principal at each issuer', async () => {
   const { principals, make } = await setup()
@@ -99,43 +50,6 @@ test('roles are granted if they are there, and revoked whether held or not', asy
   await expect(principals.grantRole(grant('nope'))).rejects.toMatchObject({ kind: 'not_found' })
   expect((await principals.get(robot)).roles).toEqual(['viewer'])
   for (const _ of [1, 2]) await principals.revokeRole(grant('viewer'))
-  expect((await principals.get(robot)).roles).toEqual([])
-})
-
-test('the built-in roles grant what the contract says, and cannot be changed', async () => {
-  const { roles } = await setup()
-  const all = new Map((await roles.list({})).roles.map((role) => [role.name, role]))
-  expect([...all.keys()].sort()).toEqual(['admin', 'operator', 'viewer', 'worker'])
-  expect(all.get('admin')?.permissions).toEqual(['*'])
-  expect(all.get('worker')?.permissions).toEqual(['worker:*:*'])
-  for (const name of ['operator', 'viewer'])
-    expect(all.get(name)?.permissions.join()).not.toMatch(/(^|,)\*(,|$)|secret|admin/)
-  for (const name of all.keys()) {
-    const change = { name, add_permissions: ['a'], remove_permissions: [] }
-    await expect(roles.update(change)).rejects.toMatchObject({ kind: 'invalid' })
-    await expect(roles.delete({ name })).rejects.toMatchObject({ kind: 'invalid' })
-    const made = { name, permissions: [] }
-    await expect(roles.create(made)).rejects.toMatchObject({ kind: 'conflict' })
-  }
-})
-
-test('a clone is a role of its own', async () => {
-  const { roles } = await setup()
-  const clone = await roles.clone({ name: 'worker', new_name: 'copy' })
-  expect(clone).toEqual({ name: 'copy', permissions: ['worker:*:*'], built_in: false })
-  await roles.update({ name: 'copy', add_permissions: ['a:b', 'c'], remove_permissions: ['c'] })
-  expect((await roles.get({ name: 'copy' })).permissions).toEqual(['worker:*:*', 'a:b'])
-  expect((await roles.get({ name: 'worker' })).permissions).toEqual(['worker:*:*'])
-  const again = { name: 'worker', new_name: 'copy' }
-  await expect(roles.clone(again)).rejects.toMatchObject({ kind: 'conflict' })
-})
-
-test('a deleted role is held by nobody, though another one takes its name', async () => {
-  const { principals, roles, make } = await setup()
-  await roles.create({ name: 'temp', permissions: ['a'] })
-  await make({ roles: ['temp'] })
-  await roles.delete({ name: 'temp' })
-  await roles.create({ name: 'temp', permissions: ['*'] })
   expect((await principals.get(robot)).roles).toEqual([])
 })
 

@@ -2,6 +2,7 @@ import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
 import { originOf } from '../access/caller.ts'
 import { json } from '../body.ts'
+import { effectOf } from '../domain/simulation.ts'
 import { route } from '../route.ts'
 import { plain } from './principal-views.ts'
 import { Success } from './schemas.ts'
@@ -93,4 +94,67 @@ export const cloneRole = route('post', '/admin/roles/{name}/clone', {
   },
   handle: ({ params: { name }, body: { new_name }, caller, services, x }) =>
     services.roles.clone({ name, new_name, by: originOf(x, caller) }),
+})
+
+const effect = { granted: permissions, taken: permissions }
+
+export const simulateRole = route('post', '/admin/roles/{name}/simulate', {
+  summary: 'What a change or the deletion of a role would grant and take, and to whom',
+  access: 'admin:roles:read',
+  body: json(
+    z
+      .object({
+        add_permissions: permissions.nullish(),
+        remove_permissions: permissions.nullish(),
+        delete: z.boolean().nullish(),
+      })
+      .refine(
+        (body) => !body.delete || !(body.add_permissions ?? body.remove_permissions),
+        'is either deleted or changed',
+      )
+      .meta({ id: 'RoleSimulateRequest' }),
+  ),
+  returns: z
+    .object({
+      role: z.string(),
+      /** Null for one that would be deleted. */
+      permissions: permissions.nullable(),
+      ...effect,
+      /** Whoever gains or loses something, his other roles considered; how many hold the role. */
+      principals: z.array(
+        z.object({
+          subject: z.string(),
+          external_issuer: z.string(),
+          type: z.string(),
+          enabled: z.boolean(),
+          ...effect,
+        }),
+      ),
+      holders: z.int(),
+    })
+    .meta({ id: 'RoleSimulation' }),
+  async handle({ params: { name }, body, services }) {
+    const deletes = body.delete ?? false
+    const simulated = await services.roles.simulate({
+      name,
+      add_permissions: body.add_permissions ?? [],
+      remove_permissions: body.remove_permissions ?? [],
+      delete: deletes,
+    })
+    const { role, permissions: after, holders } = simulated
+    const before = role?.permissions ?? []
+    const concerned = holders.flatMap(({ principal, other_permissions: others }) => {
+      const effect = effectOf({ before, after, others })
+      if (!principal || effect.granted.length + effect.taken.length === 0) return []
+      const { subject, external_issuer, type, enabled } = principal
+      return [{ subject, external_issuer, type, enabled, ...effect }]
+    })
+    return {
+      role: name,
+      permissions: deletes ? null : after,
+      ...effectOf({ before, after }),
+      principals: concerned,
+      holders: holders.length,
+    }
+  },
 })

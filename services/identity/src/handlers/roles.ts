@@ -8,6 +8,7 @@ import type { Handlers } from '@windlass/runtime/rpc'
 import { record } from '../audit.ts'
 import { changingRights } from '../changing-rights.ts'
 import { changed, nameIn, permissionsOf } from '../domain/grants.ts'
+import * as principals from '../store/principals.ts'
 import * as roles from '../store/roles.ts'
 
 export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService> => ({
@@ -41,6 +42,13 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
       const detail = { permissions }
       await record(tx, by, { action: 'role.delete', object: objects.role(name), detail })
       return {}
+    }),
+
+  simulate: ({ name, add_permissions: add, remove_permissions: remove, delete: goes }) =>
+    db.tx(async (tx) => {
+      const role = await changeable(tx, name)
+      const permissions = goes ? [] : changed(role.permissions, { add, remove })
+      return { role, permissions, holders: await principals.holders(tx, name) }
     }),
 
   clone: ({ name, new_name, by }) =>

@@ -2,6 +2,7 @@ import type {
   Account,
   Principal,
   PrincipalRef,
+  RoleHolder,
 } from '@windlass/proto/windlass/identity/v1/principals'
 import type { Queries, Tx } from '@windlass/runtime/db'
 import { sql } from '@windlass/runtime/sql'
@@ -71,4 +72,17 @@ export async function account(db: Queries, id: string): Promise<Account | undefi
   if (!row) return undefined
   const { permissions, ...principal } = row
   return { principal, permissions }
+}
+
+/** Who holds a role, with what the other roles of each grant. */
+export async function holders(db: Queries, role: string): Promise<RoleHolder[]> {
+  const rows = await db.rows<Principal & { other_permissions: string[] }>(sql`
+    select ${columns},
+           array(select distinct unnest(r.permissions) as permission
+                   from principal_roles h join roles r on r.name = h.role_name
+                  where h.principal_id = p.id and r.name <> ${role} order by 1) as other_permissions
+      from principals p join principal_roles held on held.principal_id = p.id
+     where held.role_name = ${role}
+     order by p.subject, p.external_issuer`)
+  return rows.map(({ other_permissions, ...principal }) => ({ principal, other_permissions }))
 }

@@ -168,6 +168,31 @@ export interface CloneRoleRequest {
 export interface DeleteRoleResponse {
 }
 
+export interface SimulateRoleRequest {
+  name: string;
+  add_permissions: string[];
+  remove_permissions: string[];
+  /** All of it. */
+  delete: boolean;
+}
+
+export interface SimulateRoleResponse {
+  role:
+    | Role
+    | undefined;
+  /** Those that it would have. */
+  permissions: string[];
+  holders: RoleHolder[];
+}
+
+export interface RoleHolder {
+  principal:
+    | Principal
+    | undefined;
+  /** What its other roles grant. */
+  other_permissions: string[];
+}
+
 function createBasePrincipal(): Principal {
   return { id: "", subject: "", type: "", external_issuer: "", display_name: undefined, enabled: false, roles: [] };
 }
@@ -1869,6 +1894,210 @@ export const DeleteRoleResponse: MessageFns<DeleteRoleResponse> = {
   },
 };
 
+function createBaseSimulateRoleRequest(): SimulateRoleRequest {
+  return { name: "", add_permissions: [], remove_permissions: [], delete: false };
+}
+
+export const SimulateRoleRequest: MessageFns<SimulateRoleRequest> = {
+  encode(message: SimulateRoleRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    for (const v of message.add_permissions) {
+      writer.uint32(18).string(v!);
+    }
+    for (const v of message.remove_permissions) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.delete !== false) {
+      writer.uint32(32).bool(message.delete);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SimulateRoleRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSimulateRoleRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.add_permissions.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.remove_permissions.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.delete = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseSimulateRoleResponse(): SimulateRoleResponse {
+  return { role: undefined, permissions: [], holders: [] };
+}
+
+export const SimulateRoleResponse: MessageFns<SimulateRoleResponse> = {
+  encode(message: SimulateRoleResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.role !== undefined) {
+      Role.encode(message.role, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.permissions) {
+      writer.uint32(18).string(v!);
+    }
+    for (const v of message.holders) {
+      RoleHolder.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SimulateRoleResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSimulateRoleResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.role = Role.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.permissions.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.holders.push(RoleHolder.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRoleHolder(): RoleHolder {
+  return { principal: undefined, other_permissions: [] };
+}
+
+export const RoleHolder: MessageFns<RoleHolder> = {
+  encode(message: RoleHolder, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.principal !== undefined) {
+      Principal.encode(message.principal, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.other_permissions) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RoleHolder {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRoleHolder();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.principal = Principal.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.other_permissions.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 /** Who there is. What takes a right away is void everywhere when it is answered. */
 export type PrincipalsService = typeof PrincipalsService;
 export const PrincipalsService = {
@@ -2104,6 +2333,17 @@ export const RolesService = {
     responseSerialize: (value: Role): Buffer => Buffer.from(Role.encode(value).finish()),
     responseDeserialize: (value: Buffer): Role => Role.decode(value),
   },
+  /** What Update or Delete would leave of a role, and whom it concerns; refused as they are. */
+  simulate: {
+    path: "/windlass.identity.v1.Roles/Simulate" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SimulateRoleRequest): Buffer => Buffer.from(SimulateRoleRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SimulateRoleRequest => SimulateRoleRequest.decode(value),
+    responseSerialize: (value: SimulateRoleResponse): Buffer =>
+      Buffer.from(SimulateRoleResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SimulateRoleResponse => SimulateRoleResponse.decode(value),
+  },
 } as const;
 
 export interface RolesServer extends UntypedServiceImplementation {
@@ -2115,6 +2355,8 @@ export interface RolesServer extends UntypedServiceImplementation {
   /** Nobody holds it any more. */
   delete: handleUnaryCall<RoleRef, DeleteRoleResponse>;
   clone: handleUnaryCall<CloneRoleRequest, Role>;
+  /** What Update or Delete would leave of a role, and whom it concerns; refused as they are. */
+  simulate: handleUnaryCall<SimulateRoleRequest, SimulateRoleResponse>;
 }
 
 function toTimestamp(date: Date): Timestamp {

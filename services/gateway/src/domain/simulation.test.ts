@@ -1,0 +1,88 @@
+import { permits } from '@windlass/runtime/permissions'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { covers, effectOf } from './simulation.ts'
+
+test.each([
+  [['*'], 'a:b', true],
+  [['a:b'], 'a:b', true],
+  [['a:*'], 'a:b:*', true],
+  [['a:*'], 'a:*:c', true],
+  [['a:*:c'], 'a:b:c', true],
+  [['a:*:c'], 'a:*', false],
+  [['a:b', 'a:c'], 'a:*', false],
+  [['a:b:*'], 'a:*', false],
+  [['a', 'a:*:*'], 'a:*', true],
+  [['a:*:*'], 'a:*', false],
+  [['*:b'], 'a:*', false],
+  [['a:*'], '*', false],
+  [[], 'a', false],
+])('%j cover %j: %j', (held, permission, expected) =>
+  expect(covers(held, permission)).toBe(expected),
+)
+
+const word = fc.constantFrom('a', 'b', 'c')
+const granted = fc
+  .array(fc.oneof(word, fc.constant('*')), { minLength: 1, maxLength: 4 })
+  .map((parts) => parts.join(':'))
+const needed = fc.array(word, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(':'))
+const some = fc.array(granted, { maxLength: 4 })
+const allowed = (held: readonly string[], need: string) => held.some((one) => permits(one, need))
+
+/** Every need of up to five segments, with one word in it that no permission names. */
+const NEEDS = (() => {
+  const words = ['a', 'b', 'c', 'zz']
+  let all = words
+  let longer = words
+  for (let length = 2; length <= 5; length++) {
+    longer = longer.flatMap((one) => words.map((next) => `${one}:${next}`))
+    all = [...all, ...longer]
+  }
+  return all
+})()
+
+test('what is covered is allowed to the last need, and what is not, is not', () => {
+  fc.assert(
+    fc.property(some, granted, (held, permission) => {
+      const all = NEEDS.filter((need) => permits(permission, need)).every((need) =>
+        allowed(held, need),
+      )
+      expect(covers(held, permission)).toBe(all)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a need is newly allowed only if something is granted that allows it, and so with taking', () => {
+  fc.assert(
+    fc.property(some, some, some, needed, (before, after, others, need) => {
+      const effect = effectOf({ before, after, others })
+      const had = allowed([...others, ...before], need)
+      const has = allowed([...others, ...after], need)
+      if (!had && has) expect(allowed(effect.granted, need)).toBe(true)
+      if (had && !has) expect(allowed(effect.taken, need)).toBe(true)
+      if (effect.granted.length === 0) expect(has && !had).toBe(false)
+      if (effect.taken.length === 0) expect(had && !has).toBe(false)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('a change to the same grants and takes nothing, and back again what it gave', () => {
+  fc.assert(
+    fc.property(some, some, some, (before, after, others) => {
+      expect(effectOf({ before, after: before, others })).toEqual({ granted: [], taken: [] })
+      const there = effectOf({ before, after, others })
+      const back = effectOf({ before: after, after: before, others })
+      expect(back).toEqual({ granted: there.taken, taken: there.granted })
+    }),
+  )
+})
+
+test('whoever holds everything by another role gains and loses nothing', () => {
+  fc.assert(
+    fc.property(some, some, (before, after) => {
+      expect(effectOf({ before, after, others: ['*'] })).toEqual({ granted: [], taken: [] })
+    }),
+  )
+})

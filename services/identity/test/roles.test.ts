@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { robot, setup } from './registry.ts'
+
+test('the built-in roles grant what the contract says, and cannot be changed', async () => {
+  const { roles } = await setup()
+  const all = new Map((await roles.list({})).roles.map((role) => [role.name, role]))
+  expect([...all.keys()].sort()).toEqual(['admin', 'operator', 'viewer', 'worker'])
+  expect(all.get('admin')?.permissions).toEqual(['*'])
+  expect(all.get('worker')?.permissions).toEqual(['worker:*:*'])
+  for (const name of ['operator', 'viewer'])
+    expect(all.get(name)?.permissions.join()).not.toMatch(/(^|,)\*(,|$)|secret|admin/)
+  for (const name of all.keys()) {
+    const change = { name, add_permissions: ['a'], remove_permissions: [] }
+    await expect(roles.update(change)).rejects.toMatchObject({ kind: 'invalid' })
+    await expect(roles.delete({ name })).rejects.toMatchObject({ kind: 'invalid' })
+    const made = { name, permissions: [] }
+    await expect(roles.create(made)).rejects.toMatchObject({ kind: 'conflict' })
+  }
+})
+
+test('a clone is a role of its own', async () => {
+  const { roles } = await setup()
+  const clone = await roles.clone({ name: 'worker', new_name: 'copy' })
+  expect(clone).toEqual({ name: 'copy', permissions: ['worker:*:*'], built_in: false })
+  await roles.update({ name: 'copy', add_permissions: ['a:b', 'c'], remove_permissions: ['c'] })
+  expect((await roles.get({ name: 'copy' })).permissions).toEqual(['worker:*:*', 'a:b'])
+  expect((await roles.get({ name: 'worker' })).permissions).toEqual(['worker:*:*'])
+  const again = { name: 'worker', new_name: 'copy' }
+  await expect(roles.clone(again)).rejects.toMatchObject({ kind: 'conflict' })
+})
+
+test('a change of a role is simulated as it would be made, and not made', async () => {
+  const { principals, roles, make } = await setup()
+  await roles.create({ name: 'temp', permissions: ['a', 'b'] })
+  const ann = await make({ subject: 'ann', roles: ['temp'] })
+  const bob = await make({ subject: 'bob', roles: ['temp', 'worker'] })
+  await make({ subject: 'cid', roles: ['worker'] })
+  const change = { name: 'temp', add_permissions: ['c'], remove_permissions: ['a'], delete: false }
+  const role = { name: 'temp', permissions: ['a', 'b'], built_in: false }
+  expect(await roles.simulate(change)).toEqual({
+    role,
+    permissions: ['b', 'c'],
+    holders: [
+      { principal: ann, other_permissions: [] },
+      { principal: bob, other_permissions: ['worker:*:*'] },
+    ],
+  })
+  const gone = { ...change, add_permissions: [], remove_permissions: [], delete: true }
+  expect((await roles.simulate(gone)).permissions).toEqual([])
+  expect(await roles.get({ name: 'temp' })).toEqual(role)
+  expect((await principals.get({ ...robot, subject: 'bob' })).roles).toEqual(['temp', 'worker'])
+
+  for (const wrong of [{ name: 'none' }, { name: 'viewer' }, { add_permissions: ['a b'] }])
+    await expect(roles.simulate({ ...change, ...wrong })).rejects.toMatchObject({ kind: 'invalid' })
+})
+
+test('a deleted role is held by nobody, though another one takes its name', async () => {
+  const { principals, roles, make } = await setup()
+  await roles.create({ name: 'temp', permissions: ['a'] })
+  await make({ roles: ['temp'] })
+  await roles.delete({ name: 'temp' })
+  await roles.create({ name: 'temp', permissions: ['*'] })
+  expect((await principals.get(robot)).roles).toEqual([])
+})
