@@ -1,10 +1,8 @@
 import { readEpoch } from '@windlass/runtime/epoch'
 import { sql } from '@windlass/runtime/sql'
 import { contentsOf } from '@windlass/testkit/database'
-import { started } from '@windlass/testkit/service'
 import { expect, test } from 'vitest'
 import { makeAdminKey } from '../src/admin-key.ts'
-import { start } from '../src/server.ts'
 import { grant, robot, setup } from './registry.ts'
 
 test('a subject is one principal at each issuer', async () => {
