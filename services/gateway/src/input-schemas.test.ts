@@ -45,12 +45,90 @@ test('each fault has its place, a missing or surplus member its name', () => {
   expect(faultsOf(schemas, workflow('1', schema), good)).toEqual([])
 })
 
-test('without a schema anything goes; formats and patterns are left to the worker', () => {
+test('without a schema anything goes, and formats are left to the workflow', () => {
   const schemas = new InputSchemas()
   expect(faultsOf(schemas, workflow('1', ''), 'null')).toEqual([])
-  const strings = { type: 'string', format: 'date-time', pattern: '^(a+)+$' }
-  const hostile = JSON.stringify(`${'a'.repeat(40)}!`)
-  expect(faultsOf(schemas, workflow('2', strings), hostile)).toEqual([])
+  const dated = { type: 'string', format: 'date-time' }
+  expect(faultsOf(schemas, workflow('2', dated), '"soon"')).toEqual([])
+})
+
+test('patterns, enumerations, sets and steps are checked', () => {
+  const of = (schema: unknown, input: string) =>
+    faultsOf(new InputSchemas(), workflow('1', schema), input)
+  expect(of({ type: 'string', pattern: '^[a-z]+$' }, '"abc1"')).toEqual([[['body'], 'pattern']])
+  expect(of({ type: 'string', pattern: '^[a-z]+$' }, '"abc"')).toEqual([])
+  // What cannot be matched in linear time is not matched.
+  expect(of({ type: 'string', pattern: '(?!a)' }, '"a"')).toEqual([])
+  expect(of({ enum: ['a', 1, null] }, '"b"')).toEqual([[['body'], 'enum']])
+  expect(of({ enum: ['a', 1, null] }, 'null')).toEqual([])
+  const set = { type: 'array', uniqueItems: true }
+  expect(of(set, '[{"a":1,"b":[2]},{"b":[2],"a":1}]')).toEqual([[['body'], 'uniqueItems']])
+  expect(of(set, '[1,"1",[1],true]')).toEqual([])
+  expect(of({ type: 'number', multipleOf: 0.1 }, '0.3')).toEqual([])
+  expect(of({ type: 'number', multipleOf: 0.1 }, '0.35')).toEqual([[['body'], 'multipleOf']])
+})
+
+const tree = {
+  $ref: '#/$defs/A',
+  $defs: {
+    A: {
+      type: 'object',
+      properties: { x: { anyOf: [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/B' }] } },
+    },
+    B: {
+      type: 'object',
+      properties: { x: { anyOf: [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/B' }] } },
+    },
+  },
+}
+const nested = (leaf: string, depth: number) => '{"x":'.repeat(depth) + leaf + '}'.repeat(depth)
+const list = (item: string, count: number) => `[${Array(count).fill(item).join()}]`
+
+test.each<[string, schema: unknown, input: string, type: string | undefined]>([
+  ['alternatives in alternatives', tree, nested('1', 60), 'too_complex'],
+  ['the same with a good leaf', tree, nested('{}', 60), undefined],
+  [
+    'what others backtrack over',
+    { type: 'string', pattern: '^(a+)+$' },
+    `"${'a'.repeat(5_000)}!"`,
+    'pattern',
+  ],
+  [
+    'a text too long for its pattern',
+    { type: 'string', pattern: '^(a+)+$' },
+    `"${'a'.repeat(4_000_000)}"`,
+    'too_complex',
+  ],
+  [
+    'a set of a hundred thousand',
+    { type: 'array', uniqueItems: true },
+    list('{"a":1}', 100_000),
+    'uniqueItems',
+  ],
+  [
+    'a million wrong items',
+    { type: 'array', items: { type: 'string' } },
+    list('1', 1_000_000),
+    'type',
+  ],
+  [
+    'a million of 50,000 words',
+    { type: 'array', items: { enum: Array.from({ length: 50_000 }, (_, i) => `w${i}`) } },
+    list('"w49999"', 300_000),
+    undefined,
+  ],
+  [
+    'a type that is itself',
+    { $ref: '#/$defs/A', $defs: { A: { anyOf: [{ $ref: '#/$defs/A' }, { type: 'null' }] } } },
+    '1',
+    'too_complex',
+  ],
+])('%s: checked in bounded time', (_, ...[schema, input, type]) => {
+  const begun = performance.now()
+  const faults = faultsOf(new InputSchemas(), workflow('1', schema), input) as [unknown, string][]
+  expect(faults[0]?.[1]).toBe(type)
+  // Each takes less than a second where nothing else runs; unbounded they take hours.
+  expect(performance.now() - begun).toBeLessThan(10_000)
 })
 
 test('more schemas than are kept do no harm', () => {

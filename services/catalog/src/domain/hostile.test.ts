@@ -72,6 +72,16 @@ test('a source reads the same after a hostile one', () => {
   expect(read(SDK + JOB)).toHaveLength(1)
 })
 
+test('a chain of types ends where validators could not follow it', () => {
+  const classes = of(1_000, (i) => `class M${i}(BaseModel):\n  x: "M${i + 1} | None"\n`)
+  const source = `${SDK}from pydantic import BaseModel\n${classes}@workflow\nasync def job(ctx: ExecutionContext[M0]): pass\n`
+  const [job] = read(source)
+  expect(Object.keys(JSON.parse(job?.input_schema_json ?? '').$defs)).toHaveLength(199)
+  expect(JSON.parse(job?.metadata_json ?? '').schema_notes).toEqual([
+    'M199.x: M200 is one type too many',
+  ])
+})
+
 test('names of objects mean nothing special', () => {
   const source = `${SDK}import windlass, constructor, valueOf
 from pydantic import BaseModel, Field

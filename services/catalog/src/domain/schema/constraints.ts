@@ -1,3 +1,4 @@
+import { linearPattern } from '@windlass/runtime/pattern'
 import { constantOf } from '../python/constants.ts'
 import type { Expression } from '../python/expression.ts'
 import { jsonOf } from './json.ts'
@@ -22,8 +23,6 @@ const LENGTHS = new Map(
     max_items: { array: 'maxItems' },
   }),
 )
-const MAX_PATTERN_CHARS = 1_000
-const NOT_LINEAR = /\\[1-9]|\\k<|\(\?(?:[=!]|<[=!])/
 
 /** Narrows a schema by the bounds that a field or `Annotated` gives; answers what it could not take over. */
 export function constrain(schema: Schema, options: Options): string[] {
@@ -74,18 +73,10 @@ function length(
   else for (const part of parts) part[keywords[String(part.type)] as string] = value
 }
 
-/** Only what can be matched in linear time is passed on, and reads the same in both dialects. */
+/** Only what can be matched in linear time is passed on. */
 function pattern(schema: Schema, value: unknown, left: string[]): void {
   const parts = partsOf(schema, ['string'])
-  if (typeof value !== 'string' || parts.length === 0 || !isPortable(value)) left.push('pattern')
-  else for (const part of parts) part.pattern = value
-}
-
-function isPortable(pattern: string): boolean {
-  if (pattern.length > MAX_PATTERN_CHARS || NOT_LINEAR.test(pattern)) return false
-  try {
-    return Boolean(new RegExp(pattern, 'u'))
-  } catch {
-    return false
-  }
+  const checked = typeof value === 'string' && parts.length > 0 && linearPattern(value)
+  if (checked) for (const part of parts) part.pattern = value
+  else left.push('pattern')
 }

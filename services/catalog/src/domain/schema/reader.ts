@@ -24,6 +24,8 @@ import type { Types } from './types.ts'
 
 const MAX_NOTES = 50
 const MAX_FORWARD_CHARS = 1_000
+/** Validators compile each type from within those that refer to it. */
+const MAX_SHARED = 200
 
 /** A type that others refer to. */
 interface Shared {
@@ -152,6 +154,10 @@ export class TypeReader implements Types {
   #class(definition: Definition, where: string): Schema {
     const known = this.#shared.get(definition)
     if (known) return this.#use(known)
+    if (this.#shared.size >= MAX_SHARED) {
+      this.note(where, `${definition.name} is one type too many`)
+      return {}
+    }
     const shape = shapeOf(definition, this)
     if (typeof shape === 'string') {
       this.note(where, `${definition.name} is not known: ${shape}`)

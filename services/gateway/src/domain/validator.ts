@@ -1,0 +1,152 @@
+import { linearPattern } from '@windlass/runtime/pattern'
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+
+type Schema = Record<string, unknown>
+
+/** What is wrong with a value: nothing, or at least one fault. */
+export type Validator = (value: unknown, chars: number) => readonly ErrorObject[]
+
+/** Checking a value took more than values of its size may take. */
+export class TooComplex extends Error {
+  override readonly name = 'TooComplex'
+}
+
+/** What an alternative or a character against a pattern costs, in all; more for larger inputs. */
+const BASE_STEPS = 20_000
+const STEPS_PER_CHAR = 20
+const MAX_STEPS = 20_000_000
+/** Of a longer input only the first fault is told: a million of them would take gigabytes. */
+const MAX_CHARS_FOR_ALL = 262_144
+
+/**
+ * A validator of a JSON Schema that somebody uploaded, for values that somebody sent: whatever the
+ * two, it takes time and memory in proportion to the value. Formats are annotations, as the draft has it.
+ */
+export function validatorOf(schema: Schema): Validator {
+  const budget = new Budget()
+  let first: ValidateFunction | undefined
+  let all: ValidateFunction | undefined
+  return bounded((value, chars) => {
+    first ??= compile(schema, { budget, allErrors: false })
+    budget.fill(chars)
+    if (first(value)) return []
+    if (chars > MAX_CHARS_FOR_ALL) return first.errors ?? []
+    all ??= compile(schema, { budget, allErrors: true })
+    budget.fill(chars)
+    all(value)
+    return all.errors ?? []
+  })
+}
+
+/** A type that is itself and nothing else, and types in types in types, have no end. */
+const bounded =
+  (validate: Validator): Validator =>
+  (value, chars) => {
+    try {
+      return validate(value, chars)
+    } catch (error) {
+      if (error instanceof RangeError) throw new TooComplex('the input cannot be checked')
+      throw error
+    }
+  }
+
+class Budget {
+  #left = 0
+
+  fill(chars: number): void {
+    this.#left = Math.min(BASE_STEPS + STEPS_PER_CHAR * chars, MAX_STEPS)
+  }
+
+  spend(steps: number): void {
+    this.#left -= steps
+    if (this.#left < 0) throw new TooComplex('the input takes too much work to check')
+  }
+}
+
+interface How {
+  budget: Budget
+  allErrors: boolean
+}
+
+const STEP = 'x-step'
+
+/** A compiler remembers every schema it has seen, so each schema gets its own. */
+function compile(schema: Schema, { budget, allErrors }: How): ValidateFunction {
+  const ajv = new Ajv2020({
+    allErrors,
+    strict: false,
+    validateFormats: false,
+    ownProperties: true,
+    multipleOfPrecision: 9,
+    // The catalog has made the schema; checking it against the draft's own takes longer than all else.
+    meta: false,
+    validateSchema: false,
+  })
+  // With this on, alternatives are tried to the last even after one has matched.
+  ajv.opts.unevaluated = false
+  ajv.addKeyword({
+    keyword: STEP,
+    validate: () => {
+      budget.spend(1)
+      return true
+    },
+  })
+  // Ajv's own may backtrack for ever.
+  ajv.removeKeyword('pattern')
+  ajv.addKeyword({
+    keyword: 'pattern',
+    type: 'string',
+    compile: (pattern: string) => matcher(pattern, budget),
+    error: { message: 'must match the pattern' },
+  })
+  // And they compare each with each.
+  ajv.removeKeyword('uniqueItems')
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    compile: (on: boolean) => (items: unknown[]) =>
+      !on || new Set(items.map(keyOf)).size === items.length,
+    error: { message: 'must NOT have duplicate items' },
+  })
+  ajv.removeKeyword('enum')
+  ajv.addKeyword({
+    keyword: 'enum',
+    compile: (values: unknown[]) => {
+      const known = new Set(values.map(keyOf))
+      return (value: unknown) => known.has(keyOf(value))
+    },
+    error: { message: 'must be equal to one of the allowed values' },
+  })
+  return ajv.compile(counted(schema) as Schema)
+}
+
+/** Every alternative counts, before it is looked into: through them a value is looked at more than once. */
+function counted(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(counted)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const entries = Object.entries(schema).map(([keyword, value]) => [
+    keyword,
+    keyword === 'anyOf' && Array.isArray(value)
+      ? value.map((one) => ({ allOf: [{ [STEP]: true }, counted(one)] }))
+      : counted(value),
+  ])
+  return Object.fromEntries(entries)
+}
+
+/** A pattern that cannot be matched in linear time is left to the workflow. */
+function matcher(pattern: string, budget: Budget): (text: string) => boolean {
+  const compiled = linearPattern(pattern)
+  if (!compiled) return () => true
+  return (text) => {
+    budget.spend(text.length * compiled.size)
+    return compiled.test(text)
+  }
+}
+
+/** Equal for equal JSON values, whatever the order of their members. */
+function keyOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(keyOf).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, item]) => `${JSON.stringify(name)}:${keyOf(item)}`).join()}}`
+}
