@@ -165,3 +165,41 @@ def test_an_installed_original_is_preferred(tmp_path: Any, monkeypatch: pytest.M
 
 def test_a_context_annotation_is_only_that() -> None:
     assert ExecutionContext[int].__origin__ is ExecutionContext  # type: ignore[attr-defined]
+
+
+FORMS = """
+import {package}, {package} as w, {package}.task, {package}.workflow
+from {package} import workflow as wf
+
+@{package}.workflow.workflow
+async def one(ctx): ...
+
+@{package}.workflow.workflow.with_options(name="two")
+async def renamed(ctx): return await add(1)
+
+@w.workflow
+async def three(ctx): ...
+
+@wf()
+async def four(ctx): ...
+
+class Group:
+    class Inner:
+        @w.workflow.with_options(namespace="default")
+        async def five(ctx): ...
+
+Group.Inner.outer = Group
+
+@{package}.task.task
+async def add(n): return n + 1
+"""
+
+
+@pytest.mark.parametrize("package", ["windlass", "flux"])
+async def test_every_way_to_the_decorators_that_uploads_accept_works(package: str) -> None:
+    modules = Modules()
+    forms = FORMS.format(package=package)
+    for name in ("one", "two", "three", "four", "five"):
+        found = await modules.workflow(source(forms, name, id=package))
+        assert found.name == name
+    assert (await modules.workflow(source(forms, "two", id=package))).run().output == 2

@@ -74,6 +74,13 @@ class _Decorator:
     def __call__(self, func: Callable[..., Any] | None = None, /) -> Task[..., Any] | _Configured:
         return _Configured(TaskOptions()) if func is None else Task(func, TaskOptions())
 
+    @property
+    def task(self) -> _Decorator:
+        """Itself, since the package's `task` is this and not the module of that name:
+        `import windlass.task`, then `@windlass.task.task`.
+        """
+        return self
+
     def with_options(self, **options: Unpack[TaskOptionNames]) -> _Configured:
         """The decorator with options; see `TaskOptions` for what they mean."""
         return _Configured(TaskOptions(**options))

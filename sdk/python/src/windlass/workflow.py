@@ -140,6 +140,13 @@ class _Decorator:
         options = WorkflowOptions()
         return _Configured(options) if func is None else Workflow(func, options)
 
+    @property
+    def workflow(self) -> _Decorator:
+        """Itself, since the package's `workflow` is this and not the module of that name:
+        `import windlass.workflow`, then `@windlass.workflow.workflow`.
+        """
+        return self
+
     def with_options(self, **options: Unpack[WorkflowOptionNames]) -> _Configured:
         """The decorator with options; see `WorkflowOptions` for what they mean."""
         return _Configured(WorkflowOptions(**options))

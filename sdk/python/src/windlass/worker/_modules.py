@@ -8,6 +8,7 @@ import contextvars
 import linecache
 import sys
 from collections import OrderedDict
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -83,7 +84,7 @@ def unload(module: ModuleType) -> None:
 
 def find(module: ModuleType, source: Source) -> Workflow[Any, Any]:
     """The workflow in the module. Raises WorkflowNotFoundError."""
-    found = [value for value in vars(module).values() if isinstance(value, Workflow)]
+    found = list(workflows_in(module))
     for workflow in found:
         if (workflow.namespace, workflow.name) == (source.namespace, source.name):
             return workflow
@@ -95,3 +96,16 @@ def find(module: ModuleType, source: Source) -> Workflow[Any, Any]:
         f"the source of version {source.version} defines no workflow "
         f"'{source.namespace}/{source.name}'"
     )
+
+
+def workflows_in(module: ModuleType) -> Iterator[Workflow[Any, Any]]:
+    """The workflows of a module, and of the classes that it defines."""
+    owners: list[ModuleType | type] = [module]
+    # What is added while it goes on is visited too.
+    for owner in owners:
+        for value in vars(owner).values():
+            if isinstance(value, Workflow):
+                yield value
+            elif isinstance(value, type) and value.__module__ == module.__name__:
+                if value not in owners:
+                    owners.append(value)
