@@ -9,6 +9,17 @@ import {
 } from './commands/execution.ts'
 import { mcp } from './commands/mcp.ts'
 import {
+  scheduleCreate,
+  scheduleDelete,
+  scheduleForecast,
+  scheduleHistory,
+  scheduleList,
+  scheduleNext,
+  schedulePause,
+  scheduleResume,
+  scheduleShow,
+} from './commands/schedule.ts'
+import {
   secretDelete,
   secretGet,
   secretList,
@@ -33,6 +44,15 @@ export const commands: readonly Command[] = [
   executionShow,
   executionResume,
   executionCancel,
+  scheduleCreate,
+  scheduleList,
+  scheduleShow,
+  scheduleNext,
+  scheduleForecast,
+  scheduleHistory,
+  schedulePause,
+  scheduleResume,
+  scheduleDelete,
   secretSet,
   secretGet,
   secretList,

@@ -1,0 +1,168 @@
+import { path, scheduleRef } from '@windlass/mcp/domain/path'
+import { configOf, objectOf, pick } from '@windlass/mcp/domain/payload'
+import { elementsOf, membersOf, quote, stringOf } from '@windlass/runtime/json'
+import { client, serverOptions } from '../client.ts'
+import type { Command, Given } from '../command.ts'
+import { inputOf, textOf } from '../input.ts'
+import { jsonOption, print, printRows } from '../output.ts'
+
+const refOf = ({ args }: Given) => scheduleRef(args[0] ?? '')
+
+export const scheduleCreate: Command = {
+  words: 'schedule create',
+  args: ['name', 'workflow', 'config', 'input?'],
+  about: 'Make a schedule; CONFIG is the JSON of its schedule_config, or @file',
+  options: {
+    overlap: {
+      type: 'string',
+      value: 'POLICY',
+      about: 'while an earlier execution runs: allow, skip, queue or cancel_previous',
+    },
+    'run-as': { type: 'string', value: 'ACCOUNT', about: 'the service account it runs as' },
+    ...serverOptions,
+  },
+  async run(given, world) {
+    const [name = '', workflow = '', config = '', input] = given.args
+    const { overlap, 'run-as': account } = given.options
+    const body = objectOf({
+      name: quote(name),
+      workflow_name: quote(workflow),
+      schedule_config: configOf(await textOf(config)),
+      input_data: input === undefined ? undefined : await inputOf(input),
+      overlap: overlap === undefined ? undefined : quote(String(overlap)),
+      run_as_service_account: account === undefined ? undefined : quote(String(account)),
+    })
+    const answer = await client(given, world)({ method: 'POST', path: path`/schedules`, body })
+    print(world, answer)
+    return 0
+  },
+}
+
+export const scheduleList: Command = {
+  words: 'schedule list',
+  args: [],
+  about: 'List the schedules, newest first',
+  options: {
+    workflow: { type: 'string', value: 'NAME', about: 'only of this workflow' },
+    active: { type: 'boolean', about: 'leave paused ones out' },
+    ...serverOptions,
+    ...jsonOption,
+  },
+  async run(given, world) {
+    const { workflow, active } = given.options
+    const query = { workflow_name: workflow?.toString(), active_only: String(active === true) }
+    const rows = await client(given, world)({ method: 'GET', path: path`/schedules`, query })
+    const names = ['name', 'workflow_namespace', 'workflow_name', 'status', 'next_run_at', 'id']
+    printRows(rows, names, given, world)
+    return 0
+  },
+}
+
+export const scheduleNext: Command = {
+  words: 'schedule next',
+  args: ['schedule'],
+  about: 'List when a schedule fires next',
+  options: {
+    count: { type: 'string', value: 'N', about: 'how many times (default 10)' },
+    ...serverOptions,
+    ...jsonOption,
+  },
+  async run(given, world) {
+    const answer = await client(
+      given,
+      world,
+    )({
+      method: 'GET',
+      path: path`/schedules/${refOf(given)}/next`,
+      query: { count: given.options.count?.toString() },
+    })
+    if (given.options.json) print(world, answer)
+    else printRows(pick(answer, ['next']).next ?? '[]', ['at', 'local'], given, world)
+    return 0
+  },
+}
+
+export const scheduleForecast: Command = {
+  words: 'schedule forecast',
+  args: [],
+  about: 'List what fires when, over all schedules',
+  options: {
+    hours: { type: 'string', value: 'N', about: 'how far ahead (default 168)' },
+    limit: { type: 'string', value: 'N', about: 'how many at most (default 1000)' },
+    ...serverOptions,
+    ...jsonOption,
+  },
+  async run(given, world) {
+    const { hours, limit } = given.options
+    const query = { hours: hours?.toString(), limit: limit?.toString() }
+    const request = { method: 'GET', path: path`/schedules/forecast`, query } as const
+    const answer = await client(given, world)(request)
+    if (given.options.json) print(world, answer)
+    else printRows(named(answer), ['at', 'name', 'workflow'], given, world)
+    return 0
+  },
+}
+
+/** The ticks of a forecast with the names of their schedules. */
+function named(forecast: string): string {
+  const { ticks = '[]', schedules = '[]' } = pick(forecast, ['ticks', 'schedules'])
+  const byId = new Map(
+    (elementsOf(schedules) ?? []).map((schedule) => {
+      const members = membersOf(schedule)
+      const text = (name: string) => stringOf(members?.get(name)) ?? ''
+      const workflow = `${text('workflow_namespace')}/${text('workflow_name')}`
+      return [text('schedule_id'), { name: quote(text('name')), workflow: quote(workflow) }]
+    }),
+  )
+  const rows = (elementsOf(ticks) ?? []).map((tick) => {
+    const members = membersOf(tick)
+    const schedule = byId.get(stringOf(members?.get('schedule_id')) ?? '')
+    return objectOf({ at: members?.get('at'), ...schedule })
+  })
+  return `[${rows.join(',')}]`
+}
+
+export const scheduleHistory: Command = {
+  words: 'schedule history',
+  args: ['schedule'],
+  about: 'List what a schedule has started or skipped, newest first',
+  options: {
+    limit: { type: 'string', value: 'N', about: 'how many at most (default 50)' },
+    ...serverOptions,
+    ...jsonOption,
+  },
+  async run(given, world) {
+    const answer = await client(
+      given,
+      world,
+    )({
+      method: 'GET',
+      path: path`/schedules/${refOf(given)}/history`,
+      query: { limit: given.options.limit?.toString() },
+    })
+    if (given.options.json) print(world, answer)
+    else {
+      const names = ['scheduled_for', 'state', 'execution_id', 'error']
+      printRows(pick(answer, ['entries']).entries ?? '[]', names, given, world)
+    }
+    return 0
+  },
+}
+
+const acting = (verb: string, about: string, method: 'POST' | 'GET' | 'DELETE'): Command => ({
+  words: `schedule ${verb}`,
+  args: ['schedule'],
+  about,
+  options: serverOptions,
+  async run(given, world) {
+    const schedule = path`/schedules/${refOf(given)}`
+    const at = method === 'POST' ? `${schedule}/${verb}` : schedule
+    print(world, await client(given, world)({ method, path: at }))
+    return 0
+  },
+})
+
+export const scheduleShow = acting('show', 'Show a schedule, by its id or name', 'GET')
+export const schedulePause = acting('pause', 'Pause a schedule', 'POST')
+export const scheduleResume = acting('resume', 'Let a paused schedule go on', 'POST')
+export const scheduleDelete = acting('delete', 'Delete a schedule and its history', 'DELETE')

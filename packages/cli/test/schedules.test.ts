@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { setup } from './setup.ts'
+
+const ID = '0123456789abcdef0123456789abcdef'
+
+test('a schedule is made, listed, looked ahead at and deleted', async () => {
+  const { api, windlass } = await setup()
+  const schedule = `{"id":"${ID}","name":"nightly","workflow_name":"report","status":"active"}`
+  const at = '2030-01-01T00:00:00.000Z'
+  api.answers.set('POST /schedules', { body: schedule })
+  api.answers.set('GET /schedules?active_only=false', { body: `[${schedule}]` })
+  api.answers.set('GET /schedules/nightly/next?count=1', {
+    body: `{"next":[{"at":"${at}","local":"2030-01-01T01:00:00+01:00"}]}`,
+  })
+  api.answers.set('GET /schedules/forecast?hours=24', {
+    body: `{"ticks":[{"at":"${at}","schedule_id":"${ID}"}],"schedules":[{"schedule_id":"${ID}","name":"nightly","workflow_namespace":"team","workflow_name":"report"}]}`,
+  })
+  api.answers.set('GET /schedules/nightly/history', {
+    body: `{"entries":[{"scheduled_for":"${at}","state":"SKIPPED","execution_id":null,"error":"late"}]}`,
+  })
+  api.answers.set('POST /schedules/nightly/pause', { body: schedule })
+  api.answers.set('DELETE /schedules/nightly', { body: '{"status":"success"}' })
+
+  const config = '{"type":"interval","interval_seconds":1.0}'
+  const made = ['schedule', 'create', 'nightly', 'team/report', config, '1', '--overlap', 'skip']
+  expect((await windlass(...made)).status).toBe(0)
+  expect(api.seen[0]?.body).toBe(
+    `{"name":"nightly","workflow_name":"team/report","schedule_config":${config},"input_data":1,"overlap":"skip"}`,
+  )
+  expect((await windlass('schedule', 'list')).out).toContain('nightly')
+  expect((await windlass('schedule', 'next', 'nightly', '--count', '1')).out).toContain('+01:00')
+  const { out } = await windlass('schedule', 'forecast', '--hours', '24')
+  expect(out).toMatch(/2030-01-01T00:00:00.000Z +nightly +team\/report/)
+  expect((await windlass('schedule', 'history', 'nightly')).out).toMatch(/SKIPPED +late/)
+  expect((await windlass('schedule', 'pause', 'nightly')).out).toContain('"active"')
+  expect((await windlass('schedule', 'delete', 'nightly')).out).toContain('success')
+  expect((await windlass('schedule', 'show', 'a/b')).status).not.toBe(0)
+})
