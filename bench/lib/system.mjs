@@ -21,7 +21,7 @@ export async function withSystem(options, work) {
       { port: 0, workers: 1, ...options },
     )
     const pids = Object.fromEntries(system.children.map(({ name, pid }) => [name, pid]))
-    return await work({ ...system, pids, home: path.join(dir, 'home') })
+    return await work({ ...system, pids, processes, dir, home: path.join(dir, 'home') })
   } finally {
     await processes.stopAll()
     rmSync(dir, { recursive: true, force: true })

@@ -39,6 +39,7 @@ export async function bringUp(context, { port, workers }) {
     infra,
     mcpUrl: `http://127.0.0.1:${ports.mcp}/mcp`,
     children: [...servers, ...children, ...started],
+    ports,
   }
 }
 

@@ -46,14 +46,21 @@ export async function startServices(context, gatewayPort) {
   }
 }
 
-function startService(name, context) {
+/** One more process of a service, at a port that it draws itself: for those that nobody calls. */
+export async function startReplica(service, name, context) {
+  const child = startService(service, context, { name, SVC_LISTEN__PORT: '0' })
+  await untilStarted(context.processes, child)
+  return child
+}
+
+function startService(service, context, { name = service, ...more } = {}) {
   return context.processes.start({
     name,
     command: process.execPath,
-    args: [script(name, 'main')],
-    env: serviceEnv(name, context),
+    args: [script(service, 'main')],
+    env: { ...serviceEnv(service, context), ...more },
     cwd: PROJECT,
-    tier: INNER.includes(name) ? TIER.inner : TIER.outer,
+    tier: INNER.includes(service) ? TIER.inner : TIER.outer,
   })
 }
 

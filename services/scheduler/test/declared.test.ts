@@ -54,7 +54,7 @@ test('a declared schedule is there when the upload is answered, and follows its 
   expect(await find()).toBe('not_found')
 })
 
-test('a hundred uploads at once, told to two replicas, leave one schedule', async () => {
+test('a hundred uploads at once, told to two replicas, leave one schedule (T6)', async () => {
   const { replica, client, catalog, name, count, find } = await declaring()
   const other = await replica()
   const told = Array.from({ length: 100 }, (_, i) => {

@@ -27,7 +27,7 @@ test('a tick starts the latest version with the input of the schedule, as who ma
   })
 })
 
-test('an interval keeps the rhythm of its beginning and tells of every firing', async () => {
+test('an interval keeps the rhythm of its beginning and tells of every firing (T9)', async () => {
   const { replica, executions } = await setup()
   const client = await replica()
   const made = await client.create(request({ config: every(1) }))
@@ -43,7 +43,7 @@ test('an interval keeps the rhythm of its beginning and tells of every firing', 
   expect(await client.get({ ref: made.id })).toMatchObject({ failure_count: 0, status: 'active' })
 })
 
-test('hundreds of ticks that replicas race for fire exactly once each', async () => {
+test('hundreds of ticks that replicas race for fire exactly once each (T1)', async () => {
   const { db, replica, executions } = await setup()
   const replicas = [await replica(), await replica()]
   const client = replicas[0] as (typeof replicas)[0]
@@ -76,7 +76,7 @@ test('a schedule of one tick fires once and stays without a next one', async () 
   })
 })
 
-test('of ticks that were missed the newest fires and the others are recorded as skipped', async () => {
+test('of ticks that were missed the newest fires and the others are recorded as skipped (T2, T4)', async () => {
   const { db, replica, executions } = await setup()
   const client = await replica()
   const made = await client.create(request())
@@ -111,7 +111,7 @@ test('what is older than the catch-up window is skipped, and says so', async () 
   expect((await client.get({ ref: made.id })).next_run_at?.getTime()).toBeGreaterThan(Date.now())
 })
 
-test('a schedule that cannot start its workflow goes on and says why', async () => {
+test('a schedule that cannot start its workflow goes on and says why (T8)', async () => {
   const { db, replica, catalog, executions } = await setup()
   const client = await replica()
   const orphan = await client.create(request())
@@ -150,7 +150,7 @@ test('one schedule that cannot be read does not keep the others from firing', as
   ])
 })
 
-test('nothing fires between the answer to a pause and the call to resume; what was due is recorded', async () => {
+test('nothing fires between the answer to a pause and the call to resume; what was due is recorded (T2, T3)', async () => {
   const { db, replica, executions } = await setup()
   const client = await replica()
   const made = await client.create(request({ config: every(60) }))

@@ -2,7 +2,7 @@ import { sql } from '@windlass/runtime/sql'
 import { expect, test } from 'vitest'
 import { derivedId, eventually, every, missed, page, request, setup } from './system.ts'
 
-test('a tick whose replica died before it could be started is started by another, once', async () => {
+test('a tick whose replica died before it could be started is started by another, once (T1)', async () => {
   const { db, replica, executions } = await setup()
   executions.script.mode = 'down'
   const first = await replica()
@@ -23,7 +23,7 @@ test('a tick whose replica died before it could be started is started by another
   })
 })
 
-test('an answer that was lost starts nothing twice and holds the schedule until it is known', async () => {
+test('an answer that was lost starts nothing twice and holds the schedule until it is known (T1)', async () => {
   const { db, replica, executions } = await setup()
   executions.script.mode = 'deaf'
   const client = await replica()

@@ -86,7 +86,7 @@ test.each([
     '2026-01-01T00:00Z',
     ['2026-01-01T14:00:00', '2026-01-02T14:00:00'],
   ],
-])('the golden table: %s', (...row) => {
+])('the golden table (T5): %s', (...row) => {
   const [, expression, timezone, from, expected] = row
   expect(runs(expression, timezone, from, expected.length)).toEqual(expected)
 })

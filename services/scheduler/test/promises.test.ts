@@ -1,0 +1,129 @@
+import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { sql } from '@windlass/runtime/sql'
+import { expect, test } from 'vitest'
+import { eventually, every, missed, page, request, setup } from './system.ts'
+
+const DAY_SECONDS = 86_400
+
+test('after any answer to pause, resume, update or delete only what it allows is started (T3)', async () => {
+  const { replica, executions, db } = await setup()
+  const client = await replica()
+  const second = await replica()
+  const clock = async () => {
+    const row = await db.maybe<{ now: Date }>(sql`select clock_timestamp() as now`)
+    return row?.now.getTime() ?? 0
+  }
+  /** Spans in which nothing may fall due, of each schedule. */
+  const still = new Map<string, [from: number, to: number][]>()
+  const END = Number.POSITIVE_INFINITY
+
+  const torment = async (made: Schedule, seed: number) => {
+    const ref = made.id
+    const spans: [number, number][] = []
+    still.set(ref, spans)
+    const during = async (begin: () => Promise<unknown>, end: () => Promise<unknown>) => {
+      await begin()
+      const from = await clock()
+      await new Promise((resolve) => setTimeout(resolve, 200 + ((seed * 37) % 900)))
+      spans.push([from, await clock()])
+      await end()
+    }
+    const other = seed % 2 ? second : client
+    for (let round = 0; round < 3; round++) {
+      await during(
+        () => client.pause({ ref }),
+        () => other.resume({ ref }),
+      )
+      await during(
+        () => other.update({ ref, schedule_config_json: every(DAY_SECONDS), updated_by: '' }),
+        () => client.update({ ref, schedule_config_json: every(1), updated_by: '' }),
+      )
+    }
+    if (seed % 2) await client.delete({ ref })
+    else await other.pause({ ref })
+    spans.push([await clock(), END])
+  }
+  const made: Schedule[] = []
+  for (let i = 0; i < 20; i++) made.push(await client.create(request({ config: every(1) })))
+  await Promise.all(made.map(torment))
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+
+  const nominals = await nominalTimes(client, made)
+  expect(nominals.size).toBeGreaterThan(20)
+  for (const { execution_id, body } of executions.asked) {
+    const ref = body?.$case === 'create' ? body.value.schedule_id : ''
+    const spans = still.get(ref) ?? []
+    const nominal = nominals.get(execution_id) ?? 0
+    const forbidden = spans.find(([from, to]) => nominal > from && nominal <= to)
+    expect(forbidden, `${ref} fired at ${nominal}`).toBeUndefined()
+    // Of what was deleted nobody can ask for the nominal time; it is asked for at once or never.
+    const at = executions.created.get(execution_id)?.created_at ?? new Date()
+    expect(at.getTime(), `${ref} started late`).toBeLessThan((spans.at(-1)?.[0] ?? END) + 1_500)
+  }
+})
+
+/** When each execution of these schedules was due, of those that are still there. */
+async function nominalTimes({ history }: Pick<Client, 'history'>, made: Schedule[]) {
+  const nominals = new Map<string, number>()
+  for (const { id } of made) {
+    const { entries } = await history(page(id)).catch(() => ({ entries: [] }))
+    for (const { execution_id, scheduled_for } of entries)
+      nominals.set(execution_id, Number(scheduled_for))
+  }
+  return nominals
+}
+
+type Client = Awaited<ReturnType<Awaited<ReturnType<typeof setup>>['replica']>>
+
+test.each([1, 100, 101, 1_000_000])(
+  'after an outage of %i ticks the newest starts, the others are one entry, and nothing hangs (T4)',
+  async (ticks) => {
+    const { db, replica, executions } = await setup()
+    const client = await replica()
+    const made = await client.create(request({ config: every(60) }))
+    const begun = performance.now()
+    await missed(db, made, (ticks - 1) * 60 + 10, 60)
+    await eventually(() => executions.created.size).toBe(1)
+    await eventually(async () => (await client.get({ ref: made.id })).run_count).toBe(1)
+    expect(performance.now() - begun).toBeLessThan(10_000)
+
+    const { entries } = await client.history(page(made.id))
+    const [fired, ...skipped] = entries
+    expect(fired).toMatchObject({ state: 'SCHEDULED' })
+    expect(skipped).toHaveLength(ticks === 1 ? 0 : 1)
+    if (ticks > 2) expect(skipped[0]?.error).toMatch(/^missed: no scheduler .*every tick from/)
+    const { next_run_at } = await client.get({ ref: made.id })
+    expect(Number(next_run_at) - Number(fired?.scheduled_for)).toBe(60_000)
+  },
+)
+
+test('a schedule that fails is tried once a tick, not over and over (T8)', async () => {
+  const { replica, catalog, executions } = await setup()
+  const client = await replica()
+  const made = await client.create(request({ config: every(1) }))
+  catalog.remove('team', 'report')
+  await new Promise((resolve) => setTimeout(resolve, 4_500))
+  const { failure_count, run_count } = await client.get({ ref: made.id })
+  expect(failure_count).toBeGreaterThanOrEqual(3)
+  expect(failure_count).toBeLessThanOrEqual(5)
+  expect(run_count).toBe(0)
+  expect(executions.asked).toEqual([])
+})
+
+test('a version that was deleted does not take the declared schedule with it, the last one does (T6)', async () => {
+  const { replica, catalog } = await setup()
+  const client = await replica()
+  const declared = { type: 'interval', interval_seconds: 3_600 }
+  const told = { workflow_namespace: 'team', workflow_name: 'declared' }
+  const first = catalog.put('team', 'declared', declared)
+  await client.reconcile(told)
+  const { id } = await client.get({ ref: 'declared_auto' })
+  catalog.put('team', 'declared', declared)
+  await client.reconcile(told)
+  catalog.restore(first)
+  await client.reconcile(told)
+  expect(await client.get({ ref: 'declared_auto' })).toMatchObject({ id, workflow_id: first.id })
+  catalog.remove('team', 'declared')
+  await client.reconcile(told)
+  await expect(client.get({ ref: 'declared_auto' })).rejects.toMatchObject({ kind: 'not_found' })
+})
