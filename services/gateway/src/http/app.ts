@@ -53,7 +53,9 @@ export function createApp(routes: readonly Route[], serving: Serving): (x: Excha
   app.use((error: unknown, req: Request, _res: Response, _next: NextFunction) => refuse(error, req))
   return (x) => {
     exchanges.set(x.req, x)
-    app(x.req, x.res)
+    // Express would route a whole URL by its path, past whatever guards paths in front of us.
+    if (x.path.startsWith('/')) app(x.req, x.res)
+    else refuse(new Fault('not_found', 'Not Found'), x.req as Request)
   }
 }
 

@@ -6,6 +6,7 @@ const PERMISSION = /^[A-Za-z0-9_*{}-]+(?::[A-Za-z0-9_*{}-]+)*$/
 const MAX_PERMISSION_CHARS = 512
 const MAX_PERMISSIONS = 1_000
 const MAX_DAYS = 36_500
+const BUILT_IN = ['admin', 'operator', 'viewer', 'worker']
 const TYPES = ['user', 'service_account']
 
 const refused = (member: string, msg: string) =>
@@ -16,6 +17,13 @@ export function nameIn(member: string, name: string): string {
   if (!NAME.test(name) || name === '.' || name === '..')
     throw refused(member, 'must be 1 to 128 letters, digits, dots, underscores or hyphens')
   return name
+}
+
+/** The name of a role that is to be made; not one that people would take for a built-in role. */
+export function newRoleIn(member: string, name: string): string {
+  const lower = name.toLowerCase()
+  if (lower !== name && BUILT_IN.includes(lower)) throw refused(member, `looks like '${lower}'`)
+  return nameIn(member, name)
 }
 
 /** Subjects, issuers and display names: whatever their makers chose. */

@@ -7,7 +7,7 @@ import type { Redis } from '@windlass/runtime/redis'
 import type { Handlers } from '@windlass/runtime/rpc'
 import { record } from '../audit.ts'
 import { changingRights } from '../changing-rights.ts'
-import { changed, nameIn, permissionsOf } from '../domain/grants.ts'
+import { changed, newRoleIn, permissionsOf } from '../domain/grants.ts'
 import * as principals from '../store/principals.ts'
 import * as roles from '../store/roles.ts'
 
@@ -22,7 +22,7 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
 
   create: ({ name, permissions, by }) =>
     db.tx((tx) =>
-      create(tx, { name: nameIn('name', name), permissions: permissionsOf(permissions) }, by),
+      create(tx, { name: newRoleIn('name', name), permissions: permissionsOf(permissions) }, by),
     ),
 
   update: ({ name, add_permissions: add, remove_permissions: remove, by }) =>
@@ -56,7 +56,7 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
       const role = await roles.find(tx, name)
       if (!role) throw invalid(`Role '${name}' not found`)
       const { permissions } = role
-      return create(tx, { name: nameIn('new_name', new_name), permissions }, by)
+      return create(tx, { name: newRoleIn('new_name', new_name), permissions }, by)
     }),
 })
 

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { publishOthers } from './forge.ts'
+import { type House, openHouse, workflowSource } from './house.ts'
+import { pathRows, permissionRows } from './permission-rows.ts'
+import { type Expected, type Row, twoHeaders } from './rows.ts'
+import { credentialRows, oidcRows } from './token-rows.ts'
+import { type Answer, sendBytes } from './wire.ts'
+
+const undo: (() => unknown)[] = []
+let house: House
+
+beforeAll(async () => {
+  house = await openHouse((one) => undo.push(one), { replicas: { gateway: 2 } })
+  publishOthers(house.idp)
+  await house.must('POST /admin/roles', {
+    body: { name: 'reader', permissions: ['admin:roles:read'] },
+  })
+  const person = { type: 'user', external_issuer: house.idp.issuer, roles: ['reader'] }
+  await house.must('POST /admin/principals', { body: { ...person, subject: 'ann' } })
+  await house.must('POST /admin/principals', { body: { ...person, subject: 'bob' } })
+  const issuer = encodeURIComponent(house.idp.issuer)
+  await house.must(`POST /admin/principals/bob/disable?issuer=${issuer}`)
+  for (const [namespace, name, options] of [
+    ['a', 'x', ''],
+    ['a', 'y', ''],
+    ['b', 'x', ', required_permissions=["payroll:run"]'],
+    ['ab', 'x', ''],
+  ] as const)
+    expect((await house.upload(workflowSource(namespace, name, options))).status).toBe(200)
+})
+afterAll(async () => {
+  for (const one of undo.reverse()) await one()
+})
+
+const GATEWAYS = [0, 1]
+
+/** A refusal is JSON with a detail, names its scheme, and tells nothing of the inside. */
+function check({ status, body, text, headers }: Answer, expected: Expected): void {
+  const [wanted, said] = typeof expected === 'number' ? [expected, undefined] : expected
+  expect(status, text).toBe(wanted)
+  if (said !== undefined) expect(body).toEqual(said)
+  if (status === 401) expect(headers['www-authenticate']).toBe('Bearer')
+  if (status >= 400) expect(body).toHaveProperty('detail')
+  expect(text).not.toMatch(/\bat .*:\d+:\d+|select |insert |UNKNOWN:|ECONN/)
+  expect(headers['x-powered-by']).toBeUndefined()
+  expect(headers['access-control-allow-origin']).toBeUndefined()
+}
+
+async function play([, asking, expected]: Row): Promise<void> {
+  const { what = 'GET /admin/roles', ...given } = await asking(house)
+  const issued = what.replace('IDP', encodeURIComponent(house.idp.issuer))
+  for (const gateway of GATEWAYS) {
+    // What makes something can be made once.
+    if (
+      gateway === 1 &&
+      (expected === 201 || /(stars|twice)/.test(JSON.stringify(given.body) ?? ''))
+    )
+      continue
+    check(await house.ask(issued, given, gateway), expected)
+  }
+}
+
+describe('credentials (5.3)', () => {
+  test.each(credentialRows)('%s', async (...row) => play(row))
+})
+
+describe('tokens of an issuer (5.3)', () => {
+  test.each(oidcRows)('%s', async (...row) => play(row))
+
+  test('nobody else was asked for keys, and the issuer twice by each gateway', () => {
+    expect(new Set(house.idp.asked)).toEqual(
+      new Set(['/.well-known/openid-configuration', '/keys']),
+    )
+    expect(house.idp.asked.length).toBeLessThanOrEqual(2 * 2 * GATEWAYS.length)
+  })
+})
+
+describe('permissions (5.4)', () => {
+  test.each(permissionRows)('%s', async (...row) => play(row))
+})
+
+const bytes = (...lines: string[]) =>
+  `${[...lines, 'Host: x', 'Connection: close', '', ''].join('\r\n')}`
+
+describe('paths (5.4, 5.8)', () => {
+  test.each(pathRows)('%s %s is %i for everybody', async (_, path, status) => {
+    const viewer = await house.holding(['workflow:*:*:read'])
+    for (const gateway of house.system.gateways)
+      for (const token of [viewer, house.admin]) {
+        const line = `GET ${path} HTTP/1.1`
+        check(await sendBytes(gateway, bytes(line, `Authorization: Bearer ${token}`)), status)
+      }
+  })
+
+  test('N004: two credentials are none', async () => {
+    const [good, bad] = [`Authorization: Bearer ${house.admin}`, 'authorization: Bearer x']
+    for (const gateway of house.system.gateways)
+      for (const pair of [
+        [good, bad],
+        [bad, good],
+        [good, good],
+      ])
+        check(await sendBytes(gateway, bytes('GET /admin/roles HTTP/1.1', ...pair)), twoHeaders)
+  })
+
+  test.each([
+    ['X-Original-URL: /admin/roles'],
+    ['X-Rewrite-URL: /admin/roles'],
+    ['X-HTTP-Method-Override: DELETE'],
+    ['X-Forwarded-Prefix: /admin'],
+  ])('N067, N069: %s changes nothing', async (header) => {
+    const gateway = house.system.gateways[0] ?? ''
+    const authorization = `Authorization: Bearer ${house.admin}`
+    const line = 'GET /workflows/a/y HTTP/1.1'
+    const { status, body } = await sendBytes(gateway, bytes(line, authorization, header))
+    expect([status, body]).toEqual([200, expect.objectContaining({ namespace: 'a', name: 'y' })])
+  })
+
+  test('N068: nothing but a GET cancels', async () => {
+    const { execution_id = '' } = await house.must('POST /workflows/a/x/run/async', { body: null })
+    const path = `/workflows/a/x/cancel/${execution_id}`
+    expect((await house.ask(`HEAD ${path}`, { token: house.admin })).status).toBe(405)
+    expect((await house.ask(`OPTIONS ${path}`, { token: house.admin })).status).toBe(204)
+    expect((await house.ask(`POST ${path}`, { token: house.admin })).status).toBe(405)
+    expect(await house.must(`GET /workflows/a/x/status/${execution_id}`)).toMatchObject({
+      state: 'SCHEDULED',
+    })
+    for (const other of ['a/y', 'b/x'])
+      for (const what of ['GET', 'GET', 'POST'].map(
+        (method, i) =>
+          `${method} /workflows/${other}/${['status', 'cancel', 'resume'][i]}/${execution_id}${i === 2 ? '/async' : ''}`,
+      ))
+        expect((await house.ask(what, { token: house.admin })).status, `N070 ${what}`).toBe(404)
+  })
+
+  test.each(['%25', '_', '*', '%27--', 'a%25', 'A'])(
+    'N075: the namespace %s is itself and no pattern',
+    async (namespace) => {
+      const { status, body } = await house.ask(`GET /workflows?namespace=${namespace}`, {
+        token: house.admin,
+      })
+      expect([status, body]).toEqual([200, []])
+    },
+  )
+
+  test('N136, N137: a page of somebody else gets nothing', async () => {
+    const headers = { origin: 'https://evil.example', cookie: `session=${house.admin}` }
+    check(await house.ask('GET /workflows/a/x/cancel/0', { headers }), 401)
+    const preflight = await house.ask('OPTIONS /workflows', { headers })
+    expect(preflight.headers['access-control-allow-origin']).toBeUndefined()
+    for (const method of ['TRACE', 'PROPFIND'])
+      expect([404, 405]).toContain((await house.ask(`${method} /workflows`, { headers })).status)
+  })
+
+  test('N138: what comes from outside is one line of JSON in the log', async () => {
+    const gateway = house.system.gateways[0] ?? ''
+    const agent = 'User-Agent: \u001b[31m%s","level":"fatal'
+    await sendBytes(gateway, bytes(`GET /%22%0a%1b[31m${'x'.repeat(9_000)} HTTP/1.1`, agent))
+    const [process] = house.system.of('gateway')
+    const lines = process?.output.trim().split('\n').slice(1) ?? []
+    expect(lines.length).toBeGreaterThan(0)
+    for (const line of lines) {
+      expect(() => JSON.parse(line), line).not.toThrow()
+      expect(line.length).toBeLessThan(8_192)
+    }
+  })
+})
