@@ -25,9 +25,7 @@ const points = await withSystem({ workers: 0 }, async ({ url, pids, home, infra 
   const database = await transactions(infra.postgres.url)
   const measured = []
   for (const size of FLEETS) {
-    const joining = performance.now()
     await fleet.grow(size)
-    process.stderr.write(`${size} connected after ${Math.round(performance.now() - joining)} ms\n`)
     await pause(SETTLE_MS)
     const before = { cpu: cpuSeconds(pids), pongs: fleet.pongs, committed: await database.count() }
     const begun = performance.now()

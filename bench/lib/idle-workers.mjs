@@ -1,4 +1,5 @@
 import net from 'node:net'
+import { Client } from './http.mjs'
 import { record } from './worker.mjs'
 
 const AT_ONCE = 16
@@ -6,6 +7,7 @@ const PONG = '{"healthy":true,"metrics":{"windlass.cpu_percent":12.5,"windlass.s
 
 /** Workers that only answer pings, on bare sockets: the load generator shares the machine. */
 export function idleWorkers(client, { url, bootstrap }) {
+  const answering = new Client(url)
   const { hostname, port } = new URL(url)
   const sockets = new Set()
   const fleet = { pongs: 0, refused: 0 }
@@ -19,7 +21,7 @@ export function idleWorkers(client, { url, bootstrap }) {
     const authorization = `Bearer ${JSON.parse(text).session_token}`
     const pong = async () => {
       const path = `/workers/${name}/pong`
-      const answer = await client
+      const answer = await answering
         .request('POST', path, { body: PONG, headers: { authorization } })
         .catch(() => undefined)
       if (answer?.status === 200) fleet.pongs++
@@ -62,12 +64,17 @@ export function idleWorkers(client, { url, bootstrap }) {
     /** Connects more, until there are so many. */
     async grow(size) {
       const lane = async () => {
-        while (joined < size) await join(`idle-${++joined}`)
+        while (joined < size) {
+          const number = ++joined
+          await join(`idle-${number}`)
+          if (number % 500 === 0) process.stderr.write(`${number} connected\n`)
+        }
       }
       await Promise.all(Array.from({ length: AT_ONCE }, lane))
     },
     close() {
       for (const socket of sockets) socket.destroy()
+      answering.close()
     },
   }
 }

@@ -21,7 +21,7 @@ export async function bringUp(context, { port, workers }) {
   await processes.recover()
   const [infra, python] = await Promise.all([
     startInfra(context),
-    ensurePython(context),
+    workers > 0 && ensurePython(context),
     installPackages(context).then(() => build(context)),
   ])
   await migrate({ ...context, infra })

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type Answer, call, type Events, openEvents, type Sent } from './http.ts'
+import { type Answer, call, type EventFrame, type Events, openEvents, type Sent } from './http.ts'
+import { record } from './worker-record.ts'
 
 const GENERATION = 'x-svc-claim-generation'
 const FRAME_MS = 60_000
@@ -44,6 +45,8 @@ export interface Way {
 /** A frame that the worker was sent. */
 export interface Dispatched {
   event: string
+  /** The frame's own id: the same for the same work under the same generation. */
+  id: string
   execution_id: string
   // biome-ignore lint/suspicious/noExplicitAny: tests look into what they expect.
   data: any
@@ -60,6 +63,8 @@ export class ScriptedWorker {
   token = ''
   /** Whether it answers pings; a worker that does not is a hanging one. */
   answersPings = true
+  /** What its pongs say. */
+  isHealthy = true
   readonly #options: ScriptedOptions
   #stream: Events | undefined
   #frames: Dispatched[] = []
@@ -90,7 +95,7 @@ export class ScriptedWorker {
 
   async connect({ url = this.#options.url }: Way = {}): Promise<Events> {
     const path = `${url}/workers/${this.name}/connect`
-    const stream = await openEvents(path, this.#as(), ({ event, data }) => this.#hear(event, data))
+    const stream = await openEvents(path, this.#as(), (frame) => this.#hear(frame))
     if (stream.status !== 200) throw new Error(`connect: ${stream.status}`)
     this.#stream = stream
     return stream
@@ -184,14 +189,14 @@ export class ScriptedWorker {
     return token === '' ? {} : { authorization: `Bearer ${token}` }
   }
 
-  #hear(event: string, text: string): void {
+  #hear({ event, id, data: text }: EventFrame): void {
     if (event === 'ping') {
-      const sent = { body: '{"healthy":true}' }
+      const sent = { body: JSON.stringify({ healthy: this.isHealthy }) }
       if (this.answersPings) this.post('pong', sent).catch(() => {})
       return
     }
     const data = JSON.parse(text)
-    this.#frames.push({ event, execution_id: data.context.execution_id, data, text })
+    this.#frames.push({ event, id, execution_id: data.context.execution_id, data, text })
     for (const look of this.#waiting) look()
   }
 
@@ -231,21 +236,3 @@ function eventText({ id = eventId(), type, value = 'null', ...rest }: Told): str
 
 /** Sixteen hex digits, as workers make them. */
 export const eventId = () => randomBytes(8).toString('hex')
-
-const record = (name: string, labels: Record<string, string>, capacity: number) => ({
-  name,
-  runtime: { os_name: 'Linux', os_version: '6.1', python_version: '3.12.1' },
-  packages: [],
-  resources: {
-    cpu_total: 8,
-    cpu_available: 8,
-    memory_total: 2 ** 33,
-    memory_available: 2 ** 33,
-    disk_total: 2 ** 40,
-    disk_free: 2 ** 40,
-    gpus: [],
-  },
-  labels,
-  max_concurrent_executions: capacity,
-  runners: ['inprocess', 'subprocess'],
-})

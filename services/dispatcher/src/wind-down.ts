@@ -2,8 +2,9 @@ import type { Server } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Sessions } from './sessions.ts'
 
-const MAX_SPREAD_MS = 2_000
-const STREAM_MS = 4
+/** Of a thousand workers or more no second sees a tenth come back; a small fleet is let go at once. */
+const MAX_SPREAD_MS = 12_000
+const STREAM_MS = 12
 const STEP_MS = 20
 const MAX_LINGER_MS = 1_000
 

@@ -69,12 +69,12 @@ test('work goes only to workers that meet its requirement', async () => {
   expect(offered.every(({ requirement_ids }) => !requirement_ids.includes(nobody))).toBe(true)
 })
 
-test('work that nobody can do in front does not delay work that somebody can', async () => {
+test('D2: work that nobody can do in front does not delay work that somebody can', async () => {
   const { join, ready, executions, name } = await setup()
   const { stream } = await join({ name: name() })
-  for (let i = 0; i < 2_000; i++)
+  for (let i = 0; i < 10_000; i++)
     executions.queue(executions.require({ ...anything, runner: `r${i}` }))
-  await expect.poll(() => executions.listCalls.at(-1)?.known_ids.length).toBe(2_000)
+  await expect.poll(() => executions.listCalls.at(-1)?.known_ids.length).toBe(10_000)
   const requirement_id = executions.require(anything)
   executions.queue(requirement_id)
   const queued = performance.now()
@@ -130,7 +130,7 @@ test('many nudges make few leases, never two at once', async () => {
   expect(executions.fetched).toBe(1)
 })
 
-test('an unhealthy worker is given nothing new, and work at once when it is healthy again', async () => {
+test('D7: an unhealthy worker is given nothing new, and work at once when it is healthy again', async () => {
   const { join, ready, rpc, executions, name } = await setup()
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
@@ -146,7 +146,7 @@ test('an unhealthy worker is given nothing new, and work at once when it is heal
   await expect.poll(() => work(stream)).toHaveLength(1)
 })
 
-test('health that another dispatcher hears of counts here', async () => {
+test('D7: health that another dispatcher hears of counts here', async () => {
   const { join, all, ready, executions, name } = await setup({ dispatchers: 2 })
   const worker = name()
   const { session_id, stream } = await join({ name: worker })

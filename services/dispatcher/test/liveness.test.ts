@@ -39,7 +39,7 @@ test('a worker that answers no ping is evicted: its stream closes, its work is r
   await stop()
 })
 
-test('a worker whose pongs come to another dispatcher lives', async () => {
+test('D4: a worker whose pongs come to another dispatcher lives', async () => {
   const { join, all, name } = await setup({ env: hasty, dispatchers: 2 })
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
@@ -100,7 +100,7 @@ test('an evicted worker comes back on its session', async () => {
   expect(await rpc.get({ name: worker })).toMatchObject({ status: 'online' })
 })
 
-test('a thousand silent workers are all evicted', async () => {
+test('D5: a thousand silent workers are all evicted', async () => {
   const { db, executions } = await setup({ env: hasty })
   await db.run(sql`
     insert into workers (name, session_id, instance, connection_generation, last_seen_at)
@@ -113,7 +113,7 @@ test('a thousand silent workers are all evicted', async () => {
   expect(new Set(executions.requeues.map(({ worker_name }) => worker_name)).size).toBe(1_000)
 })
 
-test('a row that someone holds locked does not keep others from being evicted', async () => {
+test('D5: a row that someone holds locked does not keep others from being evicted', async () => {
   const { db } = await setup({ env: hasty })
   await db.run(sql`
     insert into workers (name, session_id, instance, last_seen_at)
@@ -126,7 +126,7 @@ test('a row that someone holds locked does not keep others from being evicted', 
   })
 })
 
-test('workers are not evicted for a time in which no dispatcher ran', async () => {
+test('D4: workers are not evicted for a time in which no dispatcher ran', async () => {
   const { join, begin, stop, name, db } = await setup({ env: hasty })
   const worker = name()
   await join({ name: worker })

@@ -66,7 +66,7 @@ test('what was sent before the end still arrives', async () => {
   expect(reader.frames.map(({ data }) => data?.length)).toEqual([5 * MIB, 4])
 })
 
-test('a worker that does not read gets no more work, and keeps nobody else from theirs', async () => {
+test('S4: a worker that does not read gets no more work, and keeps nobody else from theirs', async () => {
   const { join, ready, executions, name } = await setup()
   const [deaf, keen] = [name(), name()]
   const slow = await join({ name: deaf, max_concurrent_executions: 0, labels: { deaf: 'yes' } })

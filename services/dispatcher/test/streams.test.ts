@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { openStream } from './fake-worker.ts'
 import { setup } from './system.ts'
 
-test('a stream begins with headers that forbid buffering, and a comment', async () => {
+test('S5: a stream begins with headers that forbid buffering, and a comment', async () => {
   const { join, rpc, name } = await setup()
   const worker = name()
   const { stream } = await join({ name: worker })
@@ -20,7 +20,7 @@ test('a stream begins with headers that forbid buffering, and a comment', async 
   expect(await rpc.get({ name: worker })).toMatchObject({ status: 'online' })
 })
 
-test('a ping comes each interval, the first a full one after the connect', async () => {
+test('S5: a ping comes each interval, the first a full one after the connect', async () => {
   const { join, name } = await setup()
   const before = performance.now()
   const { stream } = await join({ name: name() })
@@ -31,7 +31,7 @@ test('a ping comes each interval, the first a full one after the connect', async
   expect((stream.frames[2]?.at_ms ?? 0) - before).toBeGreaterThanOrEqual(590)
 })
 
-test('a newer stream supersedes the older one within a second, also at another dispatcher', async () => {
+test('D8: a newer stream supersedes the older one within a second, also at another dispatcher', async () => {
   const { join, all, name } = await setup({ dispatchers: 2 })
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
@@ -54,7 +54,7 @@ test('and does so without NATS: each dispatcher looks by itself', async () => {
   await expect.poll(() => stream.ended).toBe(true)
 })
 
-test('a worker that is superseded again and again is left with its newest stream', async () => {
+test('D8: a worker that is superseded again and again is left with its newest stream', async () => {
   const { all, join, name, rpc } = await setup({ dispatchers: 2 })
   const worker = name()
   const { session_id, stream: first } = await join({ name: worker })
@@ -133,7 +133,7 @@ test('while the database is away a connect is 503, and open streams stay', async
   await stop()
 })
 
-test('a graceful stop ends every stream, frees the names and keeps what was heard', async () => {
+test('S7: a graceful stop ends every stream, frees the names and keeps what was heard', async () => {
   const { join, rpc, all, name, db } = await setup({ dispatchers: 2 })
   const names = Array.from({ length: 20 }, name)
   const joined = await Promise.all(names.map((worker) => join({ name: worker })))

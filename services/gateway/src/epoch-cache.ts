@@ -2,7 +2,8 @@ import { type EpochName, readEpoch } from '@windlass/runtime/epoch'
 import { Gather } from '@windlass/runtime/gather'
 import type { Redis } from '@windlass/runtime/redis'
 
-const MAX_ENTRIES = 4_096
+/** More than the workers of a fleet that answer their pings in turn: one too few, and none is found again. */
+const MAX_ENTRIES = 20_000
 const LANES = 2
 
 /**

@@ -9,7 +9,7 @@ const pong = (name: string): PongRequest => ({
   metrics: undefined,
 })
 
-test('pongs that come while calls are under way go together, and each has its own answer', async () => {
+test('pongs that come shortly after one another go together, and each has its own answer', async () => {
   const calls: string[][] = []
   const pongs = new Pongs({
     pongs: async (request) => {
@@ -22,7 +22,7 @@ test('pongs that come while calls are under way go together, and each has its ow
   })
   const names = Array.from({ length: 10 }, (_, i) => `w${i}`)
   const answers = await Promise.allSettled(names.map((name) => pongs.take(pong(name))))
-  expect(calls).toEqual([['w0'], ['w1'], names.slice(2)])
+  expect(calls).toEqual([names])
   for (const [i, answer] of answers.entries())
     if (i !== 7) expect(answer.status).toBe('fulfilled')
     else

@@ -42,7 +42,7 @@ test('a run stream shows what workers did, and ends with the output', async () =
   expect(frames[3]?.data.output).toBe('done')
 })
 
-test('a stream stays open at a pause, and ends when a worker fails or it is cancelled', async () => {
+test('S1: a stream stays open at a pause, and ends when a worker fails or it is cancelled', async () => {
   const { json, executions } = await world()
   for (const end of ['FAILED', 'CANCELLED']) {
     const response = await json('POST', `${RUN}/stream`, 1)
@@ -82,7 +82,7 @@ test('what was omitted from a message, or not told at all, is read from the log'
   }
 })
 
-test('a message that overtook another costs nothing and repeats nothing', async () => {
+test('S2: a message that overtook another costs nothing and repeats nothing', async () => {
   const { json, executions } = await world()
   const response = await json('POST', `${RUN}/stream`, 1)
   const id = executions.last
@@ -94,7 +94,7 @@ test('a message that overtook another costs nothing and repeats nothing', async 
   expect((await allFrames(response)).map((frame) => frame.id)).toEqual(['1', '2', '3', '4'])
 })
 
-test('any execution can be followed from its beginning, also when it is over', async () => {
+test('S1: any execution can be followed from its beginning, also when it is over', async () => {
   const { json, call, executions } = await world()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
@@ -168,7 +168,7 @@ test('a resume stream begins at the resume', async () => {
   ])
 })
 
-test('line breaks in values stay inside the one data line', async () => {
+test('S3: line breaks in values stay inside the one data line', async () => {
   const { json, call, executions } = await world()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last

@@ -53,7 +53,7 @@ test("a worker's stream is passed through from a dispatcher that answers, and cl
   expect(seen[0]?.headers['x-windlass-session']).toBe(SESSION)
 })
 
-test('a worker that leaves closes the stream at its dispatcher', async () => {
+test('S6: a worker that leaves closes the stream at its dispatcher', async () => {
   let closed = false
   const url = await dispatcherStream((_, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()

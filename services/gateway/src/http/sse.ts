@@ -1,6 +1,6 @@
 import type { Exchange } from './exchange.ts'
 
-const PING_MS = 15_000
+const MAX_PING_MS = 15_000
 /** Node lets it pass once more before it says so. */
 const STALLED_MS = 15_000
 /** What a reader may owe when there is more for it, and how long it may then take to catch up. */
@@ -22,15 +22,18 @@ export class SseStream {
   readonly #x: Exchange
   readonly #ping: NodeJS.Timeout
 
-  constructor(x: Exchange, status = 200) {
+  constructor(x: Exchange, { status = 200, pingMs = MAX_PING_MS } = {}) {
     this.#x = x
     const { res, id, answerHeaders } = x
     res.writeHead(status, [...HEADERS, 'x-request-id', id, ...answerHeaders])
     res.flushHeaders()
     // Where something is on its way already, a ping would only pile up behind it.
-    this.#ping = setInterval(() => {
-      if (res.writableLength === 0) this.send(': ping\n\n')
-    }, PING_MS)
+    this.#ping = setInterval(
+      () => {
+        if (res.writableLength === 0) this.send(': ping\n\n')
+      },
+      Math.min(pingMs, MAX_PING_MS),
+    )
     // The socket's clock runs while nothing moves; with nothing to move that is no fault of the reader.
     res.setTimeout(STALLED_MS, () => {
       if (res.writableLength > 0) res.destroy()

@@ -5,6 +5,7 @@ import { isFinal } from '../domain/states.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { SseStream } from '../http/sse.ts'
 import { Written } from '../reply.ts'
+import type { Services } from '../services.ts'
 import { follow, type Reader } from './follow.ts'
 import type { Live } from './settle.ts'
 
@@ -20,10 +21,11 @@ interface Wanted {
 }
 
 /** The events of an execution as an event stream: what is in the log, then what comes, until it is over. */
-export const eventStream = (live: Live, wanted: Wanted): Written =>
+export const eventStream = (live: Live & Pick<Services, 'settings'>, wanted: Wanted): Written =>
   new Written(async (x) => {
     const { signal } = x
-    const sse = new SseStream(x)
+    const pingMs = live.settings.workers.heartbeat_interval * 1_000
+    const sse = new SseStream(x, { pingMs })
     const reader = new FrameWriter(live, wanted, sse)
     const { execution_id, afterSeq } = wanted
     // A stream that fails is not ended but cut off, so that its reader knows and comes back.

@@ -1,0 +1,18 @@
+/** What a scripted worker says of itself when it registers. */
+export const record = (name: string, labels: Record<string, string>, capacity: number) => ({
+  name,
+  runtime: { os_name: 'Linux', os_version: '6.1', python_version: '3.12.1' },
+  packages: [],
+  resources: {
+    cpu_total: 8,
+    cpu_available: 8,
+    memory_total: 2 ** 33,
+    memory_available: 2 ** 33,
+    disk_total: 2 ** 40,
+    disk_free: 2 ** 40,
+    gpus: [],
+  },
+  labels,
+  max_concurrent_executions: capacity,
+  runners: ['inprocess', 'subprocess'],
+})
