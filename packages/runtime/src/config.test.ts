@@ -56,6 +56,7 @@ const samples: Record<string, unknown[]> = {
   'scheduling.auto_schedule_enabled': [false, false],
   'scheduling.catchup_window': number,
   'security.execution_token_secret': text,
+  'security.execution_token_ttl': number,
   'security.auth.enabled': flag,
   'security.auth.oidc.enabled': flag,
   'security.auth.oidc.issuer': text,

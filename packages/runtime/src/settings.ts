@@ -92,6 +92,7 @@ const executions = table({
 
 const security = table({
   execution_token_secret: z.string().min(1).optional(),
+  execution_token_ttl: seconds.default(86_400),
   auth: table({
     enabled: flag.default(false),
     oidc: table({

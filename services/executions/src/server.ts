@@ -3,9 +3,11 @@ import {
   ExecutionsService,
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import { demandAuthSecrets } from '@windlass/runtime/auth-secrets'
 import { openBus } from '@windlass/runtime/bus'
 import { openCluster } from '@windlass/runtime/cluster'
 import { openDb } from '@windlass/runtime/db'
+import { openExecutionTokens } from '@windlass/runtime/execution-tokens'
 import { loop } from '@windlass/runtime/loop'
 import type { Runtime } from '@windlass/runtime/main'
 import { RpcServer } from '@windlass/runtime/rpc-server'
@@ -21,7 +23,6 @@ import { relayFinished } from './loops/relay.ts'
 import { expireDue, remindCancelling } from './loops/sweep.ts'
 import * as keys from './store/keys.ts'
 import * as totals from './store/totals.ts'
-import { executionTokenSecret, minter } from './token.ts'
 
 const SWEEP_MS = 1_000
 const REMIND_MS = 5_000
@@ -34,6 +35,7 @@ const GATHER_MS = 100
 
 /** Builds the service from the outside in; teardown takes it apart in the opposite order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
+  demandAuthSecrets(settings)
   const { postgres, nats, executions } = settings
   const db = openDb(postgres.url, 'executions', { maxConnections: postgres.max_connections })
   teardown.add('database', () => db.close())
@@ -61,10 +63,11 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const deaf = listen(bus, db, door)
   teardown.add('events', deaf)
 
-  const rpc = new RpcServer(log, await openCluster(settings, 'executions'))
+  const cluster = await openCluster(settings, 'executions')
+  const rpc = new RpcServer(log, cluster)
   rpc.serve(
     ExecutionsService,
-    handlers(db, door, await minter(await executionTokenSecret(settings))),
+    handlers({ db, door, cluster, tokens: await openExecutionTokens(settings) }),
   )
   rpc.serve(ApprovalsService, approvalHandlers(db, door))
   rpc.serve(QueueService, queueHandlers(db))

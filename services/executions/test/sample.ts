@@ -18,6 +18,8 @@ export const queued: Execution = {
   attempts: 0,
   completions: 0,
   resume_due: false,
+  created_by: '',
+  created_by_issuer: '',
   gated: false,
   last_seq: 0,
   revision: 0,

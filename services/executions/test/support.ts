@@ -60,7 +60,7 @@ export const create = (fields: Partial<CreateValue> = {}, execution_id = newId()
       input_json: '{"n":9007199254740993}',
       requirement: requirement('any'),
       preferred_worker: '',
-      created_by: '',
+      caller: '',
       schedule_id: '',
       request_hash: '',
       ...fields,

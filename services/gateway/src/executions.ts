@@ -19,6 +19,8 @@ type Outcome<T> = { value: T } | { error: unknown }
 export interface Changed {
   execution: Execution
   log: LogEntry[]
+  /** Of a claim. */
+  execution_token?: string
 }
 
 const SUBMIT_LANES = 2
@@ -38,8 +40,8 @@ export class Executions {
 
   /** Changes an execution, or throws why it was refused. Safe to repeat, so a broken call is. */
   async submit(command: Command): Promise<Changed> {
-    const { body, log } = unwrap(await this.#submits.add(command))
-    if (body?.$case === 'execution') return { execution: body.value, log }
+    const { body, log, execution_token } = unwrap(await this.#submits.add(command))
+    if (body?.$case === 'execution') return { execution: body.value, log, execution_token }
     if (!body) throw new Error('a command was not answered')
     const { kind, message, details_json } = body.value
     const details = details_json ? JSON.parse(details_json) : undefined

@@ -1,6 +1,7 @@
 import { demandAuthSecrets } from '@windlass/runtime/auth-secrets'
 import { openBus } from '@windlass/runtime/bus'
 import { openCluster } from '@windlass/runtime/cluster'
+import { openExecutionTokens } from '@windlass/runtime/execution-tokens'
 import type { Runtime } from '@windlass/runtime/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis'
 import type { Settings } from '@windlass/runtime/settings'
@@ -51,6 +52,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     settings,
     cluster,
     auditLog,
+    executionTokens: await openExecutionTokens(settings),
     executions,
     pongs: new Pongs(clients.fleet),
     waiters,

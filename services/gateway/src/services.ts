@@ -8,6 +8,7 @@ import {
 import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
 import { IdentityService, type Session } from '@windlass/proto/windlass/identity/v1/identity'
 import {
+  type Account,
   ApiKeysService,
   PrincipalsService,
   RolesService,
@@ -16,6 +17,7 @@ import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identit
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import type { Bus } from '@windlass/runtime/bus'
 import type { Cluster } from '@windlass/runtime/cluster'
+import type { ExecutionTokens } from '@windlass/runtime/execution-tokens'
 import type { Logger } from '@windlass/runtime/log'
 import type { Redis } from '@windlass/runtime/redis'
 import { connect, type RpcClient } from '@windlass/runtime/rpc-client'
@@ -58,6 +60,10 @@ export interface Services {
   resolve(namespace: string, name: string, version: number): Promise<Workflow>
   /** Who a bearer token stands for; `unauthenticated` for nobody. */
   callerOf: CallerOf
+  /** Reads the tokens under which workers act for executions. */
+  executionTokens: ExecutionTokens
+  /** What a principal may do now; `not_found` for nobody's name. */
+  accountOf(subject: string, external_issuer: string): Promise<Account>
   /** Whose session a token is; `unauthenticated` for nobody's. Remembered until a session ends. */
   sessionOf(token: string): Promise<Session>
   /** The secrets that a version of a workflow, by its id, declares. Remembered as `resolve` is. */
@@ -103,7 +109,7 @@ export function rememberedBy(
   { security }: Settings,
   { redis, log }: { redis: Redis; log: Logger },
   { catalog, identity, keys, principals }: Clients,
-): Pick<Services, 'resolve' | 'callerOf' | 'sessionOf' | 'secretsOf'> {
+): Pick<Services, 'resolve' | 'callerOf' | 'accountOf' | 'sessionOf' | 'secretsOf'> {
   const workflows = new EpochCache(epochReader(redis, 'catalog'), (key) => {
     const [namespace = '', name = '', version] = key.split('/')
     return catalog.resolve({ namespace, name, version: Number(version) })
@@ -111,6 +117,10 @@ export function rememberedBy(
   const readAuth = epochReader(redis, 'auth')
   const sessions = new EpochCache(readAuth, (token) => identity.checkSession({ token }))
   const byKey = callersByKey(keys, readAuth)
+  const accounts = new EpochCache(readAuth, (key) => {
+    const [subject, external_issuer] = JSON.parse(key) as [string, string]
+    return principals.resolve({ subject, external_issuer })
+  })
   const { oidc: issuer } = security.auth
   const warn = (err: unknown) => log.warn({ err }, 'the keys of the OIDC issuer cannot be had')
   const oidc = issuer.enabled ? callersByOidc(issuer, principals, readAuth, warn) : undefined
@@ -120,6 +130,7 @@ export function rememberedBy(
   return {
     resolve: (namespace, name, version) => workflows.get(`${namespace}/${name}/${version}`),
     callerOf: (token) => (oidc && !isApiKey(token) ? oidc(token) : byKey(token)),
+    accountOf: (...ref) => accounts.get(JSON.stringify(ref)),
     sessionOf: (token) => sessions.get(token),
     secretsOf: (workflow_id) => secrets.get(workflow_id),
   }

@@ -148,7 +148,10 @@ async function latestOf({ catalog, log }: Parts, firing: ticks.Firing) {
 }
 
 /** Of schedules that were paused or deleted since, nothing is started; nor is anything that another replica may have taken over. */
-async function submit({ db, executions, log }: Parts, chunk: Ready[]): Promise<ticks.Outcome[]> {
+async function submit(
+  { db, executions, cluster, log }: Parts,
+  chunk: Ready[],
+): Promise<ticks.Outcome[]> {
   const inputs = await schedules.activeInputs(
     db,
     chunk.map(({ firing }) => firing.schedule_id),
@@ -158,7 +161,7 @@ async function submit({ db, executions, log }: Parts, chunk: Ready[]): Promise<t
   )
   if (kept.length === 0) return []
   const commands = kept.map((ready) =>
-    commandOf(ready, inputs.get(ready.firing.schedule_id) ?? 'null'),
+    commandOf(ready, inputs.get(ready.firing.schedule_id) ?? 'null', cluster),
   )
   try {
     const { results } = await executions.submit({ commands }, { timeoutMs: SUBMIT_MS })
@@ -169,7 +172,12 @@ async function submit({ db, executions, log }: Parts, chunk: Ready[]): Promise<t
   }
 }
 
-function commandOf({ firing, workflow }: Ready, input_json: string): Command {
+function commandOf(
+  { firing, workflow }: Ready,
+  input_json: string,
+  cluster: Parts['cluster'],
+): Command {
+  const { run_as: subject, run_as_issuer: issuer } = firing
   const create = {
     workflow_id: workflow.id,
     workflow_namespace: workflow.namespace,
@@ -178,7 +186,7 @@ function commandOf({ firing, workflow }: Ready, input_json: string): Command {
     input_json,
     requirement: workflow.requirement,
     preferred_worker: '',
-    created_by: firing.run_as,
+    caller: cluster.vouch(subject === '' ? undefined : { subject, issuer }),
     schedule_id: firing.schedule_id,
     request_hash: '',
   }

@@ -1,6 +1,7 @@
 import type { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
 import type { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
+import type { Cluster } from '@windlass/runtime/cluster'
 import type { Db } from '@windlass/runtime/db'
 import type { Logger } from '@windlass/runtime/log'
 import type { ClientOf } from '@windlass/runtime/rpc'
@@ -17,6 +18,8 @@ export interface Parts {
   executions: Executions
   /** Says what accounts may do; absent while authentication is off. */
   principals: Principals | undefined
+  /** Vouches for whom executions are started. */
+  cluster: Pick<Cluster, 'vouch'>
   log: Logger
   /** How old a missed tick may be to fire, in milliseconds. */
   catchupMs: number

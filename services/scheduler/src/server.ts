@@ -39,7 +39,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const principals = security.auth.enabled ? identity : undefined
   const catchupMs = scheduling.catchup_window * 1_000
   const wake = () => clock.poke()
-  const parts: Parts = { db, catalog, executions, principals, log, catchupMs, wake }
+  const parts: Parts = { db, catalog, executions, principals, cluster, log, catchupMs, wake }
   const clock = startClock(parts)
   teardown.add('clock', () => clock.stop())
 

@@ -1,6 +1,7 @@
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import type { Db } from '@windlass/runtime/db'
 import { sql } from '@windlass/runtime/sql'
+import { testCluster } from '@windlass/testkit/cluster'
 import { expect, test } from 'vitest'
 import { derivedId, eventually, every, missed, once, page, request, setup } from './system.ts'
 
@@ -22,9 +23,10 @@ test('a tick starts the latest version with the input of the schedule, as who ma
       workflow_version: 2,
       input_json: '{"n":9007199254740993}',
       schedule_id: made.id,
-      created_by: 'ada',
     },
   })
+  const { caller } = command?.body?.$case === 'create' ? command.body.value : { caller: '' }
+  expect(testCluster.believe(caller)).toEqual({ subject: 'ada', issuer: '' })
 })
 
 test('an interval keeps the rhythm of its beginning and tells of every firing (T9)', async () => {

@@ -34,6 +34,9 @@ export interface Execution {
   input_json: string
   output_json?: string
   pause_output_json?: string
+  /** Who started it, and who vouches for that subject; empty for nobody. */
+  created_by: string
+  created_by_issuer: string
   schedule_id?: string
   request_hash: string
   created_at: Date

@@ -4,7 +4,8 @@ import type {
   Writer as WriterMessage,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
-import { invalid } from '@windlass/runtime/faults'
+import type { Cluster } from '@windlass/runtime/cluster'
+import { Fault, invalid } from '@windlass/runtime/faults'
 import type { Change, Command } from '../command.ts'
 import type { Draft } from '../domain/execution.ts'
 import { inputsFor } from '../domain/routing.ts'
@@ -19,7 +20,7 @@ export interface Parsed extends Change {
 }
 
 /** A command of the wire as the door takes it. */
-export function parse({ execution_id, with_log, body }: Message): Parsed {
+export function parse({ execution_id, with_log, body }: Message, cluster: Cluster): Parsed {
   const as = (command: Command, requirement?: KnownRequirement): Parsed => ({
     execution_id,
     command,
@@ -28,7 +29,7 @@ export function parse({ execution_id, with_log, body }: Message): Parsed {
   })
   switch (body?.$case) {
     case 'create':
-      return create(execution_id, body.value, as)
+      return create(execution_id, body.value, starterOf(body.value, cluster), as)
     case 'claim':
       return as({ kind: 'claim', writer: writerOf(body.value.writer) })
     case 'release':
@@ -53,11 +54,25 @@ type As = (command: Command, requirement?: KnownRequirement) => Parsed
 type Body<Case> =
   Extract<NonNullable<Message['body']>, { $case: Case }> extends { value: infer V } ? V : never
 
-function create(execution_id: string, value: Body<'create'>, as: As): Parsed {
+interface Starter {
+  created_by: string
+  created_by_issuer: string
+}
+
+/** In whose name it is started. A statement that nobody vouched for starts nothing. */
+function starterOf({ caller }: Body<'create'>, cluster: Cluster): Starter {
+  if (caller === '') return { created_by: '', created_by_issuer: '' }
+  const starter = cluster.believe(caller)
+  if (!starter) throw new Fault('unauthenticated', 'the statement of who asks is not genuine')
+  return { created_by: starter.subject, created_by_issuer: starter.issuer }
+}
+
+function create(execution_id: string, value: Body<'create'>, starter: Starter, as: As): Parsed {
   const known = identify(value.requirement)
-  const { requirement, preferred_worker, schedule_id, ...rest } = value
+  const { requirement, preferred_worker, schedule_id, caller: _, ...rest } = value
   const row = {
     ...rest,
+    ...starter,
     execution_id,
     requirement_id: known.requirement_id,
     preferred_worker: preferred_worker || undefined,

@@ -1,5 +1,7 @@
 import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Cluster } from '@windlass/runtime/cluster'
 import type { Db } from '@windlass/runtime/db'
+import type { ExecutionTokens } from '@windlass/runtime/execution-tokens'
 import { notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import type { Handlers } from '@windlass/runtime/rpc'
@@ -13,7 +15,6 @@ import * as lists from '../store/list.ts'
 import * as log from '../store/log.ts'
 import * as ready from '../store/ready.ts'
 import * as totals from '../store/totals.ts'
-import type { Mint } from '../token.ts'
 import { leaser } from './lease.ts'
 import { submitter } from './submit.ts'
 
@@ -22,10 +23,22 @@ const MAX_PAGE = 1_000
 /** A page ends earlier than that when its values are large. */
 const MAX_PAGE_BYTES = 8 * 1_048_576
 
-export const handlers = (db: Db, door: Door, mint: Mint): Handlers<typeof ExecutionsService> => ({
-  submit: submitter(db, door),
+export interface Parts {
+  db: Db
+  door: Door
+  cluster: Cluster
+  tokens: ExecutionTokens
+}
 
-  lease: leaser(db, door, mint),
+export const handlers = ({
+  db,
+  door,
+  cluster,
+  tokens,
+}: Parts): Handlers<typeof ExecutionsService> => ({
+  submit: submitter({ db, door, cluster, tokens }),
+
+  lease: leaser(db, door, tokens),
 
   requeue: async ({ worker_name, connection_generation, died }) => ({
     requeued: await requeue(db, door, {

@@ -4,6 +4,7 @@ import type {
   Offer,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Db } from '@windlass/runtime/db'
+import type { ExecutionTokens } from '@windlass/runtime/execution-tokens'
 import type { Door } from '../change.ts'
 import { type Assignment, assign, type Room } from '../domain/assign.ts'
 import type { Execution } from '../domain/execution.ts'
@@ -12,7 +13,6 @@ import { logsOf } from '../logs.ts'
 import { toMessage } from '../message.ts'
 import type { RecentLogs } from '../recent-logs.ts'
 import * as ready from '../store/ready.ts'
-import type { Mint } from '../token.ts'
 
 const MAX_LEASES = 128
 
@@ -21,7 +21,7 @@ const MAX_LEASES = 128
  * again under its locks. What another replica took meanwhile is simply not among the answers.
  */
 export const leaser =
-  (db: Db, door: Door, mint: Mint) =>
+  (db: Db, door: Door, tokens: ExecutionTokens) =>
   async ({ offers, limit }: LeaseRequest): Promise<LeaseResponse> => {
     const wanted = [...new Set(offers.flatMap((offer) => offer.requirement_ids))]
     const most = Math.min(limit || MAX_LEASES, MAX_LEASES)
@@ -38,7 +38,7 @@ export const leaser =
     for (const { worker_name = '' } of leased)
       used.set(worker_name, (used.get(worker_name) ?? 0) + 1)
     return {
-      leases: await describe(db, door.recent, { mint, leased }),
+      leases: await describe(db, door.recent, { tokens, leased }),
       loads: names.map((worker_name) => ({ worker_name, used: used.get(worker_name) ?? 0 })),
       more: candidates.length > most || leased.length < assignments.length,
     }
@@ -71,22 +71,20 @@ async function leaseAll(
 }
 
 interface Leased {
-  mint: Mint
+  tokens: ExecutionTokens
   leased: readonly Execution[]
 }
 
-async function describe(db: Db, recent: RecentLogs, { mint, leased }: Leased) {
+async function describe(db: Db, recent: RecentLogs, { tokens, leased }: Leased) {
   if (leased.length === 0) return []
   const [logs, inputs] = await Promise.all([logsOf(db, recent, leased), largeInputsOf(db, leased)])
-  return Promise.all(
-    leased.map(async (row) => ({
-      execution: toMessage({
-        ...row,
-        input_json: row.input_json ?? inputs.get(row.execution_id) ?? 'null',
-      }),
-      log: logs.get(row.execution_id) ?? [],
-      resumed: row.state === 'RESUME_SCHEDULED',
-      execution_token: await mint(row),
-    })),
-  )
+  return leased.map((row) => ({
+    execution: toMessage({
+      ...row,
+      input_json: row.input_json ?? inputs.get(row.execution_id) ?? 'null',
+    }),
+    log: logs.get(row.execution_id) ?? [],
+    resumed: row.state === 'RESUME_SCHEDULED',
+    execution_token: tokens.mint({ ...row, worker_name: row.held_by ?? '' }),
+  }))
 }

@@ -2,15 +2,15 @@ import type {
   Command as Message,
   Result as ResultMessage,
 } from '@windlass/proto/windlass/executions/v1/executions'
-import type { Db } from '@windlass/runtime/db'
 import { Fault } from '@windlass/runtime/faults'
-import type { Door, Result } from '../change.ts'
+import type { Result } from '../change.ts'
 import type { Command } from '../command.ts'
 import { largeInputsOf } from '../inputs.ts'
 import { logsOf } from '../logs.ts'
 import { toMessage } from '../message.ts'
 import * as ready from '../store/ready.ts'
 import { type Parsed, parse } from './commands.ts'
+import type { Parts } from './index.ts'
 
 /** Requirements seen by this process; they are few and never change. */
 const MAX_KNOWN = 10_000
@@ -19,7 +19,7 @@ const MAX_KNOWN = 10_000
 const HIDING = new Set<Command['kind']>(['checkpoint', 'verify'])
 
 /** Applies many commands, each with a result of its own, in the order sent. */
-export function submitter(db: Db, door: Door) {
+export function submitter({ db, door, cluster, tokens }: Parts) {
   const known = new Set<string>()
 
   async function remember({ requirement }: Parsed): Promise<void> {
@@ -31,7 +31,7 @@ export function submitter(db: Db, door: Door) {
 
   async function one(message: Message): Promise<{ parsed?: Parsed; result: Result }> {
     try {
-      const parsed = parse(message)
+      const parsed = parse(message, cluster)
       await remember(parsed)
       return { parsed, result: await door.submit(parsed) }
     } catch (error) {
@@ -60,7 +60,11 @@ export function submitter(db: Db, door: Door) {
     ])
     const results = done.map(({ parsed, result }): ResultMessage => {
       if ('fault' in result)
-        return { body: { $case: 'refusal', value: refusal(result.fault) }, log: [] }
+        return {
+          body: { $case: 'refusal', value: refusal(result.fault) },
+          log: [],
+          execution_token: '',
+        }
       const { execution_id } = result.execution
       const execution = {
         ...result.execution,
@@ -69,6 +73,10 @@ export function submitter(db: Db, door: Door) {
       return {
         body: { $case: 'execution', value: toMessage(execution) },
         log: parsed?.with_log ? (logs.get(execution_id) ?? []) : [],
+        execution_token:
+          parsed?.command.kind === 'claim'
+            ? tokens.mint({ ...execution, worker_name: execution.held_by ?? '' })
+            : undefined,
       }
     })
     return { results }

@@ -34,6 +34,7 @@ export interface NewExecution {
   preferred_worker?: string
   input_json: string
   created_by: string
+  created_by_issuer: string
   schedule_id?: string
   request_hash: string
   /** What the routing policy takes from the input: JSON object of scalars by path. */
@@ -46,8 +47,8 @@ export async function insert(tx: Tx, rows: readonly NewExecution[]): Promise<Set
   const column = <K extends keyof NewExecution>(key: K) => rows.map((row) => row[key] ?? null)
   const made = await tx.rows<{ execution_id: string }>(sql`
     insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
-      workflow_version, requirement_id, preferred_worker, input, created_by, schedule_id,
-      request_hash, routing_inputs, queue_timeout_ms, state, queued_at, deadline_at)
+      workflow_version, requirement_id, preferred_worker, input, created_by, created_by_issuer,
+      schedule_id, request_hash, routing_inputs, queue_timeout_ms, state, queued_at, deadline_at)
     select new.*, 'SCHEDULED', clock_timestamp(),
            clock_timestamp() + queue_timeout_ms * interval '1 ms'
       from unnest(
@@ -55,12 +56,13 @@ export async function insert(tx: Tx, rows: readonly NewExecution[]): Promise<Set
         ${column('workflow_namespace')}::text[], ${column('workflow_name')}::text[],
         ${column('workflow_version')}::int[], ${column('requirement_id')}::uuid[],
         ${column('preferred_worker')}::text[], ${column('input_json')}::json[],
-        ${column('created_by')}::text[], ${column('schedule_id')}::uuid[],
+        ${column('created_by')}::text[], ${column('created_by_issuer')}::text[],
+        ${column('schedule_id')}::uuid[],
         ${column('request_hash')}::text[], ${column('routing_inputs')}::json[],
         ${column('queue_timeout_ms')}::float8[])
         as new(execution_id, workflow_id, workflow_namespace, workflow_name, workflow_version,
-               requirement_id, preferred_worker, input, created_by, schedule_id, request_hash,
-               routing_inputs, queue_timeout_ms)
+               requirement_id, preferred_worker, input, created_by, created_by_issuer, schedule_id,
+               request_hash, routing_inputs, queue_timeout_ms)
     on conflict (execution_id) do nothing
     returning execution_id`)
   return new Set(made.map(({ execution_id }) => execution_id))

@@ -28,12 +28,12 @@ export async function insert(db: Db, row: NewExecution): Promise<boolean> {
   const made = await db.run(sql`
     with made as (
       insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
-        workflow_version, requirement_id, preferred_worker, input, created_by, schedule_id,
-        request_hash, routing_inputs, queue_timeout_ms, state, queued_at, deadline_at)
+        workflow_version, requirement_id, preferred_worker, input, created_by,
+        created_by_issuer, schedule_id, request_hash, routing_inputs, queue_timeout_ms, state, queued_at, deadline_at)
       values (${row.execution_id}, ${row.workflow_id}, ${row.workflow_namespace},
         ${row.workflow_name}, ${row.workflow_version}, ${row.requirement_id},
         ${row.preferred_worker ?? null}, ${row.input_json}::json, ${row.created_by},
-        ${row.schedule_id ?? null}, ${row.request_hash},
+        ${row.created_by_issuer}, ${row.schedule_id ?? null}, ${row.request_hash},
         ${row.routing_inputs ?? null}::json, ${row.queue_timeout_ms ?? null}::float8, 'SCHEDULED',
         clock_timestamp(),
         clock_timestamp() + ${row.queue_timeout_ms ?? null}::float8 * interval '1 ms')

@@ -1,3 +1,4 @@
+import { Fault } from '@windlass/runtime/faults'
 import type { Exchange } from '../http/exchange.ts'
 import type { Services } from '../services.ts'
 import { authenticate } from './authenticate.ts'
@@ -11,8 +12,9 @@ const BOOTSTRAP: Caller = { subject: 'bootstrap-token' }
 /** Who is asking, as far as the route wants to know before it looks at the request. */
 export async function identify(access: string, x: Exchange, services: Services): Promise<Caller> {
   if (access === 'bootstrap') return BOOTSTRAP
-  if (access === 'public' || ruleOf(access)?.for === 'machines') return ANONYMOUS
-  return authenticate(x, services)
+  const rule = ruleOf(access)
+  if (access === 'public' || rule?.for === 'machines') return ANONYMOUS
+  return authenticate(x, services, { takesExecutions: rule?.takesExecutions })
 }
 
 /** Lets a request in, or throws why not. Answers what a rule has looked up. */
@@ -20,8 +22,11 @@ export async function admit(
   access: string,
   asked: Asked<Record<string, string>>,
 ): Promise<unknown> {
-  if (access === 'public' || access === 'authenticated') return undefined
+  if (access === 'public') return undefined
   const rule = ruleOf(access)
+  if (asked.caller.execution && !rule?.takesExecutions && (rule || access === 'authenticated'))
+    throw new Fault('forbidden', 'Permission denied: an execution token does not serve here')
+  if (access === 'authenticated') return undefined
   if (rule) return rule.admit(asked as Asked<never>)
   demand(
     asked.caller,

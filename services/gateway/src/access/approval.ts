@@ -6,6 +6,7 @@ import { readableScopes } from '../domain/permissions.ts'
 import type { Services } from '../services.ts'
 import { type Caller, may } from './caller.ts'
 import { type Asked, rule } from './rule.ts'
+import { demandTask } from './task.ts'
 import { ifNotFound } from './workflow.ts'
 
 export interface OfExecution {
@@ -53,11 +54,16 @@ export const mayDecideCall = rule({
 })
 
 export const mayDecideTask = rule({
-  summary: 'workflow:<namespace>:<name>:read and what the workflow requires',
+  summary:
+    'workflow:<namespace>:<name>:read and what the workflow requires; or the token of the execution, which asks whether its task may run',
   for: 'people',
   asks: ['workflow:{namespace}:{workflow_name}:read'],
-  async admit(asked: Asked<OfExecution & { task_name: string }>): Promise<Approval> {
-    const { params, caller, services } = asked
+  takesExecutions: true,
+  async admit(asked: Asked<OfExecution & { task_name: string }>): Promise<Approval | undefined> {
+    const { params, caller, services, body } = asked
+    if (caller.execution) return demandTask(services, caller, params)
+    if (caller.permissions && (await body()) === undefined)
+      throw new Fault('forbidden', 'An execution token is required')
     const execution = await readable(services, caller, params)
     await needRequired(services, caller, execution)
     return askedFor(services, params)

@@ -2,6 +2,7 @@ import { Fault, invalid } from '@windlass/runtime/faults'
 import type { Exchange } from '../http/exchange.ts'
 import type { Services } from '../services.ts'
 import { ANONYMOUS, type Caller } from './caller.ts'
+import { actingFor } from './execution.ts'
 
 /** The header that says who is asking. Of two of them Node would take the first and others the last, so both are refused. */
 export function authorizationOf({ req, headers }: Exchange): string | undefined {
@@ -22,13 +23,22 @@ export function bearerOf(x: Exchange): string | undefined {
   return token
 }
 
-/** Who is asking. Every request is looked at anew; while authentication is off nobody is told apart. */
+type Authenticating = Pick<
+  Services,
+  'settings' | 'executionTokens' | 'callerOf' | 'executions' | 'accountOf'
+>
+
+/** Who is asking. Every request is looked at anew; while authentication is off nobody is told apart. An execution token gives no rights where it is not taken. */
 export async function authenticate(
   x: Exchange,
-  { settings, callerOf }: Pick<Services, 'settings' | 'callerOf'>,
+  services: Authenticating,
+  { takesExecutions = false } = {},
 ): Promise<Caller> {
+  const { settings, executionTokens, callerOf } = services
   const token = bearerOf(x)
+  const claims = token === undefined ? undefined : executionTokens.read(token)
+  if (claims && takesExecutions) return actingFor(services, claims)
   if (!settings.security.auth.enabled) return ANONYMOUS
   if (token === undefined) throw new Fault('unauthenticated', 'Authorization token required')
-  return callerOf(token)
+  return claims ? { subject: claims.sub, permissions: [], execution: claims } : callerOf(token)
 }

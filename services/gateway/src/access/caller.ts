@@ -1,4 +1,6 @@
 import type { Origin } from '@windlass/proto/windlass/identity/v1/audit'
+import type { Caller as Principal } from '@windlass/runtime/cluster'
+import type { ExecutionClaims } from '@windlass/runtime/execution-tokens'
 import { Fault } from '@windlass/runtime/faults'
 import { permits } from '@windlass/runtime/permissions'
 import type { Exchange } from '../http/exchange.ts'
@@ -13,12 +15,18 @@ export interface Caller {
   key_prefix?: string
   roles?: readonly string[]
   permissions?: readonly string[]
+  /** The execution in whose name a worker asks, with the token that it was given for it. */
+  execution?: ExecutionClaims
 }
-
-export const ANONYMOUS: Caller = { subject: '' }
 
 /** Where principals come from that no other issuer vouches for. */
 export const OWN_ISSUER = 'svc'
+
+/** The caller as other services are told of him; undefined for nobody in particular. */
+export const principalOf = ({ subject, issuer = OWN_ISSUER }: Caller): Principal | undefined =>
+  subject === '' ? undefined : { subject, issuer }
+
+export const ANONYMOUS: Caller = { subject: '' }
 
 /** How a caller is written down; who is nobody in particular is anonymous. */
 export const writtenAs = ({ subject, issuer = OWN_ISSUER }: Caller) => ({

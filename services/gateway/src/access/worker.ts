@@ -1,7 +1,7 @@
 import { Fault } from '@windlass/runtime/faults'
 import type { Services } from '../services.ts'
 import { bearerOf } from './authenticate.ts'
-import { demand } from './caller.ts'
+import { demand, refusal } from './caller.ts'
 import { isApiKey } from './callers.ts'
 import { type Asked, rule } from './rule.ts'
 
@@ -24,6 +24,7 @@ export const ownWorker = rule({
       if (!services.settings.security.auth.enabled) return { worker_name: name, session_id: '' }
       throw new Fault('unauthenticated', 'Authorization token required')
     }
+    if (services.executionTokens.read(token)) throw refusal('worker:*:*')
     const owner = isApiKey(token)
       ? await accountOf(services, token)
       : await services.sessionOf(token)

@@ -35,8 +35,10 @@ export const latestOf =
     services.resolve(namespace, name, 0).catch(ifNotFound)
 
 export const mayRun = rule({
-  summary: 'workflow:{namespace}:{workflow_name}:run and whatever the workflow requires',
+  summary:
+    'workflow:{namespace}:{workflow_name}:run and whatever the workflow requires; for nested runs an execution token, which asks the same of who started the execution',
   for: 'people',
+  takesExecutions: true,
   asks: ['workflow:{namespace}:{workflow_name}:run'],
   async admit({ params, query, caller, services }: Asked<Named>): Promise<Workflow> {
     demandSight(caller, params)

@@ -1,10 +1,10 @@
 import type { Approval } from '@windlass/proto/windlass/executions/v1/executions'
 import { objects } from '@windlass/runtime/audit'
-import { Fault } from '@windlass/runtime/faults'
+import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { type Caller, writtenAs } from '../access/caller.ts'
 import { approvalOf, listApprovals as list } from '../approvals.ts'
-import { json, optionalJson } from '../body.ts'
+import { optionalJson } from '../body.ts'
 import { ageOf } from '../domain/age.ts'
 import { id, prose, text, whole } from '../fields.ts'
 import { sendJson } from '../http/answer.ts'
@@ -128,6 +128,7 @@ export const getApproval = route('get', '/executions/{execution_id}/approvals/{t
 
 const remarks = { reason: prose(10_000).nullish(), always: z.boolean().nullish() }
 const Remarks = z.object(remarks).meta({ id: 'ApprovalRemarks' })
+const Authorized = z.object({ authorized: z.literal(true) }).meta({ id: 'TaskAuthorized' })
 const Decision = z.object({ approved: z.boolean(), ...remarks }).meta({ id: 'ApprovalDecision' })
 
 const calledBy = ({ params }: { params: { execution_id: string; task_call_id: string } }) =>
@@ -160,19 +161,29 @@ export const reject = route('post', '/executions/{execution_id}/approvals/{task_
 })
 
 export const authorize = route('post', '/executions/{execution_id}/authorize/{task_name}', {
-  summary: 'Decide the pending approval of a task, by its name or the id of its call',
+  summary:
+    'Decide the pending approval of a task, by its name or the id of its call; with the token of the execution and no body: ask whether the task may run',
   access: 'may decide task',
-  body: json(Decision),
-  returns: Decided,
+  body: optionalJson(Decision),
+  returns: z.union([Decided, Authorized]),
   refuse,
   audited: {
     action: ({ body }) => (body?.approved === false ? 'approval.reject' : 'approval.approve'),
-    object: ({ params, found }) =>
-      objects.approval(params.execution_id, found?.task_call_id ?? params.task_name),
+    // A question of a worker decides nothing.
+    object: ({ params, found, caller }) =>
+      caller.execution
+        ? []
+        : objects.approval(params.execution_id, found?.task_call_id ?? params.task_name),
     recorded: 'around',
   },
-  handle: ({ body, found, caller, services }) => decide(services, found, { ...body, caller }),
+  async handle({ body, found, caller, services }) {
+    if (caller.execution) return { authorized: true as const }
+    if (!body || !found) throw unprocessable(NO_DECISION)
+    return decide(services, found, { ...body, caller })
+  },
 })
+
+const NO_DECISION = { loc: ['body'], msg: 'Field required', type: 'missing' }
 
 interface Verdict extends z.output<typeof Decision> {
   caller: Caller

@@ -1,6 +1,7 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
 import { z } from 'zod'
+import { principalOf } from '../access/caller.ts'
 import { anyJson } from '../body.ts'
 import { isFinal } from '../domain/states.ts'
 import { detailed, summary } from '../domain/views.ts'
@@ -48,7 +49,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
           input_json: body,
           requirement: workflow.requirement,
           preferred_worker: preferredWorker(x),
-          created_by: caller.subject,
+          caller: services.cluster.vouch(principalOf(caller)),
           schedule_id: '',
           request_hash,
         },

@@ -36,7 +36,7 @@ export const claim = route('post', '/workers/{name}/claim/{execution_id}', {
   raw: true,
   returns: ExecutionContext,
   async handle({ params: { execution_id }, found, services, x }) {
-    const { execution, log } = await services.executions.submit({
+    const { execution, log, execution_token } = await services.executions.submit({
       execution_id,
       with_log: true,
       body: { $case: 'claim', value: { writer: writerOf(found, x) } },
@@ -44,6 +44,7 @@ export const claim = route('post', '/workers/{name}/claim/{execution_id}', {
     const generation = String(execution.claim_generation)
     x.answerHeaders.push('x-svc-claim-generation', generation)
     x.answerHeaders.push('x-flux-claim-generation', generation)
+    if (execution_token) x.answerHeaders.push('x-svc-execution-token', execution_token)
     return context(execution, log)
   },
 })

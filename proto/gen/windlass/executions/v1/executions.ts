@@ -70,8 +70,8 @@ export interface Create {
   input_json: string;
   requirement: Requirement | undefined;
   preferred_worker: string;
-  /** Subject of the caller; empty for anonymous. */
-  created_by: string;
+  /** Signed statement of who asks, as the cluster vouches for it; empty for nobody. */
+  caller: string;
   /** The schedule that fires it; empty for others. */
   schedule_id: string;
   /** Hash of what the caller sent under its Idempotency-Key. A repeat with another hash is refused. */
@@ -151,6 +151,8 @@ export interface Result {
     | { $case: "refusal"; value: Refusal }
     | undefined;
   log: LogEntry[];
+  /** Of a claim: the token under which the worker acts for the execution. */
+  execution_token?: string | undefined;
 }
 
 export interface Refusal {
@@ -857,7 +859,7 @@ function createBaseCreate(): Create {
     input_json: "",
     requirement: undefined,
     preferred_worker: "",
-    created_by: "",
+    caller: "",
     schedule_id: "",
     request_hash: "",
   };
@@ -886,8 +888,8 @@ export const Create: MessageFns<Create> = {
     if (message.preferred_worker !== "") {
       writer.uint32(58).string(message.preferred_worker);
     }
-    if (message.created_by !== "") {
-      writer.uint32(66).string(message.created_by);
+    if (message.caller !== "") {
+      writer.uint32(66).string(message.caller);
     }
     if (message.schedule_id !== "") {
       writer.uint32(74).string(message.schedule_id);
@@ -972,7 +974,7 @@ export const Create: MessageFns<Create> = {
               break;
             }
 
-            message.created_by = reader.string();
+            message.caller = reader.string();
             continue;
           }
           case 9: {
@@ -1665,7 +1667,7 @@ export const SubmitResponse: MessageFns<SubmitResponse> = {
 };
 
 function createBaseResult(): Result {
-  return { body: undefined, log: [] };
+  return { body: undefined, log: [], execution_token: undefined };
 }
 
 export const Result: MessageFns<Result> = {
@@ -1680,6 +1682,9 @@ export const Result: MessageFns<Result> = {
     }
     for (const v of message.log) {
       LogEntry.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.execution_token !== undefined) {
+      writer.uint32(34).string(message.execution_token);
     }
     return writer;
   },
@@ -1719,6 +1724,14 @@ export const Result: MessageFns<Result> = {
             }
 
             message.log.push(LogEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.execution_token = reader.string();
             continue;
           }
         }

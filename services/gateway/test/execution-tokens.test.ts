@@ -1,0 +1,241 @@
+import { createHmac } from 'node:crypto'
+import { ExecutionTokens } from '@windlass/runtime/execution-tokens'
+import { Fault } from '@windlass/runtime/faults'
+import { testCluster } from '@windlass/testkit/cluster'
+import { expect, test } from 'vitest'
+import { ID } from './check.ts'
+import { workflow, world } from './world.ts'
+
+const SECRET = 'a secret of the tests'
+const OTHER = ID.replace('0', '1')
+const tokens = new ExecutionTokens(SECRET, 60)
+const held = {
+  execution_id: ID,
+  worker_name: 'w1',
+  claim_generation: 7,
+  created_by: 'ada',
+  created_by_issuer: 'https://issuer',
+}
+const token = tokens.mint(held)
+const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
+
+const metadata = { task_names: ['pay', 'look', 'idle'], auth_exempt_tasks: ['idle'] }
+const RIGHTS = [
+  'workflow:default:child:run',
+  'workflow:default:parent:task:pay:execute',
+  'workflow:default:child:task:*:execute',
+  'workflow:*:*:read',
+]
+
+interface State {
+  state?: string
+  worker_session?: string
+  worker_name?: string
+  claim_generation?: number
+  isEnabled?: boolean
+  isKnown?: boolean
+  isOn?: boolean
+}
+
+/** An execution of `default/parent` that worker w1 holds, started by Ada, who may run `child` but not every task. */
+async function setup(given: State = {}) {
+  const { isEnabled = true, isKnown = true, isOn = true, ...changes } = given
+  const made = await world(
+    {
+      principals: {
+        async resolve({ subject, external_issuer }) {
+          if (!isKnown || subject !== 'ada' || external_issuer !== 'https://issuer')
+            throw new Fault('not_found', 'Principal not found')
+          const principal = {
+            ...{ id: ID, subject, external_issuer, type: 'user', roles: ['r'] },
+            ...{ display_name: undefined, enabled: isEnabled },
+          }
+          return { principal, permissions: RIGHTS }
+        },
+      },
+      catalog: {
+        async resolve({ namespace, name }) {
+          return workflow({ namespace, name, metadata_json: JSON.stringify(metadata) })
+        },
+      },
+    },
+    { SVC_SECURITY__AUTH__ENABLED: String(isOn) },
+  )
+  made.executions.rows.set(ID, {
+    log: [],
+    execution: {
+      execution_id: ID,
+      workflow_id: ID,
+      workflow_namespace: 'default',
+      workflow_name: 'parent',
+      workflow_version: 1,
+      state: 'RUNNING',
+      worker_name: 'w1',
+      worker_session: 's',
+      claim_generation: 7,
+      input_json: 'null',
+      last_seq: 0,
+      created_at: undefined,
+      updated_at: undefined,
+      ...changes,
+    },
+  })
+  const ask = async (path: string, text = token, body?: unknown, method = 'POST') => {
+    const json: Record<string, string> =
+      body === undefined ? {} : { 'content-type': 'application/json' }
+    const answer = await made.call(method, path, {
+      headers: { ...bearer(text), ...json },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, body: JSON.parse(await answer.text()) }
+  }
+  return { ...made, ask }
+}
+
+const QUESTION = `/executions/${ID}/authorize/pay`
+const NESTED = '/workflows/default/child/run/async'
+
+test('a nested run is run by who started the execution, with the rights of that principal', async () => {
+  const { ask, executions } = await setup()
+  expect((await ask(NESTED, token, 1)).status).toBe(200)
+  const { body } = executions.commands.at(-1) ?? {}
+  const caller = body?.$case === 'create' ? testCluster.believe(body.value.caller) : undefined
+  expect(caller).toEqual({ subject: 'ada', issuer: 'https://issuer' })
+  expect((await ask('/workflows/default/stranger/run/async')).body).toEqual({
+    detail: {
+      message: 'Authorization denied',
+      missing_permissions: [
+        'workflow:default:stranger:run',
+        'workflow:default:stranger:task:pay:execute',
+        'workflow:default:stranger:task:look:execute',
+      ],
+    },
+  })
+})
+
+const DENIED = {
+  authorized: false,
+  missing_permission: 'workflow:default:parent:task:look:execute',
+}
+
+test.each<[string, task: string, answer: object]>([
+  ['one that the starter may execute', 'pay', { status: 200, body: { authorized: true } }],
+  [
+    'one that the starter may not execute',
+    'look',
+    { status: 403, body: { detail: expect.objectContaining(DENIED) } },
+  ],
+  ['one that the workflow exempts', 'idle', { status: 200, body: { authorized: true } }],
+  ['one of the SDK', 'sleep', { status: 200, body: { authorized: true } }],
+  ['one that nobody knows', 'dig', { status: 403, body: expect.anything() }],
+])('the question about a task: %s', async (_, task, answer) => {
+  const { ask } = await setup()
+  expect(await ask(`/executions/${ID}/authorize/${task}`)).toEqual(answer)
+})
+
+test.each<[string, State, detail: string]>([
+  ['completed', { state: 'COMPLETED' }, 'Execution is not active (state: COMPLETED)'],
+  ['failed', { state: 'FAILED' }, 'Execution is not active (state: FAILED)'],
+  ['cancelled', { state: 'CANCELLED' }, 'Execution is not active (state: CANCELLED)'],
+  ['leased anew', { claim_generation: 8 }, 'stale-claim: the execution is no longer held'],
+  ['with another worker', { worker_name: 'w2' }, 'stale-claim: the execution is no longer held'],
+  ['paused', { state: 'PAUSED', worker_session: '' }, 'stale-claim: the execution is no longer'],
+  ['of somebody disabled', { isEnabled: false }, 'Principal is disabled'],
+  ['of somebody deleted', { isKnown: false }, 'Principal not found'],
+])('A5, N046: the token of an execution that is %s is worth nothing', async (_, state, detail) => {
+  const { ask, executions } = await setup(state)
+  for (const path of [QUESTION, NESTED])
+    expect(await ask(path)).toEqual({
+      status: 403,
+      body: { detail: expect.stringContaining(detail) },
+    })
+  expect(executions.commands).toEqual([])
+})
+
+test('N044: the token of an execution asks nothing about another', async () => {
+  const { ask } = await setup()
+  expect(await ask(`/executions/${OTHER}/authorize/pay`)).toEqual({
+    status: 403,
+    body: { detail: 'Execution token is not bound to this execution' },
+  })
+})
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const exp = Math.floor(Date.now() / 1_000) + 60
+const [, body = '', tag = ''] = token.split('.')
+const claims = JSON.parse(Buffer.from(body, 'base64url').toString())
+const header = encode({ alg: 'HS256', typ: 'JWT' })
+const signed = (secret: string, text: string) =>
+  `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
+
+test.each<[string, string]>([
+  ['with an empty secret', signed('', `${header}.${encode({ ...claims, exp })}`)],
+  ['with the bare secret', signed(SECRET, `${header}.${encode({ ...claims, exp })}`)],
+  ['with the algorithm none', `${encode({ alg: 'none' })}.${body}.`],
+  ['for another execution', `${header}.${encode({ ...claims, exec_id: OTHER })}.${tag}`],
+  ['for another principal', `${header}.${encode({ ...claims, sub: 'root' })}.${tag}`],
+  ['for another cluster', new ExecutionTokens('another', 60).mint(held)],
+  ['that has ended', new ExecutionTokens(SECRET, -1).mint(held)],
+  ['that is a service credential', testCluster.credential()],
+])('N048: a token %s is no token', async (_, forged) => {
+  const { ask } = await setup()
+  for (const path of [QUESTION, NESTED])
+    expect(await ask(path, forged)).toEqual({
+      status: 401,
+      body: { detail: 'Invalid or expired token' },
+    })
+})
+
+test.each<[string, string]>([
+  ['GET', '/admin/principals'],
+  ['GET', '/admin/secrets'],
+  ['POST', '/auth/test-token'],
+  ['GET', '/auth/permissions'],
+  ['GET', '/schedules'],
+  ['GET', '/workers'],
+  ['GET', '/workflows'],
+  ['GET', '/executions'],
+  ['GET', `/executions/${ID}`],
+  ['POST', '/admin/configs/batch'],
+  ['POST', '/workers/w1/pong'],
+  ['POST', `/workers/w1/claim/${ID}`],
+  ['POST', '/workers/w1/secrets/batch'],
+  ['POST', `/workflows/default/parent/resume/${ID}/async`],
+  ['GET', `/workflows/default/parent/cancel/${ID}`],
+  ['GET', '/approvals'],
+])('N047: an execution token is not taken at %s %s', async (method, path) => {
+  const { ask } = await setup()
+  const answer = await ask(path, token, undefined, method)
+  expect(answer).toEqual({
+    status: 403,
+    body: { detail: expect.stringContaining('Permission denied') },
+  })
+})
+
+test('N045: a caller who is no execution decides, and does not ask', async () => {
+  const key = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
+  const principal = {
+    ...{ id: ID, subject: 'bob', external_issuer: 'svc', type: 'service_account' },
+    ...{ display_name: undefined, enabled: true, roles: [] },
+  }
+  const { json, call } = await world(
+    {
+      keys: {
+        find: async () => ({
+          account: { principal, permissions: ['*'] },
+          expires_at: undefined,
+        }),
+      },
+    },
+    { SVC_SECURITY__AUTH__ENABLED: 'true' },
+  )
+  expect((await call('POST', QUESTION, { headers: bearer(key) })).status).toBe(403)
+  expect((await json('POST', QUESTION, { approved: true }, bearer(key))).status).toBe(404)
+})
+
+test('with authentication off tasks may run, but a token still asks about its own execution only', async () => {
+  const { ask } = await setup({ isOn: false })
+  expect(await ask(QUESTION)).toEqual({ status: 200, body: { authorized: true } })
+  expect((await ask(`/executions/${OTHER}/authorize/pay`)).status).toBe(403)
+  expect((await ask(NESTED)).status).toBe(200)
+})
