@@ -17,6 +17,7 @@ const asking = (permissions: string[] | undefined, isDeleted = false) =>
   ({
     params: { execution_id: 'x', task_call_id: 'pay_1', task_name: 'pay' },
     caller: { subject: 'me', permissions },
+    body: async () => ({ approved: true }),
     services: {
       executions: { get: async () => execution },
       approvals: { list: async () => ({ approvals: [approval], total: 1 }) },
