@@ -41,6 +41,7 @@ test.each([
   ['list[int]', { type: 'array', items: integer }],
   ['List[str]', { type: 'array', items: string }],
   ['Sequence[int]', { type: 'array', items: integer }],
+  ['list[int] | None', { anyOf: [{ type: 'array', items: integer }, nothing] }],
   ['set[int]', { type: 'array', items: integer, uniqueItems: true }],
   ['frozenset[str]', { type: 'array', items: string, uniqueItems: true }],
   ['tuple[int, str]', { type: 'array', prefixItems: [integer, string], minItems: 2, maxItems: 2 }],

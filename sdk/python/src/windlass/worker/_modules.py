@@ -107,5 +107,4 @@ def workflows_in(module: ModuleType) -> Iterator[Workflow[Any, Any]]:
             if isinstance(value, Workflow):
                 yield value
             elif isinstance(value, type) and value.__module__ == module.__name__:
-                if value not in owners:
-                    owners.append(value)
+                owners += [] if value in owners else [value]

@@ -1,6 +1,7 @@
 import type { Schema } from '../schema/known-types.ts'
 import { accepts } from './accepts.ts'
 import { boundProblem, textProblem } from './bounds.ts'
+import { isEndless } from './endless.ts'
 import {
   itemAt,
   listOf,
@@ -184,20 +185,6 @@ class Proof {
     const before = (was.propertyNames as Part | undefined) ?? { type: 'string' }
     return this.#compare(before, is.propertyNames as Part, [...loc, '*'])
   }
-}
-
-/** Whether an alternative leads back to itself without a list or object between: no value settles it. */
-function isEndless(root: Schema): boolean {
-  const done = new Set<Part>()
-  const visit = (part: Part, above: Part[]): boolean => {
-    const here = resolved(part, root)
-    if (typeof here !== 'object' || done.has(here)) return false
-    if (above.includes(here)) return true
-    const endless = listOf(here.anyOf).some((one) => visit(one, [...above, here]))
-    done.add(here)
-    return endless
-  }
-  return [root, ...Object.values(objectOf(root.$defs))].some((part) => visit(part, []))
 }
 
 const of = (loc: Loc, msg: string | undefined): Problem[] => (msg ? [{ loc, msg }] : [])

@@ -5,13 +5,30 @@ const COMPLETE = /_(statement|definition|clause)$|^(comment|block)$/
 
 /** Refuses a tree in which the parser met what is no Python, at the first such place. */
 export function checkTree(root: Node, source: string): void {
-  if (!root.hasError) return
+  if (!root.hasError) {
+    checkTries(root, source)
+    return
+  }
   const wrong = firstWrong(root)
   throw syntaxFault(
     source,
     wrong.startIndex,
     wrong.isMissing ? `expected '${wrong.type}'` : 'invalid syntax',
   )
+}
+
+const TRY = /\btry\b/
+const HANDLER = /^(except|except_group|finally)_clause$/
+
+/** The grammar lets a `try` stand alone, which Python does not. */
+function checkTries(root: Node, source: string): void {
+  if (!TRY.test(source)) return
+  const alone = root
+    .descendantsOfType('try_statement')
+    .find((statement) => !statement?.namedChildren.some((child) => HANDLER.test(child.type)))
+  if (alone) {
+    throw syntaxFault(source, alone.startIndex, "expected 'except' or 'finally' block")
+  }
 }
 
 /** An error node begins where its construct does; what is wrong is its first part that is not complete. */

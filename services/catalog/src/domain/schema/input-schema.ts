@@ -1,4 +1,5 @@
 import type { Node } from 'web-tree-sitter'
+import { isEndless } from '../compatibility/endless.ts'
 import type { Budget } from '../python/budget.ts'
 import { bare, type Expression, part } from '../python/expression.ts'
 import { AFTER_ALL, type Definition } from '../python/scope.ts'
@@ -35,6 +36,7 @@ export function inputSchemaOf(definition: Definition, reading: SchemaReading): I
   const [input] = subscript?.args ?? []
   if (!subscript || !input || !isSdk(subscript.base, 'ExecutionContext', sdkModules)) return nothing
   const { schema, notes } = new TypeReader(budget, parse).schemaOf(input)
+  if (isEndless(schema)) return { notes: [...notes, 'input: it is defined by itself alone'] }
   return Object.keys(schema).length > 0 ? { schema, notes } : { notes }
 }
 

@@ -31,22 +31,21 @@ const withoutComments = (node: Node | undefined): Node[] =>
 /** The alternatives of `A | B | C`, however many. */
 export function alternativesOf(expression: Expression): Expression[] {
   const found: Expression[] = []
-  let here = bare(expression)
-  // The tree leans to the left, so this meets the last alternative first.
-  while (isUnion(here.node)) {
-    const [left, right] = [
-      here.node.childForFieldName('left'),
-      here.node.childForFieldName('right'),
-    ]
-    if (right) found.push(bare(part(here, right)))
-    if (!left) break
-    here = bare(part(here, left))
+  const waiting = [bare(expression)]
+  for (let here = waiting.pop(); here; here = waiting.pop()) {
+    const whole = here
+    if (isUnion(whole.node)) {
+      const sides = withoutComments(whole.node).map((side) => bare(part(whole, side)))
+      waiting.push(...sides.reverse())
+    } else found.push(whole)
   }
-  return [...found, here].reverse()
+  return found
 }
 
+/** The grammar has a node of its own for a union that begins with a generic type: `list[int] | None`. */
 export const isUnion = (node: Node): boolean =>
-  node.type === 'binary_operator' && node.childForFieldName('operator')?.text === '|'
+  node.type === 'union_type' ||
+  (node.type === 'binary_operator' && node.childForFieldName('operator')?.text === '|')
 
 /** The class of the source that a type names: `Order`, `Order.Line`. */
 export function classOf(expression: Expression): Definition | undefined {

@@ -1,0 +1,3 @@
+import windlass as w
+@w.workflow()
+async def job(ctx): ...

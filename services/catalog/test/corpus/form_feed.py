@@ -1,0 +1,7 @@
+from windlass import ExecutionContext, task, workflow
+
+@workflow
+async def job(ctx):
+    pass
+    
+x = 1

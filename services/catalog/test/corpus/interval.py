@@ -1,0 +1,3 @@
+from windlass import interval, workflow
+@workflow.with_options(schedule=interval(minutes=1.5, hours=2, timezone="Asia/Tokyo"))
+async def job(ctx): ...

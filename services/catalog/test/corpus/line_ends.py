@@ -1,0 +1,5 @@
+from windlass import ExecutionContext, task, workflow
+@workflow
+async def job(ctx):
+    x = """a
+  b"""

@@ -1,0 +1,6 @@
+from windlass import ExecutionContext, task, workflow
+import functools
+@functools.cache
+@workflow
+@functools.wraps(print)
+async def job(ctx): ...

@@ -1,0 +1,10 @@
+from __future__ import annotations
+from windlass import ExecutionContext, workflow
+from pydantic import BaseModel, Field
+NAME = make()
+class M(BaseModel):
+    a: int = Field(alias=NAME)
+    b: int
+
+@workflow
+async def job(ctx: ExecutionContext[M]): ...

@@ -1,0 +1,4 @@
+from windlass import ExecutionContext, task, workflow
+@workflow
+async def job(ctx):
+return 1

@@ -1,0 +1,3 @@
+from windlass import interval, workflow
+@workflow.with_options(schedule=interval(seconds=0))
+async def job(ctx): ...

@@ -1,0 +1,3 @@
+from windlass import ResourceRequest, workflow
+@workflow.with_options(requests=ResourceRequest(memory="lots"))
+async def job(ctx): ...

@@ -1,0 +1,3 @@
+from windlass import ExecutionContext, task, workflow
+@workflow.with_options(namespace="No Such")
+async def job(ctx): ...

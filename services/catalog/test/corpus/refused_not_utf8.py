@@ -1,0 +1,3 @@
+from windlass import ExecutionContext, task, workflow
+@workflow
+async def job(ctx): ...  # ÿþ

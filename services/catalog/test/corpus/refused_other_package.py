@@ -1,0 +1,3 @@
+from prefect import workflow
+@workflow
+async def job(ctx): ...

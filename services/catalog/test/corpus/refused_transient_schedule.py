@@ -1,0 +1,3 @@
+from windlass import cron, workflow
+@workflow.with_options(durability="transient", schedule=cron("@daily"))
+async def job(ctx): ...

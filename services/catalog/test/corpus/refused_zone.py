@@ -1,0 +1,3 @@
+from windlass import cron, workflow
+@workflow.with_options(schedule=cron("@daily", timezone="Mars/X"))
+async def job(ctx): ...

@@ -1,0 +1,3 @@
+from windlass import *
+@workflow
+async def job(ctx): await sleep(1)

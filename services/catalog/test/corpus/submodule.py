@@ -1,0 +1,3 @@
+import flux.workflow
+@flux.workflow.workflow
+async def job(ctx): ...
