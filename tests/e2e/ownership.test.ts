@@ -1,3 +1,4 @@
+import { call } from '@windlass/testkit/http'
 import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
 import { expect, test } from 'vitest'
 import { arena, ok, sharedSystem, stale, TWO_OF_EACH } from './arena.ts'
@@ -22,6 +23,7 @@ const writes = (worker: ScriptedWorker, id: string, generation?: number) => {
       }),
     secrets: () => worker.post('secrets/batch', { headers, body: secrets }),
     approval: () => worker.post(`approvals/${id}`, { headers, body: task }),
+    'look at an approval': () => worker.get(`approvals/${id}/call_1`, headers),
     checkpoint: () => worker.checkpoint(id, { state: 'RUNNING', events: [event], generation }),
     end: () => worker.complete(id, generation, '"stolen"'),
     release: () => worker.release(id, generation),
@@ -152,4 +154,32 @@ test('C5: a worker acts only on what it claimed, and path and body name the same
   expect(crossed.status).toBe(422)
   expect(crossed.json.detail[0].loc).toEqual(['body', 'execution_id'])
   await Promise.all(held.map(async (of) => ok(await of.holder.complete(of.id, of.generation))))
+})
+
+test('N078: what cannot be claimed any more, or is not there, is refused as what it is', async () => {
+  const a = await arena(system(), 1)
+  const [worker] = a.workers as [ScriptedWorker]
+  const done = await a.run()
+  ok(await worker.complete(done, await worker.take(done)))
+  const cancelled = await a.run()
+  await worker.next('execution_scheduled', cancelled)
+  ok(await a.cancel(cancelled))
+  const paused = await a.run()
+  ok(await worker.pause(paused, await worker.take(paused)))
+  for (const id of [done, cancelled, paused]) {
+    const known = await a.read(id)
+    const { status, json } = await worker.claim(id)
+    expect([status, json.detail]).toEqual([
+      409,
+      `Cannot claim execution ${id}: current state is ${known.state}`,
+    ])
+    expect(await a.read(id)).toEqual(known)
+  }
+  const nothing = await worker.claim('0'.repeat(32))
+  expect(nothing.status).toBe(404)
+  for (const name of [`${worker.name}x`, worker.name.toUpperCase()]) {
+    const path = `${a.one}/workers/${name}/claim/${done}`
+    const headers = { authorization: `Bearer ${worker.token}` }
+    expect((await call('POST', path, { headers })).status).toBe(403)
+  }
 })

@@ -143,6 +143,11 @@ export class ScriptedWorker {
     return call('POST', `${url}/workers/${this.name}/${route}`, { ...sent, headers })
   }
 
+  get(route: string, headers: Record<string, string> = {}): Promise<Answer> {
+    const path = `${this.#options.url}/workers/${this.name}/${route}`
+    return call('GET', path, { headers: { ...this.#as(), ...headers } })
+  }
+
   claim(execution_id: string, way?: Way): Promise<Answer> {
     return this.post(`claim/${execution_id}`, {}, way)
   }

@@ -39,6 +39,7 @@ export async function alone(db: Db, change: Change, limits: Limits): Promise<Flu
   if (row?.gated) return undefined
   const scene: Scene = {
     rows: new Map(row ? [[execution_id, row]] : []),
+    earlier: new Map(),
     created: new Set(),
     known: new Set(
       row?.known_types.map((type, i) => keyOf(execution_id, { type, event_id: row.known_ids[i] })),

@@ -55,7 +55,11 @@ function create(
   draughts: Map<string, Draught>,
   { row }: Extract<Command, { kind: 'create' }>,
 ): Result {
-  const made = draughts.get(row.execution_id)?.after ?? scene.rows.get(row.execution_id)
+  const { execution_id } = row
+  const made =
+    draughts.get(execution_id)?.after ??
+    scene.rows.get(execution_id) ??
+    scene.earlier.get(execution_id)
   if (!made) throw new Error('a created row is missing')
   const same =
     made.workflow_name === row.workflow_name &&

@@ -11,6 +11,8 @@ import * as sweep from './store/sweep.ts'
 /** Everything that a flush has to know before it decides, read under the locks it holds to its end. */
 export interface Scene {
   rows: Map<string, Execution>
+  /** What repeated creations find. Not locked, so nothing but an answer is made of it. */
+  earlier: Map<string, Execution>
   /** New rows of this flush that no command has been answered with yet. */
   created: Set<string>
   /** Keys of events that the logs have already. */
@@ -54,6 +56,7 @@ export async function gather(tx: Tx, changes: readonly Change[]): Promise<Scene>
   return {
     rows: new Map(all.map((row) => [row.execution_id, row])),
     approvals: await approvalsOf(tx, all),
+    earlier: new Map(made.earlier.map((row) => [row.execution_id, row])),
     created: made.created,
     known: new Set(known.map((key) => keyOf(key.execution_id, key))),
     due: new Set(expired.map(({ execution_id }) => execution_id)),
@@ -92,16 +95,19 @@ function knownEvents(tx: Tx, changes: readonly Change[]): Promise<log.Key[]> | l
   return keys.length > 0 ? log.known(tx, keys) : []
 }
 
-/** Rows of equal ids are locked in one order by every flush, inserts included. */
+/**
+ * Rows are inserted in the order of their ids by every flush. Those that are there already are only
+ * read: a flush that waited for their locks, behind those it has, could wait for one that waits for it.
+ */
 async function insertNew(tx: Tx, creates: { execution_id: string; command: Of<'create'> }[]) {
-  if (creates.length === 0) return { rows: [], created: new Set<string>() }
+  if (creates.length === 0) return { rows: [], earlier: [], created: new Set<string>() }
   const unique = new Map(creates.map(({ execution_id, command }) => [execution_id, command.row]))
   const rows = [...unique.values()].sort((a, b) => (a.execution_id < b.execution_id ? -1 : 1))
   const created = await executions.insert(tx, rows)
   const earlier = rows.filter(({ execution_id }) => !created.has(execution_id))
-  const found = earlier.length > 0 ? await executions.lock(tx, idsOf(earlier)) : []
   return {
-    rows: [...rows.filter((row) => created.has(row.execution_id)).map(freshRow), ...found],
+    rows: rows.filter((row) => created.has(row.execution_id)).map(freshRow),
+    earlier: earlier.length > 0 ? await executions.look(tx, idsOf(earlier)) : [],
     created,
   }
 }

@@ -161,3 +161,19 @@ test('a command that comes in one flush with the creation is not lost', async ()
     expect(entries.map(({ type }) => type)).toEqual(['WORKFLOW_CANCELLING', 'WORKFLOW_CANCELLED'])
   }
 })
+
+test('repeated creations that meet leases and deadlines in two replicas lock nobody out', async () => {
+  const { client } = await setup({ replicas: 2, env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '0.05' } })
+  const made = Array.from({ length: 60 }, () => create())
+  await client.submit({ commands: made })
+  const workers = Array.from({ length: 4 }, () => worker(client))
+  const shuffled = () => [...made].sort(() => Math.random() - 0.5)
+  for (let round = 0; round < 60; round++) {
+    const answers = await Promise.all([
+      ...Array.from({ length: 8 }, () => client.submit({ commands: shuffled() })),
+      ...workers.map((w) => w.lease({ limit: 30 }).then(() => ({ results: [] }))),
+    ])
+    for (const { results } of answers)
+      for (const { body } of results) expect(body?.$case, JSON.stringify(body)).toBe('execution')
+  }
+})

@@ -27,3 +27,24 @@ test('after the end the very same report is fine, and another one is stale', asy
   await expect(w.report(execution_id, 'FAILED', { generation: 2 })).rejects.toMatchObject(stale)
   expect(await get(client, execution_id)).toMatchObject({ output_json: '1.0' })
 })
+
+test('C4: without a generation only the session that has the work may write', async () => {
+  const { client } = await setup()
+  const { execution_id } = await run(client)
+  const w = worker(client)
+  await w.lease()
+  await w.claim(execution_id)
+  const stale = { kind: 'conflict', message: expect.stringContaining('stale-claim') }
+  const of = (session: string) => worker(client, w.worker_name, session)
+  for (const write of [
+    of('an older one').report(execution_id, 'RUNNING'),
+    of('an older one').release(execution_id),
+    of('an older one').verify(execution_id),
+    of('an older one').report(execution_id, 'CANCELLED'),
+  ])
+    await expect(write).rejects.toMatchObject(stale)
+  expect(await get(client, execution_id)).toMatchObject({ state: 'CLAIMED', claim_generation: 1 })
+  await w.report(execution_id, 'RUNNING')
+  // Of a caller that cannot be told apart the newest session is meant.
+  await of('').report(execution_id, 'RUNNING', { events: [event('WORKFLOW_STARTED')] })
+})

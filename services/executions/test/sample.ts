@@ -2,7 +2,7 @@ import type { Circumstances } from '../src/command.ts'
 import type { Execution } from '../src/domain/execution.ts'
 import { isFinal, type State } from '../src/domain/states.ts'
 
-export const limits = { claimMs: 10_000, cancelMs: 60_000, maxAttempts: 5 }
+const limits = { claimMs: 10_000, cancelMs: 60_000, maxAttempts: 5 }
 
 /** An execution that was just created. */
 export const queued: Execution = {

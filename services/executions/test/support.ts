@@ -91,8 +91,11 @@ export const event = (type: string, fields: Partial<NewEvent> = {}): NewEvent =>
 })
 
 /** A worker of the test's own: leases, claims and reports over the service's rpcs. */
-export function worker(client: Client, worker_name = `w-${randomBytes(4).toString('hex')}`) {
-  const session_id = `session of ${worker_name}`
+export function worker(
+  client: Client,
+  worker_name = `w-${randomBytes(4).toString('hex')}`,
+  session_id = `session of ${worker_name}`,
+) {
   const writer = (claim_generation?: number): Writer => ({
     worker_name,
     session_id,

@@ -10,7 +10,7 @@ import type { Handlers } from '@windlass/runtime/rpc'
 import { ID } from './check.ts'
 import { world } from './world.ts'
 
-export const AT = new Date('2026-01-02T03:04:05Z')
+const AT = new Date('2026-01-02T03:04:05Z')
 export const LATER = new Date('2026-01-02T03:05:00Z')
 
 export const approval = (changes: Partial<Approval> = {}): Approval => ({

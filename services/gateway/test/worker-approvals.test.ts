@@ -1,7 +1,7 @@
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { ID } from './check.ts'
-import { AT, approval, atDesk, LATER } from './desk.ts'
+import { approval, atDesk, LATER } from './desk.ts'
 import { world } from './world.ts'
 
 test('a worker asks under its session and claim, and looks what became of it', async () => {
@@ -44,6 +44,8 @@ test('a worker asks under its session and claim, and looks what became of it', a
 
 test('another worker learns nothing of it, and its question is refused as stale', async () => {
   const stale = 'stale-claim: it has another owner'
+  const value = { kind: 'conflict', message: stale, details_json: '' }
+  const refusal = { $case: 'refusal' as const, value }
   const { call, json } = await world({
     approvals: {
       request: async () => {
@@ -51,7 +53,7 @@ test('another worker learns nothing of it, and its question is refused as stale'
       },
     },
     executions: {
-      get: async () => ({ executions: [{ ...EXECUTION, worker_name: 'w2' }] }),
+      submit: async () => ({ results: [{ body: refusal, log: [] }] }),
     },
   })
   const question = { task_call_id: 'pay_1', task_name: 'pay' }
@@ -63,19 +65,3 @@ test('another worker learns nothing of it, and its question is refused as stale'
     expect(await response.json()).toEqual({ detail: stale })
   }
 })
-
-const EXECUTION = {
-  execution_id: ID,
-  workflow_id: '1'.repeat(32),
-  workflow_namespace: 'default',
-  workflow_name: 'hello',
-  workflow_version: 1,
-  state: 'RUNNING',
-  worker_name: 'w1',
-  claim_generation: 1,
-  input_json: 'null',
-  last_seq: 1,
-  created_at: AT,
-  updated_at: AT,
-  worker_session: '',
-}

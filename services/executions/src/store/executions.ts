@@ -17,6 +17,12 @@ export const lockFree = (tx: Tx, ids: readonly string[]) =>
      where execution_id = any(${ids}::uuid[])
      order by execution_id for update skip locked`)
 
+/** Rows as they are, without a lock: for answers only. */
+export const look = (db: Queries, ids: readonly string[]) =>
+  db.rows<Execution>(
+    sql`select ${forChange} from executions where execution_id = any(${ids}::uuid[])`,
+  )
+
 export const getMany = (db: Queries, ids: readonly string[]) =>
   db.rows<Execution>(sql`select ${whole} from executions where execution_id = any(${ids}::uuid[])`)
 

@@ -1,4 +1,3 @@
-import { conflict } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { findApproval } from '../approvals.ts'
 import { persistently } from '../batches.ts'
@@ -47,10 +46,12 @@ export const readApproval = route(
     summary: 'Look how a call was decided',
     access: 'own worker',
     returns: z.object({ approval: Answer.nullable() }),
-    async handle({ params: { execution_id, task_call_id }, found, services }) {
-      const { worker_name } = await services.executions.get(execution_id)
-      if (worker_name !== '' && worker_name !== found.worker_name)
-        throw conflict('stale-claim: it has another owner')
+    async handle({ params: { execution_id, task_call_id }, found, services, x }) {
+      await services.executions.submit({
+        execution_id,
+        with_log: false,
+        body: { $case: 'verify', value: { writer: writerOf(found, x) } },
+      })
       const row = await findApproval(services, { execution_id, task_call_id })
       if (!row) return { approval: null }
       return {
