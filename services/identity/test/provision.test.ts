@@ -38,3 +38,44 @@ test('a newcomer is made once, with the roles of newcomers', async () => {
   const kept = await db.maybe<{ metadata: string }>(sql`select metadata from principals`)
   expect(kept?.metadata).toBe('{"azp":"app"}')
 })
+
+test('N021: of fifty first requests at once one makes the principal, and all are let in', async () => {
+  const { db, principals } = await setup()
+  const principal = { subject: 'eve', external_issuer: 'https://idp/' }
+  const ask = { principal, display_name: 'Eve', roles: ['viewer'], metadata_json: '{}' }
+  const answers = await Promise.all(Array.from({ length: 50 }, () => principals.provision(ask)))
+  expect(new Set(answers.map((answer) => answer.principal?.id)).size).toBe(1)
+  expect(answers.every(({ permissions }) => permissions.includes('workflow:*:*:read'))).toBe(true)
+  expect(await db.rows(sql`select id from principals`)).toHaveLength(1)
+})
+
+test('N061: the last administrator does not lock itself out, but may when there is another', async () => {
+  const { principals } = await setup()
+  const make = async (subject: string) => {
+    const made = { subject, external_issuer: 'svc' }
+    await principals.create({
+      ...made,
+      type: 'user',
+      display_name: undefined,
+      roles: ['admin'],
+      created_by: '',
+    })
+    return made
+  }
+  const ann = await make('ann')
+  const by = { subject: 'ann', issuer: 'svc', key_prefix: '', request_id: '' }
+  const turns = [
+    () => principals.update({ principal: ann, enabled: false, by }),
+    () => principals.delete({ principal: ann, force: true, by }),
+    () => principals.revokeRole({ principal: ann, role: 'admin', granted_by: 'ann', by }),
+  ]
+  for (const turn of turns) await expect(turn()).rejects.toMatchObject({ kind: 'conflict' })
+  expect(await principals.resolve(ann)).toMatchObject({
+    principal: { enabled: true, roles: ['admin'] },
+  })
+  await principals.revokeRole({ principal: ann, role: 'viewer', granted_by: 'ann', by })
+  await make('bob')
+  await principals.delete({ principal: ann, force: true, by })
+  const bob = { subject: 'bob', external_issuer: 'svc' }
+  await principals.update({ principal: bob, enabled: false, by: { ...by, subject: 'carol' } })
+})

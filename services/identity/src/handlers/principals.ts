@@ -1,3 +1,4 @@
+import type { Origin } from '@windlass/proto/windlass/identity/v1/audit'
 import type {
   Account,
   CreatePrincipalRequest,
@@ -9,7 +10,7 @@ import type {
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { objects } from '@windlass/runtime/audit'
 import type { Db, Queries, Tx } from '@windlass/runtime/db'
-import { conflict, invalid, notFound } from '@windlass/runtime/faults'
+import { conflict, Fault, invalid, notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import type { Redis } from '@windlass/runtime/redis'
 import type { Handlers } from '@windlass/runtime/rpc'
@@ -39,9 +40,11 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
 
   update: ({ principal: ref, display_name, enabled, by }) =>
     changingRights(db, redis, async (tx) => {
-      const { id } = await locked(tx, ref)
+      const { id, ...principal } = await locked(tx, ref)
       const shown = display_name && textIn('display_name', display_name)
-      await principals.update(tx, id, { display_name: shown, enabled })
+      await keepingAnAdmin(tx, { id, ...principal, by }, () =>
+        principals.update(tx, id, { display_name: shown, enabled }),
+      )
       const changed = await found(tx, ref)
       const detail = { display_name: shown, enabled }
       await record(tx, by, { action: 'principal.update', object: named(changed), detail })
@@ -56,7 +59,7 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
         throw conflict(
           `Principal '${ref?.subject}' has ${held.length} API keys. Delete it with force=true.`,
         )
-      await principals.remove(tx, id)
+      await keepingAnAdmin(tx, { id, ...principal, by }, () => principals.remove(tx, id))
       const detail = { force, keys: held.map(({ name }) => name) }
       await record(tx, by, { action: 'principal.delete', object: named(principal), detail })
       return {}
@@ -78,11 +81,28 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
   revokeRole: (request) =>
     changingRights(db, redis, async (tx) => {
       const { id, ...principal } = await locked(tx, request.principal)
-      await principals.revoke(tx, id, request.role)
+      await keepingAnAdmin(tx, { id, ...principal, by: request.by }, () =>
+        principals.revoke(tx, id, request.role),
+      )
       await recordRole(tx, 'principal.revoke_role', principal, request)
       return request
     }),
 })
+
+interface Touched extends PrincipalRef {
+  id: string
+  by: Origin | undefined
+}
+
+/** Nobody locks everybody out by turning on themselves. */
+async function keepingAnAdmin(tx: Tx, touched: Touched, change: () => Promise<unknown>) {
+  const { id, by, subject, external_issuer } = touched
+  const isItself = by?.subject === subject && by.issuer === external_issuer
+  const isLast = isItself && (await principals.isLastAdmin(tx, id))
+  await change()
+  if (isLast && !(await principals.isLastAdmin(tx, id)))
+    throw conflict('The last administrator cannot give up being one')
+}
 
 const recordRole = (
   tx: Tx,
@@ -98,7 +118,9 @@ async function provision(
   if (!ref) throw invalid('principal is required')
   if (!(await principals.find(tx, normal(ref)))) {
     const made = { ...ref, type: 'user', display_name, roles, created_by: ref.external_issuer }
-    const { id, ...principal } = await create(tx, made)
+    const newcomer = await create(tx, made).catch(unlessTaken)
+    if (!newcomer) return accountOf(tx, ref)
+    const { id, ...principal } = newcomer
     await principals.setMetadata(tx, id, metadata_json)
     const { subject, external_issuer: issuer } = principal
     const itself = { subject, issuer, key_prefix: '', request_id: '' }
@@ -106,6 +128,12 @@ async function provision(
     await record(tx, itself, { action: 'principal.create', object: named(principal), detail })
   }
   return accountOf(tx, ref)
+}
+
+/** Of several first requests one makes the principal, and the others find it. */
+function unlessTaken(error: unknown): undefined {
+  if (error instanceof Fault && error.kind === 'conflict') return undefined
+  throw error
 }
 
 /** As the audit log names it. */

@@ -86,3 +86,13 @@ export async function holders(db: Queries, role: string): Promise<RoleHolder[]> 
      order by p.subject, p.external_issuer`)
   return rows.map(({ other_permissions, ...principal }) => ({ principal, other_permissions }))
 }
+
+/** Whether it may do everything, and nobody else who is enabled may. */
+export async function isLastAdmin(tx: Tx, id: string): Promise<boolean> {
+  const admins = await tx.rows<{ id: string }>(sql`
+    select distinct p.id from principals p
+      join principal_roles h on h.principal_id = p.id
+      join roles r on r.name = h.role_name
+     where p.enabled and '*' = any(r.permissions) limit 2`)
+  return admins.length === 1 && admins[0]?.id === id
+}
