@@ -154,7 +154,9 @@ async function layOut(
         addresses(service),
       ]),
     ),
-    SVC_SERVICES__DISPATCHER_STREAMS: streams.map((port) => `http://127.0.0.1:${port}`).join(','),
+    SVC_SERVICES__DISPATCHER_STREAMS: streams
+      .map((port) => `${env.SVC_RPC__TLS_CERT ? 'https' : 'http'}://127.0.0.1:${port}`)
+      .join(','),
     SVC_MCP__SERVER_URL: `http://${addresses('gateway').split(',')[0]}`,
     ...env,
   }

@@ -52,6 +52,7 @@ test('a registration answers the record and the session token', async () => {
     metrics: {},
     last_seen_at: null,
     session_token: 'token of w1 in s1',
+    task_authorization: false,
   })
   expect(registered[0]).toMatchObject({ instance: '', proven_session_id: '' })
 })

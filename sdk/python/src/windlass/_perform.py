@@ -18,7 +18,7 @@ from windlass._options import TaskMetadata, TaskOptions
 from windlass._replay import Failed
 from windlass._run import Run, Scope
 from windlass.domain.events import ExecutionEventType as E
-from windlass.errors import ApprovalRejected, ExecutionError, described
+from windlass.errors import ApprovalRejected, ExecutionError, TaskAuthorizationError, described
 from windlass.output_storage import InlineOutputStorage, reference_of
 
 
@@ -48,6 +48,8 @@ class Performance:
 
     async def _afresh(self) -> Any:
         try:
+            if not self.options.auth_exempt:
+                await self.run.services.authorize(self.task_name)
             await passed(self.options, self.run, self.call, self.task_name, 0)
             await self.run.room()
             self._tell(E.TASK_STARTED, finite(self.call.arguments))
@@ -55,7 +57,7 @@ class Performance:
                 self.options, self.run, self.call, self._attempt, self._kept
             )
             self._tell(E.TASK_COMPLETED, form)
-        except ApprovalRejected as error:
+        except (ApprovalRejected, TaskAuthorizationError) as error:
             raise await self._failed(error) from error
         except Exception as error:
             return await self._recovered(error)

@@ -52,6 +52,9 @@ class Services(Protocol):
     async def configs(self, names: Sequence[str]) -> dict[str, Any]:
         """The values of configs."""
 
+    async def authorize(self, task_name: str) -> None:
+        """Returns if the task may run. Raises TaskAuthorizationError if it may not."""
+
     async def request_approval(self, call_id: str, task_name: str) -> str:
         """Asks for approval: `created`, `exists`, `granted` or `cancelled`."""
 

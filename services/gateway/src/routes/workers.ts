@@ -76,7 +76,7 @@ export const registerWorker = route('post', '/workers/register', {
   summary: 'Register a worker; answers its session token',
   access: 'bootstrap',
   body: json(Registration),
-  returns: WorkerView.extend({ session_token: z.string() }),
+  returns: WorkerView.extend({ session_token: z.string(), task_authorization: z.boolean() }),
   audited: {
     action: 'worker.register',
     object: ({ body }) => objects.worker(body?.name),
@@ -95,7 +95,8 @@ export const registerWorker = route('post', '/workers/register', {
       session_id,
       by: originOf(x, caller),
     })
-    return { ...viewOf(worker), session_token: token }
+    const task_authorization = services.settings.security.auth.enabled
+    return { ...viewOf(worker), session_token: token, task_authorization }
   },
 })
 

@@ -30,6 +30,10 @@ class Refused(Exception):
 class Api(Protocol):
     """Every method raises Unavailable or Refused."""
 
+    @property
+    def authorizes_tasks(self) -> bool:
+        """Whether the server wants to be asked before a task runs."""
+
     async def claim(self, execution_id: str) -> Claim:
         """Makes an execution this worker's. Repeating it gives the same claim."""
 
@@ -50,6 +54,9 @@ class Api(Protocol):
 
     async def configs(self, names: Sequence[str]) -> dict[str, Any]:
         """Fetches configs."""
+
+    async def authorize(self, execution_id: str, task_name: str, token: str) -> None:
+        """Asks whether a task may run, in the name of the execution."""
 
     async def request_approval(self, execution_id: str, call_id: str, task_name: str) -> str:
         """Asks for an approval."""

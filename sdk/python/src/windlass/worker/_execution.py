@@ -41,7 +41,11 @@ class Execution:
         self._progress = Progress(loop, host.api, self.execution_id, claim.generation)
         self._outbox = Outbox(loop, host.users.loop)
         services = RunServices(
-            loop, host.api, self._progress, self.execution_id, assignment.exec_token
+            loop,
+            host.api,
+            self._progress,
+            self.execution_id,
+            claim.exec_token or assignment.exec_token,
         )
         self._pass = Pass(host, assignment, claim, self._outbox, services)
         self._is_lost = False

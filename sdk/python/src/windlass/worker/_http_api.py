@@ -21,6 +21,9 @@ OUR_GENERATION = "X-Svc-Claim-Generation"
 # The name that servers of the reference release know.
 OLD_GENERATION = "X-Flux-Claim-Generation"
 
+# The claim renews the token that came with the dispatch.
+EXECUTION_TOKEN = "X-Svc-Execution-Token"
+
 # How long one request waits for another workflow; then it asks again.
 CALL_WAIT_S = 20.0
 
@@ -37,6 +40,10 @@ class HttpApi:
         self._settings = settings
         self._registration = registration
         self._path = registration.path
+
+    @property
+    def authorizes_tasks(self) -> bool:
+        return self._registration.authorizes_tasks
 
     async def claim(self, execution_id: str) -> Claim:
         answer = await self._post(f"/claim/{execution_id}")
@@ -67,6 +74,15 @@ class HttpApi:
         url = f"{self._settings.server_url}/admin/configs/batch"
         answer = await self._sent("POST", url, encode(list(names)).encode())
         return cast("dict[str, Any]", loads(answer.body))
+
+    async def authorize(self, execution_id: str, task_name: str, token: str) -> None:
+        path = f"/executions/{execution_id}/authorize/{quote(task_name, safe='')}"
+        url = f"{self._settings.server_url}{path}"
+        headers = {"Authorization": f"Bearer {token}"}
+        timeout_s = self._settings.request_timeout_s
+        answer = await send(self._http, "POST", url, headers, None, timeout_s)
+        if answer.status >= 400:
+            raise answer.refusal
 
     async def request_approval(self, execution_id: str, call_id: str, task_name: str) -> str:
         body = encode({"task_call_id": call_id, "task_name": task_name}).encode()
@@ -152,6 +168,7 @@ def _claim(answer: Answer) -> Claim:
         input_text=None if E.WORKFLOW_STARTED in types else sliced(text, "input"),
         resume_text=_resume_text(text, types),
         generation=headers.get(OUR_GENERATION) or headers.get(OLD_GENERATION),
+        exec_token=headers.get(EXECUTION_TOKEN),
     )
 
 

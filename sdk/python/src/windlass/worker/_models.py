@@ -54,6 +54,7 @@ class Claim:
     input_text: str | None
     resume_text: str | None
     generation: str | None
+    exec_token: str | None = None
 
 
 Message = Ping | Assignment | Cancellation

@@ -36,6 +36,7 @@ class Registration:
         # runs goes on.
         self._instance = uuid4().hex
         self.token = ""
+        self.authorizes_tasks = False
         self.path = f"/workers/{quote(settings.name, safe='')}"
 
     async def open(self) -> None:
@@ -56,7 +57,9 @@ class Registration:
             try:
                 answer = await self._ask(body)
                 if answer.status < 400:
-                    self.token = json.loads(answer.body)["session_token"]
+                    session = json.loads(answer.body)
+                    self.token = session["session_token"]
+                    self.authorizes_tasks = bool(session.get("task_authorization"))
                     return
                 if final and answer.status not in _WAITING:
                     raise answer.refusal

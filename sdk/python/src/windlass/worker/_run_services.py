@@ -9,7 +9,12 @@ from urllib.parse import quote
 
 from windlass._json import encode
 from windlass._services import Approval, Target
-from windlass.errors import ExecutionError, RecordedError, WorkflowNotFoundError
+from windlass.errors import (
+    ExecutionError,
+    RecordedError,
+    TaskAuthorizationError,
+    WorkflowNotFoundError,
+)
 from windlass.worker._api import Api, Refused, Unavailable
 from windlass.worker._backoff import backoff
 from windlass.worker._http import detail_of
@@ -49,6 +54,17 @@ class RunServices:
         """From the operators' route, which workers may read."""
         return await self._asked(lambda: self._api.configs(names))
 
+    async def authorize(self, task_name: str) -> None:
+        """Asks in the name of who started the execution, where the server wants to be asked."""
+        if not self._api.authorizes_tasks:
+            return
+        try:
+            await self._in_its_name(
+                lambda token: self._api.authorize(self._execution_id, task_name, token or "")
+            )
+        except ExecutionError as error:
+            raise TaskAuthorizationError(message=str(error)) from error
+
     async def request_approval(self, call_id: str, task_name: str) -> str:
         """Asks."""
         return await self._asked(
@@ -63,10 +79,9 @@ class RunServices:
         """Starts the workflow, and asks for its end until it has come."""
         body = encode(input).encode()
         name = f"{quote(target.namespace, safe='')}/{quote(target.name, safe='')}"
-        token = self._exec_token
         while True:
-            summary = await self._asked(
-                lambda: self._api.run_workflow(name, body, key=key, wait=wait, token=token),
+            summary = await self._in_its_name(
+                lambda token: self._api.run_workflow(name, body, key=key, wait=wait, token=token),
                 missing=WorkflowNotFoundError(f"there is no workflow '{name}'"),
             )
             match summary["state"] if wait else None:
@@ -85,6 +100,23 @@ class RunServices:
     def progress(self, call_id: str, task_name: str, value: Any) -> None:
         """Hands it over."""
         self._progress.tell(call_id, task_name, value)
+
+    async def _in_its_name(
+        self, ask: Callable[[str | None], Awaitable[T]], missing: Exception | None = None
+    ) -> T:
+        """Asks with the token of the execution, and with a new one where that has ended."""
+
+        async def once_renewed() -> T:
+            try:
+                return await ask(self._exec_token)
+            except Refused as refused:
+                if refused.status != 401 or self._exec_token is None:
+                    raise
+            claim = await self._api.claim(self._execution_id)
+            self._exec_token = claim.exec_token or self._exec_token
+            return await ask(self._exec_token)
+
+        return await self._asked(once_renewed, missing)
 
     async def _asked(self, ask: Callable[[], Awaitable[T]], missing: Exception | None = None) -> T:
         return await asyncio.wrap_future(
