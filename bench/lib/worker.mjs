@@ -3,33 +3,40 @@ import os from 'node:os'
 
 const GENERATION = 'x-svc-claim-generation'
 
+/** Registers a worker; answers how to call its routes, and how to open its stream with a listener for each event. */
+export async function registered(client, { name, bootstrap, lanes, labels = {} }) {
+  const answer = await client.request('POST', '/workers/register', {
+    body: JSON.stringify(record(name, lanes, labels)),
+    headers: { authorization: `Bearer ${bootstrap}` },
+  })
+  if (answer.status !== 200) throw new Error(`register: ${answer.status} ${answer.text}`)
+  const authorization = `Bearer ${JSON.parse(answer.text).session_token}`
+  const path = `/workers/${name}`
+  return {
+    post: (route, body, headers = {}) =>
+      client.request('POST', `${path}/${route}`, { body, headers: { authorization, ...headers } }),
+    connect: (hear) =>
+      client.stream('GET', `${path}/connect`, {
+        headers: { authorization },
+        onFrame: (event, data) => hear[event]?.(data),
+      }),
+  }
+}
+
 /**
  * A worker of the real protocol that runs nothing: it claims, reports one task, reports the end. So
  * a benchmark measures the server, not Python. `lanes` executions at once.
  */
-export async function scriptedWorker(client, { name, bootstrap, lanes, labels = {} }) {
-  const registered = await client.request('POST', '/workers/register', {
-    body: JSON.stringify(record(name, lanes, labels)),
-    headers: { authorization: `Bearer ${bootstrap}` },
-  })
-  if (registered.status !== 200)
-    throw new Error(`register: ${registered.status} ${registered.text}`)
-  const authorization = `Bearer ${JSON.parse(registered.text).session_token}`
-  const path = `/workers/${name}`
-  const post = (route, body, headers = {}) =>
-    client.request('POST', `${path}/${route}`, { body, headers: { authorization, ...headers } })
-
+export async function scriptedWorker(client, options) {
+  const { post, connect } = await registered(client, options)
   const counts = { done: 0, lost: 0 }
-  const close = await client.stream('GET', `${path}/connect`, {
-    headers: { authorization },
-    onFrame(event, data) {
-      if (event === 'ping') void post('pong', '{"healthy":true}')
-      if (event === 'execution_scheduled')
-        void perform(post, data).then(
-          () => counts.done++,
-          () => counts.lost++,
-        )
-    },
+  const close = await connect({
+    ping: () => void post('pong', '{"healthy":true}'),
+    execution_scheduled: (data) =>
+      void perform(post, data).then(
+        () => counts.done++,
+        () => counts.lost++,
+      ),
   })
   return { counts, close }
 }
@@ -58,10 +65,12 @@ async function perform(post, data) {
   )
 }
 
-const event = (type, source_id, value) =>
+/** The text of an event, with a value of JSON text. */
+export const event = (type, source_id, value) =>
   `{"id":"${randomBytes(8).toString('hex')}","type":"${type}","source_id":"${source_id}","name":"say_hello","value":${value},"time":"2026-01-02T03:04:05.000006","subject":null}`
 
-const checkpoint = (context, { state, events, output }) =>
+/** The text of a checkpoint. */
+export const checkpoint = (context, { state, events, output }) =>
   `{"workflow_id":"${context.workflow_id}","workflow_namespace":"${context.workflow_namespace}",` +
   `"workflow_name":"${context.workflow_name}","execution_id":"${context.execution_id}",` +
   `"input":null,"output":${output},"state":"${state}","current_worker":"","events":[${events.join(',')}]}`

@@ -1,0 +1,227 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
+import { expect, test } from 'vitest'
+import { type Arena, arena, HANG_MS, ok, ROUNDS, sharedSystem, TWO_OF_EACH } from './arena.ts'
+
+const PATIENT = { timeout: 300_000 }
+/** Of a second, which is what is promised, five. */
+const SUPERSEDE_HANG_MS = 5_000
+const EVICTION_MS = 1_200
+const HANDOVER_PROMISE_MS = EVICTION_MS + 2_000
+
+const system = sharedSystem({
+  replicas: TWO_OF_EACH,
+  env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '1.5', SVC_EXECUTIONS__MAX_ATTEMPTS: '1000' },
+})
+
+const until = (ask: () => unknown, timeout = HANG_MS) =>
+  expect.poll(ask, { timeout, interval: 10 }).toBe(true)
+
+/** Connects the worker again, by one gateway and then by the other, until told to stop. */
+function storm(a: Arena, worker: ScriptedWorker): () => Promise<number> {
+  let isOver = false
+  const storming = (async () => {
+    let count = 0
+    for (; !isOver; count++) {
+      await worker.connect({ url: count % 2 === 0 ? a.one : a.two })
+      await pause(30)
+    }
+    return count
+  })()
+  return () => {
+    isOver = true
+    return storming
+  }
+}
+
+test(
+  'D3, D9: through a storm of connects a worker never holds more than it has room for, and every frame says which lease it is',
+  PATIENT,
+  async () => {
+    const a = await arena(system(), 0)
+    const capacity = 3
+    const worker = await a.started({ capacity })
+    const calm = storm(a, worker)
+    const ids = await Promise.all(Array.from({ length: 40 }, () => a.run()))
+    let held = 0
+    let most = 0
+    const frames = new Map<string, string>()
+    const work = async () => {
+      const frame = await worker.next('execution_scheduled', undefined, 500).catch(() => undefined)
+      if (!frame) return
+      const claim = await worker.claim(frame.execution_id)
+      if (claim.status !== 200) return
+      const generation = Number(claim.headers['x-svc-claim-generation'])
+      const known = frames.get(`${frame.execution_id} ${generation}`)
+      // The frame of an earlier lease may come late; the claim is then of a later one.
+      if (known === undefined) frames.set(`${frame.execution_id} ${generation}`, frame.id)
+      most = Math.max(most, ++held)
+      await pause(20)
+      held--
+      await worker.complete(frame.execution_id, generation)
+    }
+    const isOpen = async () => {
+      const left = (await a.all()).filter(({ state }) => state !== 'COMPLETED')
+      return left.length > 0
+    }
+    const lanes = Array.from({ length: 8 }, async () => {
+      for (let i = 0; i % 5 !== 4 || (await isOpen()); i++) await work()
+    })
+    await Promise.all(lanes)
+    expect(await calm()).toBeGreaterThan(10)
+    expect(most).toBeLessThanOrEqual(capacity)
+    expect((await a.all()).map(({ execution_id }) => execution_id).sort()).toEqual(ids.sort())
+    const own = [...frames].filter(([key, id]) => {
+      const [execution_id = '', generation] = key.split(' ')
+      return id === `${execution_id}_${Number(generation).toString(16).padStart(32, '0')}`
+    })
+    expect(own.length).toBeGreaterThan(30)
+  },
+)
+
+test('D7: an unhealthy worker gets nothing new and finishes what it has, until it says otherwise', async () => {
+  const a = await arena(system(), 0)
+  const ill = await a.started()
+  const mine = await a.run()
+  const generation = await ill.take(mine)
+  for (const flap of [1, 2]) {
+    ill.isHealthy = false
+    await until(async () => (await seen(a, ill)) === 'unhealthy')
+    const well = await a.started()
+    const ids = await Promise.all(Array.from({ length: 10 }, () => a.run()))
+    for (const id of ids) await well.complete(id, await well.take(id))
+    expect(ill.frames, `flap ${flap}`).toEqual([])
+    well.close()
+    await until(async () => (await seen(a, well)) === 'offline')
+    ill.isHealthy = true
+    await until(async () => (await seen(a, ill)) === 'online')
+    const back = await a.run()
+    await ill.complete(back, await ill.take(back))
+  }
+  ok(await ill.complete(mine, generation))
+})
+
+const seen = async (a: Arena, { name }: ScriptedWorker, url = a.one) =>
+  ok(await a.send('GET', `/workers/${name}`, undefined, url)).status
+
+test(
+  'D8: a newer stream ends the older one, wherever that is, and work comes down the newer one only',
+  PATIENT,
+  async () => {
+    const a = await arena(system(), 0)
+    const worker = await a.started()
+    let slowest = 0
+    for (let round = 0; round < ROUNDS; round++) {
+      const older = worker.stream
+      await worker.connect({ url: round % 2 === 0 ? a.one : a.two })
+      const begun = performance.now()
+      await until(() => older.ended, SUPERSEDE_HANG_MS)
+      slowest = Math.max(slowest, performance.now() - begun)
+      expect(worker.stream.ended).toBe(false)
+      if (round % 10 > 0) continue
+      const id = await a.run()
+      await worker.complete(id, await worker.take(id))
+    }
+    console.info(
+      `D8: of ${ROUNDS} superseded streams the slowest ended after ${Math.round(slowest)} ms`,
+    )
+    expect(worker.frames).toEqual([])
+    expect(await seen(a, worker, a.two)).toBe('online')
+  },
+)
+
+test(
+  'D10: every gateway comes to show the workers as they are, whoever was killed',
+  PATIENT,
+  async () => {
+    const a = await arena(system(), 4)
+    const [stays, leaves, hangs, returns] = a.workers as [
+      ScriptedWorker,
+      ScriptedWorker,
+      ScriptedWorker,
+      ScriptedWorker,
+    ]
+    leaves.close()
+    hangs.hang()
+    await system().of('dispatcher')[0]?.restart('SIGKILL')
+    for (const worker of [stays, returns]) if (worker.stream.ended) await worker.connect()
+    const truth = {
+      [stays.name]: 'online',
+      [leaves.name]: 'offline',
+      [hangs.name]: 'offline',
+      [returns.name]: 'online',
+    }
+    for (const url of [a.one, a.two]) {
+      const shown = async () => {
+        const all = ok(await a.send('GET', '/workers', undefined, url)) as {
+          name: string
+          status: string
+        }[]
+        return Object.fromEntries(
+          all.flatMap(({ name, status }) => (name in truth ? [[name, status]] : [])),
+        )
+      }
+      await expect.poll(shown, { timeout: HANG_MS, interval: 50 }).toEqual(truth)
+    }
+  },
+)
+
+test('work of a worker that was killed runs elsewhere soon after its eviction', async () => {
+  const a = await arena(system(), 0)
+  const times: number[] = []
+  for (let round = 0; round < 3; round++) {
+    const killed = await a.started()
+    const id = await a.run()
+    await killed.take(id)
+    const heir = await a.started()
+    killed.answersPings = false
+    killed.close()
+    const begun = performance.now()
+    const generation = await heir.take(id)
+    times.push(Math.round(performance.now() - begun))
+    ok(await heir.complete(id, generation))
+    heir.close()
+  }
+  console.info(
+    `handover: ${times.join(', ')} ms after the kill, promised ${HANDOVER_PROMISE_MS} ms`,
+  )
+  expect(Math.max(...times)).toBeLessThan(5 * HANDOVER_PROMISE_MS)
+})
+
+test(
+  'S7: dispatchers that are stopped one after another hand their workers on, and no work is lost or done twice',
+  PATIENT,
+  async () => {
+    const a = await arena(system(), 0)
+    const workers = await Promise.all(Array.from({ length: 12 }, () => a.started({ url: a.one })))
+    const ends = new Map<string, number>()
+    let isOver = false
+    const lanes = workers.map(async (worker) => {
+      while (!isOver) {
+        if (worker.stream.ended) await worker.connect().catch(() => pause(50))
+        const frame = await worker
+          .next('execution_scheduled', undefined, 100)
+          .catch(() => undefined)
+        if (!frame) continue
+        const { status, headers } = await worker.claim(frame.execution_id)
+        if (status !== 200) continue
+        const done = await worker.complete(
+          frame.execution_id,
+          Number(headers['x-svc-claim-generation']),
+        )
+        if (done.status === 200)
+          ends.set(frame.execution_id, (ends.get(frame.execution_id) ?? 0) + 1)
+      }
+    })
+    const ids: string[] = []
+    for (const dispatcher of system().of('dispatcher')) {
+      const restarting = dispatcher.restart('SIGTERM')
+      for (let i = 0; i < 20; i++) ids.push(await a.run())
+      await restarting
+    }
+    await until(() => ids.every((id) => ends.has(id)))
+    isOver = true
+    await Promise.all(lanes)
+    expect([...ends.values()].every((count) => count === 1)).toBe(true)
+  },
+)

@@ -1,0 +1,197 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type EventFrame, type Events, openEvents } from '@windlass/testkit/http'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Arena, arena, HANG_MS, ok, sharedSystem } from './arena.ts'
+
+const system = sharedSystem({ replicas: { gateway: 2, executions: 2, dispatcher: 2 } })
+const PATIENT = { timeout: 240_000 }
+
+interface Read {
+  frames: EventFrame[]
+  stream: Events
+}
+
+/** Follows an execution at a gateway, from its beginning or after an event. */
+async function follow(a: Arena, id: string, url = a.one, after = ''): Promise<Read> {
+  const frames: EventFrame[] = []
+  const headers: Record<string, string> = after === '' ? {} : { 'last-event-id': after }
+  const stream = await openEvents(`${url}/executions/${id}/events`, headers, (frame) =>
+    frames.push(frame),
+  )
+  onTestFinished(() => stream.close())
+  return { frames, stream }
+}
+
+const ended = (reads: readonly Read[]) =>
+  expect.poll(() => reads.every(({ stream }) => stream.ended), { timeout: HANG_MS }).toBe(true)
+
+const finals = ({ frames }: Read) =>
+  frames.filter(({ event }) => /^workflow_(completed|failed|cancelled)$/.test(event))
+
+const task = (n: number) => [
+  { type: 'TASK_STARTED', source_id: `t_${n}`, value: String(n) },
+  { type: 'TASK_COMPLETED', source_id: `t_${n}`, value: String(n) },
+]
+
+test('S1: a stream ends with one terminal event and closes, whichever gateway heard of the end, and after it too', async () => {
+  const a = await arena(system(), 1)
+  const [worker] = a.workers
+  if (!worker) expect.unreachable()
+  const endings = [
+    (id: string, generation: number) => worker.complete(id, generation, '"done"', { url: a.two }),
+    (id: string, generation: number) =>
+      worker.checkpoint(
+        id,
+        { state: 'FAILED', generation, events: [{ type: 'WORKFLOW_FAILED' }] },
+        { url: a.two },
+      ),
+    async (id: string) => {
+      await a.cancel(id, a.two)
+      await worker.next('execution_cancelled', id)
+      return worker.checkpoint(id, { state: 'CANCELLED', events: [{ type: 'WORKFLOW_CANCELLED' }] })
+    },
+  ]
+  for (const [i, end] of endings.entries()) {
+    const id = await a.run()
+    const generation = await worker.take(id)
+    const reads = [await follow(a, id, a.one), await follow(a, id, a.two)]
+    ok(await end(id, generation))
+    await ended(reads)
+    const late = await follow(a, id)
+    await ended([late])
+    const [state = ''] = [['COMPLETED'], ['FAILED'], ['CANCELLED']][i] ?? []
+    for (const read of [...reads, late]) {
+      expect(finals(read).map(({ data }) => JSON.parse(data).state)).toEqual([state])
+      expect(read.frames.at(-1)?.event).toBe(`workflow_${state.toLowerCase()}`)
+    }
+  }
+})
+
+test(
+  'S2: a hundred readers at two gateways each see every event in order, and progress never twice or backwards',
+  PATIENT,
+  async () => {
+    const a = await arena(system(), 1)
+    const [worker] = a.workers
+    if (!worker) expect.unreachable()
+    const id = await a.run()
+    const generation = await worker.take(id)
+    const reads = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => follow(a, id, i % 2 ? a.one : a.two)),
+    )
+    const TASKS = 60
+    for (let n = 0; n < TASKS; n++) {
+      ok(
+        await worker.checkpoint(
+          id,
+          { state: 'RUNNING', generation, events: task(n) },
+          { url: n % 2 ? a.one : a.two },
+        ),
+      )
+      const body = JSON.stringify([{ task_id: `t_${n}`, task_name: 't', value: n }])
+      ok(await worker.post(`progress/${id}`, { body }, { url: n % 3 ? a.one : a.two }))
+    }
+    ok(await worker.complete(id, generation))
+    await ended(reads)
+    const { events } = await a.read(id)
+    const told = events.flatMap(({ type }: { type: string }, i: number) =>
+      /^WORKFLOW_(SCHEDULED|CLAIMED)$/.test(type) ? [] : [String(i + 1)],
+    )
+    expect(told).toHaveLength(2 * TASKS + 1)
+    for (const { frames } of reads) {
+      const log = frames.filter(({ event }) => event !== 'task_progress')
+      expect(log.map((frame) => frame.id)).toEqual(told)
+      const progress = frames.flatMap(({ event, data }) =>
+        event === 'task_progress' ? [JSON.parse(data).value] : [],
+      )
+      expect(progress).toEqual([...new Set(progress)].sort((x, y) => x - y))
+    }
+    const [last] = (await Promise.all([follow(a, id, a.two, '50')])).map((read) => read)
+    if (!last) expect.unreachable()
+    await ended([last])
+    expect(last.frames.map((frame) => frame.id)).toEqual(
+      told.filter((seq: string) => Number(seq) > 50),
+    )
+  },
+)
+
+test(
+  'S4: readers that stop reading cost a bounded amount each and are closed, and no other notices',
+  PATIENT,
+  async () => {
+    const a = await arena(system(), 1)
+    const [worker] = a.workers
+    if (!worker) expect.unreachable()
+    const STALLED = Number(process.env.TEST_STALLED_READERS ?? 20)
+    const id = await a.run()
+    const generation = await worker.take(id)
+    const stalled = await Promise.all(Array.from({ length: STALLED }, () => follow(a, id)))
+    for (const { stream } of stalled) stream.stall()
+    const keen = await follow(a, id)
+    const gateway = system().of('gateway')[0]?.pid ?? 0
+    const before = residentMiB(gateway)
+    let most = before
+    const value = JSON.stringify('x'.repeat(200_000))
+    for (let n = 0; n < 80; n++) {
+      const events = [{ type: 'TASK_COMPLETED', source_id: `t_${n}`, value }]
+      ok(await worker.checkpoint(id, { state: 'RUNNING', generation, events }))
+      await expect.poll(() => keen.frames.length, { timeout: HANG_MS, interval: 5 }).toBe(n + 1)
+      most = Math.max(most, residentMiB(gateway))
+      await pause(40)
+    }
+    // Unbounded it would be sixteen megabytes for each.
+    expect(most - before).toBeLessThan(STALLED * 4 + 200)
+    console.info(`S4: ${STALLED} stalled readers cost ${most - before} MiB at most`)
+    for (const { stream } of stalled) stream.goOn()
+    await ended(stalled)
+    ok(await worker.complete(id, generation))
+    await ended([keen])
+    expect(finals(keen)).toHaveLength(1)
+    expect(stalled.every((read) => finals(read).length === 0)).toBe(true)
+  },
+)
+
+test('S5: a stream with nothing to say still says something in every heartbeat interval', async () => {
+  const a = await arena(system(), 0)
+  const id = await a.run()
+  const response = await fetch(`${a.one}/executions/${id}/events`, {
+    signal: AbortSignal.timeout(10_000),
+  })
+  expect(response.headers.get('cache-control')).toContain('no-cache')
+  expect(response.headers.get('x-accel-buffering')).toBe('no')
+  let text = ''
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString()
+    if (text.split(': ping').length > 5) break
+  }
+  expect(text.split(': ping').length).toBeGreaterThan(5)
+})
+
+test('S6: readers and workers that vanish leave nothing open behind them', async () => {
+  const a = await arena(system(), 0)
+  const id = await a.run('null')
+  const pids = (['gateway', 'dispatcher'] as const).flatMap((service) =>
+    system()
+      .of(service)
+      .map(({ pid = 0 }) => pid),
+  )
+  const open = () => pids.reduce((sum, pid) => sum + readdirSync(`/proc/${pid}/fd`).length, 0)
+  await follow(a, id).then(({ stream }) => stream.close())
+  await pause(500)
+  const before = open()
+  const reads = await Promise.all(
+    Array.from({ length: 40 }, (_, i) => follow(a, id, i % 2 ? a.one : a.two)),
+  )
+  const workers = await Promise.all(Array.from({ length: 10 }, () => a.started()))
+  expect(open()).toBeGreaterThanOrEqual(before + 50)
+  for (const { stream } of reads) stream.close()
+  for (const worker of workers) worker.close()
+  // Connections between the services come and go by the few.
+  await expect.poll(open, { timeout: HANG_MS, interval: 100 }).toBeLessThan(before + 20)
+})
+
+function residentMiB(pid: number): number {
+  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Math.round(Number(kib ?? 0) / 1_024)
+}
