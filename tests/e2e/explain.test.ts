@@ -1,5 +1,6 @@
+import { type ScriptedOptions, ScriptedWorker } from '@windlass/testkit/scripted-worker'
 import { startSystem } from '@windlass/testkit/system'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { client } from './api.ts'
 
 const SOURCE = `
@@ -32,4 +33,61 @@ test('whoever asks why work waits is told which worker would help', async () => 
     queue_position: null,
     suggestion: null,
   })
+})
+
+const NEEDS = `
+from windlass import ExecutionContext, ResourceRequest, workflow
+
+
+@workflow.with_options(
+    affinity={"zone": "eu"}, requests=ResourceRequest(cpu=4, memory="8Gi", packages=["numpy>=2"])
+)
+async def picky(context: ExecutionContext):
+    return "done"
+`
+
+test('of a fleet each worker is told by the first thing it fails, with the smallest change and the place in the queue', async () => {
+  const system = await startSystem({ workers: 0, replicas: { dispatcher: 2 } })
+  const api = client(system.url)
+  await api.upload(NEEDS)
+  const bootstrap = await system.bootstrapToken()
+  const join = async (name: string, fit: Partial<ScriptedOptions>) => {
+    const worker = new ScriptedWorker({ url: system.url, bootstrap, name, ...fit })
+    onTestFinished(() => worker.close())
+    return worker.start()
+  }
+  const packages = [{ name: 'NumPy', version: '2.1' }]
+  await join('elsewhere', { labels: { zone: 'us' }, packages })
+  await join('bare', { labels: { zone: 'eu' } })
+  const { execution_id: first } = await api.run('picky', 'async')
+  const why = (id: string) => api.json('GET', `/executions/${id}/explain`)
+  const unmet = async (id: string) =>
+    Object.fromEntries(
+      (await why(id)).workers.map(({ name, unmet }: { name: string; unmet: string | null }) => [
+        name,
+        unmet,
+      ]),
+    )
+  expect(await unmet(first)).toEqual({
+    bare: "package 'numpy>=2'",
+    elsewhere: "label 'zone' = 'eu'",
+  })
+  expect((await why(first)).suggestion).toBe("a worker with package 'numpy>=2', else like 'bare'")
+
+  const able = await join('able', { labels: { zone: 'eu' }, packages, capacity: 1 })
+  await able.take(first)
+  const waiting: string[] = []
+  for (let i = 0; i < 3; i++) waiting.push((await api.run('picky', 'async')).execution_id)
+  for (const [i, id] of waiting.entries()) {
+    const told = await why(id)
+    expect(told.queue_position).toBe(i + 1)
+    expect(told.reason).toContain(`number ${i + 1} in the queue`)
+    expect(told.suggestion).toContain(`${i + 1} more free slot`)
+    expect((await unmet(id)).able).toBe('a free slot: it holds 1 of 1')
+  }
+  able.isHealthy = false
+  await expect.poll(async () => (await unmet(waiting[0] ?? '')).able).toBe('good health')
+  able.close()
+  await expect.poll(async () => (await unmet(waiting[0] ?? '')).able).toBe('a connection')
+  expect((await why(waiting[0] ?? '')).suggestion).toBe("'able' to connect again")
 })

@@ -1,7 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
 import { expect, test } from 'vitest'
-import { type Arena, arena, HANG_MS, ok, ROUNDS, sharedSystem, TWO_OF_EACH } from './arena.ts'
+import {
+  type Arena,
+  arena,
+  HANG_MS,
+  ok,
+  ROUNDS,
+  sharedSystem,
+  TWO_OF_EACH,
+  types,
+} from './arena.ts'
+import { diligent } from './nemesis.ts'
 
 const PATIENT = { timeout: 300_000 }
 /** Of a second, which is what is promised, five. */
@@ -194,34 +204,18 @@ test(
   async () => {
     const a = await arena(system(), 0)
     const workers = await Promise.all(Array.from({ length: 12 }, () => a.started({ url: a.one })))
-    const ends = new Map<string, number>()
-    let isOver = false
-    const lanes = workers.map(async (worker) => {
-      while (!isOver) {
-        if (worker.stream.ended) await worker.connect().catch(() => pause(50))
-        const frame = await worker
-          .next('execution_scheduled', undefined, 100)
-          .catch(() => undefined)
-        if (!frame) continue
-        const { status, headers } = await worker.claim(frame.execution_id)
-        if (status !== 200) continue
-        const done = await worker.complete(
-          frame.execution_id,
-          Number(headers['x-svc-claim-generation']),
-        )
-        if (done.status === 200)
-          ends.set(frame.execution_id, (ends.get(frame.execution_id) ?? 0) + 1)
-      }
-    })
+    const enough = workers.map(diligent)
     const ids: string[] = []
     for (const dispatcher of system().of('dispatcher')) {
       const restarting = dispatcher.restart('SIGTERM')
       for (let i = 0; i < 20; i++) ids.push(await a.run())
       await restarting
     }
-    await until(() => ids.every((id) => ends.has(id)))
-    isOver = true
-    await Promise.all(lanes)
-    expect([...ends.values()].every((count) => count === 1)).toBe(true)
+    for (const id of ids) {
+      const done = await a.until(id, 'COMPLETED')
+      expect(done.output).toBe(id)
+      expect(types(done).filter((type) => type === 'WORKFLOW_COMPLETED')).toHaveLength(1)
+    }
+    await Promise.all(enough.map((stop) => stop()))
   },
 )

@@ -13,6 +13,7 @@ export interface ScriptedOptions {
   labels?: Record<string, string>
   /** How many executions it takes at once; 0: any number. */
   capacity?: number
+  packages?: { name: string; version: string }[]
 }
 
 /** An event as workers send it; what is left out has a value that fits. */
@@ -84,9 +85,9 @@ export class ScriptedWorker {
   }
 
   async register({ url = this.#options.url }: Way = {}): Promise<Answer> {
-    const { bootstrap, labels = {}, capacity = 0 } = this.#options
+    const { bootstrap } = this.#options
     const answer = await call('POST', `${url}/workers/register`, {
-      body: JSON.stringify(record(this.name, labels, capacity)),
+      body: JSON.stringify(record(this.name, this.#options)),
       headers: { authorization: `Bearer ${bootstrap}`, 'x-svc-session': this.token },
     })
     this.token = answer.json?.session_token ?? this.token

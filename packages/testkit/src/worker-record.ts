@@ -1,8 +1,14 @@
+interface Fit {
+  labels?: Record<string, string>
+  packages?: { name: string; version: string }[]
+  capacity?: number
+}
+
 /** What a scripted worker says of itself when it registers. */
-export const record = (name: string, labels: Record<string, string>, capacity: number) => ({
+export const record = (name: string, { labels = {}, packages = [], capacity = 0 }: Fit) => ({
   name,
   runtime: { os_name: 'Linux', os_version: '6.1', python_version: '3.12.1' },
-  packages: [],
+  packages,
   resources: {
     cpu_total: 8,
     cpu_available: 8,

@@ -36,7 +36,7 @@ test('queued work comes to a worker at once after a nudge', async () => {
   ])
 })
 
-test('and within about a second without any nudge', async () => {
+test('D1: queued work comes within about a second without any nudge', async () => {
   const { join, executions, name } = await setup()
   const { stream } = await join({ name: name() })
   await expect.poll(() => executions.listCalls.length).toBeGreaterThan(0)

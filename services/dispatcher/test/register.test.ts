@@ -155,7 +155,7 @@ test('a worker that left long ago is not listed, but known by name', async () =>
   expect(await rpc.get({ name: worker })).toMatchObject({ status: 'offline' })
 })
 
-test('the streams of a dispatcher that died are not believed in for long', async () => {
+test('D10: the streams of a dispatcher that died are not believed in for long', async () => {
   const { join, rpc, register, name, db, stop } = await setup()
   const worker = name()
   const { session_id } = await join({ name: worker })

@@ -69,7 +69,14 @@ test('what executions and dispatcher know is put together in plain words', async
         used: 0,
         capacity: null,
       },
-      { name: 'w2', status: 'online', eligible: true, unmet: null, used: 2, capacity: 2 },
+      {
+        name: 'w2',
+        status: 'online',
+        eligible: true,
+        unmet: 'a free slot: it holds 2 of 2',
+        used: 2,
+        capacity: 2,
+      },
     ],
     suggestion: "3 more free slots on 'w2', which holds 2 of 2",
   })

@@ -157,3 +157,10 @@ test('a cancellation is the context alone', () => {
 })
 
 const event0 = (): LogEntry => ({ ...event, value_json: '[1]' })
+
+test('D9: a frame that is sent again under one generation bears the same id, and another under another', () => {
+  const idOf = (claim_generation: number) =>
+    read(dispatchFrame(lease({ execution: { ...execution, claim_generation } }), part())).id
+  expect(idOf(3)).toBe(idOf(3))
+  expect(idOf(4)).not.toBe(idOf(3))
+})

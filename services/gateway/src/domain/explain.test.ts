@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { explain, type Place, type Wait } from './explain.ts'
+import { explain, type Place, unmet, type Wait } from './explain.ts'
 
 const wait = (changes: Partial<Wait> = {}): Wait => ({
   state: 'SCHEDULED',
@@ -109,4 +109,15 @@ test.each(OTHERS)('%s is named', (...[, changes, places, reason, suggestion]) =>
   const explained = explain(wait({ queue_position: 0, ...changes }), places)
   expect(explained.reason).toMatch(reason)
   expect(explained.suggestion).toBe(suggestion)
+})
+
+test.each<[string, Partial<Place>, string | undefined]>([
+  ['could take it', { used: 1 }, undefined],
+  ['has no limit', { used: 9, capacity: 0 }, undefined],
+  ['lacks something', { lacking: [ZONE, 'cpu 4'], status: 'offline' }, ZONE],
+  ['is away', { status: 'offline' }, 'a connection'],
+  ['is unwell', { status: 'unhealthy', used: 0 }, 'good health'],
+  ['is full', {}, 'a free slot: it holds 2 of 2'],
+])('of a worker that %s it is told what is missing first', (...[, changes, missing]) => {
+  expect(unmet(place('w', changes))).toBe(missing)
 })

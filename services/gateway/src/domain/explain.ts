@@ -35,6 +35,15 @@ const FINAL = ['COMPLETED', 'FAILED', 'CANCELLED']
 export const isEligible = ({ status, lacking }: Place): boolean =>
   status === 'online' && lacking.length === 0
 
+/** The first thing for which a worker does not take the work now, in words; undefined for one that would. */
+export function unmet(place: Place): string | undefined {
+  const { status, lacking, used, capacity } = place
+  if (lacking[0] !== undefined) return lacking[0]
+  if (status === 'offline') return 'a connection'
+  if (status !== 'online') return 'good health'
+  return hasRoom(place) ? undefined : `a free slot: it holds ${used} of ${capacity}`
+}
+
 /** Why an execution does not run, and the smallest change that would make it. */
 export function explain(wait: Wait, places: readonly Place[]): Explanation {
   if (FINAL.includes(wait.state)) return because(`it has ended: ${wait.state}`)

@@ -2,7 +2,7 @@ import type { Verdict } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { ExplainResponse } from '@windlass/proto/windlass/executions/v1/executions'
 import { z } from 'zod'
 import { listApprovals } from '../approvals.ts'
-import { explain, isEligible, type Place } from '../domain/explain.ts'
+import { explain, isEligible, type Place, unmet } from '../domain/explain.ts'
 import { route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { timeOf } from './answers.ts'
@@ -67,7 +67,7 @@ export const explainExecution = route('get', '/executions/{execution_id}/explain
         name: place.name,
         status: place.status,
         eligible: isEligible(place),
-        unmet: place.lacking[0] ?? null,
+        unmet: unmet(place) ?? null,
         used: place.used,
         capacity: place.capacity || null,
       })),
