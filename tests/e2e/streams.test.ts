@@ -1,33 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type EventFrame, type Events, openEvents } from '@windlass/testkit/http'
-import { expect, onTestFinished, test } from 'vitest'
-import { type Arena, arena, HANG_MS, ok, sharedSystem } from './arena.ts'
+import { expect, test } from 'vitest'
+import { arena, HANG_MS, ok, sharedSystem } from './arena.ts'
+import { ended, finals, follow } from './follow.ts'
 
 const system = sharedSystem({ replicas: { gateway: 2, executions: 2, dispatcher: 2 } })
 const PATIENT = { timeout: 240_000 }
-
-interface Read {
-  frames: EventFrame[]
-  stream: Events
-}
-
-/** Follows an execution at a gateway, from its beginning or after an event. */
-async function follow(a: Arena, id: string, url = a.one, after = ''): Promise<Read> {
-  const frames: EventFrame[] = []
-  const headers: Record<string, string> = after === '' ? {} : { 'last-event-id': after }
-  const stream = await openEvents(`${url}/executions/${id}/events`, headers, (frame) =>
-    frames.push(frame),
-  )
-  onTestFinished(() => stream.close())
-  return { frames, stream }
-}
-
-const ended = (reads: readonly Read[]) =>
-  expect.poll(() => reads.every(({ stream }) => stream.ended), { timeout: HANG_MS }).toBe(true)
-
-const finals = ({ frames }: Read) =>
-  frames.filter(({ event }) => /^workflow_(completed|failed|cancelled)$/.test(event))
 
 const task = (n: number) => [
   { type: 'TASK_STARTED', source_id: `t_${n}`, value: String(n) },
@@ -116,42 +94,6 @@ test(
   },
 )
 
-test(
-  'S4: readers that stop reading cost a bounded amount each and are closed, and no other notices',
-  PATIENT,
-  async () => {
-    const a = await arena(system(), 1)
-    const [worker] = a.workers
-    if (!worker) expect.unreachable()
-    const STALLED = Number(process.env.TEST_STALLED_READERS ?? 20)
-    const id = await a.run()
-    const generation = await worker.take(id)
-    const stalled = await Promise.all(Array.from({ length: STALLED }, () => follow(a, id)))
-    for (const { stream } of stalled) stream.stall()
-    const keen = await follow(a, id)
-    const gateway = system().of('gateway')[0]?.pid ?? 0
-    const before = residentMiB(gateway)
-    let most = before
-    const value = JSON.stringify('x'.repeat(200_000))
-    for (let n = 0; n < 80; n++) {
-      const events = [{ type: 'TASK_COMPLETED', source_id: `t_${n}`, value }]
-      ok(await worker.checkpoint(id, { state: 'RUNNING', generation, events }))
-      await expect.poll(() => keen.frames.length, { timeout: HANG_MS, interval: 5 }).toBe(n + 1)
-      most = Math.max(most, residentMiB(gateway))
-      await pause(40)
-    }
-    // Unbounded it would be sixteen megabytes for each.
-    expect(most - before).toBeLessThan(STALLED * 4 + 200)
-    console.info(`S4: ${STALLED} stalled readers cost ${most - before} MiB at most`)
-    for (const { stream } of stalled) stream.goOn()
-    await ended(stalled)
-    ok(await worker.complete(id, generation))
-    await ended([keen])
-    expect(finals(keen)).toHaveLength(1)
-    expect(stalled.every((read) => finals(read).length === 0)).toBe(true)
-  },
-)
-
 test('S5: a stream with nothing to say still says something in every heartbeat interval', async () => {
   const a = await arena(system(), 0)
   const id = await a.run()
@@ -190,8 +132,3 @@ test('S6: readers and workers that vanish leave nothing open behind them', async
   // Connections between the services come and go by the few.
   await expect.poll(open, { timeout: HANG_MS, interval: 100 }).toBeLessThan(before + 20)
 })
-
-function residentMiB(pid: number): number {
-  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return Math.round(Number(kib ?? 0) / 1_024)
-}

@@ -1,0 +1,55 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { arena, HANG_MS, ok, sharedSystem } from '../e2e/arena.ts'
+import { ended, finals, follow } from '../e2e/follow.ts'
+
+const STALLED = 200
+const PATIENT = { timeout: 600_000 }
+const system = sharedSystem()
+
+test(
+  'S4: readers that stop reading cost a bounded amount each and are closed, and no other notices',
+  PATIENT,
+  async () => {
+    const a = await arena(system(), 1)
+    const [worker] = a.workers
+    if (!worker) expect.unreachable()
+    const id = await a.run()
+    const generation = await worker.take(id)
+    const stalled = await Promise.all(Array.from({ length: STALLED }, () => follow(a, id)))
+    for (const { stream } of stalled) stream.stall()
+    const keen = await follow(a, id)
+    const gateway = system().of('gateway')[0]?.pid ?? 0
+    const before = residentMiB(gateway)
+    let most = before
+    const value = JSON.stringify('x'.repeat(200_000))
+    for (let n = 0; n < 80; n++) {
+      const events = [{ type: 'TASK_COMPLETED', source_id: `t_${n}`, value }]
+      ok(await worker.checkpoint(id, { state: 'RUNNING', generation, events }))
+      await expect.poll(() => keen.frames.length, { timeout: HANG_MS, interval: 5 }).toBe(n + 1)
+      most = Math.max(most, residentMiB(gateway))
+      await pause(40)
+    }
+    // Unbounded it would be sixteen megabytes for each.
+    expect(most - before).toBeLessThan(STALLED * 4 + 200)
+    console.info(`S4: ${STALLED} stalled readers cost ${most - before} MiB at most`)
+    // Nobody who takes nothing is borne with for longer than half a minute.
+    await expect
+      .poll(() => open(gateway), { timeout: 150_000, interval: 500 })
+      .toBeLessThan(STALLED)
+    for (const { stream } of stalled) stream.goOn()
+    await ended(stalled)
+    ok(await worker.complete(id, generation))
+    await ended([keen])
+    expect(finals(keen)).toHaveLength(1)
+    expect(stalled.every((read) => finals(read).length === 0)).toBe(true)
+  },
+)
+
+const open = (pid: number) => readdirSync(`/proc/${pid}/fd`).length
+
+function residentMiB(pid: number): number {
+  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Math.round(Number(kib ?? 0) / 1_024)
+}
