@@ -25,6 +25,13 @@ export function prepare(dir) {
   return dir
 }
 
+/** Writes down a secret of this data directory; only its owner can read the file. */
+export function keepSecret(dir, name, text) {
+  const folder = path.join(dir, 'secrets')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  writeFileSync(path.join(folder, name), text, { mode: 0o600 })
+}
+
 /** A random secret of this data directory, made at its first use; only its owner can read the file. */
 export function secret(dir, name, bytes = 24) {
   const folder = path.join(dir, 'secrets')

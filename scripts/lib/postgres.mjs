@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { secret } from './data-dir.mjs'
+import { keepSecret, secret } from './data-dir.mjs'
 import { onFreePort } from './ports.mjs'
 import { cluster } from './postgres-cluster.mjs'
 import { succeeds } from './run.mjs'
@@ -40,6 +40,13 @@ export async function startPostgres(processes, dir, { durable = true } = {}) {
     const probe = ['-q', '-h', '127.0.0.1', '-p', `${port}`, '-U', NAME, '-d', NAME]
     const ready = () => succeeds(path.join(bin, 'pg_isready'), probe)
     await processes.untilReady(child, ready, READY_LIMIT_MS)
-    return { child, url: `postgres://${NAME}:${password}@127.0.0.1:${port}/${NAME}` }
+    const url = (name, password) => `postgres://${name}:${password}@127.0.0.1:${port}/${NAME}`
+    const admin = url(NAME, password)
+    keepSecret(dir, 'postgres-url', admin) // for `windlass admin create-key`
+    return {
+      child,
+      url: admin,
+      urlOf: (service) => url(`${NAME}_${service}`, secret(dir, `postgres-password-${service}`)),
+    }
   })
 }

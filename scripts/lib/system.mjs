@@ -4,7 +4,7 @@ import { PROJECT, prepare } from './data-dir.mjs'
 import { written } from './logs.mjs'
 import { freePort, saysPortTaken } from './ports.mjs'
 import { run } from './run.mjs'
-import { drawPorts, INNER, OUTER, serviceEnv } from './topology.mjs'
+import { drawPorts, INNER, migrationEnv, OUTER, serviceEnv } from './topology.mjs'
 
 const READY_LIMIT_MS = 30_000
 const DRAWS_MAX = 5
@@ -23,7 +23,7 @@ export async function migrate(context) {
       INNER.filter((service) => existsSync(script(service, 'migrate'))).map((service) =>
         run(process.execPath, [script(service, 'migrate')], {
           cwd: PROJECT,
-          env: serviceEnv(service, { ...context, ports }),
+          env: { ...serviceEnv(service, { ...context, ports }), ...migrationEnv(context) },
         }),
       ),
     ),

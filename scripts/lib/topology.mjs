@@ -28,8 +28,8 @@ export function serviceEnv(service, { dir, infra, ports }) {
     ...secretsUnlessSet(dir),
     ...process.env,
     SVC_HOME: path.join(dir, 'home'),
-    SVC_POSTGRES__URL: infra.postgres.url,
-    SVC_NATS__URL: infra.nats.url,
+    ...postgresEnv(service, infra),
+    SVC_NATS__URL: infra.nats.urlOf?.(service) ?? infra.nats.url,
     SVC_REDIS__URL: infra.redis.url,
     ...Object.fromEntries(
       INNER.map((name) => [`SVC_SERVICES__${name.toUpperCase()}`, local(name)]),
@@ -43,6 +43,17 @@ export function serviceEnv(service, { dir, infra, ports }) {
     SVC_MCP__SERVER_URL: `http://${local('gateway')}`,
     SVC_MCP__TRANSPORT: 'streamable-http',
   }
+}
+
+/** Each service has a role of its own, and those without a schema have none; given ones are used as they are. */
+function postgresEnv(service, { postgres }) {
+  if (!postgres.urlOf) return { SVC_POSTGRES__URL: postgres.url }
+  return INNER.includes(service) ? { SVC_POSTGRES__URL: postgres.urlOf(service) } : {}
+}
+
+/** What migrations need beside that. */
+export function migrationEnv({ infra: { postgres } }) {
+  return postgres.urlOf ? { SVC_POSTGRES__ADMIN_URL: postgres.url } : {}
 }
 
 /** Secrets are made here once and kept, except those that svc.toml gives. */

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadSettings } from '@windlass/runtime/config'
 import { Settings } from '@windlass/runtime/settings'
@@ -22,4 +22,12 @@ export async function homeDir(env: NodeJS.ProcessEnv): Promise<string> {
   const isDefault = home === Settings.parse({}).home
   const data = isDefault ? await dataDir() : undefined
   return data === undefined ? home : join(data, 'home')
+}
+
+/** The environment in which a program finds the database: the configured one, else the one that `npm start` runs. */
+export async function withDatabase(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+  const isDefault = loadSettings(env).postgres.url === Settings.parse({}).postgres.url
+  const data = isDefault ? await dataDir() : undefined
+  const path = data === undefined ? '' : join(data, 'secrets/postgres-url')
+  return existsSync(path) ? { ...env, SVC_POSTGRES__URL: readFileSync(path, 'utf8') } : env
 }

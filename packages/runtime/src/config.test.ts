@@ -35,6 +35,7 @@ const samples: Record<string, unknown[]> = {
   'services.scheduler': hosts,
   'services.dispatcher_streams': hosts,
   'postgres.url': text,
+  'postgres.admin_url': text,
   'postgres.max_connections': number,
   'nats.url': text,
   'nats.prefix': text,

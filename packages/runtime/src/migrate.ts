@@ -2,14 +2,21 @@ import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { loadSettings } from './config.ts'
+import { grantRole } from './service-role.ts'
 
 const LOCK_MS = 60_000
 
 /**
  * Runs the numbered .sql files of `folder` that `schema` has not seen, oldest first, each in a
- * transaction of its own, and answers their names. Replicas that race wait for one another.
+ * transaction of its own, and answers their names. Replicas that race wait for one another. With
+ * `serviceUrl` the role of that URL may then use the schema.
  */
-export async function migrate(url: string, schema: string, folder: URL): Promise<string[]> {
+export async function migrate(
+  url: string,
+  schema: string,
+  folder: URL,
+  serviceUrl?: string,
+): Promise<string[]> {
   const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` })
   await client.connect()
   try {
@@ -25,6 +32,7 @@ export async function migrate(url: string, schema: string, folder: URL): Promise
       .filter((name) => name.endsWith('.sql') && !seen.has(name))
       .sort()
     for (const name of fresh) await run(client, name, await readFile(new URL(name, folder), 'utf8'))
+    if (serviceUrl) await grantRole(client, schema, serviceUrl)
     return fresh
   } finally {
     await client.end()
@@ -46,7 +54,10 @@ async function run(client: pg.Client, name: string, text: string): Promise<void>
 /** What a service's `migrate.ts` calls: migrates its schema in the configured database. */
 export async function migrateMain(schema: string, folder: URL): Promise<void> {
   const { postgres } = loadSettings()
-  const names = await migrate(postgres.url, schema, folder)
+  const { url, admin_url } = postgres
+  const names = await (admin_url
+    ? migrate(admin_url, schema, folder, url)
+    : migrate(url, schema, folder))
   const place = fileURLToPath(folder)
   process.stdout.write(`${JSON.stringify({ msg: 'migrated', schema, names, place })}\n`)
 }

@@ -128,6 +128,8 @@ export const Settings = table({
   services,
   postgres: table({
     url: z.string().default('postgres://postgres@127.0.0.1:5432/postgres'),
+    /** Of the owner of the schemas, for migrations alone; `url` then names the role of the service. */
+    admin_url: z.string().optional(),
     max_connections: count.pipe(z.int().min(2)).default(10),
   }),
   nats: table({

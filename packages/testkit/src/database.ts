@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { migrate } from '@windlass/runtime/migrate'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
@@ -24,6 +24,13 @@ export async function emptyDatabase(defer: Defer = withTest, at?: string): Promi
   const url = new URL(server)
   url.pathname = name
   return url.href
+}
+
+/** The URL with which a service reaches its own schema in a test database and nothing else. */
+export function serviceUrl(database: string, service: string): string {
+  const url = new URL(database)
+  const password = createHmac('sha256', url.password).update(service).digest('hex').slice(0, 32)
+  return Object.assign(url, { username: `windlass_${service}`, password }).href
 }
 
 /** All columns of all rows in a database, as text, a line each: what somebody sees who gets hold of it. */

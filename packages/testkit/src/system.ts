@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { migrate } from '@windlass/runtime/migrate'
 import { balance } from './balancer.ts'
-import { type Defer, emptyDatabase, testUrl, withTest } from './database.ts'
+import { type Defer, emptyDatabase, serviceUrl, testUrl, withTest } from './database.ts'
 import type { Infra } from './infra.ts'
 import { LossyLink } from './lossy-link.ts'
 import { freePort } from './ports.ts'
@@ -62,7 +62,12 @@ export async function startSystem(options: SystemOptions = {}) {
   defer(() => rm(home, { recursive: true, force: true }))
   const database = await emptyDatabase(defer, infra.TEST_POSTGRES_URL)
   for (const store of STORES)
-    await migrate(database, store, new URL(`services/${store}/migrations/`, ROOT))
+    await migrate(
+      database,
+      store,
+      new URL(`services/${store}/migrations/`, ROOT),
+      serviceUrl(database, store),
+    )
 
   const links = new Map<Service, LossyLink[]>()
   defer(() => [...links.values()].flat().forEach((link) => void link.stop()))
@@ -144,7 +149,6 @@ async function layOut(
   const common = {
     SVC_CONFIG: '/dev/null',
     SVC_HOME: home,
-    SVC_POSTGRES__URL: database,
     SVC_NATS__URL: infra.TEST_NATS_URL ?? testUrl('TEST_NATS_URL'),
     SVC_NATS__PREFIX: `test-${randomBytes(4).toString('hex')}`,
     SVC_REDIS__URL: infra.TEST_REDIS_URL ?? testUrl('TEST_REDIS_URL'),
@@ -175,7 +179,12 @@ async function layOut(
           name: `${service}-${i + 1}`,
           command: process.execPath,
           args: [fileURLToPath(new URL(`services/${service}/dist/main.js`, ROOT))],
-          env: { ...common, ...own(service, i, port), ...envOf(service, i) },
+          env: {
+            SVC_POSTGRES__URL: serviceUrl(database, service),
+            ...common,
+            ...own(service, i, port),
+            ...envOf(service, i),
+          },
           ready: /"msg":"started"/,
         }),
     ),

@@ -7,6 +7,7 @@ import type { Runtime } from '@windlass/runtime/main'
 import { relay } from '@windlass/runtime/outbox'
 import { openRedis, redisReady } from '@windlass/runtime/redis'
 import { RpcServer } from '@windlass/runtime/rpc-server'
+import { warnOfSharedRole } from '@windlass/runtime/service-role'
 import type { Settings } from '@windlass/runtime/settings'
 import { sql } from '@windlass/runtime/sql'
 import { Analyzer } from './analysis/analyzer.ts'
@@ -23,6 +24,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const { postgres, nats, catalog } = settings
   const db = openDb(postgres.url, 'catalog', { maxConnections: postgres.max_connections })
   teardown.add('database', () => db.close())
+  void warnOfSharedRole(db, log)
   const redis = openRedis(settings.redis.url)
   teardown.add('redis', () => redis.disconnect())
   const bus = await openBus(nats.url, log, nats.prefix)

@@ -10,6 +10,7 @@ import type { Start } from '@windlass/runtime/main'
 import { relay } from '@windlass/runtime/outbox'
 import { connect } from '@windlass/runtime/rpc-client'
 import { RpcServer } from '@windlass/runtime/rpc-server'
+import { warnOfSharedRole } from '@windlass/runtime/service-role'
 import { Callers } from './callers.ts'
 import { Cancellations } from './cancellations.ts'
 import { opener } from './connect.ts'
@@ -38,6 +39,7 @@ export const start: Start = async (settings, { log, teardown }) => {
   const { postgres, nats, services, workers } = settings
   const db = openDb(postgres.url, 'dispatcher', { maxConnections: postgres.max_connections })
   teardown.add('database', () => db.close())
+  void warnOfSharedRole(db, log)
   const bus = await openBus(nats.url, log, nats.prefix)
   teardown.add('bus', () => bus.close())
   const cluster = await openCluster(settings, 'dispatcher')

@@ -11,6 +11,7 @@ import { openExecutionTokens } from '@windlass/runtime/execution-tokens'
 import { loop } from '@windlass/runtime/loop'
 import type { Runtime } from '@windlass/runtime/main'
 import { RpcServer } from '@windlass/runtime/rpc-server'
+import { warnOfSharedRole } from '@windlass/runtime/service-role'
 import type { Settings } from '@windlass/runtime/settings'
 import { sql } from '@windlass/runtime/sql'
 import { announcer } from './announce.ts'
@@ -39,6 +40,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const { postgres, nats, executions } = settings
   const db = openDb(postgres.url, 'executions', { maxConnections: postgres.max_connections })
   teardown.add('database', () => db.close())
+  void warnOfSharedRole(db, log)
   const bus = await openBus(nats.url, log, nats.prefix)
   teardown.add('bus', () => bus.close())
 

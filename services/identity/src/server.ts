@@ -13,6 +13,7 @@ import { loop } from '@windlass/runtime/loop'
 import type { Runtime } from '@windlass/runtime/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis'
 import { RpcServer } from '@windlass/runtime/rpc-server'
+import { warnOfSharedRole } from '@windlass/runtime/service-role'
 import type { Settings } from '@windlass/runtime/settings'
 import { sql } from '@windlass/runtime/sql'
 import { announce } from './announce.ts'
@@ -37,6 +38,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     maxConnections: settings.postgres.max_connections,
   })
   teardown.add('database', () => db.close())
+  void warnOfSharedRole(db, log)
   const redis = openRedis(settings.redis.url)
   teardown.add('redis', () => redis.disconnect())
   await redisReady(redis)

@@ -9,6 +9,7 @@ import { loop } from '@windlass/runtime/loop'
 import type { Runtime } from '@windlass/runtime/main'
 import { connect } from '@windlass/runtime/rpc-client'
 import { RpcServer } from '@windlass/runtime/rpc-server'
+import { warnOfSharedRole } from '@windlass/runtime/service-role'
 import type { Settings } from '@windlass/runtime/settings'
 import { sql } from '@windlass/runtime/sql'
 import { listen } from './events.ts'
@@ -25,6 +26,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const { postgres, services, scheduling, security } = settings
   const db = openDb(postgres.url, 'scheduler', { maxConnections: postgres.max_connections })
   teardown.add('database', () => db.close())
+  void warnOfSharedRole(db, log)
   const bus = await openBus(settings.nats.url, log, settings.nats.prefix)
   teardown.add('bus', () => bus.close())
   const cluster = await openCluster(settings, 'scheduler')

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { become } from '../child.ts'
 import type { Command } from '../command.ts'
-import { fileOf } from '../project.ts'
+import { fileOf, withDatabase } from '../project.ts'
 
 /** It speaks to the database, so that it works before anybody may speak to the server. */
 export const adminCreateKey: Command = {
@@ -12,11 +12,11 @@ export const adminCreateKey: Command = {
     name: { type: 'string', value: 'NAME', about: 'the name of the key' },
     days: { type: 'string', value: 'N', about: 'how long it is good for; for ever without' },
   },
-  run({ args, options }, { env }) {
+  async run({ args, options }, { env }) {
     const program = fileURLToPath(fileOf('services/identity/dist/create-admin-key.js'))
     const given = ['name', 'days'].flatMap((option) =>
       options[option] === undefined ? [] : [`--${option}=${options[option]}`],
     )
-    return become(process.execPath, [program, ...given, '--', ...args], env)
+    return become(process.execPath, [program, ...given, '--', ...args], await withDatabase(env))
   },
 }
