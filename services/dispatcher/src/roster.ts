@@ -40,7 +40,7 @@ export class Roster {
   async #read(names: readonly string[]): Promise<undefined[]> {
     for (const row of await streams.fitness(this.#db, [...new Set(names)])) {
       this.#sessions.close(row.name, row.connection_generation, 'superseded')
-      this.#sessions.get(row.name)?.stand(standingOf(row))
+      this.#sessions.stand(row.name, standingOf(row))
     }
     this.onFit()
     return []

@@ -88,6 +88,8 @@ export class Session implements Seat {
 /** The live streams of this process, at most one for each worker: the one of the highest generation. */
 export class Sessions {
   readonly #byName = new Map<string, Session>()
+  /** Another number whenever a worker came, or something about one changed. */
+  fleet = 0
 
   get size(): number {
     return this.#byName.size
@@ -105,8 +107,15 @@ export class Sessions {
       return false
     }
     this.#byName.set(session.name, session)
+    this.fleet++
     other?.stream.end('superseded')
     return true
+  }
+
+  /** Takes in what is stored about a worker by now, if its stream is here. */
+  stand(name: string, standing: Standing): void {
+    this.#byName.get(name)?.stand(standing)
+    this.fleet++
   }
 
   /** Closes the worker's stream if it is older than this generation. */

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { Abilities } from './matching.ts'
-import { drained, type Need, offersFor, type Seat } from './offers.ts'
+import { drained, hopeful, type Need, offersFor, type Seat } from './offers.ts'
 
 const abilities: Abilities = {
   resources: undefined,
@@ -101,4 +101,15 @@ test('what a worker with room to spare could have had is gone from the queue', (
     { worker_name: 'endless', used: 50 },
   ]
   expect([...drained(offers, loads)]).toEqual(['b', 'c'])
+})
+
+test('work that nobody can do is looked at once, until a worker comes or changes', () => {
+  const [wanted, hopeless] = [need('r', 'a'), need('x', 'b')]
+  const looked = vi.spyOn(hopeless.verdicts, 'get')
+  const full = { ...seat, used: 2 }
+  expect(hopeful([wanted, hopeless], [full], 1)).toEqual([wanted])
+  expect(hopeful([wanted, hopeless], [full], 1)).toEqual([wanted])
+  expect(looked).toHaveBeenCalledTimes(1)
+  const other = { ...seat, abilities: { ...abilities, labels: { zone: 'b' } } }
+  expect(hopeful([wanted, hopeless], [full, other], 2)).toEqual([wanted, hopeless])
 })

@@ -27,6 +27,8 @@ export interface Need {
   verdicts: WeakMap<Abilities, boolean>
   /** What its routing policy asks about workers. */
   selectors: readonly string[]
+  /** Whether any worker meets it, and of which fleet that was said. */
+  hope?: { fleet: number; is: boolean }
 }
 
 const MAX_OFFERS = 512
@@ -61,6 +63,18 @@ export function offersFor(
   return offers
 }
 
+/**
+ * Those needs that any worker here meets, whether it has room or not. `fleet` is another number
+ * whenever a worker came or changed: until then, work that nobody can do costs one look a round.
+ */
+export function hopeful(needs: readonly Need[], seats: Iterable<Seat>, fleet: number): Need[] {
+  const unknown = needs.filter(({ hope }) => hope?.fleet !== fleet)
+  const all = unknown.length > 0 ? [...seats] : []
+  for (const need of unknown)
+    need.hope = { fleet, is: all.some(({ abilities }) => verdictOn(need, abilities)) }
+  return needs.filter(({ hope }) => hope?.is)
+}
+
 /** Everything that the policies of these needs ask about workers. */
 export const selectorsAmong = (needs: readonly Need[]): string[] => [
   ...new Set(needs.flatMap((need) => need.selectors)),
@@ -85,12 +99,15 @@ const hasRoom = ({ capacity, used }: Pick<Seat, 'capacity' | 'used'>): boolean =
 function met(needs: readonly Need[], abilities: Abilities): string[] {
   const ids: string[] = []
   for (const need of needs) {
-    let verdict = need.verdicts.get(abilities)
-    if (verdict === undefined) {
-      verdict = meets(need.requirement, abilities)
-      need.verdicts.set(abilities, verdict)
-    }
-    if (verdict && ids.push(need.requirement_id) === MAX_NEEDS_PER_OFFER) break
+    if (verdictOn(need, abilities) && ids.push(need.requirement_id) === MAX_NEEDS_PER_OFFER) break
   }
   return ids
+}
+
+function verdictOn({ requirement, verdicts }: Need, abilities: Abilities): boolean {
+  const known = verdicts.get(abilities)
+  if (known !== undefined) return known
+  const verdict = meets(requirement, abilities)
+  verdicts.set(abilities, verdict)
+  return verdict
 }

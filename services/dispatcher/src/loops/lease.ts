@@ -8,7 +8,7 @@ import { type Loop, loop } from '@windlass/runtime/loop'
 import type { RpcClient } from '@windlass/runtime/rpc-client'
 import type { Dispatch } from '../dispatch.ts'
 import { asksForMetrics } from '../domain/facts.ts'
-import { drained, offersFor, selectorsAmong } from '../domain/offers.ts'
+import { drained, hopeful, offersFor, selectorsAmong } from '../domain/offers.ts'
 import type { Queue } from '../queue.ts'
 import type { Sessions } from '../sessions.ts'
 import * as streams from '../store/streams.ts'
@@ -66,7 +66,7 @@ async function look({ executions, queue }: Leasing): Promise<void> {
 async function lease(leasing: Leasing, turn: { start: number }, regardless: boolean) {
   const { executions, sessions, queue, dispatch } = leasing
   const mark = queue.mark
-  const { needs } = queue
+  const needs = hopeful(queue.needs, sessions, sessions.fleet)
   if (asksForMetrics(selectorsAmong(needs))) await measure(leasing)
   const offers = offersFor(sessions.rotated(turn.start), needs, { regardless })
   if (offers.length === 0) return false
