@@ -76,6 +76,29 @@ async function nominalTimes({ history }: Pick<Client, 'history'>, made: Schedule
 
 type Client = Awaited<ReturnType<Awaited<ReturnType<typeof setup>>['replica']>>
 
+test('the thousands of one owner do not delay what others have due in the same second (T9, N133)', async () => {
+  const { replica, executions, db } = await setup()
+  const client = await replica()
+  const greedy = await client.create({ ...request(), created_by: 'greedy' })
+  const others: string[] = []
+  for (const created_by of ['ada', 'bob', 'cy'])
+    others.push((await client.create({ ...request(), created_by })).id)
+  await client.pause({ ref: greedy.id })
+  await db.run(sql`
+    insert into schedules (id, name, workflow_id, workflow_namespace, workflow_name, schedule_type,
+                           schedule_config, input, input_bytes, changed_by, anchor_at, next_run_at)
+    select gen_random_uuid(), 'greedy ' || i, workflow_id, workflow_namespace, workflow_name,
+           schedule_type, schedule_config, input, input_bytes, changed_by, anchor_at, next_run_at
+      from schedules, generate_series(1, 2000) as i where name = ${greedy.name}`)
+  await db.run(sql`
+    update schedules set next_run_at = now() + interval '100 ms' * (changed_by <> 'greedy')::int`)
+  await eventually(() => executions.created.size).toBe(2_003)
+  const places = executions.asked.flatMap(({ body }, i) =>
+    body?.$case === 'create' && others.includes(body.value.schedule_id) ? [i] : [],
+  )
+  expect(Math.max(...places)).toBeLessThan(1_000)
+})
+
 test.each([1, 100, 101, 1_000_000])(
   'after an outage of %i ticks the newest starts, the others are one entry, and nothing hangs (T4)',
   async (ticks) => {

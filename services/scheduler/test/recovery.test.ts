@@ -1,5 +1,12 @@
+import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import { createLog } from '@windlass/runtime/log'
+import { connect } from '@windlass/runtime/rpc-client'
 import { sql } from '@windlass/runtime/sql'
-import { expect, test } from 'vitest'
+import { testCluster } from '@windlass/testkit/cluster'
+import { expect, onTestFinished, test } from 'vitest'
+import { deliver } from '../src/deliver.ts'
+import { fire } from '../src/fire.ts'
 import { derivedId, eventually, every, missed, page, request, setup } from './system.ts'
 
 test('a tick whose replica died before it could be started is started by another, once (T1)', async () => {
@@ -81,3 +88,30 @@ const EXECUTION = {
   updated_at: new Date(),
   worker_session: '',
 }
+
+test('a replica that was stopped after it took a tick, and goes on when its lease is over, starts nothing; another did (T1)', async () => {
+  const { db, catalog, executions, replica } = await setup()
+  const first = await replica()
+  const made = await first.create(request())
+  await first.stop()
+  const clients = {
+    catalog: connect(CatalogService, [catalog.address], testCluster),
+    executions: connect(ExecutionsService, [executions.address], testCluster),
+  }
+  onTestFinished(() => Object.values(clients).forEach((one) => void one.close()))
+  const wake = () => {}
+  const log = createLog('test', 'silent')
+  const parts = { db, ...clients, principals: undefined, log, catchupMs: 3_600_000, wake }
+
+  await missed(db, made, 1, 3_600)
+  const taken = await fire(parts)
+  expect(taken).toHaveLength(1)
+  await deliver(
+    parts,
+    taken.map((firing) => ({ ...firing, until: performance.now() })),
+  )
+  expect(executions.asked).toEqual([])
+  await db.run(sql`update schedule_ticks set retry_at = now()`)
+  await replica()
+  await eventually(() => executions.created.size).toBe(1)
+})

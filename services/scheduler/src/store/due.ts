@@ -44,14 +44,27 @@ export const glance = (db: Queries) =>
              select min(check_at) from schedule_ticks where check_at is not null`)} as check_ms,
            exists (select from deleted_schedules) as purge`)
 
-/** Schedules whose tick has come, oldest first, locked; those that another replica holds are left to it. */
+const isDue = sql`s.status = 'active' and not s.pending and s.next_run_at <= now()`
+
+/** Enough for every replica to find some that the others have not locked. */
+const CANDIDATES = 8
+
+/**
+ * Schedules whose tick has come, locked; those that another replica holds are left to it. Where there
+ * are many, their owners take turns, so that the thousands of one do not delay those of others.
+ */
 export const take = (tx: Tx, limit: number) =>
   tx.rows<Due>(sql`
-    select id as schedule_id, workflow_namespace, workflow_name, input_bytes,
+    select s.id as schedule_id, workflow_namespace, workflow_name, input_bytes,
            ${owner}, overlap, schedule_config, anchor_at, next_run_at, released_at, now() as now
       from schedules s
-     where status = 'active' and not pending and next_run_at <= now()
-     order by next_run_at
+     where ${isDue} and s.id = any(array(
+             select id
+               from (select id, next_run_at, row_number() over (
+                              partition by changed_by, changed_by_issuer order by next_run_at) as turn
+                       from schedules s where ${isDue}) as due
+              order by turn, next_run_at
+              limit ${limit * CANDIDATES}))
      limit ${limit}
      for update skip locked`)
 
