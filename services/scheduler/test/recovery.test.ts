@@ -99,9 +99,10 @@ test('a replica that was stopped after it took a tick, and goes on when its leas
     executions: connect(ExecutionsService, [executions.address], testCluster),
   }
   onTestFinished(() => Object.values(clients).forEach((one) => void one.close()))
-  const wake = () => {}
   const log = createLog('test', 'silent')
-  const parts = { db, ...clients, principals: undefined, log, catchupMs: 3_600_000, wake }
+  const cluster = testCluster
+  const known = { db, ...clients, principals: undefined, cluster, log }
+  const parts = { ...known, catchupMs: 3_600_000, wake: () => {} }
 
   await missed(db, made, 1, 3_600)
   const taken = await fire(parts)

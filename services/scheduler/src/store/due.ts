@@ -57,16 +57,18 @@ export const take = (tx: Tx, limit: number) =>
   tx.rows<Due>(sql`
     select s.id as schedule_id, workflow_namespace, workflow_name, input_bytes,
            ${owner}, overlap, schedule_config, anchor_at, next_run_at, released_at, now() as now
-      from schedules s
-     where ${isDue} and s.id = any(array(
+      from unnest(array(
              select id
                from (select id, next_run_at, row_number() over (
                               partition by changed_by, changed_by_issuer order by next_run_at) as turn
                        from schedules s where ${isDue}) as due
               order by turn, next_run_at
-              limit ${limit * CANDIDATES}))
+              limit ${limit * CANDIDATES})) with ordinality as candidate (id, place)
+      join schedules s on s.id = candidate.id
+     where ${isDue}
+     order by candidate.place
      limit ${limit}
-     for update skip locked`)
+     for update of s skip locked`)
 
 export const advance = (tx: Tx, moves: Move[]) =>
   tx.run(sql`
