@@ -1,5 +1,5 @@
 // What the server carries: hello-world with scripted workers over the real protocol.
-//   npm run bench -- engine           (SECONDS=10 a point, WORKERS=4)
+//   npm run bench -- engine           (SECONDS=10 a point, WORKERS=4, IN_FLIGHT=1,8,64,256)
 import { readFileSync } from 'node:fs'
 import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'
@@ -11,7 +11,7 @@ import { helloWorld, upload } from '../lib/workflows.mjs'
 
 const SECONDS = Number(process.env.SECONDS ?? 10)
 const WORKERS = Number(process.env.WORKERS ?? 4)
-const IN_FLIGHT = [1, 8, 64, 256]
+const IN_FLIGHT = (process.env.IN_FLIGHT ?? '1,8,64,256').split(',').map(Number)
 const LANES = 128
 
 const points = await withSystem({ workers: 0 }, async ({ url, pids, home }) => {

@@ -1,17 +1,18 @@
 import { cpuSeconds, perOperation } from './cpu.mjs'
 import { percentile } from './load.mjs'
+import { residentMiB } from './memory.mjs'
 import { table } from './report.mjs'
 
 const SELF = 'load generator'
 
-/** Runs a load and answers its figures: rate, latencies in ms, and CPU-ms per operation by process. */
+/** Runs a load and answers its figures: rate, latencies in ms, CPU-ms per operation and MiB by process. */
 export async function account(pids, load) {
   const named = { ...pids, [SELF]: process.pid }
   const before = own(cpuSeconds(named))
   const { count, seconds, latencies } = await load()
   const cpu = perOperation(before, own(cpuSeconds(named)), count)
   const [p50, p95, p99] = [50, 95, 99].map((p) => percentile(latencies, p))
-  return { count, per_second: count / seconds, p50, p95, p99, cpu }
+  return { count, per_second: count / seconds, p50, p95, p99, cpu, mebibytes: residentMiB(pids) }
 }
 
 /** Everything is a child of the load generator: its own share is what is left of the sum. */
@@ -21,14 +22,18 @@ function own(cpu) {
   return { ...rest, [SELF]: Math.max(0, all - others) }
 }
 
-/** Prints points as two tables: rates and latencies, and where the CPU went. */
+/** Prints points as tables: rates and latencies, where the CPU went, and memory. */
 export function figures(points) {
-  table(points.map(({ cpu, ...row }) => row))
+  table(points.map(({ cpu, mebibytes, ...row }) => row))
   table(
-    points.map(({ in_flight, cpu }) => {
+    points.map(({ cpu, mebibytes, ...row }) => {
       const { [SELF]: self, ...system } = cpu
       const sum = Object.values(system).reduce((total, ms) => total + ms, 0)
-      return { 'CPU-ms each, in flight': in_flight, ...system, system: sum, [SELF]: self }
+      return { 'CPU-ms each': labelOf(row), ...system, system: sum, [SELF]: self }
     }),
   )
+  table(points.map(({ mebibytes, cpu, ...row }) => ({ MiB: labelOf(row), ...mebibytes })))
 }
+
+/** What tells a point from the others: how many were in flight, and what the benchmark adds. */
+const labelOf = ({ count, per_second, p50, p95, p99, ...label }) => Object.values(label).join(' ')

@@ -6,6 +6,7 @@ import { Processes } from '../../scripts/lib/processes.mjs'
 import { Progress } from '../../scripts/lib/progress.mjs'
 import { catchSignals, stopSignal } from '../../scripts/lib/signals.mjs'
 import { temporaryDir } from '../../scripts/lib/temporary-dir.mjs'
+import { durableWriteMs } from './disk.mjs'
 
 /**
  * Starts the whole system with durable infrastructure in a folder of its own, hands it to `work`
@@ -35,6 +36,7 @@ export function machine() {
     cpu: cpu?.model,
     cores: os.cpus().length,
     memory_gib: Math.round(os.totalmem() / 2 ** 30),
+    durable_write_ms: durableWriteMs(),
     node: process.version,
   }
 }

@@ -1,7 +1,4 @@
-import { createRequire } from 'node:module'
-
-/** The driver is the services' own. */
-const pg = createRequire(new URL('../../packages/runtime/package.json', import.meta.url))('pg')
+import { pg } from './database.mjs'
 
 /** A look at how many transactions a PostgreSQL server has ended, in all its databases; its own looks are left out. */
 export async function transactions(url) {

@@ -76,9 +76,11 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
       let committed = false
       const commit = () => {
         committed = true
+        holdBack(client)
         return client.query('commit')
       }
       try {
+        holdBack(client)
         const begun = client.query('begin')
         begun.catch(() => {})
         const result = await work({

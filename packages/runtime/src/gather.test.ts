@@ -52,3 +52,17 @@ test('a flush that fails rejects its own items and no others', async () => {
   expect(kept).toEqual({ status: 'fulfilled', value: 2 })
   await gather.drained()
 })
+
+test('what comes in one turn goes together when it is to, and an idle one still flushes at once', async () => {
+  const batches: number[][] = []
+  const gather = new Gather<number, number>(
+    async (items) => {
+      batches.push(items)
+      return items
+    },
+    { lanes: 4, byTurn: true },
+  )
+  expect(await Promise.all([gather.add(1), gather.add(2), gather.add(3)])).toEqual([1, 2, 3])
+  expect(await gather.add(4)).toBe(4)
+  expect(batches).toEqual([[1, 2, 3], [4]])
+})

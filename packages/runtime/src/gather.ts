@@ -11,6 +11,8 @@ export interface GatherOptions {
   maxItems?: number
   /** How long a first item waits for others; 0: not at all. */
   waitMs?: number
+  /** What comes in one turn of the event loop goes together, although nothing is under way. */
+  byTurn?: boolean
 }
 
 const MAX_ITEMS = 256
@@ -27,7 +29,8 @@ export class Gather<Item, Result> {
   readonly #lanes: number
   readonly #maxItems: number
   readonly #waitMs: number
-  #timer: NodeJS.Timeout | undefined
+  readonly #byTurn: boolean
+  #timer: NodeJS.Timeout | NodeJS.Immediate | undefined
   #waiting: Waiting<Item, Result>[] = []
   #underWay = 0
   #idle: (() => void)[] = []
@@ -37,12 +40,14 @@ export class Gather<Item, Result> {
     this.#lanes = options.lanes ?? 1
     this.#maxItems = options.maxItems ?? MAX_ITEMS
     this.#waitMs = options.waitMs ?? 0
+    this.#byTurn = options.byTurn ?? false
   }
 
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
       if (this.#waitMs > 0) this.#timer ??= setTimeout(() => this.#ripe(), this.#waitMs)
+      else if (this.#byTurn) this.#timer ??= setImmediate(() => this.#ripe())
       else this.#next()
     })
   }

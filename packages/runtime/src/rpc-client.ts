@@ -8,6 +8,7 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js'
+import type { Failure } from '@windlass/proto/windlass/rpc/v1/calls'
 import type { Cluster } from './cluster.ts'
 import { Fault, type Kind, unavailable } from './faults.ts'
 import {
@@ -18,6 +19,13 @@ import {
   FAULT,
   MAX_MESSAGE_BYTES,
 } from './rpc.ts'
+import {
+  type Asking,
+  borrowCarrier,
+  type Carrier,
+  type Line,
+  returnCarrier,
+} from './rpc-carrier.ts'
 
 const UNARY_MS = 10_000
 /** How long a call waits for a replica that is being restarted. */
@@ -40,7 +48,8 @@ const OPTIONS: ClientOptions = {
 }
 
 /**
- * A client of all replicas of a service. Calls carry a deadline and fail with the very Fault the
+ * A client of all replicas of a service. Calls travel on the stream that this process keeps open to
+ * each replica, in turn; by themselves where there is none yet or they are large. They carry a deadline and fail with the very Fault the
  * service threw, or `unavailable`. A call that found no connection was not seen by anyone and is
  * tried again; one that broke under way is not, unless its rpc is safe to repeat and the caller does so.
  */
@@ -49,39 +58,107 @@ export function connect<S extends ServiceDefinition>(
   addresses: readonly string[],
   cluster: Cluster,
 ): RpcClient<S> {
-  const target = `ipv4:${addresses.map((address) => address.replace('localhost', '127.0.0.1')).join(',')}`
-  const { tls } = cluster
-  const channel = tls
+  const numeric = addresses.map((address) => address.replace('localhost', '127.0.0.1'))
+  const channel = channelTo(numeric, cluster)
+  const lines = new Lines(numeric, cluster)
+  const way = { channel, lines, cluster }
+  const rpcs = Object.entries(service).map(([rpc, method]) => [rpc, unary(way, method)])
+  const close = () => {
+    lines.close()
+    channel.close()
+  }
+  return { ...Object.fromEntries(rpcs), close }
+}
+
+function channelTo(addresses: readonly string[], { tls }: Cluster): Client {
+  const target = `ipv4:${addresses.join(',')}`
+  return tls
     ? new Client(target, credentials.createSsl(tls.ca, tls.key, tls.cert), {
         ...OPTIONS,
         'grpc.ssl_target_name_override': tls.serverName,
       })
     : new Client(target, credentials.createInsecure(), OPTIONS)
-  const rpcs = Object.entries(service).map(([rpc, method]) => [
-    rpc,
-    unary(channel, method, cluster),
-  ])
-  return { ...Object.fromEntries(rpcs), close: () => channel.close() }
 }
 
-function unary(channel: Client, method: Method, cluster: Cluster) {
-  return async (request: unknown, { timeoutMs = UNARY_MS, signal, caller }: CallOptions = {}) => {
+/** The streams of calls to the replicas, from the first call on. */
+class Lines {
+  readonly #addresses: readonly string[]
+  readonly #cluster: Cluster
+  #carriers: Carrier[] | undefined
+  #turn = 0
+
+  constructor(addresses: readonly string[], cluster: Cluster) {
+    this.#addresses = addresses
+    this.#cluster = cluster
+  }
+
+  /** The next replica's that may be asked this. */
+  next(request: Buffer): Line | undefined {
+    this.#carriers ??= this.#addresses.map((address) =>
+      borrowCarrier(address, this.#cluster, () => channelTo([address], this.#cluster)),
+    )
+    for (const _ of this.#carriers) {
+      const line = this.#carriers[this.#turn++ % this.#carriers.length]?.lineFor(request)
+      if (line) return line
+    }
+    return undefined
+  }
+
+  close(): void {
+    if (this.#carriers) for (const address of this.#addresses) returnCarrier(address, this.#cluster)
+    this.#carriers = undefined
+  }
+}
+
+interface Way {
+  channel: Client
+  lines: Lines
+  cluster: Cluster
+}
+
+function unary({ channel, lines, cluster }: Way, method: Method) {
+  return async (request: unknown, options: CallOptions = {}) => {
+    const { timeoutMs = UNARY_MS, signal, caller = '' } = options
     const deadline = Date.now() + timeoutMs
-    const metadata = () => {
-      const shown = new Metadata()
-      shown.set(CREDENTIAL, cluster.credential())
-      if (caller) shown.set(CALLER, caller)
-      return shown
+    const bytes = method.requestSerialize(request)
+    const line = lines.next(bytes)
+    const asking = { path: method.path, request: bytes, deadline, signal, caller }
+    const response = line && (await asked(line, asking))
+    if (response) return method.responseDeserialize(response)
+    const call = () => {
+      const metadata = new Metadata()
+      metadata.set(CREDENTIAL, cluster.credential())
+      if (caller) metadata.set(CALLER, caller)
+      return once(channel, method, bytes, { deadline, signal, metadata })
     }
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await once(channel, method, request, { deadline, signal, metadata: metadata() })
-      } catch (error) {
-        const again = attempt < RETRIES && neverSent(error as ServiceError) && !signal?.aborted
-        if (!again || Date.now() + RETRY_MS > deadline) throw faultOf(error as ServiceError)
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-      }
+    return persistent(call, { deadline, signal })
+  }
+}
+
+/** Repeats a call that found no connection, for a while. */
+async function persistent(
+  call: () => Promise<unknown>,
+  { deadline, signal }: Omit<Sending, 'metadata'>,
+) {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await call()
+    } catch (error) {
+      const again = attempt < RETRIES && neverSent(error as ServiceError) && !signal?.aborted
+      if (!again || Date.now() + RETRY_MS > deadline) throw thrown(error as ServiceError)
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
+  }
+}
+
+/** Undefined for an rpc that the server does not take on a stream, such as the standard health check. */
+async function asked(line: Line, asking: Asking): Promise<Buffer | undefined> {
+  try {
+    return await line.ask(asking)
+  } catch (error) {
+    const failure = error as Failure
+    if (failure.code === status.UNIMPLEMENTED) return undefined
+    throw faultOf({ ...failure, cause: error })
   }
 }
 
@@ -91,12 +168,12 @@ interface Sending {
   metadata: Metadata
 }
 
-function once(channel: Client, method: Method, request: unknown, sending: Sending) {
+function once(channel: Client, method: Method, request: Buffer, sending: Sending) {
   const { deadline, signal, metadata } = sending
   return new Promise((resolve, reject) => {
     const call = channel.makeUnaryRequest(
       method.path,
-      method.requestSerialize,
+      (bytes: Buffer) => bytes,
       method.responseDeserialize,
       request,
       metadata,
@@ -119,15 +196,24 @@ const neverSent = (error: ServiceError) =>
 
 const OUT_OF_REACH = new Set([status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED])
 
-function faultOf(error: ServiceError): Error {
-  const [trailer] = error.metadata?.get(FAULT) ?? []
-  if (trailer) {
-    const { kind, details } = JSON.parse(trailer.toString()) as {
+interface Failed extends Failure {
+  cause: unknown
+}
+
+function thrown(error: ServiceError): Error {
+  const [trailer = ''] = error.metadata?.get(FAULT) ?? []
+  const { code, details: message } = error
+  return faultOf({ code, message, fault: Buffer.from(trailer), cause: error })
+}
+
+function faultOf({ code, message, fault, cause }: Failed): Error {
+  if (fault.length > 0) {
+    const { kind, details } = JSON.parse(fault.toString()) as {
       kind: Kind
       details?: Record<string, unknown>
     }
-    return new Fault(kind, error.details, { details, cause: error })
+    return new Fault(kind, message, { details, cause })
   }
-  if (OUT_OF_REACH.has(error.code)) return unavailable('a needed service is out of reach', error)
-  return new Error(`rpc failed: ${error.details}`, { cause: error })
+  if (OUT_OF_REACH.has(code)) return unavailable('a needed service is out of reach', cause)
+  return new Error(`rpc failed: ${message}`, { cause })
 }

@@ -1,7 +1,9 @@
 import {
   Metadata,
+  type MethodDefinition,
   Server,
   ServerCredentials,
+  type ServerDuplexStream,
   ServerInterceptingCall,
   type ServerInterceptor,
   type ServerUnaryCall,
@@ -11,6 +13,12 @@ import {
   type sendUnaryData,
   status,
 } from '@grpc/grpc-js'
+import {
+  type Answer,
+  type Ask,
+  CallsService,
+  type Failure,
+} from '@windlass/proto/windlass/rpc/v1/calls'
 import { HealthImplementation } from 'grpc-health-check'
 import type { Logger } from 'pino'
 import type { Caller as Asker, Cluster } from './cluster.ts'
@@ -25,6 +33,7 @@ import {
   type Handlers,
   MAX_MESSAGE_BYTES,
 } from './rpc.ts'
+import { type Carried, CarriedCalls } from './rpc-carried.ts'
 
 type Unary = (request: unknown, call: Call) => Promise<unknown>
 export type Check = () => Promise<unknown>
@@ -42,6 +51,8 @@ export class RpcServer {
   readonly #health = new HealthImplementation({ '': 'NOT_SERVING' })
   readonly #log: Logger
   readonly #cluster: Cluster
+  readonly #rpcs = new Map<string, Carried>()
+  readonly #streams = new Set<CarriedCalls>()
   #checking: NodeJS.Timeout | undefined
 
   constructor(log: Logger, cluster: Cluster) {
@@ -55,13 +66,17 @@ export class RpcServer {
       interceptors: [guard(cluster)],
     })
     this.#health.addToServer(this.#server)
+    this.#server.addService(CallsService, {
+      carry: (stream: ServerDuplexStream<Ask, Answer>) => this.#carry(stream),
+    })
   }
 
   serve<S extends ServiceDefinition>(service: S, handlers: Handlers<S>): void {
-    const adapted = Object.entries(handlers).map(([rpc, handle]) => [
-      rpc,
-      this.#unary(rpc, handle as Unary),
-    ])
+    const adapted = Object.entries(handlers).map(([rpc, handle]) => {
+      const method = service[rpc] as MethodDefinition<unknown, unknown>
+      this.#rpcs.set(method.path, carried(method, handle as Unary))
+      return [rpc, this.#unary(rpc, handle as Unary)]
+    })
     this.#server.addService(service, Object.fromEntries(adapted))
   }
 
@@ -83,6 +98,7 @@ export class RpcServer {
   async stop(): Promise<void> {
     clearInterval(this.#checking)
     this.#health.setStatus('', 'NOT_SERVING')
+    for (const stream of this.#streams) stream.leave()
     const impatience = setTimeout(() => this.#server.forceShutdown(), DRAIN_MS)
     await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()))
     clearTimeout(impatience)
@@ -107,19 +123,39 @@ export class RpcServer {
     }
   }
 
+  #carry(stream: ServerDuplexStream<Ask, Answer>): void {
+    const calls = new CarriedCalls(stream, {
+      rpcs: this.#rpcs,
+      believe: (statement) => this.#cluster.believe(statement),
+      failureOf: (path, error) => this.#failureOf(path, error),
+      over: () => this.#streams.delete(calls),
+    })
+    this.#streams.add(calls)
+  }
+
   #statusOf(rpc: string, error: unknown): Partial<StatusObject> {
+    const { code, message, fault } = this.#failureOf(rpc, error)
+    const metadata = new Metadata()
+    if (fault.length > 0) metadata.set(FAULT, fault)
+    return { code, details: message, metadata }
+  }
+
+  #failureOf(rpc: string, error: unknown): Failure {
     const fault = error instanceof Fault ? error : outageOf(error)
     if (!fault) {
       this.#log.error({ err: error, rpc }, 'unexpected error in an rpc')
-      return { code: status.INTERNAL, details: 'internal error' }
+      return { code: status.INTERNAL, message: 'internal error', fault: Buffer.alloc(0) }
     }
     if (fault.kind === 'unavailable') this.#log.warn({ err: fault.cause, rpc }, fault.message)
-    const { kind, details } = fault
-    const metadata = new Metadata()
-    metadata.set(FAULT, Buffer.from(JSON.stringify({ kind, details })))
-    return { code: codes[kind], details: fault.message, metadata }
+    const { kind, details, message } = fault
+    return { code: codes[kind], message, fault: Buffer.from(JSON.stringify({ kind, details })) }
   }
 }
+
+const carried =
+  (method: MethodDefinition<unknown, unknown>, handle: Unary): Carried =>
+  async (request, call) =>
+    method.responseSerialize(await handle(method.requestDeserialize(request), call))
 
 /** Refuses whoever shows no credential of the cluster, before a byte of his message is read. */
 const guard =

@@ -1,12 +1,15 @@
 import type { Db } from '@windlass/runtime/db'
 import { Gather } from '@windlass/runtime/gather'
 import { outageOf, unstorable } from '@windlass/runtime/outage'
-import { alone } from './alone.ts'
+import { BeingMade } from './being-made.ts'
 import type { Change } from './command.ts'
+import { createNew } from './create.ts'
 import type { Execution, Limits } from './domain/execution.ts'
 import type { Result } from './draught.ts'
-import { type Effect, type Flushed, flush } from './flush.ts'
+import { type Effect, flush } from './flush.ts'
 import { RecentLogs } from './recent-logs.ts'
+import { RecentRows } from './recent-rows.ts'
+import { changeUnlocked, type Done } from './unlocked.ts'
 
 export type { Result } from './draught.ts'
 
@@ -32,44 +35,64 @@ export interface DoorOptions {
   announce(effects: readonly Effect[]): void
 }
 
-/** Flushes that run side by side, on disjoint executions: two commands for one never meet in two of them. */
-const LANES = 4
-
 /** The only way an execution changes. Commands that come while a flush is under way go with the next. */
 export function openDoor({ db, limits, announce }: DoorOptions): Door {
   const recent = new RecentLogs()
+  const memory = { rows: new RecentRows(), logs: recent }
 
-  /** A command that came alone is spared the transaction, unless another change comes between. */
-  async function write(changes: Change[]): Promise<Flushed> {
-    const [first] = changes
-    const flushed = first && changes.length === 1 ? await alone(db, first, limits) : undefined
-    return flushed ?? flush(db, changes, limits)
+  type Way = (changes: readonly Change[]) => Promise<Done>
+  const locked: Way = async (changes) => {
+    const { results, effects } = await flush(db, changes, limits)
+    return { results: new Map(changes.map((change, i) => [change, results[i] as Result])), effects }
   }
 
-  async function commit(changes: Change[]): Promise<(Result | Failed)[]> {
+  async function go(way: Way, changes: readonly Change[]): Promise<Map<Change, Result | Failed>> {
+    if (changes.length === 0) return new Map()
     try {
-      const { results, effects } = await write(changes)
-      recent.note(effects)
+      const { results, effects } = await way(changes)
+      memory.logs.note(effects)
+      memory.rows.note(effects)
       announce(effects)
       return results
     } catch (error) {
       const outage = outageOf(error)
-      if (outage) return changes.map(() => ({ fault: outage }))
-      return changes.length > 1 ? oneByOne(changes) : [refusal(error)]
+      if (outage) return new Map(changes.map((change) => [change, { fault: outage }]))
+      const [only, ...more] = changes
+      if (only && more.length === 0) return new Map([[only, refusal(error)]])
+      return oneByOne(way, changes)
     }
   }
 
   /** One bad row never fails its neighbours: what the database refused together is tried one by one. */
-  async function oneByOne(changes: Change[]): Promise<(Result | Failed)[]> {
-    const results: (Result | Failed)[] = []
+  async function oneByOne(way: Way, changes: readonly Change[]) {
+    const results = new Map<Change, Result | Failed>()
     for (const change of changes)
-      results.push(...(await commit([change]).catch((error) => [{ error }])))
+      for (const [done, result] of await go(way, [change])) results.set(done, result)
     return results
   }
 
-  const lanes = Array.from({ length: LANES }, () => new Gather<Change, Result | Failed>(commit))
+  /** Without locks what can be; with them the rest, and what another change came between. */
+  const lane = (quick: Way) =>
+    new Gather<Change, Result | Failed>(async (changes) => {
+      const done = await go(quick, changes)
+      const rest = changes.filter((change) => !done.has(change))
+      const late = await go(locked, rest)
+      return changes.map((change) => (done.get(change) ?? late.get(change)) as Result | Failed)
+    })
+  const quick: Way = (changes) => changeUnlocked({ db, memory, limits }, changes)
+  const creates = lane((changes) => createNew(db, changes))
+  const leases = lane(quick)
+  const others = lane(quick)
+  const beingMade = new BeingMade()
+  const alter = async (change: Change) => {
+    const made = beingMade.of(change.execution_id)
+    if (made) await made
+    return (change.command.kind === 'lease' ? leases : others).add(change)
+  }
   const submit = async (change: Change) => {
-    const result = await (lanes[laneOf(change)] as Gather<Change, Result | Failed>).add(change)
+    const result = await (change.command.kind === 'create'
+      ? beingMade.note(change.execution_id, creates.add(change))
+      : alter(change))
     if ('error' in result) throw result.error
     return result
   }
@@ -81,16 +104,14 @@ export function openDoor({ db, limits, announce }: DoorOptions): Door {
       if ('fault' in result) throw result.fault
       return result.execution
     },
-    drained: async () => void (await Promise.all(lanes.map((lane) => lane.drained()))),
+    drained: async () =>
+      void (await Promise.all([creates, leases, others].map((gather) => gather.drained()))),
   }
 }
 
-const laneOf = ({ execution_id }: Change) => Number.parseInt(execution_id.slice(-2), 16) % LANES
-
-function refusal(error: unknown): Result {
+function refusal(error: unknown): Result | Failed {
   const fault = unstorable(error)
-  if (!fault) throw error
-  return { fault }
+  return fault ? { fault } : { error }
 }
 
-export type { Effect, Flushed }
+export type { Effect }

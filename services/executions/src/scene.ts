@@ -43,12 +43,12 @@ export async function gather(tx: Tx, changes: readonly Change[]): Promise<Scene>
   )
   const workers = [...new Set(leases.map(({ command }) => command.offer.worker_name))]
 
-  const [rows, leasable, known, expired, , loads, made] = await Promise.all([
+  const [, rows, leasable, known, expired, loads, made] = await Promise.all([
+    workers.length > 0 ? ready.lockWorkers(tx, workers) : [],
     others.length > 0 ? executions.lock(tx, idsOf(others)) : [],
     passing.length > 0 ? executions.lockFree(tx, idsOf(passing)) : [],
     knownEvents(tx, changes),
     due.length > 0 ? sweep.dueAmong(tx, idsOf(due)) : [],
-    workers.length > 0 ? ready.lockWorkers(tx, workers) : [],
     workers.length > 0 ? ready.loads(tx, workers) : [],
     insertNew(tx, creates),
   ])

@@ -139,7 +139,7 @@ test('one bad row never fails its neighbours', async () => {
   expect(lost).toEqual([expect.objectContaining({ kind: 'unprocessable' })])
 })
 
-test('a command that comes in one flush with the creation is not lost', async () => {
+test('a command that comes together with the creation is not lost', async () => {
   const { client } = await setup()
   await run(client)
   const pairs = Array.from({ length: 40 }, () => create())

@@ -23,7 +23,8 @@ export interface Changed {
   execution_token?: string
 }
 
-const SUBMIT_LANES = 2
+/** A call is one message; many under way keep no command waiting for the slowest of an earlier batch. */
+const SUBMIT_LANES = 32
 const GET_LANES = 2
 
 /** The executions service, with the calls of all requests of this process gathered into few. */
@@ -34,7 +35,10 @@ export class Executions {
 
   constructor(rpc: RpcClient<typeof ExecutionsService>) {
     this.#rpc = rpc
-    this.#submits = new Gather((commands) => this.#submitAll(commands), { lanes: SUBMIT_LANES })
+    this.#submits = new Gather((commands) => this.#submitAll(commands), {
+      lanes: SUBMIT_LANES,
+      byTurn: true,
+    })
     this.#gets = new Gather((ids) => this.#getAll(ids), { lanes: GET_LANES })
   }
 

@@ -52,13 +52,15 @@ export const remember = (db: Queries, requirement_id: string, body: string) =>
 
 /** How much each worker holds. */
 export const loads = (db: Queries, worker_names: readonly string[]) =>
-  db.rows<{ worker_name: string; used: number }>(sql`
-    select held_by as worker_name, count(*)::int as used from executions
-     where held_by = any(${worker_names}::text[]) group by held_by`)
+  db.rows<{ worker_name: string; used: number }>(loadsOf(worker_names))
+
+export const loadsOf = (worker_names: readonly string[]) => sql`
+  select held_by as worker_name, count(*)::int as used from executions
+   where held_by = any(${worker_names}::text[]) group by held_by`
 
 /**
- * Keeps other flushes from giving work to the same workers until this one ends. Taken after the
- * rows, in one order, so that the count that follows is true until the commit.
+ * Keeps other flushes from giving work to the same workers until this one ends. Taken before any
+ * row, in one order, so that the count that follows is true until the commit.
  */
 export const lockWorkers = (tx: Tx, worker_names: readonly string[]) =>
   tx.rows(sql`

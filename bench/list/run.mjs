@@ -1,0 +1,57 @@
+// Whether reading grows with what is stored: status and lists over 10^4 and 10^6 executions.
+//   npm run bench -- list             (SECONDS=5 a point, STORED=10000,1000000)
+import { randomUUID } from 'node:crypto'
+import { Client } from '../lib/http.mjs'
+import { closedLoop } from '../lib/load.mjs'
+import { account, figures } from '../lib/measure.mjs'
+import { fill } from '../lib/stored.mjs'
+import { machine, withSystem } from '../lib/system.mjs'
+import { upload } from '../lib/workflows.mjs'
+
+const SECONDS = Number(process.env.SECONDS ?? 5)
+const STORED = (process.env.STORED ?? '10000,1000000').split(',').map(Number)
+const IN_FLIGHT = 4
+
+const points = await withSystem({ workers: 0 }, async ({ url, pids, infra }) => {
+  const client = new Client(url)
+  await upload(url, 'hello_world')
+  const measured = []
+  let stored = 0
+  for (const wanted of STORED) {
+    const ids = await fill(infra.postgres.url, {
+      from: stored,
+      to: wanted,
+      workflow_id: randomUUID(),
+    })
+    stored = wanted
+    for (const [what, pathOf] of Object.entries(reads(ids))) {
+      const read = async () => {
+        const { status, text } = await client.request('GET', pathOf())
+        if (status !== 200) throw new Error(`${status} ${text}`)
+      }
+      await closedLoop(read, { inFlight: IN_FLIGHT, seconds: 1 })
+      measured.push({
+        in_flight: IN_FLIGHT,
+        stored,
+        what,
+        ...(await account(pids, () => closedLoop(read, { inFlight: IN_FLIGHT, seconds: SECONDS }))),
+      })
+    }
+  }
+  client.close()
+  return measured
+})
+
+/** The paths that are read, each with its total where it is a list. */
+function reads(ids) {
+  const workflow = '/workflows/default/hello_world'
+  return {
+    status: () => `${workflow}/status/${ids[Math.floor(Math.random() * ids.length)]}`,
+    'first page': () => '/executions',
+    'of a workflow': () => `${workflow}/executions`,
+    'of a state': () => '/executions?state=failed',
+  }
+}
+
+figures(points)
+process.stdout.write(`\n${JSON.stringify({ bench: 'list', machine: machine(), points })}\n`)

@@ -1,0 +1,41 @@
+import type { Execution } from './domain/execution.ts'
+import { isFinal } from './domain/states.ts'
+import type { Effect } from './flush.ts'
+
+const MAX_ROWS = 8_192
+const MAX_PAYLOAD_LENGTH = 8_192
+
+/**
+ * Rows as this process committed them a moment ago. Another replica may have changed one since, so
+ * what was decided from memory is written only if the row still has the revision remembered here.
+ */
+export class RecentRows {
+  readonly #rows = new Map<string, Execution>()
+
+  /** Told of each commit. */
+  note(effects: readonly Effect[]): void {
+    for (const { after } of effects) {
+      this.#rows.delete(after.execution_id)
+      if (isWorthKeeping(after)) this.#rows.set(after.execution_id, after)
+    }
+    for (const oldest of this.#rows.keys()) {
+      if (this.#rows.size <= MAX_ROWS) return
+      this.#rows.delete(oldest)
+    }
+  }
+
+  of(execution_id: string): Execution | undefined {
+    return this.#rows.get(execution_id)
+  }
+
+  forget(execution_id: string): void {
+    this.#rows.delete(execution_id)
+  }
+}
+
+/** Small, and about to be changed again without a look at its approvals. */
+const isWorthKeeping = ({ state, gated, input_json = '', pause_output_json = '' }: Execution) =>
+  !isFinal(state) &&
+  !gated &&
+  input_json.length <= MAX_PAYLOAD_LENGTH &&
+  pause_output_json.length <= MAX_PAYLOAD_LENGTH

@@ -1,0 +1,114 @@
+import type { Db, Queries } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
+import type { Execution } from '../domain/execution.ts'
+import { forChange } from './columns.ts'
+import { assignments, type Changed, changed, type NewExecution, newRows } from './executions.ts'
+import type { Entry, Key } from './log.ts'
+import * as ready from './ready.ts'
+
+export interface Read extends Execution {
+  /** Those of the asked events that the log has already: type and id, side by side. */
+  known_types: string[]
+  known_ids: string[]
+}
+
+/** Rows without a lock, each with the events that are known, of one moment. */
+export const read = (db: Db, ids: readonly string[], events: readonly Omit<Key, 'type'>[]) =>
+  db.rows<Read>(sql`
+    select ${forChange}, known.types as known_types, known.ids as known_ids
+      from executions e
+     cross join lateral (
+       select coalesce(array_agg(k.type), '{}') as types,
+              coalesce(array_agg(k.event_id), '{}') as ids
+         from unnest(${events.map((event) => event.execution_id)}::uuid[],
+                     ${events.map((event) => event.event_id)}::text[]) as asked(id, event_id)
+         join events k on k.execution_id = e.execution_id and k.event_id = asked.event_id
+        where asked.id = e.execution_id) as known
+     where e.execution_id = any(${ids}::uuid[])`)
+
+/** New rows and their totals. Answers the ids that were new. */
+export async function insert(db: Db, rows: readonly NewExecution[]): Promise<Set<string>> {
+  const made = await db.rows<{ execution_id: string }>(sql`
+    with made as (
+      ${newRows(rows)} returning execution_id, workflow_namespace, workflow_name, state),
+    counted as (
+      insert into totals_delta (workflow_namespace, workflow_name, state, delta)
+      select workflow_namespace, workflow_name, state, count(*) from made group by 1, 2, 3)
+    select execution_id from made`)
+  return new Set(made.map(({ execution_id }) => execution_id))
+}
+
+export interface Write extends Changed {
+  before: Execution
+  entries: readonly Entry[]
+  /** Takes one of the worker's places; there must be one left. */
+  lease?: { worker_name: string; capacity: number } | undefined
+}
+
+/**
+ * Rows, logs and totals in one statement. Answers the ids of those that were written: a row that is
+ * not as it was read, or whose worker is full, is left out with all that belongs to it.
+ */
+export async function write(db: Db, writes: readonly Write[]): Promise<Set<string>> {
+  const workers = [...new Set(writes.flatMap(({ lease }) => lease?.worker_name ?? []))]
+  const written =
+    workers.length === 0 ? await statement(db, writes) : await underLock(db, writes, workers)
+  return new Set(written.map(({ execution_id }) => execution_id))
+}
+
+/** What a worker holds is true until the commit, since no other lease for it comes between. */
+const underLock = (db: Db, writes: readonly Write[], workers: readonly string[]) =>
+  db.tx(async (tx) => {
+    const locked = ready.lockWorkers(tx, workers)
+    const written = statement(tx, ranked(writes), workers)
+    await tx.commitBehind(Promise.all([locked, written]))
+    return await written
+  })
+
+/** Of several leases for one worker each needs one more free place than the one before. */
+function ranked(writes: readonly Write[]): Write[] {
+  const ranks = new Map<string, number>()
+  return writes.map((write) => {
+    if (!write.lease || write.lease.capacity === 0) return write
+    const { worker_name, capacity } = write.lease
+    const rank = (ranks.get(worker_name) ?? 0) + 1
+    ranks.set(worker_name, rank)
+    return { ...write, mostHeld: capacity - rank }
+  })
+}
+
+/**
+ * The planner takes arrays for short. So the only join is one that an index serves, and `is true`
+ * keeps it from making another of the look into what was changed, which is hashed instead.
+ */
+function statement(db: Queries, unsorted: readonly Write[], workers: readonly string[] = []) {
+  // Rows are locked in the order of their ids here too.
+  const writes = unsorted.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1))
+  const entries = writes.flatMap((write) => write.entries)
+  const entry = <K extends keyof Entry>(key: K) => entries.map((one) => one[key])
+  const room = sql`
+    and (c.most_held is null or c.most_held >=
+      coalesce((select used from held where held.worker_name = c.held_by), 0))`
+  return db.rows<{ execution_id: string }>(sql`
+    with held as (${ready.loadsOf(workers)}),
+    changed as (
+      update executions e set ${assignments} from ${changed(writes)}
+       where e.execution_id = c.execution_id and e.revision = c.old_revision
+         ${workers.length > 0 ? room : sql``}
+      returning e.execution_id, e.workflow_namespace, e.workflow_name, c.old_state, e.state),
+    appended as (
+      insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
+      select * from unnest(
+        ${entry('execution_id')}::uuid[], ${entry('seq')}::bigint[], ${entry('event_id')}::text[],
+        ${entry('type')}::text[], ${entry('source_id')}::text[], ${entry('name')}::text[],
+        ${entry('value_json')}::json[], ${entry('time')}::text[]) as l(execution_id)
+       where (l.execution_id in (select execution_id from changed)) is true),
+    counted as (
+      insert into totals_delta (workflow_namespace, workflow_name, state, delta)
+      select workflow_namespace, workflow_name, d.state, sum(d.delta)
+        from changed cross join lateral (values (old_state, -1), (changed.state, 1)) as d(state, delta)
+       where old_state <> changed.state group by 1, 2, 3)
+    select execution_id from changed`)
+}
+
+const idOf = ({ before }: Write) => before.execution_id

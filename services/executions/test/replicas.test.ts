@@ -1,0 +1,65 @@
+import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import { connect } from '@windlass/runtime/rpc-client'
+import { testCluster } from '@windlass/testkit/cluster'
+import { expect, onTestFinished, test } from 'vitest'
+import { cancel, event, get, run, setup, worker } from './support.ts'
+
+/** Two replicas, and a client of each alone. */
+async function twins() {
+  const { ports } = await setup({ replicas: 2 })
+  const clients = ports.map((port) =>
+    connect(ExecutionsService, [`127.0.0.1:${port}`], testCluster),
+  )
+  onTestFinished(() => {
+    for (const client of clients) client.close()
+  })
+  const [here, there] = clients
+  if (!here || !there) throw new Error('two replicas were asked for')
+  return { here, there }
+}
+
+test('what another replica changed is seen, whatever this one remembers of the row', async () => {
+  const { here, there } = await twins()
+  const { execution_id } = await run(here)
+  const w = worker(here)
+  await w.lease()
+  await w.claim(execution_id)
+  expect(await cancel(there, execution_id)).toMatchObject({ state: 'CANCELLING' })
+  const reported = await w.report(execution_id, 'RUNNING', {
+    generation: 1,
+    events: [event('TASK_STARTED')],
+  })
+  expect(reported.state).toBe('CANCELLING')
+  expect((await get(there, execution_id)).state).toBe('CANCELLING')
+})
+
+test('work that another replica took back is lost to its worker here', async () => {
+  const { here, there } = await twins()
+  const { execution_id } = await run(here)
+  const w = worker(here)
+  await w.lease()
+  await w.claim(execution_id)
+  await there.requeue({ worker_name: w.worker_name, connection_generation: 1, died: true })
+  const late = w.report(execution_id, 'COMPLETED', {
+    generation: 1,
+    events: [event('WORKFLOW_COMPLETED')],
+  })
+  await expect(late).rejects.toMatchObject({ kind: 'conflict' })
+  expect((await get(here, execution_id)).state).toBe('SCHEDULED')
+})
+
+test('an event that came through another replica is not appended again', async () => {
+  const { here, there } = await twins()
+  const { execution_id } = await run(here)
+  const w = worker(here)
+  await w.lease()
+  await w.claim(execution_id)
+  const started = event('TASK_STARTED')
+  await worker(there, w.worker_name).report(execution_id, 'RUNNING', {
+    generation: 1,
+    events: [started],
+  })
+  await w.report(execution_id, 'RUNNING', { generation: 1, events: [started] })
+  const { entries } = await here.log({ execution_id, after_seq: 0, limit: 0 })
+  expect(entries.filter(({ type }) => type === 'TASK_STARTED')).toHaveLength(1)
+})
