@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 const SETUP = ['./packages/testkit/src/infra.ts']
 /** Races that both projects run, a hundred times or a thousand. */
-const RACES = 'tests/e2e/{claims,races}.test.ts'
+const RACES = ['tests/e2e/{claims,races,uploads}.test.ts', 'services/catalog/test/races.test.ts']
 
 export default defineConfig({
   ssr: { resolve: { conditions: ['windlass', 'node'] } },
@@ -47,7 +47,7 @@ export default defineConfig({
           name: 'chaos',
           // Long runs, which `npm test` leaves out: `npm run test:chaos`.
           sequence: { groupOrder: 3 },
-          include: ['tests/chaos/**/*.test.ts', RACES],
+          include: ['tests/chaos/**/*.test.ts', ...RACES],
           env: { TEST_ROUNDS: process.env.TEST_ROUNDS ?? '1000' },
           globalSetup: SETUP,
           testTimeout: 3_600_000,

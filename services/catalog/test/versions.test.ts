@@ -4,32 +4,6 @@ import { sql } from '@windlass/runtime/sql'
 import { expect, onTestFinished, test } from 'vitest'
 import { setup, sourceOf, uploadOf } from './setup.ts'
 
-const ROUNDS = 5
-const UPLOADS = 16
-
-test('concurrent uploads get versions without gap or twin', async () => {
-  const { client, serve, namespace } = await setup()
-  const { client: other } = await serve()
-  // Sources that share workflows in different orders, so that a wrong order of locks would show.
-  const orders = [['a', 'b', 'c'], ['c', 'b', 'a'], ['b'], ['c', 'a']]
-  const given = new Map<string, number[]>()
-  for (let round = 0; round < ROUNDS; round++) {
-    const uploads = Array.from({ length: UPLOADS }, (_, i) =>
-      (i % 2 ? client : other).register(
-        uploadOf(sourceOf(namespace, ...(orders[i % orders.length] ?? []))),
-      ),
-    )
-    for (const { workflows } of await Promise.all(uploads)) {
-      for (const { name, version } of workflows)
-        given.set(name, [...(given.get(name) ?? []), version])
-    }
-    for (const versions of given.values()) {
-      expect(versions.toSorted((a, b) => a - b)).toEqual(versions.map((_, i) => i + 1))
-    }
-  }
-  expect(given.get('a')).toHaveLength((ROUNDS * UPLOADS * 3) / 4)
-})
-
 test('an upload that is answered later has the greater version', async () => {
   const { client, namespace } = await setup()
   const source = sourceOf(namespace, 'job')

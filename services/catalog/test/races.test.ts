@@ -1,0 +1,34 @@
+import { randomInt } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { setup, sourceOf, uploadOf } from './setup.ts'
+import { faultsIn, type Upload } from './upload-history.ts'
+
+const ROUNDS = Number(process.env.TEST_ROUNDS ?? 5)
+const UPLOADS = 16
+/** Files that share workflows in different orders, so that a wrong order of locks would show. */
+const FILES = [['a', 'b', 'c'], ['c', 'b', 'a'], ['b'], ['c', 'a']]
+
+test('K1 to K3: of 16 uploads at once through two replicas, deletions between them, none is lost, torn, or given a number twice or out of order', async () => {
+  const { client, serve, db, namespace } = await setup()
+  const { client: other } = await serve()
+  const uploads: Upload[] = []
+  let serial = 0
+  const upload = async (replica: typeof client, names: string[]) => {
+    const source = Buffer.concat([sourceOf(namespace, ...names), Buffer.from(`# ${serial++}\n`)])
+    const made: Upload = { source, names, sent: performance.now() }
+    uploads.push(made)
+    const { workflows } = await replica.register(uploadOf(source))
+    made.answered = performance.now()
+    made.given = new Map(workflows.map(({ name, version }) => [name, version]))
+  }
+  const erase = (replica: typeof client, name: string) =>
+    replica.delete({ namespace, name, version: 0 }).catch(() => undefined)
+  for (let round = 0; round < ROUNDS; round++) {
+    const changes = Array.from({ length: UPLOADS }, (_, i) =>
+      upload(i % 2 ? client : other, FILES[i % FILES.length] as string[]),
+    )
+    await Promise.all([...changes, erase(client, 'abc'[randomInt(3)] as string)])
+  }
+  expect(await faultsIn(db, namespace, uploads)).toEqual([])
+  expect(uploads).toHaveLength(ROUNDS * UPLOADS)
+})
