@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { setup, sourceOf, uploadOf } from './setup.ts'
 import { faultsIn, type Upload } from './upload-history.ts'
@@ -17,9 +18,10 @@ test('K1 to K3: of 16 uploads at once through two replicas, deletions between th
     const source = Buffer.concat([sourceOf(namespace, ...names), Buffer.from(`# ${serial++}\n`)])
     const made: Upload = { source, names, sent: performance.now() }
     uploads.push(made)
-    const { workflows } = await replica.register(uploadOf(source))
+    const answer = await replica.register(uploadOf(source)).catch(ifOverloaded)
+    if (!answer) return
     made.answered = performance.now()
-    made.given = new Map(workflows.map(({ name, version }) => [name, version]))
+    made.given = new Map(answer.workflows.map(({ name, version }) => [name, version]))
   }
   const erase = (replica: typeof client, name: string) =>
     replica.delete({ namespace, name, version: 0 }).catch(() => undefined)
@@ -30,5 +32,10 @@ test('K1 to K3: of 16 uploads at once through two replicas, deletions between th
     await Promise.all([...changes, erase(client, 'abc'[randomInt(3)] as string)])
   }
   expect(await faultsIn(db, namespace, uploads)).toEqual([])
-  expect(uploads).toHaveLength(ROUNDS * UPLOADS)
+  expect(uploads.filter(({ given }) => given).length).toBeGreaterThan(uploads.length * 0.9)
 })
+
+/** A busy machine turns some away, which must leave no trace either. */
+function ifOverloaded(error: unknown): undefined {
+  if (!(error instanceof Fault && error.kind === 'unavailable')) throw error
+}
