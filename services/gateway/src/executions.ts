@@ -11,6 +11,7 @@ import type {
 import { Fault, type Kind, notFound } from '@windlass/runtime/faults'
 import { Gather } from '@windlass/runtime/gather'
 import type { RpcClient } from '@windlass/runtime/rpc-client'
+import { type Caller, may } from './access/caller.ts'
 import { inRuns, orAlone, persistently } from './batches.ts'
 
 type Outcome<T> = { value: T } | { error: unknown }
@@ -68,22 +69,29 @@ export class Executions {
     return execution
   }
 
-  /** One of this workflow; another's is as good as none. */
-  async of(path: {
-    execution_id: string
-    namespace: string
-    workflow_name: string
-  }): Promise<Execution> {
+  /** One of this workflow; another's is as good as none, and whoever may not read that one does not learn of it. */
+  async of(
+    path: {
+      execution_id: string
+      namespace: string
+      workflow_name: string
+    },
+    caller: Caller,
+  ): Promise<Execution> {
     const { execution_id, namespace, workflow_name } = path
     const execution = await this.get(execution_id)
     if (
       execution.workflow_namespace !== namespace ||
       execution.workflow_name.normalize('NFC') !== workflow_name
-    )
+    ) {
+      const { workflow_namespace, workflow_name: foreign } = execution
+      if (!may(caller, `workflow:${workflow_namespace}:${foreign}:read`))
+        throw notFound('Execution', execution_id)
       throw new Fault(
         'not_found',
         `Execution ${execution_id} does not belong to workflow ${namespace}/${workflow_name}.`,
       )
+    }
     return execution
   }
 

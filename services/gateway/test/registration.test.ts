@@ -1,5 +1,8 @@
+import { randomInt } from 'node:crypto'
 import type { RegisterRequest } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
-import { expect, test } from 'vitest'
+import { openRedis, redisReady } from '@windlass/runtime/redis'
+import { testUrl } from '@windlass/testkit/database'
+import { expect, onTestFinished, test } from 'vitest'
 import { type Scripts, world } from './world.ts'
 
 const WORKER = {
@@ -159,4 +162,45 @@ test('a trusted proxy may tell clients apart, and all replicas count together', 
   expect(await send(other, `${net}:1::2`)).toBe(200)
   expect(await send(other, `${net}:1::3`)).toBe(429)
   expect(await send(other, `${net}:2::1`)).toBe(200)
+})
+
+/** Two gateways behind one proxy, and a client of its own network. */
+async function behindProxy(rate: string) {
+  const env = { SVC_WORKERS__REGISTER_RATE_LIMIT: rate, SVC_SERVER__TRUSTED_PROXIES: '1' }
+  const gateways = [await world(scripts(), env), await world(scripts(), env)]
+  const net = `2001:db8:${randomInt(65_536).toString(16)}:${randomInt(65_536).toString(16)}`
+  const send = async (gateway: number, headers: Record<string, string> = {}) => {
+    const forwarded = `${randomInt(255)}.1.1.1, ${net}::${randomInt(65_536).toString(16)}`
+    const response = await gateways[gateway]?.json('POST', '/workers/register', WORKER, {
+      ...GOOD,
+      'x-forwarded-for': forwarded,
+      ...headers,
+    })
+    return response?.status
+  }
+  return { send, key: `rate:register:${net}` }
+}
+
+test('N134: the 31st within a minute is refused, through whichever gateway, whatever else it says of itself', async () => {
+  const { send } = await behindProxy('30/minute')
+  const statuses: (number | undefined)[] = []
+  for (let i = 0; i < 32; i++)
+    statuses.push(
+      await send(i % 2, {
+        forwarded: `for=10.0.0.${i}`,
+        'x-real-ip': `10.0.0.${i}`,
+        'x-client-ip': '1.1.1.1',
+      }),
+    )
+  expect(statuses).toEqual([...Array(30).fill(200), 429, 429])
+})
+
+test('N135: a Redis that forgets opens no door', async () => {
+  const { send, key } = await behindProxy('2/minute')
+  const redis = openRedis(testUrl('TEST_REDIS_URL'))
+  onTestFinished(() => redis.disconnect())
+  await redisReady(redis)
+  expect([await send(0), await send(0), await send(0)]).toEqual([200, 200, 429])
+  expect(await redis.del(key)).toBe(1)
+  expect(await send(0)).toBe(429)
 })

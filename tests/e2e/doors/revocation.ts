@@ -43,7 +43,7 @@ const byKey = (name: string, gone: Gone, revoke: (n: string) => string, body?: u
   make: async (house, n) => ({ token: await reader(house, n), revoke: revoke(n), body }),
 })
 
-export const WAYS: Way[] = [
+const WAYS: Way[] = [
   byKey('key revoked', 401, (n) => `DELETE ${account(n)}/keys/k`),
   byKey('disabled', 401, (n) => `POST ${account(n)}/disable`),
   byKey('disabled by PATCH', 401, (n) => `PATCH ${account(n)}`, { enabled: false }),
@@ -99,7 +99,7 @@ export interface Tally {
 const AFTERWARDS_MS = [0, 0, 2, 10, 50, 200]
 
 /** Lets somebody in, who uses that everywhere without a pause, takes it back, and sees who still lets them in. */
-export async function cycle(house: House, way: Way, n: string, tally: Tally): Promise<void> {
+async function cycle(house: House, way: Way, n: string, tally: Tally): Promise<void> {
   const made = await way.make(house, n)
   // The answer to the making of a key may be lost in an outage: there is nothing to revoke then.
   if (!made.token || made.token === 'undefined') return

@@ -65,7 +65,7 @@ export const mayResume = rule({
     services,
   }: Asked<Named & { execution_id: string }>): Promise<Resumable> {
     demandSight(caller, params)
-    const execution = await services.executions.of(params)
+    const execution = await services.executions.of(params, caller)
     const { namespace, workflow_name: name } = params
     const newest = await latestOf(services)(namespace, name)
     const run = `workflow:${namespace}:${name}:run`

@@ -85,8 +85,8 @@ export const getStatus = route(
     raw: true,
     query: { detailed },
     returns: ExecutionView,
-    handle: async ({ params, query, services }) =>
-      viewOf(services.executions, await services.executions.of(params), query.detailed),
+    handle: async ({ params, query, caller, services }) =>
+      viewOf(services.executions, await services.executions.of(params, caller), query.detailed),
   },
 )
 
@@ -106,7 +106,7 @@ export const cancelExecution = route(
     async handle({ params, query, caller, services, x }) {
       const mode = query.mode === '' ? 'async' : query.mode
       if (mode !== 'async' && mode !== 'sync') throw invalid("Invalid mode. Use 'sync', 'async'.")
-      const { execution_id } = await services.executions.of(params)
+      const { execution_id } = await services.executions.of(params, caller)
       const change = () =>
         services.executions.submit({
           execution_id,

@@ -1,0 +1,120 @@
+// What it costs to know who is asking, for each request: the very functions of the gateway, in this
+// process, before a real identity and a real Redis.
+//   npm run bench -- auth             (SECONDS=5 a point)
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { cpuSeconds } from '../lib/cpu.mjs'
+import { closedLoop, percentile } from '../lib/load.mjs'
+import { table } from '../lib/report.mjs'
+import { machine, withSystem } from '../lib/system.mjs'
+import { issuer } from './issuer.mjs'
+
+const SECONDS = Number(process.env.SECONDS ?? 5)
+const WARM_SECONDS = 2
+const IN_FLIGHT = [1, 8, 64]
+const AUDIENCE = 'bench'
+
+const idp = await issuer()
+Object.assign(process.env, {
+  SVC_SECURITY__AUTH__ENABLED: 'true',
+  SVC_SECURITY__AUTH__OIDC__ENABLED: 'true',
+  SVC_SECURITY__AUTH__OIDC__ISSUER: idp.url,
+  SVC_SECURITY__AUTH__OIDC__AUDIENCE: AUDIENCE,
+})
+
+const points = await withSystem({ workers: 0 }, async ({ url, pids }) => {
+  const key = await adminKey(environmentOf(pids.identity))
+  const doors = await openDoors(environmentOf(pids.gateway))
+  await makePerson(url, key)
+  const jwt = idp.token('ann', AUDIENCE)
+  const kinds = {
+    'nothing (the loop itself)': async () => {},
+    'API key, cached': () => doors.callerOf(key),
+    'API key, uncached': () => doors.uncached(key),
+    'JWT (RS256), account cached': () => doors.callerOf(jwt),
+  }
+  const measured = []
+  for (const [kind, operation] of Object.entries(kinds))
+    for (const inFlight of IN_FLIGHT)
+      measured.push({ kind, in_flight: inFlight, ...(await cost(operation, inFlight, pids)) })
+  doors.close()
+  return measured
+})
+idp.stop()
+
+table(points)
+process.stdout.write(`\n${JSON.stringify({ bench: 'auth', machine: machine(), points })}\n`)
+
+/** CPU-µs of one operation, in this process and in those that it asks, and its latency in µs. */
+async function cost(operation, inFlight, { redis, identity, postgres }) {
+  await closedLoop(operation, { inFlight, seconds: WARM_SECONDS })
+  const others = { redis, identity, postgres }
+  const before = cpuSeconds(others)
+  const own = process.cpuUsage()
+  const { count, latencies } = await closedLoop(operation, { inFlight, seconds: SECONDS })
+  const { user, system } = process.cpuUsage(own)
+  const after = cpuSeconds(others)
+  const micros = (name) => ((after[name] - before[name]) * 1e6) / count
+  return {
+    count,
+    gateway: (user + system) / count,
+    redis: micros('redis'),
+    identity: micros('identity'),
+    postgres: micros('postgres'),
+    'p50, µs': percentile(latencies, 50) * 1_000,
+    'p99, µs': percentile(latencies, 99) * 1_000,
+  }
+}
+
+/** The settings of a service as it was started. */
+function environmentOf(pid) {
+  const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean)
+  return Object.fromEntries(entries.map((entry) => entry.split(/=(.*)/s).slice(0, 2)))
+}
+
+/** The functions by which the gateway knows its callers, with connections of their own. */
+async function openDoors(env) {
+  const from = (path) => import(new URL(`../../${path}.js`, import.meta.url))
+  const [{ loadSettings }, { openRedis, redisReady }, { openCluster }] = await Promise.all(
+    ['config', 'redis', 'cluster'].map((name) => from(`packages/runtime/dist/${name}`)),
+  )
+  const { connectAll, rememberedBy } = await from('services/gateway/dist/services')
+  const { callersByKey } = await from('services/gateway/dist/access/callers')
+  const { epochReader } = await from('services/gateway/dist/epoch-cache')
+  const settings = loadSettings(env)
+  const redis = openRedis(settings.redis.url)
+  await redisReady(redis)
+  const clients = connectAll(settings, await openCluster(settings, 'gateway'))
+  const log = { warn: (said) => process.stderr.write(`${JSON.stringify(said)}\n`) }
+  const readEpoch = epochReader(redis, 'auth')
+  return {
+    ...rememberedBy(settings, { redis, log }, clients),
+    // The epoch is asked for and then not believed, so that identity is asked each time.
+    uncached: callersByKey(clients.keys, async () => void (await readEpoch())),
+    close() {
+      clients.close()
+      redis.disconnect()
+    },
+  }
+}
+
+async function makePerson(url, key) {
+  const response = await fetch(`${url}/admin/principals`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      type: 'user',
+      subject: 'ann',
+      external_issuer: idp.url,
+      roles: ['viewer'],
+    }),
+  })
+  if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`)
+}
+
+async function adminKey(env) {
+  const maker = 'services/identity/dist/create-admin-key.js'
+  const { stdout } = await promisify(execFile)(process.execPath, [maker, 'root'], { env })
+  return stdout.trim()
+}
