@@ -1,5 +1,6 @@
+import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { publishOthers } from './forge.ts'
+import { forge, publishOthers } from './forge.ts'
 import { type House, openHouse, workflowSource } from './house.ts'
 import { pathRows, permissionRows } from './permission-rows.ts'
 import { type Expected, type Row, twoHeaders } from './rows.ts'
@@ -10,7 +11,10 @@ const undo: (() => unknown)[] = []
 let house: House
 
 beforeAll(async () => {
-  house = await openHouse((one) => undo.push(one), { replicas: { gateway: 2 } })
+  house = await openHouse((one) => undo.push(one), {
+    replicas: { gateway: 2 },
+    env: { SVC_SERVER__TRUSTED_PROXIES: '1' },
+  })
   publishOthers(house.idp)
   await house.must('POST /admin/roles', {
     body: { name: 'reader', permissions: ['admin:roles:read'] },
@@ -164,4 +168,30 @@ describe('paths (5.4, 5.8)', () => {
       expect(line.length).toBeLessThan(8_192)
     }
   })
+})
+
+test('N050: a token is told whom it stands for, ten times a minute through whichever gateway', async () => {
+  const headers = { 'x-forwarded-for': `2001:db8:${randomInt(65_536).toString(16)}::1` }
+  let gateway = 0
+  const tell = (body: unknown) =>
+    house.ask('POST /auth/test-token', { token: house.admin, body, headers }, gateway++ % 2)
+  const root = { valid: true, subject: 'root', roles: ['admin'], permissions: ['*'] }
+  const ann = { valid: true, subject: 'ann', roles: ['reader'], permissions: ['admin:roles:read'] }
+  const missing = { valid: false, error: "Missing 'token' in request body" }
+  const wrong = { valid: false, error: 'OIDC token validation failed' }
+  for (const [body, said] of [
+    [{ token: house.admin }, root],
+    [{ token: forge(house.idp, 'RS256') }, ann],
+    [{ token: null }, missing],
+    [{}, missing],
+    [{ token: 'opaque' }, wrong],
+  ])
+    expect((await tell(body)).body).toEqual(said)
+  for (const body of [[], 'x', null]) expect((await tell(body)).status).toBe(422)
+  const rest: number[] = []
+  for (let i = 0; i < 7; i++) rest.push((await tell({ token: 'x' })).status)
+  expect(rest).toEqual([200, 200, 200, 200, 200, 429, 429])
+  const refused = await tell({ token: 'x' })
+  check(refused, [429, { detail: 'Rate limit exceeded. Try again later.' }])
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
 })
