@@ -89,8 +89,10 @@ const EXECUTION = {
   worker_session: '',
 }
 
-test('a replica that was stopped after it took a tick, and goes on when its lease is over, starts nothing; another did (T1)', async () => {
-  const { db, catalog, executions, replica } = await setup()
+/** A tick that is due, no replica, and what one works with: for going through its steps by hand. */
+async function byHand() {
+  const system = await setup()
+  const { db, catalog, executions, replica } = system
   const first = await replica()
   const made = await first.create(request())
   await first.stop()
@@ -100,11 +102,14 @@ test('a replica that was stopped after it took a tick, and goes on when its leas
   }
   onTestFinished(() => Object.values(clients).forEach((one) => void one.close()))
   const log = createLog('test', 'silent')
-  const cluster = testCluster
-  const known = { db, ...clients, principals: undefined, cluster, log }
+  const known = { db, ...clients, principals: undefined, cluster: testCluster, log }
   const parts = { ...known, catchupMs: 3_600_000, wake: () => {} }
-
   await missed(db, made, 1, 3_600)
+  return { ...system, made, parts }
+}
+
+test('a replica that was stopped after it took a tick, and goes on when its lease is over, starts nothing; another did (T1)', async () => {
+  const { db, executions, replica, parts } = await byHand()
   const taken = await fire(parts)
   expect(taken).toHaveLength(1)
   await deliver(
@@ -115,4 +120,18 @@ test('a replica that was stopped after it took a tick, and goes on when its leas
   await db.run(sql`update schedule_ticks set retry_at = now()`)
   await replica()
   await eventually(() => executions.created.size).toBe(1)
+})
+
+test('a tick that was taken before a pause and not started yet is skipped, and says so (T2, T3)', async () => {
+  const { db, executions, replica, parts, made } = await byHand()
+  const taken = await fire(parts)
+  await db.run(sql`update schedules set status = 'paused'`)
+  await deliver(parts, taken)
+  expect(executions.asked).toEqual([])
+  await db.run(sql`update schedule_ticks set retry_at = now()`)
+  const client = await replica()
+  await eventually(async () => (await client.history(page(made.id))).entries).toMatchObject([
+    { state: 'SKIPPED', error: 'the schedule was paused before it could be started' },
+  ])
+  expect(executions.asked).toEqual([])
 })
