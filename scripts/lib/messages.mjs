@@ -28,5 +28,6 @@ Press Ctrl-C to stop everything.
 
 export const OPEN_TEXT = `
   !!  AUTHENTICATION IS OFF. Everyone who can reach these ports may upload and run code here.
-  !!  They listen on 127.0.0.1 only. For more, turn it on: [svc.security.auth] enabled = true.
+  !!  They listen on 127.0.0.1 only. For more, turn it on: [svc.security.auth] enabled = true,
+  !!  with execution_token_secret and encryption_key set (docs/security.md).
 `

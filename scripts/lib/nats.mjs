@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { secret } from './data-dir.mjs'
+import { NATS_SERVICES, natsConfig } from './nats-config.mjs'
 import { onFreePort } from './ports.mjs'
 import { findProgram } from './programs.mjs'
 import { answers } from './tcp.mjs'
@@ -15,9 +16,11 @@ export async function startNats(processes, dir) {
   const password = secret(dir, 'nats-password')
   return onFreePort(async (port) => {
     const file = path.join(home, 'nats.conf')
-    writeFileSync(file, config({ port, password, store: path.join(home, 'jetstream') }), {
-      mode: 0o600,
-    })
+    const passwordOf = (service) => secret(dir, `nats-password-${service}`)
+    const store = path.join(home, 'jetstream')
+    const all = { user: USER, password }
+    // a file, because a command line can be read by every user of the machine
+    writeFileSync(file, natsConfig({ port, store, all, passwordOf }), { mode: 0o600 })
     const child = processes.start({
       name: 'nats',
       command: findProgram('nats-server'),
@@ -25,16 +28,12 @@ export async function startNats(processes, dir) {
       cwd: home,
     })
     await processes.untilReady(child, () => answers(port, { expect: /^INFO / }), READY_LIMIT_MS)
-    return { child, url: `nats://${USER}:${password}@127.0.0.1:${port}` }
+    const url = (user, password) => `nats://${user}:${password}@127.0.0.1:${port}`
+    return {
+      child,
+      url: url(USER, password),
+      urlOf: (service) =>
+        NATS_SERVICES.includes(service) ? url(service, passwordOf(service)) : undefined,
+    }
   })
-}
-
-// a file, because a command line can be read by every user of the machine
-function config({ port, password, store }) {
-  return [
-    `listen: 127.0.0.1:${port}`,
-    `authorization { user: ${USER}, password: "${password}" }`,
-    `jetstream { store_dir: ${JSON.stringify(store)} }`,
-    '',
-  ].join('\n')
 }

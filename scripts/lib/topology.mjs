@@ -29,7 +29,7 @@ export function serviceEnv(service, { dir, infra, ports }) {
     ...process.env,
     SVC_HOME: path.join(dir, 'home'),
     ...postgresEnv(service, infra),
-    SVC_NATS__URL: infra.nats.urlOf?.(service) ?? infra.nats.url,
+    ...natsEnv(service, infra),
     SVC_REDIS__URL: infra.redis.url,
     ...Object.fromEntries(
       INNER.map((name) => [`SVC_SERVICES__${name.toUpperCase()}`, local(name)]),
@@ -51,17 +51,28 @@ function postgresEnv(service, { postgres }) {
   return INNER.includes(service) ? { SVC_POSTGRES__URL: postgres.urlOf(service) } : {}
 }
 
+/** Each service is a user of its own, and those that neither say nor hear anything are none. */
+function natsEnv(service, { nats }) {
+  if (!nats.urlOf) return { SVC_NATS__URL: nats.url }
+  const url = nats.urlOf(service)
+  return url ? { SVC_NATS__URL: url } : {}
+}
+
 /** What migrations need beside that. */
 export function migrationEnv({ infra: { postgres } }) {
   return postgres.urlOf ? { SVC_POSTGRES__ADMIN_URL: postgres.url } : {}
 }
 
-/** Secrets are made here once and kept, except those that svc.toml gives. */
+/**
+ * Secrets are made here once and kept, except those that svc.toml gives. With authentication on they
+ * must be given: the services name those that are missing and do not start.
+ */
 function secretsUnlessSet(dir) {
   const file = path.resolve(PROJECT, process.env.SVC_CONFIG ?? 'svc.toml')
   const toml = existsSync(file) ? readFileSync(file, 'utf8') : ''
   const given = (key) => new RegExp(`^\\s*${key}\\s*=`, 'm').test(toml)
   const env = {}
+  if (authenticationIsOn(toml)) return env
   if (!given('execution_token_secret')) {
     env.SVC_SECURITY__EXECUTION_TOKEN_SECRET = secret(dir, 'execution-token-secret', 32)
   }
@@ -69,4 +80,11 @@ function secretsUnlessSet(dir) {
     env.SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY = secret(dir, 'encryption-key', 32)
   }
   return env
+}
+
+function authenticationIsOn(toml) {
+  const given = process.env.SVC_SECURITY__AUTH__ENABLED
+  if (given !== undefined) return /^(true|1|yes|on|y|enabled)$/i.test(given)
+  const [, table = ''] = /^\s*\[svc\.security\.auth\]([^[]*)/m.exec(toml) ?? []
+  return /^\s*enabled\s*=\s*true\b/m.test(table)
 }

@@ -8,14 +8,17 @@ import * as ticks from './store/ticks.ts'
 const BATCH = 50
 const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED'])
 
-/** A schedule learns how the execution it fired ended. Hearing it twice does no harm. */
+/**
+ * A schedule learns how the execution it fired ended. The message only says where to look: how it
+ * ended, the owner of executions says. Hearing it twice does no harm.
+ */
 export const hearFinished = (parts: Parts) => async (event: Event) => {
   if (event.body?.$case !== 'execution_finished' || !event.body.value.schedule_id) return
-  const { execution_id, state } = event.body.value
-  const completed_at = event.at ?? new Date()
-  const ours = await ticks.finish(parts.db, { execution_id, state, completed_at, error: undefined })
+  const { execution_id } = event.body.value
+  const execution = (await lookUp(parts.executions, [execution_id])).get(execution_id)
+  if (!execution || !TERMINAL.has(execution.state)) return
+  const ours = await ticks.finish(parts.db, finished(execution))
   if (ours && (await ticks.pokeFirst(parts.db, ours.schedule_id))) parts.wake()
-  if (ours && state === 'FAILED') await record(parts, [execution_id])
 }
 
 /** Asks about executions that were not heard to finish, in case the event was lost. */

@@ -35,6 +35,19 @@ test('a schedule hears how its execution ended, and a failure says why', async (
   expect(executions.script.gets).toBeGreaterThan(0)
 })
 
+test('N155: a message that an execution has ended changes nothing while its owner says otherwise', async () => {
+  const { bus, executions, execution, entries, made } = await fired()
+  const { execution_id, workflow_namespace, workflow_name } = execution
+  const forged = { workflow_namespace, workflow_name, schedule_id: made.id, state: 'COMPLETED' }
+  const before = await entries()
+  for (const id of [execution_id, '0'.repeat(32)]) {
+    const value = { ...forged, execution_id: id }
+    await bus.publishAll([seal('executions', id, { $case: 'execution_finished', value })])
+  }
+  await eventually(() => executions.script.gets).toBeGreaterThanOrEqual(2)
+  expect(await entries()).toEqual(before)
+})
+
 test('an execution whose end was not heard is looked up', async () => {
   const { db, execution, entries } = await fired()
   execution.state = 'RUNNING'

@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect } from '@nats-io/transport-node'
+import { testUrl } from '@windlass/testkit/database'
+import { freePort } from '@windlass/testkit/ports'
+import { Redis } from 'ioredis'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { openBus } from '../src/bus.ts'
+
+const CONFIG = new URL('../../../scripts/lib/nats-config.mjs', import.meta.url).href
+const hasNats = spawnSync('nats-server', ['--version']).status === 0
+const START_MS = 10_000
+
+/** A NATS server with the users of the services, as `npm start` configures it. */
+async function natsServer() {
+  const { natsConfig } = (await import(CONFIG)) as { natsConfig(given: object): string }
+  const folder = await mkdtemp(join(tmpdir(), 'windlass-nats-'))
+  const port = await freePort()
+  const file = join(folder, 'nats.conf')
+  const all = { user: 'windlass', password: 'all' }
+  const passwordOf = (service: string) => `of ${service}`
+  await writeFile(file, natsConfig({ port, store: join(folder, 'js'), all, passwordOf }))
+  const server: ChildProcess = spawn('nats-server', ['-c', file], { stdio: 'ignore' })
+  onTestFinished(async () => {
+    if (server.exitCode === null) {
+      server.kill('SIGKILL')
+      await once(server, 'exit')
+    }
+    await rm(folder, { recursive: true, force: true })
+  })
+  await expect.poll(() => answers(port), { timeout: START_MS }).toBe(true)
+  const open = async (user: string, pass = passwordOf(user)) => {
+    const connection = await connect({ servers: `127.0.0.1:${port}`, user, pass, reconnect: false })
+    onTestFinished(() => connection.close())
+    return connection
+  }
+  const url = (user: string, pass: string) =>
+    `nats://${user}:${encodeURIComponent(pass)}@127.0.0.1:${port}`
+  return { port, open, urlOf: (service: string) => url(service, passwordOf(service)) }
+}
+
+const answers = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = net.connect(port, '127.0.0.1', () => resolve(socket.destroy() !== undefined))
+    socket.once('error', () => resolve(false))
+  })
+
+test('N155: NATS is closed to whoever shows no password', async () => {
+  const { host } = new URL(testUrl('TEST_NATS_URL'))
+  await expect(connect({ servers: host, reconnect: false })).rejects.toThrow(/Authorization/i)
+  const wrong = connect({ servers: host, user: 'windlass', pass: 'guess', reconnect: false })
+  await expect(wrong).rejects.toThrow(/Authorization/i)
+})
+
+test.skipIf(!hasNats).each<[service: string, subject: string]>([
+  ['gateway', 'events.executions.execution_finished'],
+  ['gateway', 'workers.w1'],
+  ['catalog', 'events.executions.execution_finished'],
+  ['catalog', 'executions.x.events'],
+  ['dispatcher', 'events.identity.key_created'],
+  ['scheduler', 'events.executions.execution_finished'],
+])('N155: as %s nobody says %s', async (service, subject) => {
+  const { open } = await natsServer()
+  const connection = await open(service)
+  const all = await open('windlass', 'all')
+  const heard: string[] = []
+  all.subscribe('>', { callback: (_, message) => void heard.push(message.subject) })
+  await all.flush()
+  connection.publish(subject, 'forged')
+  await connection.flush()
+  all.publish('the.end')
+  await all.flush()
+  expect(heard).toEqual(['the.end'])
+})
+
+test.skipIf(!hasNats).each<[service: string, subject: string]>([
+  ['gateway', '>'],
+  ['catalog', '>'],
+  ['catalog', 'executions.*.events'],
+  ['dispatcher', 'executions.*.progress'],
+  ['scheduler', 'workers.*'],
+])('N155: as %s nobody hears %s', async (service, subject) => {
+  const { open } = await natsServer()
+  const connection = await open(service)
+  const refused = new Promise<string>((resolve) => {
+    connection.subscribe(subject, { callback: (error) => resolve(error?.message ?? 'nothing') })
+  })
+  expect(await refused).toMatch(/permission/i)
+})
+
+test.skipIf(!hasNats)('what a service says, those who need it hear', async () => {
+  const { urlOf } = await natsServer()
+  const open = async (service: string) => {
+    const bus = await openBus(urlOf(service), pino({ level: 'silent' }))
+    onTestFinished(() => bus.close())
+    return bus
+  }
+  const [executions, dispatcher, scheduler] = [
+    await open('executions'),
+    await open('dispatcher'),
+    await open('scheduler'),
+  ]
+  const heard: string[] = []
+  const hearing = dispatcher.overhear('ready.*', (_, subject) => void heard.push(subject))
+  await hearing.flushed()
+  const consumer = { durable: 'scheduler-executions', subject: 'executions.execution_finished' }
+  const stop = scheduler.consume(consumer, async ({ event_id }) => void heard.push(event_id))
+  onTestFinished(stop)
+  executions.whisper('ready.r1', Buffer.alloc(0))
+  const { seal } = await import('../src/outbox.ts')
+  const value = { execution_id: 'x', state: 'COMPLETED', schedule_id: '' }
+  await executions.publishAll([
+    seal('executions', 'x', { $case: 'execution_finished', value } as never, 'e1'),
+  ])
+  await expect.poll(() => heard.toSorted(), { timeout: START_MS }).toEqual(['e1', 'ready.r1'])
+})
+
+test.each([
+  ['PING', []],
+  ['KEYS', ['*']],
+  ['CONFIG', ['SET', 'dir', '/tmp']],
+  ['EVAL', ['return 1', '0']],
+])('N156: Redis does no %s for whoever shows no password', async (command, args) => {
+  const { hostname, port } = new URL(testUrl('TEST_REDIS_URL'))
+  const redis = new Redis({ host: hostname, port: Number(port), enableReadyCheck: false })
+  redis.on('error', () => {})
+  onTestFinished(() => redis.disconnect())
+  await expect(redis.call(command, ...args)).rejects.toThrow('NOAUTH')
+})
