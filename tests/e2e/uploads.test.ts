@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { faultsIn, type Upload } from '../../services/catalog/test/upload-history.ts'
 import { client } from './api.ts'
 
-const ROUNDS = Number(process.env.TEST_ROUNDS ?? 5)
+const ROUNDS = Number(process.env.TEST_ROUNDS ?? 3)
 const UPLOADS = 16
 
 const SOURCE = (serial: number, names: string[]) =>

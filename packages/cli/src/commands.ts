@@ -28,7 +28,13 @@ import {
 } from './commands/secret.ts'
 import { serverBootstrapToken, serverStart } from './commands/server.ts'
 import { workerStart } from './commands/worker.ts'
-import { workflowList, workflowRun, workflowStatus, workflowUpload } from './commands/workflow.ts'
+import {
+  workflowDiff,
+  workflowList,
+  workflowRun,
+  workflowStatus,
+  workflowUpload,
+} from './commands/workflow.ts'
 
 /** All commands, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -37,6 +43,7 @@ export const commands: readonly Command[] = [
   adminCreateKey,
   workerStart,
   workflowUpload,
+  workflowDiff,
   workflowList,
   workflowRun,
   workflowStatus,

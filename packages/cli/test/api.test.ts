@@ -1,20 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { setup } from './setup.ts'
+import { expect, test } from 'vitest'
+import { fileOf, setup } from './setup.ts'
 
 const ID = '0123456789abcdef0123456789abcdef'
 const summary = (state: string) =>
   `{"execution_id":"${ID}","workflow_namespace":"team","workflow_name":"report","state":"${state}","output": 1.0}`
-
-async function fileOf(content: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'windlass-cli-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
-  const path = join(folder, 'flow.py')
-  await writeFile(path, content)
-  return path
-}
 
 test('a file is uploaded under its own name, and its workflows are listed', async () => {
   const { api, windlass } = await setup()
@@ -183,6 +172,7 @@ test.each([
   [['workflow', 'run', 'a/b/c'], "'a/b/c' is no workflow"],
   [['workflow', 'run', '../x'], 'Invalid workflow namespace'],
   [['workflow', 'run', 'x', '--version', '0'], '--version must be'],
+  [['workflow', 'diff', 'x', '1', 'b'], 'versions are whole numbers from 1'],
   [['workflow', 'list', 'extra'], "unexpected argument 'extra'"],
   [['workflow', 'list', '--colour'], "Unknown option '--colour'"],
   [['execution', 'show', '..'], 'Invalid execution id'],

@@ -1,3 +1,7 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
 import { scriptedApi } from '../../../services/mcp/test/scripted-api.ts'
 import { run } from '../src/run.ts'
 
@@ -18,4 +22,13 @@ export async function setup(env: Record<string, string> = {}) {
     return { status, ...said }
   }
   return { api, windlass }
+}
+
+/** The path of a file `flow.py` with this content, for the length of the test. */
+export async function fileOf(content: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'windlass-cli-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'flow.py')
+  await writeFile(path, content)
+  return path
 }

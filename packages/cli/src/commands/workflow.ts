@@ -6,6 +6,8 @@ import { contentOf, inputOf, workflowRef } from '../input.ts'
 import { jsonOption, print, printRows, statusOf } from '../output.ts'
 import { untilSettled } from '../until-settled.ts'
 
+const VERSION = /^[1-9]\d{0,8}$/
+
 const detailedOption: Record<string, Option> = {
   detailed: { type: 'boolean', about: 'print the full context with all events' },
 }
@@ -14,13 +16,42 @@ export const workflowUpload: Command = {
   words: 'workflow upload',
   args: ['file'],
   about: 'Register the workflows of a Python file',
-  options: { ...serverOptions, ...jsonOption },
+  options: {
+    'dry-run': { type: 'boolean', about: 'show what it declares and register nothing' },
+    'if-changed': { type: 'boolean', about: 'keep versions that came from the same file' },
+    ...serverOptions,
+    ...jsonOption,
+  },
   async run(given, world) {
     const [file = ''] = given.args
     const body = new FormData()
     body.set('file', new Blob([contentOf(file)], { type: 'text/x-python' }), basename(file))
-    const rows = await client(given, world)({ method: 'POST', path: path`/workflows`, body })
-    printRows(rows, ['namespace', 'name', 'version'], given, world)
+    const { 'dry-run': isDry, 'if-changed': ifChanged } = given.options
+    const query = {
+      dry_run: isDry ? 'true' : undefined,
+      if_changed: ifChanged ? 'true' : undefined,
+    }
+    const call = client(given, world)
+    const rows = await call({ method: 'POST', path: path`/workflows`, query, body })
+    if (isDry) print(world, rows)
+    else printRows(rows, ['namespace', 'name', 'version'], given, world)
+    return 0
+  },
+}
+
+export const workflowDiff: Command = {
+  words: 'workflow diff',
+  args: ['workflow', 'a', 'b'],
+  about: 'Show what changed between two versions of a workflow',
+  options: serverOptions,
+  async run(given, world) {
+    const [workflow = '', a = '', b = ''] = given.args
+    const ref = workflowRef(workflow)
+    if (![a, b].every((version) => VERSION.test(version)))
+      throw new UsageError('versions are whole numbers from 1')
+    const versions = path`/workflows/${namespace(ref.namespace)}/${workflowName(ref.name)}/versions`
+    const call = client(given, world)
+    print(world, await call({ method: 'GET', path: `${versions}/${a}/diff/${b}` }))
     return 0
   },
 }
@@ -56,7 +87,7 @@ export const workflowRun: Command = {
     const { async: isAsync, version, detailed } = given.options
     const ref = workflowRef(given.args[0] ?? '')
     const run = path`/workflows/${namespace(ref.namespace)}/${workflowName(ref.name)}/run`
-    if (version !== undefined && !/^[1-9]\d{0,8}$/.test(String(version)))
+    if (version !== undefined && !VERSION.test(String(version)))
       throw new UsageError('--version must be a whole number from 1')
     const call = client(given, world)
     const shown = { detailed: detailed ? 'true' : undefined }
