@@ -130,8 +130,14 @@ const unexpected = (text: string, at: number) =>
     ? new JsonError(`unexpected character at offset ${at}`, at)
     : new JsonError('unexpected end of the text', at)
 
-/** The raw text of each member of a checked object, or undefined if the text is none. Of equal names the last counts. */
-export function membersOf(text: string): Map<string, string> | undefined {
+/**
+ * The raw text of each member of a checked object, or undefined if the text is none. Of equal names
+ * the last counts; `repeated` hears of them.
+ */
+export function membersOf(
+  text: string,
+  repeated?: (name: string) => void,
+): Map<string, string> | undefined {
   let at = skipBlank(text, 0)
   if (text.charCodeAt(at) !== OPEN_OBJECT) return undefined
   const members = new Map<string, string>()
@@ -141,6 +147,7 @@ export function membersOf(text: string): Map<string, string> | undefined {
     const name = JSON.parse(text.slice(at, keyEnd)) as string
     const start = skipBlank(text, skipBlank(text, keyEnd) + 1)
     const stop = skipValue(text, start)
+    if (repeated && members.has(name)) repeated(name)
     members.set(name, text.slice(start, stop))
     at = skipBlank(text, stop)
     if (text.charCodeAt(at) === COMMA) at = skipBlank(text, at + 1)

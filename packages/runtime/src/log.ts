@@ -12,6 +12,16 @@ const SECRET_FIELDS = [
   'output_json',
 ]
 
+/** What PostgreSQL adds to an error, and what may repeat a row that it refused. */
+const ROW_FIELDS = ['detail', 'where', 'internalQuery']
+
+/** An error as it is logged: without what was to be written. */
+function shown(error: Error): Record<string, unknown> {
+  const fields: Record<string, unknown> = pino.stdSerializers.err(error)
+  for (const field of ROW_FIELDS) delete fields[field]
+  return fields
+}
+
 const BUFFER_BYTES = 4_096
 const FLUSH_MS = 100
 
@@ -26,6 +36,7 @@ export const createLog = (service: string, level: string, fd: 1 | 2 = 1): Logger
       base: { service, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: shown },
       redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), remove: true },
     },
     // A write for each line costs more than the line; what is buffered is flushed at the end, too.

@@ -8,6 +8,8 @@ export interface Program {
   env: Record<string, string>
   /** Seen in its output when it is ready. */
   ready: RegExp
+  /** Gets everything that it prints. */
+  hear?: ((text: string) => void) | undefined
 }
 
 const START_MS = 30_000
@@ -60,6 +62,7 @@ export class Process {
         else resolve()
       }
       const hear = (chunk: Buffer) => {
+        this.program.hear?.(chunk.toString())
         this.#output = (this.#output + chunk.toString()).slice(-KEPT_CHARACTERS)
         if (ready.test(this.#output)) settle()
       }

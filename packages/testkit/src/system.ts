@@ -39,6 +39,8 @@ export interface SystemOptions {
   linked?: readonly Service[]
   /** Stores of the system's own, for tests that break them; those of the whole run unless given. */
   infra?: Partial<Infra['urls']>
+  /** Gets everything that services and workers print. */
+  hear?: (text: string) => void
 }
 
 export type System = Awaited<ReturnType<typeof startSystem>>
@@ -57,7 +59,7 @@ const FAST = {
  */
 export async function startSystem(options: SystemOptions = {}) {
   const { replicas = {}, env = {}, workers = 1, defer = withTest } = options
-  const { envOf = () => ({}), linked = [], infra = {} } = options
+  const { envOf = () => ({}), linked = [], infra = {}, hear } = options
   const home = await mkdtemp(join(tmpdir(), 'windlass-home-'))
   defer(() => rm(home, { recursive: true, force: true }))
   const database = await emptyDatabase(defer, infra.TEST_POSTGRES_URL)
@@ -72,7 +74,11 @@ export async function startSystem(options: SystemOptions = {}) {
   const links = new Map<Service, LossyLink[]>()
   defer(() => [...links.values()].flat().forEach((link) => void link.stop()))
   const place = { home, database, linked, links, infra }
-  const lay = () => layOut({ replicas, envOf }, { ...FAST, ...env }, place)
+  const lay = async () => {
+    const laid = await layOut({ replicas, envOf }, { ...FAST, ...env }, place)
+    for (const { program } of [...laid.values()].flat()) program.hear = hear
+    return laid
+  }
   const processes = await started(lay, (all) => defer(() => endAll(all)))
 
   const gateways = (processes.get('gateway') ?? []).map(portOf)
@@ -89,7 +95,7 @@ export async function startSystem(options: SystemOptions = {}) {
     /** The links before a service that is `linked`. */
     linksTo: (service: Service) => links.get(service) ?? [],
     bootstrapToken: async () => (await readFile(join(home, 'bootstrap-token'), 'utf8')).trim(),
-    startWorker: (worker: WorkerOptions = {}) => startWorker({ url, home, defer }, worker),
+    startWorker: (worker: WorkerOptions = {}) => startWorker({ url, home, defer, hear }, worker),
   }
   await Promise.all(Array.from({ length: workers }, () => system.startWorker()))
   return system
@@ -200,13 +206,14 @@ export interface WorkerOptions {
 }
 
 interface Place {
+  hear: ((text: string) => void) | undefined
   url: string
   home: string
   defer: Defer
 }
 
 /** A real Python worker, ready when its stream is open. */
-async function startWorker({ url, home, defer }: Place, { name, args = [] }: WorkerOptions) {
+async function startWorker({ url, home, defer, hear }: Place, { name, args = [] }: WorkerOptions) {
   const named = name ? ['--name', name] : []
   const worker = new Process({
     name: name ?? 'worker',
@@ -217,6 +224,7 @@ async function startWorker({ url, home, defer }: Place, { name, args = [] }: Wor
     ],
     env: { PYTHONUNBUFFERED: '1' },
     ready: /connected/,
+    hear,
   })
   defer(() => worker.end('SIGKILL'))
   await worker.start()

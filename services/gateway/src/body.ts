@@ -67,7 +67,10 @@ export const json = <S extends z.ZodType>(
   schema: S,
   kept: readonly string[] = [],
 ): Body<z.output<S>, z.input<S>> =>
-  cut(schema, (text) => parse(schema, kept.length > 0 ? keeping(text, kept) : JSON.parse(text)))
+  cut(schema, (text) => {
+    refuseRepeated(text)
+    return parse(schema, kept.length > 0 ? keeping(text, kept) : JSON.parse(text))
+  })
 
 /** The same, but a request may come without. */
 export const optionalJson = <S extends z.ZodType>(
@@ -78,9 +81,18 @@ export const optionalJson = <S extends z.ZodType>(
   optional: true,
   async take(x, limits) {
     const text = await takeText(x, limits)
-    return text === undefined ? undefined : parse(schema, JSON.parse(text))
+    if (text === undefined) return undefined
+    refuseRepeated(text)
+    return parse(schema, JSON.parse(text))
   },
 })
+
+/** Which of two equal members counts, readers do not agree on. */
+function refuseRepeated(text: string): void {
+  membersOf(text, (name) => {
+    throw unprocessable({ loc: ['body', name], msg: 'given more than once', type: 'repeated' })
+  })
+}
 
 function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const result = schema.safeParse(value)

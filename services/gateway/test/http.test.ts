@@ -93,6 +93,14 @@ const broken: Record<string, [bytes: string, status: RegExp]> = {
     `POST ${RUN} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
     /^HTTP\/1.1 400 /,
   ],
+  'an expectation that nobody meets': [
+    'POST /workflows HTTP/1.1\r\nHost: x\r\nExpect: 200-maybe\r\nContent-Length: 1\r\n\r\n1',
+    /^HTTP\/1.1 417 .*x-request-id: .*\{"detail":"Expectation Failed"\}$/is,
+  ],
+  'no host': [
+    'GET /health HTTP/1.1\r\n\r\n',
+    /^HTTP\/1.1 400 .*\{"detail":"Host header missing"\}$/s,
+  ],
   'a target that is a whole URL': [
     'GET http://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     /^HTTP\/1.1 (404|200) /,

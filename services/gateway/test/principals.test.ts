@@ -170,6 +170,14 @@ const long = 'x'.repeat(256)
 
 /** A request and the status that it deserves. */
 const bad: Record<string, [method: string, path: string, body: string, expected: number]> = {
+  'a subject twice': ['POST', P, '{"type":"user","subject":"a","subject":"b"}', 422],
+  'a member twice in other letters': [
+    'POST',
+    P,
+    '{"type":"user","subject":"a","r\\u006fles":[],"roles":[]}',
+    422,
+  ],
+  'enabled twice': ['PATCH', `${P}/a`, '{"enabled":false,"enabled":true}', 422],
   'no body': ['POST', P, '', 422],
   'half a body': ['POST', P, '{"type"', 422],
   'no type': ['POST', P, '{"subject":"a"}', 422],

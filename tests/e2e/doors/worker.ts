@@ -33,6 +33,7 @@ export async function idleWorker(house: House, name: string) {
   const path = `/workers/${name}`
   const leave = new AbortController()
   const sent: string[] = []
+  const frames = new Map<string, string>()
   const call = (
     what: string,
     body?: unknown,
@@ -45,13 +46,17 @@ export async function idleWorker(house: House, name: string) {
   const reading = read(stream, {
     ping: () => call('pong', { healthy: true }),
     execution_scheduled: (data) => {
-      sent.push(JSON.parse(data).context.execution_id)
+      const { execution_id } = JSON.parse(data).context
+      sent.push(execution_id)
+      frames.set(execution_id, data)
     },
   }).catch(() => {})
 
   return {
     name,
     token,
+    /** What it was sent, by execution. */
+    frames,
     call,
     /** Resolves when its stream is over. */
     gone: reading,

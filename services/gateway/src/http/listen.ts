@@ -1,8 +1,8 @@
 import { createServer, type Server, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { unavailable } from '@windlass/runtime/faults'
+import { Fault, unavailable } from '@windlass/runtime/faults'
 import type { Route } from '../route.ts'
-import { sendFault } from './answer.ts'
+import { sendFault, sendJson } from './answer.ts'
 import { createApp } from './app.ts'
 import { Exchange } from './exchange.ts'
 import { Matcher } from './matcher.ts'
@@ -35,6 +35,8 @@ export async function listen(routes: readonly Route[], serving: Serving): Promis
     headersTimeout: HEADERS_MS,
     requestTimeout: REQUEST_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
+    // Node would refuse without a word.
+    requireHostHeader: false,
   })
   const silent = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -46,6 +48,10 @@ export async function listen(routes: readonly Route[], serving: Serving): Promis
     if (!server.listening) res.setHeader('connection', 'close')
     const x = new Exchange(req, res)
     try {
+      if (req.headers.host === undefined && req.httpVersion !== '1.0') {
+        res.setHeader('connection', 'close')
+        throw new Fault('invalid', 'Host header missing')
+      }
       const match = hot.find(req.method ?? '', x.path)
       if (match) void serve(match.route, x, match.params, serving)
       else app(x)
@@ -53,6 +59,12 @@ export async function listen(routes: readonly Route[], serving: Serving): Promis
       sendFault(x, error)
       logRequest(serving, x)
     }
+  })
+  server.on('checkExpectation', (req, res) => {
+    const x = new Exchange(req, res)
+    res.setHeader('connection', 'close')
+    sendJson(x, 417, '{"detail":"Expectation Failed"}')
+    logRequest(serving, x)
   })
   server.on('clientError', refuseMalformed)
 

@@ -45,3 +45,7 @@ test('an execution id may have dashes and capitals', () => {
   const dashed = id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
   for (const text of [id, dashed]) expect(path`/${executionId(text)}`).toBe(`/${text}`)
 })
+
+test.each(['nope', '0123', 'g'.repeat(32)])('%s is the id of no execution', (text) => {
+  expect(() => executionId(text)).toThrow(`Execution '${text}' not found`)
+})

@@ -32,7 +32,13 @@ const SCHEDULE = /^[^\p{C}\p{Zl}\p{Zp}/\\%?#]{1,255}$/u
 export const namespace = (text: string) => Segment.of('workflow namespace', NAMESPACE, text)
 export const workflowName = (text: string) => Segment.of('workflow name', WORKFLOW, text)
 export const workerName = (text: string) => Segment.of('worker name', WORKER, text)
-export const executionId = (text: string) => Segment.of('execution id', ID, text)
+
+/** What may be a name but is no id names no execution, in the words that clients know. */
+export function executionId(text: string): Segment {
+  if (WORKER.test(text) && !ID.test(text) && !/^\.+$/.test(text))
+    throw new Refusal(`Execution '${text}' not found`)
+  return Segment.of('execution id', ID, text)
+}
 export const scheduleRef = (text: string) => Segment.of('schedule id', SCHEDULE, text)
 
 /** A path of constant text and checked segments. */
