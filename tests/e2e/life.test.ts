@@ -118,8 +118,8 @@ test('E6: what was cancelled ends, whatever its worker does', PATIENT, async () 
 
 test('E11: the version asked for is the one dispatched, again and again; a resume takes the newest', async () => {
   const a = await arena(system(), 0)
-  const pinned = await a.run('1', { query: '?version=1' })
   await a.upload(', runner="inprocess"')
+  const pinned = await a.run('1', { query: '?version=1' })
   const worker = await a.started()
   const versionOf = async (event = 'execution_scheduled') => {
     const { data } = await worker.next(event, pinned)

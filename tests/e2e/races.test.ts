@@ -140,6 +140,8 @@ test(
       expect(known.state).toBe('CANCELLED')
       const { approvals } = ok(await a.send('GET', `/executions/${id}/approvals`))
       expect(approvals).toHaveLength(1)
+      // Nothing is decided after the end.
+      expect(types(known).at(-1)).toBe('WORKFLOW_CANCELLED')
       const isApproved = approved.status === 200
       expect(approvals[0].status).toBe(isApproved ? 'approved' : 'cancelled')
       expect(types(known).filter((type) => type === 'TASK_APPROVED')).toHaveLength(
