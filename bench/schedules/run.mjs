@@ -104,6 +104,7 @@ async function store(db, count) {
     [rows[0].n + 1, count],
   )
   await db.query('vacuum analyze scheduler.schedules')
+  await db.query('checkpoint')
 }
 
 /** Lets all of them fire so many times in the same seconds. Answers when the first time was. */
