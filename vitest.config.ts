@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 const SETUP = ['./packages/testkit/src/infra.ts']
 /** Races that both projects run, a hundred times or a thousand. */
 const RACES = ['tests/e2e/{claims,races,uploads}.test.ts', 'services/catalog/test/races.test.ts']
+/** The same with a thousand connects, and ten thousand runs that nobody can do. */
+const FLEETS = ['tests/e2e/fleet.test.ts', 'tests/e2e/unmatchable.test.ts']
 
 export default defineConfig({
   ssr: { resolve: { conditions: ['windlass', 'node'] } },
@@ -47,8 +49,11 @@ export default defineConfig({
           name: 'chaos',
           // Long runs, which `npm test` leaves out: `npm run test:chaos`.
           sequence: { groupOrder: 3 },
-          include: ['tests/chaos/**/*.test.ts', ...RACES],
-          env: { TEST_ROUNDS: process.env.TEST_ROUNDS ?? '1000' },
+          include: ['tests/chaos/**/*.test.ts', ...RACES, ...FLEETS],
+          env: {
+            TEST_ROUNDS: process.env.TEST_ROUNDS ?? '1000',
+            TEST_UNMATCHABLE: process.env.TEST_UNMATCHABLE ?? '10000',
+          },
           globalSetup: SETUP,
           testTimeout: 3_600_000,
           fileParallelism: false,

@@ -18,6 +18,8 @@ export interface FakeStream {
   /** All that came, for bodies that are no stream. */
   text(): string
   ended: boolean
+  /** When it ended. */
+  ended_ms: number
   /** Stops reading, as a process that hangs. */
   stall(): void
   /** Breaks the connection, as a process that is killed. */
@@ -58,6 +60,7 @@ function read(response: IncomingMessage): FakeStream {
     comments: [],
     text: () => text,
     ended: false,
+    ended_ms: Number.NaN,
     stall: () => void response.pause(),
     kill: () => void response.destroy(),
   }
@@ -75,6 +78,7 @@ function read(response: IncomingMessage): FakeStream {
   response.on('error', () => {})
   response.on('close', () => {
     stream.ended = true
+    stream.ended_ms = performance.now()
   })
   return stream
 }

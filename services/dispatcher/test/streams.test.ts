@@ -161,3 +161,11 @@ test.each([
   const refused = await openStream(streams, 'w', undefined, credential)
   expect([refused.status, refused.text()]).toEqual([401, expect.stringContaining('no credential')])
 })
+
+test('S7: a dispatcher that stops lets its workers go one after another', async () => {
+  const { join, stop, name } = await setup()
+  const joined = await Promise.all(Array.from({ length: 50 }, () => join({ name: name() })))
+  await stop()
+  const ends = joined.map(({ stream }) => stream.ended_ms)
+  expect(Math.max(...ends) - Math.min(...ends)).toBeGreaterThan(300)
+})
