@@ -10,6 +10,8 @@ export interface Audited<I = AnyInput> {
   action: Action | ((input: I) => Action)
   /** What it is done to; an entry each. */
   object(input: I): string | string[]
+  /** Whether this request only tries it, which is no deed. */
+  tried?(input: I): boolean
   /**
    * Who records a success: the `owner`, in the commit of the change; the gateway `around` it, so that
    * the log knows before the owner does; or `after` it, for what changes nothing. Refusals are
@@ -56,12 +58,13 @@ export class Trail {
   /** Comes before the handler. What cannot be recorded is not begun. */
   async begin(): Promise<void> {
     this.#stage = 'beginning'
-    if (this.#audited.recorded === 'around') this.#begun = await this.#write('begun')
+    if (this.#audited.recorded === 'around' && !this.#isTry()) this.#begun = await this.#write('begun')
     this.#stage = 'begun'
   }
 
   /** Comes before the answer to a success. A change stands, recorded now or a little later; what is only read is not answered unrecorded. */
   async end(): Promise<void> {
+    if (this.#isTry()) return
     const { recorded } = this.#audited
     if (recorded === 'after') await this.#write('done')
     if (recorded === 'around') await this.#log.owe(this.#drafts('done'))
@@ -70,8 +73,12 @@ export class Trail {
   /** Comes before a refusal. Who could not be told apart from anybody leaves none: he could fill the log. */
   async refuse(error: unknown): Promise<void> {
     const isStranger = this.#stage === 'asking' && ruleOf(this.#access)?.for === 'machines'
-    if (isStranger || this.#stage === 'beginning') return
+    if (isStranger || this.#stage === 'beginning' || this.#isTry()) return
     await this.#log.owe(this.#drafts(outcomeOf(error), reasonOf(error)))
+  }
+
+  #isTry(): boolean {
+    return this.#audited.tried?.(this.#input) ?? false
   }
 
   #write(outcome: Outcome): Promise<number[]> {

@@ -124,11 +124,13 @@ test('a change of another service is recorded before it and after it', async () 
   ])
 })
 
-test('an upload is recorded for each of its workflows', async () => {
+test('an upload is recorded for each of its workflows, a dry run is not', async () => {
   const { call, lines } = await setup()
   const form = new FormData()
   form.append('file', new Blob(['x']), 'x.py')
   const headers = { authorization: `Bearer ${KEY}` }
+  const tried = await call('POST', '/workflows?dry_run=true', { body: form, headers })
+  expect([tried.status, lines()]).toEqual([200, []])
   expect((await call('POST', '/workflows', { body: form, headers })).status).toBe(200)
   expect(lines()).toEqual([
     ['workflow.upload', 'workflow:default/hello', 'begun'],

@@ -80,6 +80,7 @@ export const uploadWorkflows = route('post', '/workflows', {
     object: ({ found }) =>
       found?.workflows.map(({ namespace, name }) => objects.workflow(namespace, name)) ??
       objects.workflow(),
+    tried: ({ query }) => query?.dry_run ?? false,
     recorded: 'around',
   },
   async handle({ query: { dry_run, if_changed }, found, caller, services }) {
