@@ -20,7 +20,7 @@ export interface Tls {
 
 /** What the processes of one cluster know one another by. */
 export interface Cluster {
-  /** Shown with every call; good for a minute or two. */
+  /** Shown with every call; good for two hours. */
   credential(): string
   /** Whether what was shown is such a credential. */
   admits(credential: string): boolean
@@ -32,7 +32,8 @@ export interface Cluster {
   tls?: Tls
 }
 
-const LIFETIME_S = 120
+/** A cluster goes on while the clock of one machine is an hour off. */
+const LIFETIME_S = 2 * 3_600
 const RENEW_MS = 60_000
 const MAX_REMEMBERED = 4_096
 

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import {
   Client,
   type ClientOptions,
@@ -70,8 +71,14 @@ export function connect<S extends ServiceDefinition>(
   return { ...Object.fromEntries(rpcs), close }
 }
 
+/** Several addresses are numeric; a name stands for all the addresses that it has. */
+const targetOf = (addresses: readonly string[]) =>
+  addresses.every((address) => isIPv4(address.replace(/:\d+$/, '')))
+    ? `ipv4:${addresses.join(',')}`
+    : `dns:${addresses[0]}`
+
 function channelTo(addresses: readonly string[], { tls }: Cluster): Client {
-  const target = `ipv4:${addresses.join(',')}`
+  const target = targetOf(addresses)
   return tls
     ? new Client(target, credentials.createSsl(tls.ca, tls.key, tls.cert), {
         ...OPTIONS,

@@ -116,7 +116,8 @@ export class RpcServer {
 
   #unary(rpc: string, handle: Unary) {
     return (call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>) => {
-      void handle(call.request, new Caller(call, this.#cluster)).then(
+      const answer = async () => handle(call.request, new Caller(call, this.#cluster))
+      void answer().then(
         (response) => done(null, response),
         (error) => done(this.#statusOf(rpc, error) as ServiceError),
       )

@@ -50,6 +50,24 @@ test('a fault arrives as it was thrown, with its kind, message and details', asy
   })
 })
 
+test('a handler that throws before its first await answers like any other', async () => {
+  const { port } = await serve({
+    checkSession() {
+      throw new Fault('conflict', 'at once')
+    },
+  })
+  const large = 'x'.repeat(100_000) // goes by itself, past the stream of calls
+  for (const token of ['x', large])
+    await expect(client(port).checkSession({ token })).rejects.toMatchObject({ kind: 'conflict' })
+})
+
+test('replicas are found by a name as well as by numbers', async () => {
+  const { port } = await serve({ checkSession: async () => ({ worker_name: 'w' }) as never })
+  const named = connect(IdentityService, [`LOCALHOST:${port}`], testCluster)
+  onTestFinished(() => named.close())
+  expect(await named.checkSession({ token: 'x' })).toMatchObject({ worker_name: 'w' })
+})
+
 test('what is no fault is told to nobody', async () => {
   const { port } = await serve({
     async checkSession() {

@@ -58,7 +58,8 @@ export class Trail {
   /** Comes before the handler. What cannot be recorded is not begun. */
   async begin(): Promise<void> {
     this.#stage = 'beginning'
-    if (this.#audited.recorded === 'around' && !this.#isTry()) this.#begun = await this.#write('begun')
+    if (this.#audited.recorded === 'around' && !this.#isTry())
+      this.#begun = await this.#write('begun')
     this.#stage = 'begun'
   }
 

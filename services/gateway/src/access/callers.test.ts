@@ -48,7 +48,8 @@ const refused = { kind: 'unauthenticated' }
 test('a key is asked for once in an epoch', async () => {
   const { state, callerOf } = setup()
   const caller = { subject: 'robot', issuer: 'svc', roles: ['viewer'], permissions: ['a:b'] }
-  expect([await callerOf(KEY), await callerOf(KEY)]).toEqual([caller, caller])
+  const known = [await callerOf(KEY), await callerOf(KEY)]
+  expect(known).toMatchObject([caller, caller])
   expect(state.asked).toBe(1)
   state.epoch = 'b'
   state.held = undefined
