@@ -16,6 +16,12 @@ const claims = encode({ sub: 'root', exp: expiresIn(60) })
 const signed = (secret: string | Buffer, text: string) =>
   `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
 
+/** The next letter of the alphabet: at the end of a signature it differs in bits that stand for nothing. */
+function neighbourOf(letter: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  return alphabet[alphabet.indexOf(letter) ^ 1] ?? ''
+}
+
 test.each([
   ['nothing', ''],
   ['no JWT', 'abc'],
@@ -23,6 +29,9 @@ test.each([
   ['other claims under the same signature', `${header}.${claims}.${tag}`],
   ['no signature', `${header}.${body}.`],
   ['a cut signature', `${header}.${body}.${tag.slice(0, -4)}`],
+  ['a padded signature', `${text}=`],
+  ['a signature with a line end', `${text}\n`],
+  ['another spelling of the signature', text.slice(0, -1) + neighbourOf(text.slice(-1))],
   ['the algorithm none', `${encode({ alg: 'none', typ: 'JWT' })}.${claims}.`],
   ['an empty secret', signed('', `${header}.${claims}`)],
   ['the bare secret', signed('a secret', `${header}.${claims}`)],

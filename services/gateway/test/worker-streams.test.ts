@@ -12,6 +12,7 @@ test('the stream of a dead session is a ping that is held, so that the worker fi
   const response = await call('GET', '/workers/w1/connect', { headers })
   expect(response.status).toBe(401)
   expect(response.headers.get('content-type')).toBe('text/event-stream')
+  expect(response.headers.get('www-authenticate')).toBe('Bearer')
   const begun = performance.now()
   expect(await response.text()).toBe('event: ping\ndata: {}\n\n')
   expect(performance.now() - begun).toBeGreaterThan(2_000)

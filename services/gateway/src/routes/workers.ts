@@ -143,6 +143,7 @@ export const connectWorker = route('get', '/workers/{name}/connect', {
   refuse(error, x) {
     if (!(error instanceof Fault && error.kind === 'unauthenticated')) return false
     // Workers look at the content type only, and at nothing but a refused call to register again.
+    x.answerHeaders.push('www-authenticate', 'Bearer')
     const sse = new SseStream(x, { status: 401 })
     sse.send('event: ping\ndata: {}\n\n')
     setTimeout(() => sse.end(), HOLD_MS).unref()

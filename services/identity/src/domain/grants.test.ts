@@ -1,16 +1,42 @@
 import { expect, test } from 'vitest'
 import { changed, nameIn, permissionsOf, textIn, typeOf } from './grants.ts'
 
-test.each(['*', 'a', 'workflow:*:{name}:read', 'A-b_c:1', 'x'.repeat(512)])(
+test.each(['*', 'a', 'workflow:*:{name}:read', 'A-b_c:1', 'workflow:n:é.v2:run', 'x'.repeat(512)])(
   'a permission: %.20s',
   (text) => expect(permissionsOf([text])).toEqual([text]),
 )
 
-test.each(['', ':', 'a:', ':a', 'a::b', 'a b', 'a\n', '\na', 'a:b\n', 'é', 'a.b', 'x'.repeat(513)])(
-  'no permission: %j',
-  (text) =>
-    expect(() => permissionsOf(['ok', text])).toThrow(expect.objectContaining({ kind: 'invalid' })),
+test.each([
+  '',
+  ':',
+  'a:',
+  ':a',
+  'a::b',
+  'a b',
+  'a\n',
+  '\na',
+  'a:b\n',
+  'a/b',
+  'a\u200b',
+  'x'.repeat(513),
+])('no permission: %j', (text) =>
+  expect(() => permissionsOf(['ok', text])).toThrow(expect.objectContaining({ kind: 'invalid' })),
 )
+
+test('an id is the same in all its forms, and so is a name', () => {
+  const id = '0190a000000070008000a0000000000f'
+  const dashed = '0190A000-0000-7000-8000-A0000000000F'
+  for (const kind of ['execution', 'schedule'])
+    expect(permissionsOf([`${kind}:${dashed}:read`, `${kind}:${id}:read`])).toEqual([
+      `${kind}:${id}:read`,
+    ])
+  expect(permissionsOf([`workflow:${dashed}:read`])).toEqual([`workflow:${dashed}:read`])
+  expect(permissionsOf(['workflow:n:cafe\u0301:run'])).toEqual(['workflow:n:caf\u00e9:run'])
+  expect(changed([`execution:${id}:read`], { add: [], remove: [`execution:${dashed}:*`] })).toEqual(
+    [`execution:${id}:read`],
+  )
+  expect(changed([`execution:${id}:*`], { add: [], remove: [`execution:${dashed}:*`] })).toEqual([])
+})
 
 test('a change adds, then removes, and keeps each once and in its place', () => {
   const has = ['a', 'b', 'c']

@@ -2,7 +2,13 @@ import { conflict, invalid, unprocessable } from '@windlass/runtime/faults'
 
 const NAME = /^[A-Za-z0-9._-]{1,128}$/
 const TEXT = /^[^\p{Cc}\p{Cs}]{1,255}$/u
-const PERMISSION = /^[A-Za-z0-9_*{}-]+(?::[A-Za-z0-9_*{}-]+)*$/
+/** Whatever a workflow, its tasks or an id may be called, but blanks. */
+const PERMISSION = /^[\p{L}\p{M}\p{N}._*{}-]+(?::[\p{L}\p{M}\p{N}._*{}-]+)*$/u
+/** What is named by an id, in one of its forms. */
+const HEX = '[0-9A-Fa-f]'
+const BY_ID = new RegExp(
+  `^(?:execution|schedule):(?:${HEX}{32}|${HEX}{8}(?:-${HEX}{4}){3}-${HEX}{12})(?=:|$)`,
+)
 const MAX_PERMISSION_CHARS = 512
 const MAX_PERMISSIONS = 1_000
 const MAX_DAYS = 36_500
@@ -45,16 +51,20 @@ export function daysOf(days: number): number {
   return days
 }
 
-/** Each once, in their order. Throws `invalid` for a text that is no permission, `conflict` for too many. */
+/** Each once, in their order and in the form that is compared. Throws `invalid` for a text that is no permission, `conflict` for too many. */
 export function permissionsOf(texts: readonly string[]): string[] {
   for (const text of texts)
     if (text.length > MAX_PERMISSION_CHARS || !PERMISSION.test(text))
       throw invalid(`Invalid permission format: ${JSON.stringify(text.slice(0, 100))}`)
-  const permissions = [...new Set(texts)]
+  const permissions = [...new Set(texts.map(compared))]
   if (permissions.length > MAX_PERMISSIONS)
     throw conflict(`a role may have at most ${MAX_PERMISSIONS} permissions`)
   return permissions
 }
+
+/** Ids are compared without dashes and in small letters. */
+const compared = (permission: string) =>
+  permission.normalize('NFC').replace(BY_ID, (named) => named.toLowerCase().replaceAll('-', ''))
 
 interface Change {
   add: readonly string[]
