@@ -1,8 +1,8 @@
 import { type Action, detailOf, type Outcome } from '@windlass/runtime/audit'
-import { Fault } from '@windlass/runtime/faults'
 import { type Caller, originOf } from './access/caller.ts'
 import { ruleOf } from './access/rules.ts'
 import type { AuditLog } from './audit-log.ts'
+import { faultOf } from './http/answer.ts'
 import type { Exchange } from './http/exchange.ts'
 
 /** How the audit log tells what a route changes. A refusal may come before body and findings are known. */
@@ -100,12 +100,13 @@ export class Trail {
 }
 
 function outcomeOf(error: unknown): Outcome {
-  if (!(error instanceof Fault) || error.kind === 'unavailable') return 'unknown'
-  return error.kind === 'forbidden' ? 'denied' : 'failed'
+  const kind = faultOf(error)?.kind ?? 'unavailable'
+  if (kind === 'unavailable') return 'unknown'
+  return kind === 'forbidden' ? 'denied' : 'failed'
 }
 
 /** Only a denial speaks of permissions alone; other messages may repeat what was sent. */
-const reasonOf = (error: unknown) =>
-  error instanceof Fault
-    ? { reason: error.kind === 'forbidden' ? error.message : error.kind }
-    : { reason: 'error' }
+function reasonOf(error: unknown) {
+  const fault = faultOf(error)
+  return { reason: fault?.kind === 'forbidden' ? fault.message : (fault?.kind ?? 'error') }
+}
