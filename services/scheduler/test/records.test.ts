@@ -132,7 +132,13 @@ test('an update changes what it gives and keeps the rest', async () => {
   const made = await client.create({ ...request({ input_json: '1' }), description: 'stays' })
 
   const touched = await client.update({ ref: made.name, input_json: '{"a":1}', updated_by: 'bob' })
-  expect(touched).toMatchObject({ description: 'stays', next_run_at: made.next_run_at })
+  expect(touched).toMatchObject({
+    description: 'stays',
+    next_run_at: made.next_run_at,
+    input_json: '{"a":1}',
+  })
+  expect(await client.pause({ ref: made.id })).toMatchObject({ input_json: '{"a":1}' })
+  await client.resume({ ref: made.id })
   const config = '{"type":"cron","cron_expression":"30 5 2 2 *"}'
   const changed = await client.update({
     ref: made.id,

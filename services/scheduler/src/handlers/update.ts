@@ -14,14 +14,15 @@ export async function changing(
   ref: string,
   change: (tx: Tx, row: schedules.ScheduleRow) => Promise<schedules.ScheduleRow>,
 ): Promise<Schedule> {
-  const saved = await db.tx(async (tx) => {
+  const view = await db.tx(async (tx) => {
     const row = await schedules.lock(tx, ref)
     if (!row) throw notFound('Schedule', ref)
     const after = await change(tx, row)
-    return after === row ? row : await schedules.save(tx, after)
+    const saved = after === row ? row : await schedules.save(tx, after)
+    return scheduleView(saved as schedules.ScheduleRow, await schedules.inputOf(tx, row.id))
   })
   wake()
-  return scheduleView(saved as schedules.ScheduleRow)
+  return view
 }
 
 /** Changes what is given and keeps the rest, the history included. */
