@@ -1,12 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import net from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ask } from '@windlass/testkit/database'
 import { startLocal } from '@windlass/testkit/infra-local'
-import { freePort } from '@windlass/testkit/ports'
-import { Process } from '@windlass/testkit/process'
+import { startNats } from '@windlass/testkit/private-nats'
 import { type System, startSystem } from '@windlass/testkit/system'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Arena, arena, HANG_MS, ok, rounds, TWO_OF_EACH } from './arena.ts'
@@ -16,8 +12,7 @@ import { diligent, insisting, obtained } from './nemesis.ts'
 
 const PATIENT = { timeout: 300_000 }
 let system: System
-let nats: Process
-let store: string
+let nats: Awaited<ReturnType<typeof startNats>>
 let redisUrl: string
 const undo: (() => unknown)[] = []
 
@@ -25,22 +20,11 @@ beforeAll(async () => {
   const infra = await startLocal()
   undo.unshift(() => infra.stop())
   redisUrl = infra.urls.TEST_REDIS_URL
-  store = await mkdtemp(join(tmpdir(), 'windlass-nats-'))
-  undo.unshift(() => rm(store, { recursive: true, force: true }))
-  const port = await freePort()
-  nats = new Process({
-    name: 'nats',
-    command: 'nats-server',
-    args: ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', join(store, 'jetstream')],
-    env: {},
-    ready: /Server is ready/,
-  })
-  await nats.start()
-  undo.unshift(() => nats.end('SIGKILL'))
+  nats = await startNats((one) => undo.unshift(one))
   system = await startSystem({
     replicas: TWO_OF_EACH,
     workers: 0,
-    infra: { ...infra.urls, TEST_NATS_URL: `nats://127.0.0.1:${port}` },
+    infra: { ...infra.urls, TEST_NATS_URL: nats.url },
     // Longer than PostgreSQL takes to recover: who is evicted meanwhile is another test's.
     env: { SVC_WORKERS__HEARTBEAT_TIMEOUT: '20', SVC_EXECUTIONS__CLAIM_TIMEOUT: '2' },
     defer: (one) => undo.unshift(one),
@@ -158,8 +142,8 @@ test(
   PATIENT,
   async () => {
     await survives(await arena(system, 0), async () => {
-      await nats.end('SIGKILL')
-      await rm(join(store, 'jetstream'), { recursive: true, force: true })
+      await nats.kill()
+      await nats.wipe()
       await pause(2_000)
       await nats.start()
     })
@@ -169,7 +153,7 @@ test(
 test('E10: a synchronous run is answered at its end while NATS is away', PATIENT, async () => {
   const a = await arena(system, 0)
   const stop = diligent(await a.started({ url: system.url }))
-  await nats.end('SIGKILL')
+  await nats.kill()
   const told = ok(await a.ask('1', { mode: 'sync', timeoutMs: HANG_MS }))
   expect(told).toMatchObject({ state: 'COMPLETED', output: told.execution_id })
   await nats.start()

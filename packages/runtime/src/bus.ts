@@ -7,10 +7,11 @@ import {
   RetentionPolicy,
   StorageType,
 } from '@nats-io/jetstream'
-import { connect, type NatsConnection, nanos, type Subscription } from '@nats-io/transport-node'
+import { type NatsConnection, nanos, type Subscription } from '@nats-io/transport-node'
 import { Event } from '@windlass/proto/windlass/events/v1/events'
 import type { Logger } from 'pino'
 import { loop } from './loop.ts'
+import { type Link, openLink } from './nats-link.ts'
 
 export type Handle = (event: Event) => Promise<void>
 
@@ -50,44 +51,37 @@ const ACK_WAIT_MS = 60_000
 const EXPIRES_MS = 5_000
 const DEDUPLICATION_MS = 600_000
 const KEEP_MS = 24 * 3_600_000
-const RECONNECT_MS = 250
-const CONNECT_MS = 20_000
 
 /**
- * The connection to NATS. It reconnects for ever; the stream and its consumers are asserted anew
- * whenever they are found missing, since a server may come back with an empty store. With a prefix
- * it hears and says nothing outside of it, so that several systems can share one server.
+ * The bus over NATS, which may be away, also at the start: then what is whispered is lost, and the
+ * rest is taken up when it comes. The stream and its consumers are asserted anew whenever they are
+ * found missing, since a server may come back with an empty store. With a prefix it hears and says
+ * nothing outside of it, so that several systems can share one server.
  */
 export async function openBus(url: string, log: Logger, prefix = ''): Promise<Bus> {
   const place = placeOf(prefix)
-  const connection = await connect({
-    ...endpointOf(url),
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: RECONNECT_MS,
-    timeout: CONNECT_MS,
-    waitOnFirstConnect: true,
-  })
+  const link = await openLink(url, log)
 
   return {
-    ping: () => connection.flush(),
-    publishAll: (messages) => publishAll(connection, place, messages),
-    whisper: (subject, bytes) => whisper(connection, place.root + subject, bytes),
+    ping: async () => (await link.making).flush(),
+    publishAll: (messages) => publishAll(link, place, messages),
+    whisper: (subject, bytes) => whisper(link, place.root + subject, bytes),
     overhear: (subject, hear) =>
-      overhear(connection, place.root + subject, (bytes, heard) =>
+      overhear(link, place.root + subject, (bytes, heard) =>
         hear(bytes, heard.slice(place.root.length)),
       ),
     consume(consumer, handle) {
       const stopping = new AbortController()
       const { signal } = stopping
       const pull = loop({ name: `consume ${consumer.durable}`, pauseMs: 500, log }, () =>
-        consume(connection, consumer, { handle, log, signal, place }),
+        consume(link, consumer, { handle, log, signal, place }),
       )
       return () => {
         stopping.abort()
         return pull.stop()
       }
     },
-    close: () => connection.close(),
+    close: () => link.close(),
   }
 }
 
@@ -101,35 +95,38 @@ interface Place {
 const placeOf = (prefix: string): Place =>
   prefix ? { root: `${prefix}.`, stream: `EVENTS-${prefix}` } : { root: '', stream: 'EVENTS' }
 
-/** nats.js wants credentials apart from addresses. Several servers are separated by commas. */
-function endpointOf(url: string): { servers: string[]; user?: string; pass?: string } {
-  const urls = url.split(',').map((one) => new URL(one))
-  const [first] = urls
-  const servers = urls.map(({ hostname, port }) => `${hostname}:${port || 4222}`)
-  if (!first?.username) return { servers }
-  const user = decodeURIComponent(first.username)
-  return { servers, user, pass: decodeURIComponent(first.password) }
-}
-
-function whisper(connection: NatsConnection, subject: string, bytes: Uint8Array): void {
+function whisper({ made }: Link, subject: string, bytes: Uint8Array): void {
   try {
-    connection.publish(subject, bytes)
+    made?.publish(subject, bytes)
   } catch {
     // Closing or over the server's limit: a nudge may be lost, someone looks anyway.
   }
 }
 
 function overhear(
-  connection: NatsConnection,
+  { made, making }: Link,
   subject: string,
   hear: (bytes: Uint8Array, subject: string) => void,
 ): Overhearing {
-  const subscription: Subscription = connection.subscribe(subject, {
-    callback: (error, message) => {
-      if (!error) hear(message.data, message.subject)
+  let isStopped = false
+  let subscription: Subscription | undefined
+  const subscribe = (connection: NatsConnection) => {
+    if (isStopped) return
+    subscription = connection.subscribe(subject, {
+      callback: (error, message) => {
+        if (!error) hear(message.data, message.subject)
+      },
+    })
+  }
+  if (made) subscribe(made)
+  else making.then(subscribe).catch(() => {})
+  return {
+    flushed: async () => (await making).flush(),
+    stop() {
+      isStopped = true
+      subscription?.unsubscribe()
     },
-  })
-  return { flushed: () => connection.flush(), stop: () => subscription.unsubscribe() }
+  }
 }
 
 interface Consuming {
@@ -141,11 +138,11 @@ interface Consuming {
 
 /** Takes events until told to stop, or until the consumer is found missing; the loop around it begins again. */
 async function consume(
-  connection: NatsConnection,
+  { made: connection }: Link,
   { durable, subject }: Consumer,
   consuming: Consuming,
 ): Promise<void> {
-  if (consuming.signal.aborted) return
+  if (consuming.signal.aborted || !connection) return
   const { place } = consuming
   await assertStream(connection, place)
   const manager = await jetstreamManager(connection)
@@ -187,10 +184,11 @@ async function deliver(message: JsMsg, { handle, log }: Consuming): Promise<void
 }
 
 async function publishAll(
-  connection: NatsConnection,
+  { made: connection }: Link,
   place: Place,
   messages: Sealed[],
 ): Promise<void> {
+  if (!connection) throw new Error('NATS has not been reached yet')
   const js = jetstream(connection)
   const publish = () =>
     Promise.all(

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { testUrl } from '@windlass/testkit/database'
+import { hasNats, startNats } from '@windlass/testkit/private-nats'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { openBus } from '../src/bus.ts'
@@ -113,4 +114,52 @@ test('systems with prefixes of their own hear nothing of one another', async () 
   await expect.poll(() => a.heard, { timeout: 10_000 }).toEqual(['said.this', 'durably'])
   await b.bus.publishAll([seal('test', 'own', evicted)])
   await expect.poll(() => b.heard, { timeout: 10_000 }).toEqual(['own'])
+})
+
+test.skipIf(!hasNats)(
+  'N1: a bus that is opened while NATS is away takes up everything when it comes',
+  async () => {
+    const nats = await startNats()
+    await nats.kill()
+    const bus = await openBus(nats.url, pino({ level: 'silent' }))
+    onTestFinished(() => bus.close())
+    const heard: string[] = []
+    bus.whisper('said.lost', Buffer.from('1'))
+    bus.overhear('said.*', (_, subject) => heard.push(subject))
+    const dropped = bus.overhear('said.*', () => heard.push('too late'))
+    dropped.stop()
+    const stop = bus.consume({ durable: 'late', subject: 'test.>' }, async ({ key }) => {
+      heard.push(key)
+    })
+    onTestFinished(() => stop())
+    const evicted = {
+      $case: 'worker_evicted',
+      value: { worker_name: 'w', connection_generation: 1 },
+    } as const
+    await expect(bus.publishAll([seal('test', 'early', evicted)])).rejects.toThrow(
+      /not been reached/,
+    )
+    await nats.start()
+    await bus.ping()
+    bus.whisper('said.now', Buffer.from('2'))
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['said.now'])
+    await bus.publishAll([seal('test', 'late', evicted)])
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['said.now', 'late'])
+  },
+)
+
+test('a bus is not opened with a wrong password', async () => {
+  const url = new URL(testUrl('TEST_NATS_URL'))
+  url.password = 'guess'
+  await expect(openBus(url.href, pino({ level: 'silent' }))).rejects.toThrow(/authorization/i)
+})
+
+test.skipIf(!hasNats)('a bus that never found NATS can be closed', async () => {
+  const nats = await startNats()
+  await nats.kill()
+  const bus = await openBus(nats.url, pino({ level: 'silent' }))
+  const stop = bus.consume({ durable: 'never', subject: 'test.>' }, async () => {})
+  await stop()
+  await bus.close()
+  await expect(bus.ping()).rejects.toThrow(/abort/i)
 })

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import net from 'node:net'
@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { connect } from '@nats-io/transport-node'
 import { testUrl } from '@windlass/testkit/database'
 import { freePort } from '@windlass/testkit/ports'
+import { hasNats } from '@windlass/testkit/private-nats'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { openBus } from '../src/bus.ts'
 
 const CONFIG = new URL('../../../scripts/lib/nats-config.mjs', import.meta.url).href
-const hasNats = spawnSync('nats-server', ['--version']).status === 0
 const START_MS = 10_000
 
 /** A NATS server with the users of the services, as `npm start` configures it. */

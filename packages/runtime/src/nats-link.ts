@@ -1,0 +1,86 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { AuthorizationError, connect, type NatsConnection } from '@nats-io/transport-node'
+import type { Logger } from 'pino'
+
+/** How long a process that starts waits for NATS; then it goes on without, since NATS only saves time. */
+const PATIENCE_MS = 3_000
+const CONNECT_MS = 20_000
+const RECONNECT_MS = 250
+/** A connection that says nothing for two of these is dead, though nobody closed it. */
+const PING_MS = 10_000
+
+export interface Link {
+  /** The connection, once there was one; it reconnects for ever. */
+  readonly made: NatsConnection | undefined
+  /** Resolves when there is one, rejects when the link is closed before. */
+  readonly making: Promise<NatsConnection>
+  close(): Promise<void>
+}
+
+/**
+ * Connects to NATS, now or as soon as it can be reached: a process that starts while NATS is away
+ * must serve all the same. Rejects when NATS refuses the credentials.
+ */
+export async function openLink(url: string, log: Logger): Promise<Link> {
+  const closing = new AbortController()
+  const { signal } = closing
+  let made: NatsConnection | undefined
+  let isStarting = true
+
+  const dial = async (): Promise<NatsConnection> => {
+    for (;;) {
+      signal.throwIfAborted()
+      try {
+        return await connect({
+          ...endpointOf(url),
+          ignoreAuthErrorAbort: true,
+          maxReconnectAttempts: -1,
+          pingInterval: PING_MS,
+          reconnectTimeWait: RECONNECT_MS,
+          timeout: CONNECT_MS,
+        })
+      } catch (error) {
+        if (isStarting && error instanceof AuthorizationError) throw error
+        await pause(RECONNECT_MS, undefined, { signal })
+      }
+    }
+  }
+  const making = dial().then(async (connection) => {
+    if (signal.aborted) await connection.close()
+    signal.throwIfAborted()
+    made = connection
+    if (!isStarting) log.info('NATS is reached')
+    return connection
+  })
+  making.catch(() => {})
+
+  const waited = new AbortController()
+  const enough = pause(PATIENCE_MS, undefined, { signal: waited.signal }).catch(() => {})
+  try {
+    await Promise.race([making, enough])
+  } finally {
+    waited.abort()
+    isStarting = false
+  }
+  if (!made) log.warn('NATS cannot be reached yet; work is found by looking for it')
+  return {
+    get made() {
+      return made
+    },
+    making,
+    async close() {
+      closing.abort()
+      await made?.close()
+    },
+  }
+}
+
+/** nats.js wants credentials apart from addresses. Several servers are separated by commas. */
+function endpointOf(url: string): { servers: string[]; user?: string; pass?: string } {
+  const urls = url.split(',').map((one) => new URL(one))
+  const [first] = urls
+  const servers = urls.map(({ hostname, port }) => `${hostname}:${port || 4222}`)
+  if (!first?.username) return { servers }
+  const user = decodeURIComponent(first.username)
+  return { servers, user, pass: decodeURIComponent(first.password) }
+}
