@@ -165,6 +165,21 @@ test('a simulation tells what a change would grant and take, and to whom', async
   expect(asked).toMatchObject([{ name: 'r', ...change, delete: false }, { delete: true }])
 })
 
+test('a simulation names nobody to those who may not see principals', async () => {
+  const account = { principal: principal(), permissions: ['admin:roles:read'] }
+  const holders = [{ principal: principal(), other_permissions: [] }]
+  const { json } = await world(
+    {
+      roles: { simulate: async () => ({ role: undefined, permissions: ['a'], holders }) },
+      keys: { find: async () => ({ account, expires_at: undefined }) },
+    },
+    { SVC_SECURITY__AUTH__ENABLED: 'true' },
+  )
+  const headers = { authorization: `Bearer wk_${'0'.repeat(16)}.${'A'.repeat(43)}` }
+  const simulated = await json('POST', '/admin/roles/r/simulate', {}, headers)
+  expect(await simulated.json()).toMatchObject({ granted: ['a'], principals: null, holders: 1 })
+})
+
 const P = '/admin/principals'
 const long = 'x'.repeat(256)
 

@@ -1,6 +1,6 @@
 import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
-import { originOf } from '../access/caller.ts'
+import { may, originOf } from '../access/caller.ts'
 import { json } from '../body.ts'
 import { effectOf } from '../domain/simulation.ts'
 import { route } from '../route.ts'
@@ -120,20 +120,23 @@ export const simulateRole = route('post', '/admin/roles/{name}/simulate', {
       /** Null for one that would be deleted. */
       permissions: permissions.nullable(),
       ...effect,
-      /** Whoever gains or loses something, his other roles considered; how many hold the role. */
-      principals: z.array(
-        z.object({
-          subject: z.string(),
-          external_issuer: z.string(),
-          type: z.string(),
-          enabled: z.boolean(),
-          ...effect,
-        }),
-      ),
+      /** Whoever gains or loses something, his other roles considered; null without admin:principals:read. */
+      principals: z
+        .array(
+          z.object({
+            subject: z.string(),
+            external_issuer: z.string(),
+            type: z.string(),
+            enabled: z.boolean(),
+            ...effect,
+          }),
+        )
+        .nullable(),
+      /** How many hold the role. */
       holders: z.int(),
     })
     .meta({ id: 'RoleSimulation' }),
-  async handle({ params: { name }, body, services }) {
+  async handle({ params: { name }, body, caller, services }) {
     const deletes = body.delete ?? false
     const simulated = await services.roles.simulate({
       name,
@@ -153,7 +156,7 @@ export const simulateRole = route('post', '/admin/roles/{name}/simulate', {
       role: name,
       permissions: deletes ? null : after,
       ...effectOf({ before, after }),
-      principals: concerned,
+      principals: may(caller, 'admin:principals:read') ? concerned : null,
       holders: holders.length,
     }
   },
