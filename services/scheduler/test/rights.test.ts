@@ -5,8 +5,8 @@ import { eventually, every, missed, page, request, setup } from './system.ts'
 
 /** In whose name an execution was started, by the signed statement that executions believes. */
 const starterOf = (asked: { body?: { value: unknown } | undefined } | undefined) => {
-  const { caller } = asked?.body?.value as { caller: string }
-  return testCluster.believe(caller)?.subject
+  const create = asked?.body?.value as { caller: string } | undefined
+  return testCluster.believe(create?.caller ?? '')?.subject
 }
 
 const RUN = 'workflow:team:report:run'
