@@ -19,6 +19,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           sequence: { groupOrder: 0 },
+          maxWorkers: 2,
           include: ['{packages,services}/*/src/**/*.test.ts', 'scripts/test/*.test.mjs'],
         },
       },
@@ -27,6 +28,8 @@ export default defineConfig({
         test: {
           name: 'integration',
           sequence: { groupOrder: 1 },
+          // They wait for timers more than they work: more files at once than there are processors.
+          maxWorkers: 3,
           include: ['{packages,services}/*/test/**/*.test.ts'],
           globalSetup: SETUP,
         },
