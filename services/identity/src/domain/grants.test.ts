@@ -18,6 +18,7 @@ test.each([
   'a:b\n',
   'a/b',
   'a\u200b',
+  'wor\u212aflow:a',
   'x'.repeat(513),
 ])('no permission: %j', (text) =>
   expect(() => permissionsOf(['ok', text])).toThrow(expect.objectContaining({ kind: 'invalid' })),

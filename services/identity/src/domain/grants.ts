@@ -2,8 +2,8 @@ import { conflict, invalid, unprocessable } from '@windlass/runtime/faults'
 
 const NAME = /^[A-Za-z0-9._-]{1,128}$/
 const TEXT = /^[^\p{Cc}\p{Cs}]{1,255}$/u
-/** Whatever a workflow, its tasks or an id may be called, but blanks. */
-const PERMISSION = /^[\p{L}\p{M}\p{N}._*{}-]+(?::[\p{L}\p{M}\p{N}._*{}-]+)*$/u
+/** A kind of resource, then whatever a workflow, its tasks or an id may be called, but blanks. */
+const PERMISSION = /^[A-Za-z0-9_*{}-]+(?::[\p{L}\p{M}\p{N}._*{}-]+)*$/u
 /** What is named by an id, in one of its forms. */
 const HEX = '[0-9A-Fa-f]'
 const BY_ID = new RegExp(
