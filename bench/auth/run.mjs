@@ -2,6 +2,7 @@
 // process, before a real identity and a real Redis.
 //   npm run bench -- auth             (SECONDS=5 a point)
 import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { cpuSeconds } from '../lib/cpu.mjs'
@@ -18,6 +19,8 @@ const AUDIENCE = 'bench'
 const idp = await issuer()
 Object.assign(process.env, {
   SVC_SECURITY__AUTH__ENABLED: 'true',
+  SVC_SECURITY__EXECUTION_TOKEN_SECRET: randomBytes(32).toString('hex'),
+  SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: randomBytes(32).toString('hex'),
   SVC_SECURITY__AUTH__OIDC__ENABLED: 'true',
   SVC_SECURITY__AUTH__OIDC__ISSUER: idp.url,
   SVC_SECURITY__AUTH__OIDC__AUDIENCE: AUDIENCE,
