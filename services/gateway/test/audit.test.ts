@@ -2,7 +2,7 @@ import type { AuditDraft } from '@windlass/proto/windlass/identity/v1/audit'
 import { conflict, type Fault, unavailable } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { routes } from '../src/routes/index.ts'
-import { ID } from './check.ts'
+import { robot } from './robot.ts'
 import { workflow, world } from './world.ts'
 
 const PREFIX = `wk_${'0'.repeat(16)}`
@@ -44,15 +44,7 @@ async function setup(permissions: string[] = ['*']) {
     if (state.owner) throw state.owner
     return { deleted: 1 } as never
   }
-  const principal = {
-    id: ID,
-    subject: 'robot',
-    type: 'service_account',
-    external_issuer: 'svc',
-    display_name: undefined,
-    enabled: true,
-    roles: [],
-  }
+  const principal = robot()
   const made = await world(
     {
       audit: {

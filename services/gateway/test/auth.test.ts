@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { ID } from './check.ts'
+import { robot } from './robot.ts'
 import { workflow, world } from './world.ts'
 
 const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
@@ -27,15 +27,7 @@ const CATALOG = [
 ]
 
 async function setup(enabled = true) {
-  const principal = {
-    id: ID,
-    subject: 'robot',
-    type: 'service_account',
-    external_issuer: 'svc',
-    display_name: undefined,
-    enabled: true,
-    roles: ['z', 'a'],
-  }
+  const principal = robot({ roles: ['z', 'a'] })
   const { json, call } = await world(
     {
       keys: {

@@ -7,6 +7,7 @@ import { started } from '@windlass/testkit/service'
 import { expect, onTestFinished, test } from 'vitest'
 import { start } from '../src/server.ts'
 import { ID, RUN } from './check.ts'
+import { robot } from './robot.ts'
 import { workflow, world } from './world.ts'
 
 const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
@@ -15,16 +16,7 @@ const CATALOG = [workflow(), workflow({ name: 'other' }), workflow({ namespace: 
 /** A gateway with authentication on, and one account whose key is KEY. */
 async function setup(permissions: string[], principal: Partial<Account['principal']> = {}) {
   const account = {
-    principal: {
-      id: ID,
-      subject: 'robot',
-      type: 'service_account',
-      external_issuer: 'svc',
-      display_name: undefined,
-      enabled: true,
-      roles: [],
-      ...principal,
-    },
+    principal: robot(principal),
     permissions,
   }
   const state = { fault: undefined as Fault | undefined, account }

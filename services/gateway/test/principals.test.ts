@@ -1,18 +1,10 @@
 import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
 import { conflict } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
+import { robot } from './robot.ts'
 import { world } from './world.ts'
 
-const principal = (changes: Partial<Principal> = {}): Principal => ({
-  id: '7'.repeat(32),
-  subject: 'robot',
-  type: 'service_account',
-  external_issuer: 'svc',
-  display_name: undefined,
-  enabled: true,
-  roles: ['viewer'],
-  ...changes,
-})
+const principal = (changes: Partial<Principal> = {}) => robot({ roles: ['viewer'], ...changes })
 
 test('a principal is created with the defaults of the contract', async () => {
   const seen: unknown[] = []

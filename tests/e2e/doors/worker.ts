@@ -1,23 +1,7 @@
+import { record } from '@windlass/testkit/worker-record'
 import type { Answer, House } from './house.ts'
 
 const GENERATION = 'x-svc-claim-generation'
-
-const RECORD = {
-  runtime: { os_name: 'Linux', os_version: '6', python_version: '3.12.1' },
-  packages: [],
-  resources: {
-    cpu_total: 8,
-    cpu_available: 8,
-    memory_total: 2 ** 33,
-    memory_available: 2 ** 33,
-    disk_total: 2 ** 40,
-    disk_free: 2 ** 40,
-    gpus: [],
-  },
-  labels: {},
-  max_concurrent_executions: 4,
-  runners: ['inprocess'],
-}
 
 export interface Held {
   execution_id: string
@@ -28,7 +12,7 @@ export interface Held {
 export async function idleWorker(house: House, name: string) {
   const { session_token: token = '' } = await house.must('POST /workers/register', {
     token: await house.system.bootstrapToken(),
-    body: { name, ...RECORD },
+    body: record(name, { capacity: 4 }),
   })
   const path = `/workers/${name}`
   const leave = new AbortController()
