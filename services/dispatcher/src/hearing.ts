@@ -45,6 +45,9 @@ function heed(hearing: Hearing, name: string, body: NonNullable<WorkerSignal['bo
     case 'revised':
       roster.refresh(name)
       break
+    case 'unwell':
+      sessions.get(name)?.doubt(body.value.session_id, performance.now())
+      break
     case 'slot_freed':
       sessions.get(name)?.freed(body.value.slots)
       poke()

@@ -22,6 +22,7 @@ test('of several pongs the newest is written, with its age and the last metrics 
   const pulse = new Pulse()
   pulse.beat(beat({ metrics: '{"a":1}' }), 100)
   pulse.beat(beat({ healthy: false }), 300)
+  pulse.beat(beat(), 200)
   const { beats } = await flushed(pulse, 450)
   expect(beats).toEqual([beat({ healthy: false, metrics: '{"a":1}', age_ms: 150 })])
   expect((await flushed(pulse, 500)).beats).toEqual([])

@@ -8,8 +8,11 @@ export class Pulse {
   #beats = new Map<string, Noted>()
   #departures: Connection[] = []
 
+  /** Notes a pong; one that is older than what is noted is dropped. */
   beat(beat: Omit<Beat, 'age_ms'>, now_ms: number): void {
-    const metrics = beat.metrics ?? this.#beats.get(beat.name)?.metrics
+    const known = this.#beats.get(beat.name)
+    if (known && known.at_ms > now_ms) return
+    const metrics = beat.metrics ?? known?.metrics
     this.#beats.set(beat.name, { ...beat, metrics, at_ms: now_ms })
   }
 

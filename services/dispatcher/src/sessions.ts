@@ -16,6 +16,9 @@ export interface Standing {
 /** How long the same cancellation is not repeated on one stream. */
 const CANCEL_REPEAT_MS = 5_000
 
+/** How long the word of another process counts; by then it is in the database, or was an old one. */
+const DOUBT_MS = 2_000
+
 /** One live stream of a worker. */
 export class Session implements Seat {
   readonly name: string
@@ -23,6 +26,7 @@ export class Session implements Seat {
   readonly stream: WorkerStream
   readonly #cancelled = new Map<string, number>()
   #standing: Standing
+  #doubt: { changed_at: string; until_ms: number } | undefined
   /** How much the worker holds, as far as this process knows. */
   used = 0
   metrics: Metrics = {}
@@ -47,7 +51,7 @@ export class Session implements Seat {
   }
 
   get healthy(): boolean {
-    return this.#standing.healthy
+    return this.#standing.healthy && !this.#isDoubted
   }
 
   get abilities(): Abilities {
@@ -61,7 +65,19 @@ export class Session implements Seat {
 
   /** Takes in what its pong says, ahead of the database. */
   feel(healthy: boolean): void {
+    this.#doubt = undefined
     this.#standing = { ...this.#standing, healthy }
+  }
+
+  /** Takes in that it told another process it is not healthy, until the database says what became of that. */
+  doubt(session_id: string, now_ms: number): void {
+    if (session_id !== this.session_id) return
+    this.#doubt = { changed_at: this.changed_at, until_ms: now_ms + DOUBT_MS }
+  }
+
+  get #isDoubted(): boolean {
+    const { changed_at, until_ms } = this.#doubt ?? { changed_at: '', until_ms: 0 }
+    return changed_at === this.changed_at && performance.now() < until_ms
   }
 
   get drained(): boolean {

@@ -1,9 +1,25 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
 import type { Bus } from '@windlass/runtime/bus'
 import { subjectOf } from '@windlass/runtime/subjects'
+
+/** How long whoever tells waits for NATS. */
+const TOLD_MS = 250
 
 type Body = NonNullable<WorkerSignal['body']>
 
 /** Tells whoever holds the worker's stream. May be lost: each dispatcher also looks by itself. */
 export const signal = (bus: Bus, name: string, body: Body): void =>
   bus.whisper(subjectOf('workers', name), WorkerSignal.encode({ body }).finish())
+
+/**
+ * Tells it, and resolves when NATS has passed it on: whoever hears both hears it before all that is
+ * whispered afterwards. Without NATS it does not wait for long.
+ */
+export async function signalFirst(bus: Bus, name: string, body: Body): Promise<void> {
+  signal(bus, name, body)
+  const waiting = new AbortController()
+  const enough = pause(TOLD_MS, undefined, { signal: waiting.signal }).catch(() => {})
+  await Promise.race([bus.ping().catch(() => {}), enough])
+  waiting.abort()
+}

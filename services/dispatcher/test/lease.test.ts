@@ -146,23 +146,30 @@ test('D7: an unhealthy worker is given nothing new, and work at once when it is 
   await expect.poll(() => work(stream)).toHaveLength(1)
 })
 
-test('D7: health that another dispatcher hears of counts here', async () => {
+test('D7: who is shown as unhealthy is given nothing, whichever dispatcher heard of it', async () => {
   const { join, all, ready, executions, name } = await setup({ dispatchers: 2 })
   const worker = name()
-  const { session_id, stream } = await join({ name: worker })
+  const { session_id, stream } = await join({ name: worker, max_concurrent_executions: 0 })
+  const labels = { is: 'well' }
+  const well = await join({ name: name(), max_concurrent_executions: 0, labels })
   const other = all[1]?.rpc ?? expect.unreachable()
   const status = async () => (await other.get({ name: worker })).status
-  await other.pong({ name: worker, session_id, healthy: false })
-  await expect.poll(status).toBe('unhealthy')
-  const requirement_id = executions.require(anything)
-  executions.queue(requirement_id)
-  ready(requirement_id)
-  const looked = executions.listCalls.length
-  await expect.poll(() => executions.listCalls.length).toBeGreaterThan(looked + 1)
-  expect(work(stream)).toEqual([])
+  const forAnother = executions.require({ ...anything, affinity: labels })
+  for (let flap = 1; flap <= 40; flap++) {
+    await other.pong({ name: worker, session_id, healthy: false })
+    await expect.poll(status, { interval: 1 }).toBe('unhealthy')
+    const requirement_id = executions.require({ ...anything, affinity: { zone: 'a' } })
+    for (const id of [requirement_id, forAnother]) {
+      executions.queue(id)
+      ready(id)
+    }
+    // When this one has its work, all that is queued has been offered to whoever may have it.
+    await expect.poll(() => work(well.stream), { interval: 5 }).toHaveLength(flap)
+    expect(work(stream), `flap ${flap}`).toHaveLength(flap - 1)
 
-  await other.pong({ name: worker, session_id, healthy: true })
-  await expect.poll(() => work(stream)).toHaveLength(1)
+    await other.pong({ name: worker, session_id, healthy: true })
+    await expect.poll(() => work(stream), { interval: 5 }).toHaveLength(flap)
+  }
 })
 
 test('a record that is refreshed while the stream is open counts at once', async () => {

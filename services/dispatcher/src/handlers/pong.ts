@@ -3,14 +3,17 @@ import type {
   PongRequest,
   PongsResponse,
 } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import type { Bus } from '@windlass/runtime/bus'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import { outageOf } from '@windlass/runtime/outage'
 import type { Callers } from '../callers.ts'
 import { metricsJson } from '../domain/presence.ts'
 import type { Pulse } from '../pulse.ts'
 import type { Sessions } from '../sessions.ts'
+import { signalFirst } from '../signals.ts'
 
 export interface Ponging {
+  bus: Bus
   callers: Callers
   sessions: Sessions
   pulse: Pulse
@@ -20,7 +23,7 @@ export interface Ponging {
 
 /** Takes in a heartbeat answer. One of a session that is not the name's any more is `unauthenticated`, so that its worker registers anew. */
 export async function pong(
-  { callers, sessions, pulse, flipped }: Ponging,
+  { bus, callers, sessions, pulse, flipped }: Ponging,
   { name, session_id: claimed, healthy, metrics }: PongRequest,
 ): Promise<void> {
   const session_id = await callers.sessionOf(name, claimed)
@@ -28,7 +31,11 @@ export async function pong(
   if (claimed !== '' && claimed !== session_id)
     throw new Fault('unauthenticated', 'This session of the worker has ended')
   const taken = metrics && metricsJson(metrics.values)
-  pulse.beat({ name, session_id, healthy, metrics: taken }, performance.now())
+  const now_ms = performance.now()
+  // Whoever has its stream stops giving it work before anybody can read that it is unhealthy.
+  if (!healthy && !sessions.get(name))
+    await signalFirst(bus, name, { $case: 'unwell', value: { session_id } })
+  pulse.beat({ name, session_id, healthy, metrics: taken }, now_ms)
   const session = sessions.get(name)
   if (session ? session.healthy === healthy : healthy) return
   session?.feel(healthy)

@@ -57,6 +57,9 @@ export interface WorkerSignal {
     | //
     /** Its record changed: health, labels, capacity. */
     { $case: "revised"; value: Revised }
+    | //
+    /** It said elsewhere that it is not healthy; told before it is written. */
+    { $case: "unwell"; value: Unwell }
     | undefined;
 }
 
@@ -77,6 +80,10 @@ export interface SlotFreed {
 }
 
 export interface Revised {
+}
+
+export interface Unwell {
+  session_id: string;
 }
 
 function createBaseLogGrew(): LogGrew {
@@ -384,6 +391,9 @@ export const WorkerSignal: MessageFns<WorkerSignal> = {
       case "revised":
         Revised.encode(message.body.value, writer.uint32(42).fork()).join();
         break;
+      case "unwell":
+        Unwell.encode(message.body.value, writer.uint32(50).fork()).join();
+        break;
     }
     return writer;
   },
@@ -439,6 +449,14 @@ export const WorkerSignal: MessageFns<WorkerSignal> = {
             }
 
             message.body = { $case: "revised", value: Revised.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.body = { $case: "unwell", value: Unwell.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -660,6 +678,52 @@ export const Revised: MessageFns<Revised> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUnwell(): Unwell {
+  return { session_id: "" };
+}
+
+export const Unwell: MessageFns<Unwell> = {
+  encode(message: Unwell, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.session_id !== "") {
+      writer.uint32(10).string(message.session_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Unwell {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnwell();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.session_id = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
