@@ -96,6 +96,11 @@ const TRIES = [
   'GET /executions/ID',
   'GET /executions/ID/events',
   'GET /executions/ID/explain',
+  'GET /executions/ID/approvals',
+  'GET /executions/ID/approvals/pay',
+  'POST /executions/ID/approvals/pay/approve',
+  'POST /executions/ID/approvals/pay/reject',
+  'POST /executions/ID/authorize/pay {"approved":true}',
   'GET /workflows/one/secret-plan/status/ID',
   'GET /workflows/one/secret-plan/cancel/ID',
   'POST /workflows/one/secret-plan/resume/ID/async',
@@ -121,7 +126,9 @@ test('A6: nothing that one tenant makes changes what another is told', async () 
     const told: unknown[] = []
     for (const what of TRIES)
       for (const gateway of [0, 1]) {
-        const answer = await house.ask(what.replace('ID', id), { token: two }, gateway)
+        const [door = '', text] = what.replace('ID', id).split(' {')
+        const body = text === undefined ? undefined : JSON.parse(`{${text}`)
+        const answer = await house.ask(door, { token: two, body }, gateway)
         told.push([what, answer.status, answer.text.replaceAll(id, 'ID')])
       }
     return told

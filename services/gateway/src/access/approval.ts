@@ -1,5 +1,5 @@
 import type { Approval, Execution } from '@windlass/proto/windlass/executions/v1/executions'
-import { Fault } from '@windlass/runtime/faults'
+import { Fault, notFound } from '@windlass/runtime/faults'
 import { requiredBy } from '@windlass/runtime/permissions'
 import { approvalOf, askedFor } from '../approvals.ts'
 import { readableScopes } from '../domain/permissions.ts'
@@ -20,9 +20,8 @@ export const mayListApprovals = rule({
   asks: ['workflow:{namespace}:{workflow_name}:read'],
   async admit({ caller }: Asked<unknown>) {
     if (!caller.permissions || may(caller, 'workflow:*:*:read')) return []
-    const scopes = readableScopes(caller.permissions)
-    if (scopes.length === 0) throw new Fault('forbidden', 'forbidden', { details: FORBIDDEN })
-    return scopes
+    demandSomeSight(caller)
+    return readableScopes(caller.permissions)
   },
 })
 
@@ -79,14 +78,23 @@ function need(caller: Caller, permission: string): void {
   })
 }
 
+/** The execution, for whoever may read its workflow; to others it is as good as none, so that nobody learns of it or of its workflow. */
 async function readable(
   services: Services,
   caller: Caller,
   { execution_id }: OfExecution,
 ): Promise<Execution> {
+  demandSomeSight(caller)
   const execution = await services.executions.get(execution_id)
-  need(caller, `workflow:${execution.workflow_namespace}:${execution.workflow_name}:read`)
+  const { workflow_namespace: namespace, workflow_name: name } = execution
+  if (!may(caller, `workflow:${namespace}:${name}:read`)) throw notFound('Execution', execution_id)
   return execution
+}
+
+/** Refuses whoever may read no workflow at all, before anything is looked up. */
+function demandSomeSight({ permissions }: Caller): void {
+  if (permissions && readableScopes(permissions).length === 0)
+    throw new Fault('forbidden', 'forbidden', { details: FORBIDDEN })
 }
 
 /** What the version that runs requires; of one that was deleted nobody can say, so the right to run it is asked for. */
