@@ -47,6 +47,7 @@ const samples: Record<string, unknown[]> = {
   'workers.heartbeat_interval': number,
   'workers.heartbeat_timeout': number,
   'workers.eviction_grace_period': [0.5, 1.5],
+  'workers.session_idle_timeout': number,
   'workers.server_url': text,
   'executions.claim_timeout': number,
   'executions.cancel_timeout': number,

@@ -74,6 +74,8 @@ const workers = z
     /** Three intervals unless set. */
     heartbeat_timeout: seconds.optional(),
     eviction_grace_period: seconds.default(10),
+    /** A session that nobody used for so long has ended: its worker registers again. */
+    session_idle_timeout: seconds.default(86_400),
     /** Read by workers and the command line, not by the server. */
     server_url: z.string().optional(),
   })

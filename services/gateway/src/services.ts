@@ -23,6 +23,7 @@ import type { Redis } from '@windlass/runtime/redis'
 import { connect, type RpcClient } from '@windlass/runtime/rpc-client'
 import type { Settings } from '@windlass/runtime/settings'
 import { type CallerOf, callersByKey, isApiKey } from './access/callers.ts'
+import { InUse } from './access/in-use.ts'
 import { callersByOidc } from './access/oidc.ts'
 import type { RateLimit } from './access/rate-limit.ts'
 import type { AuditLog } from './audit-log.ts'
@@ -106,7 +107,7 @@ export function connectAll({ services }: Settings, cluster: Cluster) {
 }
 
 export function rememberedBy(
-  { security }: Settings,
+  { security, workers }: Settings,
   { redis, log }: { redis: Redis; log: Logger },
   { catalog, identity, keys, principals }: Clients,
 ): Pick<Services, 'resolve' | 'callerOf' | 'accountOf' | 'sessionOf' | 'secretsOf'> {
@@ -115,7 +116,9 @@ export function rememberedBy(
     return catalog.resolve({ namespace, name, version: Number(version) })
   })
   const readAuth = epochReader(redis, 'auth')
-  const sessions = new EpochCache(readAuth, (token) => identity.checkSession({ token }))
+  const sessions = new InUse(readAuth, (token) => identity.checkSession({ token }), {
+    tellMs: sessionTellMs(workers.session_idle_timeout),
+  })
   const byKey = callersByKey(keys, readAuth)
   const accounts = new EpochCache(readAuth, (key) => {
     const [subject, external_issuer] = JSON.parse(key) as [string, string]
@@ -135,3 +138,8 @@ export function rememberedBy(
     secretsOf: (workflow_id) => secrets.get(workflow_id),
   }
 }
+
+const HOUR_MS = 3_600_000
+
+/** Often enough that no session ends while it is used, and rarely enough for thousands of idle workers. */
+const sessionTellMs = (idleS: number) => Math.min(HOUR_MS, (idleS * 1_000) / 4)

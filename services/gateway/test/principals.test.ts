@@ -77,19 +77,23 @@ test('what is done to a principal is answered in the words that clients know', a
 })
 
 test('keys are listed by their prefixes', async () => {
-  const created_at = new Date('2026-01-02T03:04:05Z')
+  const [at, used] = [new Date('2026-01-02T03:04:05Z'), new Date('2026-01-03T00:00:00Z')]
+  const stored = { name: 'ci', prefix: 'wk_1', created_at: at }
   const { call } = await world({
     keys: {
       list: async () => ({
-        keys: [{ name: 'ci', prefix: 'wk_1', created_at, expires_at: undefined }],
+        keys: [
+          { ...stored, expires_at: undefined, last_used_at: undefined },
+          { ...stored, name: 'old', expires_at: at, last_used_at: used },
+        ],
       }),
     },
   })
-  const keys = await call('GET', '/admin/principals/robot/keys')
-  const [key] = (await keys.json()) as [{ created_at: string }]
-  expect(Object.keys(key)).toEqual(['name', 'prefix', 'expires_at', 'created_at'])
-  expect(key).toMatchObject({ name: 'ci', prefix: 'wk_1', expires_at: null })
-  expect(new Date(key.created_at)).toEqual(created_at)
+  const shown = { name: 'ci', prefix: 'wk_1', created_at: at.toISOString() }
+  expect(await (await call('GET', '/admin/principals/robot/keys')).json()).toEqual([
+    { ...shown, expires_at: null, last_used_at: null },
+    { ...shown, name: 'old', expires_at: at.toISOString(), last_used_at: used.toISOString() },
+  ])
 })
 
 test('roles are answered as they are, and a name that is taken is a conflict', async () => {

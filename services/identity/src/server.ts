@@ -26,10 +26,11 @@ import { keyHandlers } from './handlers/keys.ts'
 import { principalHandlers } from './handlers/principals.ts'
 import { roleHandlers } from './handlers/roles.ts'
 import { secretHandlers } from './handlers/secrets.ts'
-import { forget } from './loops/forget.ts'
+import { endIdle, forget } from './loops/forget.ts'
 
 const ANNOUNCE_MS = 1_000
 const FORGET_MS = 600_000
+const END_IDLE_MS = 60_000
 
 /** Builds the service from the outside in; teardown takes it apart in the opposite order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
@@ -54,8 +55,14 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const forgetting = loop({ name: 'forget', pauseMs: FORGET_MS, log }, () => forget(db))
   teardown.add('forget', () => forgetting.stop())
 
+  const { session_idle_timeout: sessionIdleS } = settings.workers
+  const ending = loop({ name: 'end idle sessions', pauseMs: END_IDLE_MS, log }, () =>
+    endIdle(db, sessionIdleS),
+  )
+  teardown.add('end idle sessions', () => ending.stop())
+
   const rpc = new RpcServer(log, await openCluster(settings, 'identity'))
-  rpc.serve(IdentityService, handlers({ db, redis, bootstrapToken }))
+  rpc.serve(IdentityService, handlers({ db, redis, bootstrapToken, sessionIdleS }))
   rpc.serve(PrincipalsService, principalHandlers(db, redis))
   rpc.serve(ApiKeysService, keyHandlers(db, redis))
   rpc.serve(RolesService, roleHandlers(db, redis))

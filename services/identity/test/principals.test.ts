@@ -52,7 +52,7 @@ test('roles are granted if they are there, and revoked whether held or not', asy
 })
 
 test('a key stands for its account with all that its roles grant', async () => {
-  const { keys, make, find, db } = await setup()
+  const { keys, make, find } = await setup()
   const principal = await make({ roles: ['worker', 'admin'] })
   const { key } = await keys.create({ principal: robot, name: 'ci', expires_in_days: 1 })
   expect(key).toMatch(/^wk_[0-9a-f]{16}\.[A-Za-z0-9_-]{43}$/)
@@ -60,8 +60,27 @@ test('a key stands for its account with all that its roles grant', async () => {
   const { account, expires_at } = await find(key)
   expect(account).toEqual({ principal, permissions: ['*', 'worker:*:*'] })
   expect(Number(expires_at) - Date.now()).toBeCloseTo(86_400_000, -5)
-  const used = await db.maybe<{ at?: Date }>(sql`select last_used_at as at from api_keys`)
-  expect(used?.at).toBeInstanceOf(Date)
+})
+
+test('a key tells when it was used last, and a refused try is no use', async () => {
+  const { keys, principals, make, find, db } = await setup()
+  await make()
+  const { key } = await keys.create({ principal: robot, name: 'ci', expires_in_days: 1 })
+  const lastUse = async () => (await keys.list(robot)).keys[0]?.last_used_at
+  const forget = () => db.run(sql`update api_keys set last_used_at = null`)
+  expect(await lastUse()).toBeUndefined()
+  await expect(find(`${key.slice(0, -1)}!`)).rejects.toMatchObject({ kind: 'unauthenticated' })
+  expect(await lastUse()).toBeUndefined()
+  await find(key)
+  expect(await lastUse()).toBeInstanceOf(Date)
+
+  await forget()
+  await principals.update({ principal: robot, display_name: undefined, enabled: false })
+  await find(key)
+  await principals.update({ principal: robot, display_name: undefined, enabled: true })
+  await db.run(sql`update api_keys set expires_at = now() - interval '1 s'`)
+  await find(key)
+  expect(await lastUse()).toBeUndefined()
 })
 
 test("what is nobody's key is refused", async () => {

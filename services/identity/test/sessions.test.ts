@@ -151,6 +151,33 @@ test('sessions that ended more than a day ago are forgotten', async () => {
   await eventually(() => db.rows(sql`select * from worker_sessions`)).toHaveLength(2)
 })
 
+test('a session that nobody uses ends everywhere, and one that is used does not', async () => {
+  const own = `${testUrl('TEST_REDIS_URL')}/8`
+  const { db, replica, worker_name } = await setup({
+    SVC_WORKERS__SESSION_IDLE_TIMEOUT: '3600',
+    SVC_REDIS__URL: own,
+  })
+  const redis = openRedis(own)
+  onTestFinished(() => redis.disconnect())
+  await redisReady(redis)
+  const client = await replica()
+  const issue = async (name: string) =>
+    (await client.issueSession({ worker_name: name, session_id: newId() })).token
+  const [used, idle] = [await issue(worker_name), await issue(`${worker_name}-idle`)]
+  const rest = (minutes: number) =>
+    db.run(sql`
+      update worker_sessions
+         set last_used_at = last_used_at - make_interval(mins => ${minutes})`)
+  await rest(31)
+  await client.checkSession({ token: used })
+  await rest(31)
+  const before = await readEpoch(redis, 'auth')
+  await (await replica()).stop()
+  await expect(client.checkSession({ token: idle })).rejects.toMatchObject(refused)
+  expect(await client.checkSession({ token: used })).toMatchObject({ worker_name })
+  await eventually(() => readEpoch(redis, 'auth')).not.toBe(before)
+})
+
 test('a session id that is none and a name without length are refused', async () => {
   const { replica, worker_name } = await setup()
   const client = await replica()

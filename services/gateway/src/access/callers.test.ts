@@ -56,6 +56,15 @@ test('a key is asked for once in an epoch', async () => {
   await expect(callerOf(KEY)).rejects.toMatchObject(refused)
 })
 
+test('a key in use is told of once a minute', async () => {
+  const { state, callerOf } = setup({ ...holder(), expires_at: undefined })
+  for (let s = 0; s <= 180; s++) {
+    state.now = s * 1_000
+    await callerOf(KEY)
+  }
+  expect(state.asked).toBe(4)
+})
+
 test('while the epoch cannot be read a key is asked for each time', async () => {
   const { state, callerOf } = setup()
   state.epoch = undefined

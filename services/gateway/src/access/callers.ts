@@ -2,12 +2,15 @@ import { createHash } from 'node:crypto'
 import type { Account, ApiKeysService } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
 import type { RpcClient } from '@windlass/runtime/rpc-client'
-import { EpochCache } from '../epoch-cache.ts'
 import type { Caller } from './caller.ts'
+import { InUse } from './in-use.ts'
 
 const API_KEY = /^(wk_[0-9a-f]{16})\.[A-Za-z0-9_-]{43}$/
 
 export const isApiKey = (token: string): boolean => API_KEY.test(token)
+
+/** When a key was used last is known to the minute. */
+const TELL_MS = 60_000
 
 /** Who a bearer token stands for; `unauthenticated` for nobody who may come in. */
 export type CallerOf = (token: string) => Promise<Caller>
@@ -21,10 +24,11 @@ export function callersByKey(
   readEpoch: () => Promise<string | undefined>,
   now = Date.now,
 ): CallerOf {
-  const holders = new EpochCache(readEpoch, (key) => {
+  const find = (key: string) => {
     const [prefix = '', hash = ''] = key.split(' ')
     return keys.find({ prefix, token_hash: Buffer.from(hash, 'hex') })
-  })
+  }
+  const holders = new InUse(readEpoch, find, { tellMs: TELL_MS, now })
   return async (token) => {
     const [, prefix] = API_KEY.exec(token) ?? []
     if (prefix === undefined) throw refused()

@@ -51,7 +51,8 @@ export const createKey = route('post', '/admin/principals/{subject}/keys', {
 })
 
 export const listKeys = route('get', '/admin/principals/{subject}/keys', {
-  summary: "List a principal's API keys, expired ones too; of each only its prefix",
+  summary:
+    "List a principal's API keys, expired ones too; of each only its prefix, and when it was used last",
   access: 'admin:principals:read',
   params: { subject },
   query: atIssuer,
@@ -62,16 +63,19 @@ export const listKeys = route('get', '/admin/principals/{subject}/keys', {
         prefix: z.string(),
         expires_at: z.string().nullable(),
         created_at: z.string().nullable(),
+        /** To the minute; null for one that was never used. */
+        last_used_at: z.string().nullable(),
       })
       .meta({ id: 'Key' }),
   ),
   async handle({ params, query, services }) {
     const { keys } = await services.keys.list(refOf({ params, query }))
-    return keys.map(({ name, prefix, expires_at, created_at }) => ({
+    return keys.map(({ name, prefix, expires_at, created_at, last_used_at }) => ({
       name,
       prefix,
       expires_at: timeOf(expires_at),
       created_at: timeOf(created_at),
+      last_used_at: timeOf(last_used_at),
     }))
   },
 })

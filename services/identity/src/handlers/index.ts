@@ -10,12 +10,14 @@ export interface Parts {
   db: Db
   redis: Redis
   bootstrapToken: Bootstrap
+  sessionIdleS: number
 }
 
 export const handlers = ({
   db,
   redis,
   bootstrapToken,
+  sessionIdleS,
 }: Parts): Handlers<typeof IdentityService> => ({
   async checkBootstrap({ token }) {
     const expected = await bootstrapToken()
@@ -25,5 +27,5 @@ export const handlers = ({
 
   issueSession: (request) => sessions.issue(db, redis, request),
 
-  checkSession: (request) => sessions.check(db, request),
+  checkSession: (request) => sessions.check(db, request, sessionIdleS),
 })

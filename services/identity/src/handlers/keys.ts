@@ -79,6 +79,6 @@ async function find(db: Db, { prefix, token_hash }: FindKeyRequest): Promise<Key
   const genuine = isHash(token_hash, key?.token_hash ?? NO_HASH)
   const account = key && genuine ? await principals.account(db, key.principal_id) : undefined
   if (!key || !account) throw new Fault('unauthenticated', 'Invalid or expired token')
-  await keys.touch(db, prefix)
+  if (account.principal?.enabled) await keys.touch(db, prefix)
   return { account, expires_at: key.expires_at }
 }

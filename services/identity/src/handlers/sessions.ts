@@ -18,6 +18,8 @@ import { matches, NO_HASH, newSessionToken, prefixOf } from '../tokens.ts'
 /** How many tokens of one session stay valid: a worker that registers anew uses the last. */
 const TOKENS_PER_SESSION = 16
 const MAX_NAME_CHARS = 128
+/** In how many steps the time that a session may be idle is told. */
+const STEPS = 8
 
 /** Issues a token. What it voids is void everywhere before it is answered. */
 export async function issue(
@@ -42,10 +44,16 @@ export async function issue(
   return { token }
 }
 
-export async function check(db: Db, { token }: CheckSessionRequest): Promise<Session> {
+/** Whose session a token is. That it is used is written down in steps, since thousands are looked at together. */
+export async function check(
+  db: Db,
+  { token }: CheckSessionRequest,
+  idleTimeoutS: number,
+): Promise<Session> {
   const prefix = prefixOf(token)
   const session = prefix === undefined ? undefined : await sessions.findLive(db, prefix)
   const genuine = matches(token, session?.token_hash ?? NO_HASH)
   if (!session || !genuine) throw new Fault('unauthenticated', 'Invalid or expired token')
+  if (session.idle_s > idleTimeoutS / STEPS) await sessions.touch(db, session.prefix)
   return { worker_name: session.worker_name, session_id: session.session_id }
 }

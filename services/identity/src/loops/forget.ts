@@ -1,4 +1,5 @@
 import type { Db } from '@windlass/runtime/db'
+import * as pendingEpoch from '../store/pending-epoch.ts'
 import * as sessions from '../store/sessions.ts'
 
 const KEEP_MS = 24 * 3_600_000
@@ -7,3 +8,11 @@ const BATCH = 1_000
 /** Deletes one batch of sessions that ended more than a day ago; answers whether there may be more. */
 export const forget = async (db: Db): Promise<boolean> =>
   (await sessions.deleteEnded(db, KEEP_MS, BATCH)) === BATCH
+
+/** Ends one batch of sessions that nobody used for so long; answers whether there may be more. */
+export const endIdle = (db: Db, idleS: number): Promise<boolean> =>
+  db.tx(async (tx) => {
+    const ended = await sessions.endIdle(tx, idleS, BATCH)
+    if (ended > 0) await pendingEpoch.add(tx)
+    return ended === BATCH
+  })

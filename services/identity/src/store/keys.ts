@@ -21,7 +21,7 @@ export const insert = (tx: Tx, { prefix, token_hash, principal_id, name, days }:
 
 export const list = (db: Queries, principal_id: string) =>
   db.rows<Key>(sql`
-    select name, prefix, expires_at, created_at from api_keys
+    select name, prefix, expires_at, created_at, last_used_at from api_keys
      where principal_id = ${principal_id} order by created_at, name`)
 
 export const remove = (tx: Tx, principal_id: string, name: string) =>
@@ -38,6 +38,8 @@ export const find = (db: Queries, prefix: string) =>
     sql`select token_hash, principal_id, expires_at from api_keys where prefix = ${prefix}`,
   )
 
-/** Notes that it was used just now. */
+/** Notes that it was used just now, unless it has expired: what is refused is no use of it. */
 export const touch = (db: Queries, prefix: string) =>
-  db.run(sql`update api_keys set last_used_at = now() where prefix = ${prefix}`)
+  db.run(sql`
+    update api_keys set last_used_at = now()
+     where prefix = ${prefix} and (expires_at is null or expires_at > now())`)

@@ -30,11 +30,30 @@ export const endOthers = (tx: Tx, worker_name: string, session_id: string, keep:
        ) live
         where session_id <> ${session_id}::uuid or age > ${keep}::int)`)
 
+interface LiveSession extends WorkerSession {
+  idle_s: number
+}
+
 /** The session a prefix stands for, unless it has ended. */
 export const findLive = (db: Queries, prefix: string) =>
-  db.maybe<WorkerSession>(sql`
-    select prefix, token_hash, worker_name, session_id
+  db.maybe<LiveSession>(sql`
+    select prefix, token_hash, worker_name, session_id,
+           extract(epoch from now() - last_used_at)::float8 as idle_s
       from worker_sessions where prefix = ${prefix} and ended_at is null`)
+
+/** Notes that it was used just now. */
+export const touch = (db: Queries, prefix: string) =>
+  db.run(sql`update worker_sessions set last_used_at = now() where prefix = ${prefix}`)
+
+/** Ends tokens that nobody used for so long; answers how many. */
+export const endIdle = (tx: Tx, idleS: number, limit: number) =>
+  tx.run(sql`
+    update worker_sessions set ended_at = now()
+     where prefix in (
+       select prefix from worker_sessions
+        where ended_at is null and last_used_at < now() - make_interval(secs => ${idleS}::float8)
+        order by last_used_at limit ${limit}
+        for update skip locked)`)
 
 /** Forgets sessions that ended long ago; answers how many. */
 export const deleteEnded = (db: Queries, keepMs: number, limit: number) =>

@@ -95,7 +95,11 @@ export interface Key {
   name: string;
   prefix: string;
   expires_at: Date | undefined;
-  created_at: Date | undefined;
+  created_at:
+    | Date
+    | undefined;
+  /** Absent for one that was never used. */
+  last_used_at: Date | undefined;
 }
 
 export interface ListKeysResponse {
@@ -1040,7 +1044,7 @@ export const CreateKeyResponse: MessageFns<CreateKeyResponse> = {
 };
 
 function createBaseKey(): Key {
-  return { name: "", prefix: "", expires_at: undefined, created_at: undefined };
+  return { name: "", prefix: "", expires_at: undefined, created_at: undefined, last_used_at: undefined };
 }
 
 export const Key: MessageFns<Key> = {
@@ -1056,6 +1060,9 @@ export const Key: MessageFns<Key> = {
     }
     if (message.created_at !== undefined) {
       Timestamp.encode(toTimestamp(message.created_at), writer.uint32(34).fork()).join();
+    }
+    if (message.last_used_at !== undefined) {
+      Timestamp.encode(toTimestamp(message.last_used_at), writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -1103,6 +1110,14 @@ export const Key: MessageFns<Key> = {
             }
 
             message.created_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.last_used_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }
