@@ -204,6 +204,21 @@ def test_options_are_data() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **more: cron("0 9 * * *", **more),
+        lambda **more: interval(hours=1, **more),
+        lambda **more: once("2099-01-01T00:00:00Z", **more),
+    ],
+)
+def test_a_schedule_says_what_overlapping_ticks_do(make: Callable[..., Schedule]) -> None:
+    assert "overlap" not in make().to_dict()
+    assert make(overlap="cancel_previous").to_dict()["overlap"] == "cancel_previous"
+    with pytest.raises(ValueError, match="sometimes"):
+        make(overlap="sometimes")
+
+
 def test_routing_reads_the_same_from_both_sides() -> None:
     policy = score(prefer(metric("x") > 2), most(resource("memory_available")), sticky(3))
     assert policy.to_dict()["terms"][0]["op"] == ">"

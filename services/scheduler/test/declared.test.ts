@@ -54,6 +54,19 @@ test('a declared schedule is there when the upload is answered, and follows its 
   expect(await find()).toBe('not_found')
 })
 
+test('what overlapping ticks do is declared with the schedule, and what a person said of it stands until then', async () => {
+  const { client, name, upload, find } = await declaring()
+  await upload({ ...hourly, overlap: 'skip' })
+  expect(await find()).toMatchObject({ overlap: 'skip' })
+  await client.update({ ref: `${name}_auto`, overlap: 'queue', updated_by: 'ada' })
+  await upload({ ...hourly, overlap: 'skip' })
+  expect(await find()).toMatchObject({ overlap: 'queue' })
+  await upload({ ...hourly, overlap: 'cancel_previous' })
+  expect(await find()).toMatchObject({ overlap: 'cancel_previous' })
+  await upload(hourly)
+  expect(await find()).toMatchObject({ overlap: 'allow' })
+})
+
 test('a hundred uploads at once, told to two replicas, leave one schedule (T6)', async () => {
   const { replica, client, catalog, name, count, find } = await declaring()
   const other = await replica()

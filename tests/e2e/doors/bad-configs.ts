@@ -9,6 +9,7 @@ export const BAD_CONFIGS: [member: string, config: object][] = [
   ['cron_expression', cron('60 * * * *')],
   ['cron_expression', cron('* * 30 2 *')],
   ['cron_expression', cron('0 0 30 2 *')],
+  ['cron_expression', cron('0 0 31 2,4,6,9,11 *')],
   ['cron_expression', cron('*/0 * * * *')],
   ['cron_expression', cron('*/999999999999 * * * *')],
   ['cron_expression', cron('1-99999999 * * * *')],

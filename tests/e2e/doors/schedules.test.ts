@@ -79,6 +79,25 @@ test('a name that is taken is a conflict, a declared one too (N132)', async () =
   expect((await create({ name: 'declared_auto' })).status).toBe(409)
 })
 
+test('what a source says of overlapping ticks is what its schedule does', async () => {
+  const source = workflowSource('x', 'careful', ', schedule=interval(hours=1, overlap="queue")')
+  const uploaded = await house.upload(source.replace('import ', 'import interval, '))
+  expect(uploaded.status, await uploaded.text()).toBe(200)
+  const { body } = await house.ask('GET /schedules/careful_auto', { token: house.admin })
+  expect(body).toMatchObject({ overlap: 'queue', schedule_config: { overlap: 'queue' } })
+})
+
+test('a list leaves the input out, rather than showing another one', async () => {
+  const { name } = (await create({ input_data: { large: 1 } })).body as { name: string }
+  const shown = await house.ask(`GET /schedules/${encodeURIComponent(name)}`, {
+    token: house.admin,
+  })
+  const { input_data, ...row } = shown.body as Record<string, unknown>
+  expect(input_data).toEqual({ large: 1 })
+  const { body } = await house.ask('GET /schedules?limit=1', { token: house.admin })
+  expect(body).toEqual([row])
+})
+
 test('what is unknown is 404, and a body with an unknown member 422', async () => {
   expect((await create({ workflow_name: 'x/absent' })).status).toBe(404)
   expect((await create({ run_as: 'somebody' })).status).toBe(422)

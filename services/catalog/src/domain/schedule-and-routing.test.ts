@@ -45,9 +45,13 @@ test.each([
     { run_time: '2027-01-01T00:00:00-03:30' },
   ],
   ['once(datetime.fromisoformat("2027-01-01"))', { run_time: '2027-01-01T00:00:00' }],
+  ['cron("@daily", overlap="skip")', { cron_expression: '@daily', overlap: 'skip' }],
+  ['interval(hours=1, overlap=QUEUE)', { interval_seconds: 3_600, overlap: 'queue' }],
+  ['once("2027-03-04T05:06:07Z", overlap="allow")', { type: 'once', overlap: 'allow' }],
+  ['cron("@daily", overlap=None)', { type: 'cron' }],
   ['NIGHTLY', { cron_expression: '0 3 * * *' }],
 ])('schedule=%s', (value, config) => {
-  const { metadata } = declared(`schedule=${value}`, 'NIGHTLY = cron("0 3 * * *")')
+  const { metadata } = declared(`schedule=${value}`, 'NIGHTLY = cron("0 3 * * *")\nQUEUE = "queue"')
   expect(metadata.schedule).toMatchObject(config)
 })
 
@@ -58,6 +62,10 @@ test.each([
   ['cron("0 5 * *")', 'schedule.expression'],
   ['cron("60 * * * *")', 'schedule.expression'],
   ['cron("* * 30 2 *")', 'schedule.expression'],
+  ['cron("0 0 31 2,4,6,9,11 *")', "schedule.expression of workflow 'job' in line 7: it never"],
+  ['cron("@daily", overlap="sometimes")', 'schedule.overlap'],
+  ['cron("@daily", "UTC", "skip")', 'so many arguments'],
+  ['interval(hours=1, overlap=f())', 'schedule.overlap'],
   ['cron("*/0 * * * *")', 'schedule.expression'],
   ['cron("1-99999999 * * * *")', 'schedule.expression'],
   ['cron("@reboot")', 'schedule.expression'],
@@ -81,6 +89,13 @@ test.each([
 ])('schedule=%s is refused', (value, reason) => {
   expectRefusal(`schedule=${value}`, reason)
 })
+
+test.each(['cron("@daily")', 'cron("@daily", overlap=None)'])(
+  'schedule=%s says nothing of overlap',
+  (value) => {
+    expect(declared(`schedule=${value}`).metadata.schedule).not.toHaveProperty('overlap')
+  },
+)
 
 test('a routing policy becomes data', () => {
   const { metadata } = declared(`routing=score(

@@ -1,4 +1,5 @@
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { OVERLAPS } from '@windlass/runtime/overlap'
 import { z } from 'zod'
 import { scheduleNameOf } from '../domain/names.ts'
 import { JsonText } from '../domain/views.ts'
@@ -14,7 +15,7 @@ const config = kept.refine(
 )
 const isName = (name: string) => scheduleNameOf(name) === name
 const account = text(255).nullish()
-const overlap = z.enum(['allow', 'skip', 'queue', 'cancel_previous'])
+const overlap = z.enum(OVERLAPS)
 
 export const NewSchedule = z
   .strictObject({
@@ -67,9 +68,17 @@ export const ScheduleView = z
   })
   .meta({ id: 'Schedule' })
 
+/** In lists: without the input, which may be large. */
+export const ScheduleRow = ScheduleView.omit({ input_data: true }).meta({ id: 'ScheduleRow' })
+
 /** Configuration and input go out as they came. */
-export function viewOf(schedule: Schedule): JsonText {
-  const { schedule_config_json, input_json, ...rest } = schedule
+export const viewOf = (schedule: Schedule): JsonText =>
+  new JsonText(
+    `${rowOf(schedule).text.slice(0, -1)},"input_data":${schedule.input_json || 'null'}}`,
+  )
+
+export function rowOf(schedule: Schedule): JsonText {
+  const { schedule_config_json, input_json: _, ...rest } = schedule
   const view = {
     ...rest,
     description: rest.description ?? null,
@@ -80,8 +89,7 @@ export function viewOf(schedule: Schedule): JsonText {
     next_run_at: timeOf(rest.next_run_at),
   }
   return new JsonText(
-    `${JSON.stringify(view).slice(0, -1)},"schedule_config":${schedule_config_json || '{}'}` +
-      `,"input_data":${input_json || 'null'}}`,
+    `${JSON.stringify(view).slice(0, -1)},"schedule_config":${schedule_config_json || '{}'}}`,
   )
 }
 

@@ -10,7 +10,15 @@ import { flag, page, text, whole } from '../fields.ts'
 import { route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { timeOf } from './answers.ts'
-import { HistoryView, NewSchedule, ScheduleChange, ScheduleView, viewOf } from './schedule-views.ts'
+import {
+  HistoryView,
+  NewSchedule,
+  rowOf,
+  ScheduleChange,
+  ScheduleRow,
+  ScheduleView,
+  viewOf,
+} from './schedule-views.ts'
 import { Success } from './schemas.ts'
 
 const keptText = (value: JsonText | undefined) => (value?.text === 'null' ? undefined : value?.text)
@@ -72,7 +80,7 @@ export const listSchedules = route('get', '/schedules', {
     limit: whole({ min: 1, max: 1000 }).default(1000),
     offset: page.offset,
   },
-  returns: z.array(ScheduleView),
+  returns: z.array(ScheduleRow),
   async handle({ query: { workflow_name, ...query }, services }) {
     const isFull = workflow_name.includes('/')
     const { namespace, name } = splitWorkflowRef(workflow_name)
@@ -81,7 +89,7 @@ export const listSchedules = route('get', '/schedules', {
       workflow_namespace: isFull ? namespace : '',
       workflow_name: name,
     })
-    return new JsonText(`[${schedules.map((schedule) => viewOf(schedule).text).join(',')}]`)
+    return new JsonText(`[${schedules.map((schedule) => rowOf(schedule).text).join(',')}]`)
   },
 })
 

@@ -1,7 +1,8 @@
+import { CronError } from '@windlass/runtime/cron'
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
-import { CronError, compile } from './cron.ts'
+import { isOverlap, OVERLAPS, type Overlap } from '@windlass/runtime/overlap'
+import { compile } from './cron.ts'
 import { momentOf } from './moment.ts'
-import { isOverlap, OVERLAPS, type Overlap } from './overlap.ts'
 import { nextTick, type Recurrence } from './recurrence.ts'
 
 const MAX_CHARS = 16_384

@@ -1,3 +1,5 @@
+import { CronError } from '@windlass/runtime/cron'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compile } from './cron.ts'
 
@@ -138,6 +140,10 @@ test.each([
   '60 * * * *',
   '0 24 * * *',
   '0 0 0 * *',
+  '0 0 30 2 *',
+  '* * 30,31 feb ?',
+  '0 0 31 2,4,6,9,11 *',
+  '0 0 31 4-6/2 * 30',
   '0 0 32 * *',
   '0 0 * 0 *',
   '0 0 * 13 *',
@@ -170,6 +176,46 @@ test.each([
   expect(() => compile(expression, 'UTC')).toThrow(expect.objectContaining({ name: 'CronError' }))
 })
 
-test('an expression that never matches has no next run', () => {
-  expect(compile('0 0 30 2 *', 'UTC').nextRun(new Date('2026-01-01'))).toBeNull()
+const digits = (least: number, most: number) => fc.integer({ min: least, max: most }).map(String)
+const ITEMS = [
+  digits(0, 60),
+  digits(0, 24),
+  fc.oneof(digits(0, 32), fc.constantFrom('L', '?')),
+  fc.oneof(digits(0, 13), fc.constantFrom('feb', 'JUN')),
+  fc.oneof(digits(0, 8), fc.constantFrom('sun', 'FRI', '5#3', 'L5', '?')),
+  digits(0, 60),
+]
+
+/** Fields of items, ranges, steps and lists, many of them impossible. */
+const expressions = fc
+  .tuple(
+    ...ITEMS.map((item) =>
+      fc.oneof(
+        { weight: 3, arbitrary: fc.constant('*') },
+        { weight: 3, arbitrary: item },
+        fc.tuple(item, item).map((two) => two.join('-')),
+        fc.tuple(item, item).map((two) => two.join(',')),
+        fc.tuple(fc.constantFrom('*', '5', '2-9'), digits(0, 70)).map((two) => two.join('/')),
+      ),
+    ),
+  )
+  .map((fields) => fields.join(' '))
+
+test('whatever is taken has a next run: what never fires is refused before anyone searches for it', () => {
+  let taken = 0
+  fc.assert(
+    fc.property(expressions, (expression) => {
+      let cron: ReturnType<typeof compile>
+      try {
+        cron = compile(expression, 'UTC')
+      } catch (error) {
+        expect(error).toBeInstanceOf(CronError)
+        return
+      }
+      taken++
+      expect(cron.nextRun(new Date('2026-01-01'))).toBeInstanceOf(Date)
+    }),
+    { numRuns: 3_000 },
+  )
+  expect(taken).toBeGreaterThan(100)
 })

@@ -1,5 +1,6 @@
+import { OVERLAPS } from '@windlass/runtime/overlap'
 import { expect, test } from 'vitest'
-import { MAX_QUEUED, type Open, OVERLAPS, onOverlap } from './overlap.ts'
+import { MAX_QUEUED, type Open, onOverlap } from './overlap.ts'
 
 const open = (status: Open['status'], second = 0): Open => ({
   nominal_at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)),

@@ -1,7 +1,7 @@
 import type { Queries, Tx } from '@windlass/runtime/db'
 import { parseId } from '@windlass/runtime/ids'
+import type { Overlap } from '@windlass/runtime/overlap'
 import { sql } from '@windlass/runtime/sql'
-import type { Overlap } from '../domain/overlap.ts'
 
 export interface ScheduleRow {
   id: string

@@ -1,6 +1,7 @@
 import type { Queries, Tx } from '@windlass/runtime/db'
+import type { Overlap } from '@windlass/runtime/overlap'
 import { sql } from '@windlass/runtime/sql'
-import type { Open, Overlap } from '../domain/overlap.ts'
+import type { Open } from '../domain/overlap.ts'
 
 /** A tick that is to become an execution. */
 export interface Firing {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -23,11 +23,21 @@ class ScheduleStatus(StrEnum):
     PAUSED = "paused"
 
 
+class Overlap(StrEnum):
+    """What a tick does while the execution of an earlier one runs."""
+
+    ALLOW = "allow"
+    SKIP = "skip"
+    QUEUE = "queue"
+    CANCEL_PREVIOUS = "cancel_previous"
+
+
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """The part that all kinds share."""
 
     timezone: str = "UTC"
+    overlap: Overlap | None = field(default=None, kw_only=True)
 
     @property
     def type(self) -> ScheduleType:
@@ -36,7 +46,8 @@ class Schedule:
 
     def to_dict(self) -> dict[str, Any]:
         """The `schedule_config` of the HTTP API."""
-        return {"type": str(self.type), "timezone": self.timezone}
+        config: dict[str, Any] = {"type": str(self.type), "timezone": self.timezone}
+        return config if self.overlap is None else {**config, "overlap": str(self.overlap)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +104,11 @@ class OnceSchedule(Schedule):
         return {**Schedule.to_dict(self), "run_time": self.run_time.isoformat()}
 
 
-def cron(expression: str, timezone: str = "UTC") -> CronSchedule:
-    """A schedule such as `cron("0 9 * * MON-FRI", timezone="Europe/Vienna")`."""
+def cron(expression: str, timezone: str = "UTC", *, overlap: str | None = None) -> CronSchedule:
+    """A schedule such as `cron("0 9 * * MON-FRI", timezone="Europe/Vienna", overlap="skip")`."""
     if len(expression.split()) < 5 and not expression.startswith("@"):
         raise ValueError(f"a cron expression has at least five fields: {expression!r}")
-    return CronSchedule(timezone=timezone, cron_expression=expression)
+    return CronSchedule(timezone=timezone, cron_expression=expression, overlap=_overlap(overlap))
 
 
 def interval(
@@ -110,6 +121,7 @@ def interval(
     start_time: datetime | None = None,
     end_time: datetime | None = None,
     timezone: str = "UTC",
+    overlap: str | None = None,
 ) -> IntervalSchedule:
     """A schedule such as `interval(minutes=15)`."""
     every = timedelta(seconds=seconds, minutes=minutes, hours=hours, days=days, weeks=weeks)
@@ -120,10 +132,17 @@ def interval(
         interval_seconds=every.total_seconds(),
         start_time=start_time,
         end_time=end_time,
+        overlap=_overlap(overlap),
     )
 
 
-def once(run_time: datetime | str, timezone: str = "UTC") -> OnceSchedule:
+def once(
+    run_time: datetime | str, timezone: str = "UTC", *, overlap: str | None = None
+) -> OnceSchedule:
     """A schedule that fires at `run_time`, a datetime or its ISO text."""
     moment = datetime.fromisoformat(run_time) if isinstance(run_time, str) else run_time
-    return OnceSchedule(timezone=timezone, run_time=moment)
+    return OnceSchedule(timezone=timezone, run_time=moment, overlap=_overlap(overlap))
+
+
+def _overlap(given: str | None) -> Overlap | None:
+    return None if given is None else Overlap(given)

@@ -1,8 +1,9 @@
+import { CronError, cronFields } from '@windlass/runtime/cron'
+import { isOverlap, OVERLAPS } from '@windlass/runtime/overlap'
 import { type Arguments, argumentsOf } from '../python/arguments.ts'
 import { constantOf } from '../python/constants.ts'
 import { calleeOf, type Expression, follow } from '../python/expression.ts'
 import { sdkPaths } from '../sdk.ts'
-import { isCron } from './cron.ts'
 import { isZone, type Moment, momentOf } from './moments.ts'
 import { number, type Option, refuse, text } from './option.ts'
 
@@ -42,6 +43,9 @@ const KINDS = new Map<string, Kind>(
   }),
 )
 
+/** What every kind takes, by name only. */
+const BY_NAME = ['overlap']
+
 /** What `schedule=` declares; undefined for None. */
 export function scheduleOf(option: Option, sdkModules: string[]): ScheduleConfig | undefined {
   if (constantOf(option.value) === null) return undefined
@@ -49,7 +53,8 @@ export function scheduleOf(option: Option, sdkModules: string[]): ScheduleConfig
   const kind = kindOf(call, sdkModules)
   if (!kind) throw refuse(option, 'it must be a call of cron, interval or once, written out')
   const given = givenTo(option, kind, argumentsOf(call))
-  return kind.read(given)
+  const overlap = overlapOf(given.get('overlap'))
+  return { ...kind.read(given), ...(overlap && { overlap }) }
 }
 
 function kindOf(call: Expression, sdkModules: string[]): Kind | undefined {
@@ -61,7 +66,8 @@ function kindOf(call: Expression, sdkModules: string[]): Kind | undefined {
 function givenTo(option: Option, { parameters }: Kind, given: Arguments): Given {
   const { positional, keywords, incomplete } = given
   if (incomplete) throw refuse(option, 'it must be written out')
-  const unknown = [...keywords.keys()].find((name) => !parameters.includes(name))
+  const known = [...parameters, ...BY_NAME]
+  const unknown = [...keywords.keys()].find((name) => !known.includes(name))
   if (unknown !== undefined || positional.length > parameters.length) {
     throw refuse(option, `it does not take ${unknown ? `'${unknown}'` : 'so many arguments'}`)
   }
@@ -81,9 +87,16 @@ function givenTo(option: Option, { parameters }: Kind, given: Arguments): Given 
 function cron({ get, need }: Given): ScheduleConfig {
   const expression = need('expression')
   const cron_expression = text(expression)
-  if (!isCron(cron_expression)) throw refuse(expression, 'it is not a cron expression')
+  try {
+    cronFields(cron_expression)
+  } catch (error) {
+    if (!(error instanceof CronError)) throw error
+    throw refuse(expression, `it ${shortly(error.message)}`)
+  }
   return { type: 'cron', cron_expression, timezone: timezone(get('timezone')) }
 }
+
+const shortly = (message: string) => (message.length > 80 ? `${message.slice(0, 80)}…` : message)
 
 function interval({ self, get }: Given): ScheduleConfig {
   let interval_seconds = 0
@@ -130,4 +143,11 @@ function timezone(option: Option | undefined): string {
   const name = text(option)
   if (!isZone(name)) throw refuse(option, `'${name.slice(0, 60)}' is not a time zone`)
   return name
+}
+
+function overlapOf(option: Option | undefined): string | undefined {
+  if (!option) return undefined
+  const overlap = text(option)
+  if (!isOverlap(overlap)) throw refuse(option, `it must be one of ${OVERLAPS.join(', ')}`)
+  return overlap
 }
