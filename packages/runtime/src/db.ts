@@ -29,6 +29,8 @@ export interface Db extends Queries {
 export interface DbOptions {
   maxConnections?: number
   statementMs?: number
+  /** How long a statement waits for what somebody else has locked; as long as it may take, unless said. */
+  lockMs?: number
 }
 
 const CONNECT_MS = 5_000
@@ -54,7 +56,7 @@ const types = {
 export function openDb(url: string, schema: string, options: DbOptions = {}): Db {
   const pool = new pg.Pool({
     connectionString: url,
-    options: `-c search_path=${schema}`,
+    options: `-c search_path=${schema} -c lock_timeout=${options.lockMs ?? 0}`,
     application_name: `windlass-${schema}`,
     types,
     max: options.maxConnections ?? MAX_CONNECTIONS,

@@ -17,6 +17,12 @@ export function outageOf(error: unknown): Fault | undefined {
   return passing ? unavailable('a needed service is out of reach', error) : undefined
 }
 
+const LOCK_NOT_AVAILABLE = '55P03'
+
+/** Whether a statement waited longer than it may for what somebody else has locked. */
+export const isLockedOut = (error: unknown): boolean =>
+  (error as { code?: unknown } | undefined)?.code === LOCK_NOT_AVAILABLE
+
 /** `unprocessable` for a value that the database cannot store (SQLSTATE class 22), such as NUL in a text. */
 export function unstorable(error: unknown): Fault | undefined {
   const { code } = error as { code?: unknown }

@@ -31,6 +31,8 @@ const FORGET_MS = 60_000
 const FORGET_BATCH = 1_000
 /** The floor under the pokes: what was committed by a replica that died before it told anyone. */
 const FLOOR_MS = 5_000
+/** Many times what a flush takes: whoever has a row for longer hangs. */
+const LOCK_MS = 2_000
 /** Endings go out together: nobody who hears of them this way is in a hurry. */
 const GATHER_MS = 100
 
@@ -38,7 +40,8 @@ const GATHER_MS = 100
 export async function start(settings: Settings, { log, teardown }: Runtime) {
   demandAuthSecrets(settings)
   const { postgres, nats, executions } = settings
-  const db = openDb(postgres.url, 'executions', { maxConnections: postgres.max_connections })
+  const maxConnections = postgres.max_connections
+  const db = openDb(postgres.url, 'executions', { maxConnections, lockMs: LOCK_MS })
   teardown.add('database', () => db.close())
   void warnOfSharedRole(db, log)
   const bus = await openBus(nats.url, log, nats.prefix)

@@ -17,6 +17,18 @@ export const lockFree = (tx: Tx, ids: readonly string[]) =>
      where execution_id = any(${ids}::uuid[])
      order by execution_id for update skip locked`)
 
+/** Those that somebody has locked. */
+export async function lockedAmong(db: Queries, ids: readonly string[]): Promise<string[]> {
+  const locked = await db.rows<{ execution_id: string }>(sql`
+    with free as materialized (
+      select execution_id from executions
+       where execution_id = any(${ids}::uuid[]) for update skip locked)
+    select execution_id from executions
+     where execution_id = any(${ids}::uuid[])
+       and execution_id not in (select execution_id from free)`)
+  return locked.map(({ execution_id }) => execution_id)
+}
+
 /** Rows as they are, without a lock: for answers only. */
 export const look = (db: Queries, ids: readonly string[]) =>
   db.rows<Execution>(
