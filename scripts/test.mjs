@@ -8,6 +8,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { closingLine, total } from './lib/counts.mjs'
 import { projectDataDir } from './lib/data-dir.mjs'
+import { leftoverCounts, temporaryEnv } from './lib/leftovers.mjs'
 import { Progress } from './lib/progress.mjs'
 import { ensurePython } from './lib/python.mjs'
 import { catchSignals, stopSignal } from './lib/signals.mjs'
@@ -34,9 +35,15 @@ async function runAll([first, ...rest]) {
   await installPackages(context)
   await build(context)
   const python = await ensurePython(context, { dev: true })
-  const tools = { folder, python }
-  if (first === 'python') return [await runPytest(rest, tools)]
-  if (first !== undefined) return [await runVitest([first, ...rest], tools)]
-  const ofVitest = await runVitest(['--project=!chaos'], tools)
-  return stopSignal.aborted ? [ofVitest] : [ofVitest, await runPytest([], tools)]
+  const temporary = temporaryEnv(folder)
+  const tools = { folder, python, env: { ...process.env, ...temporary } }
+  const counts = []
+  if (first !== 'python') {
+    const chosen = first === undefined ? ['--project=!chaos'] : [first, ...rest]
+    counts.push(await runVitest(chosen, tools))
+  }
+  if ((first === undefined || first === 'python') && !stopSignal.aborted)
+    counts.push(await runPytest(rest, tools))
+  if (!stopSignal.aborted) counts.push(leftoverCounts(temporary))
+  return counts
 }

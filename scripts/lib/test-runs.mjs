@@ -6,21 +6,22 @@ import { PROJECT } from './data-dir.mjs'
 import { stopSignal } from './signals.mjs'
 
 /** Runs vitest in sight of the user and counts; the end-to-end tests run workers with `python`. */
-export async function runVitest(args, { folder, python }) {
+export async function runVitest(args, { folder, python, env }) {
   const report = path.join(folder, 'vitest.json')
   const vitest = path.join(PROJECT, 'node_modules/vitest/vitest.mjs')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const env = { ...process.env, TEST_PYTHON: python }
   const command = [vitest, 'run', ...reporters, ...args]
-  const code = await show(process.execPath, command, { cwd: PROJECT, env })
+  const options = { cwd: PROJECT, env: { ...env, TEST_PYTHON: python } }
+  const code = await show(process.execPath, command, options)
   return vitestCounts(textOf(report), code)
 }
 
 /** Runs the SDK's pytest in sight of the user and counts. */
-export async function runPytest(args, { folder, python }) {
+export async function runPytest(args, { folder, python, env }) {
   const report = path.join(folder, 'pytest.xml')
-  const command = ['-m', 'pytest', `--junitxml=${report}`, ...args]
-  const code = await show(python, command, { cwd: path.join(PROJECT, 'sdk/python') })
+  const basetemp = path.join(folder, 'pytest')
+  const command = ['-m', 'pytest', `--junitxml=${report}`, `--basetemp=${basetemp}`, ...args]
+  const code = await show(python, command, { cwd: path.join(PROJECT, 'sdk/python'), env })
   return junitCounts(textOf(report), code)
 }
 

@@ -1,6 +1,6 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { temporaryFolder } from '@windlass/testkit/folder'
 import { startSystem } from '@windlass/testkit/system'
 import { expect, onTestFinished, test } from 'vitest'
 import { client } from './api.ts'
@@ -29,9 +29,7 @@ const HEARS_MS = 5_000
 test('C6: a stopped worker that goes on leaves the work to the one that has it, as soon as it hears of it', async () => {
   const system = await startSystem({ workers: 0, replicas: TWO_OF_EACH })
   const api = client(system.url)
-  const folder = await mkdtemp(join(tmpdir(), 'windlass-ledger-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const path = join(folder, 'ledger')
+  const path = join(temporaryFolder('ledger'), 'ledger')
   /** When each process wrote, in milliseconds since the epoch. */
   const ledger = async (pid: number | undefined): Promise<number[]> => {
     const text = await readFile(path, 'utf8').catch(() => '')

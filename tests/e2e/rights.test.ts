@@ -1,7 +1,7 @@
 import { openDb } from '@windlass/runtime/db'
 import { sql } from '@windlass/runtime/sql'
 import { certificates } from '@windlass/testkit/certificates'
-import { withTest } from '@windlass/testkit/database'
+import { withTest } from '@windlass/testkit/defer'
 import { expect, onTestFinished, test } from 'vitest'
 import { openHouse } from './doors/house.ts'
 

@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { temporaryFolder } from '@windlass/testkit/folder'
 import { parse } from 'smol-toml'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -93,7 +93,7 @@ const at = (tree: unknown, path: string) =>
   path.split('.').reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], tree)
 
 function file(content: string): string {
-  const path = join(mkdtempSync(join(tmpdir(), 'windlass-settings-')), 'svc.toml')
+  const path = join(temporaryFolder('settings'), 'svc.toml')
   writeFileSync(path, content)
   return path
 }

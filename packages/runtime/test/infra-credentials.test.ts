@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import net from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '@nats-io/transport-node'
 import { testUrl } from '@windlass/testkit/database'
+import { temporaryFolder } from '@windlass/testkit/folder'
 import { freePort } from '@windlass/testkit/ports'
 import { hasNats } from '@windlass/testkit/private-nats'
 import { Redis } from 'ioredis'
@@ -19,7 +19,7 @@ const START_MS = 10_000
 /** A NATS server with the users of the services, as `npm start` configures it. */
 async function natsServer() {
   const { natsConfig } = (await import(CONFIG)) as { natsConfig(given: object): string }
-  const folder = await mkdtemp(join(tmpdir(), 'windlass-nats-'))
+  const folder = temporaryFolder('nats')
   const port = await freePort()
   const file = join(folder, 'nats.conf')
   const all = { user: 'windlass', password: 'all' }
@@ -31,7 +31,6 @@ async function natsServer() {
       server.kill('SIGKILL')
       await once(server, 'exit')
     }
-    await rm(folder, { recursive: true, force: true })
   })
   await expect.poll(() => answers(port), { timeout: START_MS }).toBe(true)
   const open = async (user: string, pass = passwordOf(user)) => {

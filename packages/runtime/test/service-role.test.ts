@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { emptyDatabase, serviceUrl } from '@windlass/testkit/database'
+import { temporaryFolder } from '@windlass/testkit/folder'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDb } from '../src/db.ts'
@@ -14,8 +14,7 @@ import { Sql, sql } from '../src/sql.ts'
 /** A database with the schemas `identity` and `catalog`, each with a role, and connections of identity's. */
 async function setup() {
   const database = await emptyDatabase()
-  const folder = await mkdtemp(join(tmpdir(), 'windlass-migrations-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder('migrations')
   await writeFile(
     join(folder, '0001.sql'),
     'create table things (id bigserial primary key, name text)',

@@ -1,8 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { emptyDatabase, testUrl } from '@windlass/testkit/database'
+import { temporaryFolder } from '@windlass/testkit/folder'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDb } from '../src/db.ts'
 import { bumpEpoch, readEpoch } from '../src/epoch.ts'
@@ -60,7 +60,7 @@ test('a connection that the server ends is replaced', async () => {
 
 test('migrations run once, in order, also when replicas race, and a failing one leaves nothing', async () => {
   const { url, db } = await setup()
-  const folder = mkdtempSync(join(tmpdir(), 'windlass-migrations-'))
+  const folder = temporaryFolder('migrations')
   writeFileSync(join(folder, '0001_make_t.sql'), 'create table t (n int);')
   writeFileSync(join(folder, '0002_fill_t.sql'), 'insert into t values (1);')
   const place = pathToFileURL(`${folder}/`)

@@ -1,8 +1,8 @@
 import { createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Defer, withTest } from './database.ts'
+import { type Defer, withTest } from './defer.ts'
+import { temporaryFolder } from './folder.ts'
 
 const YEAR_MS = 365 * 24 * 3_600_000
 
@@ -71,8 +71,7 @@ export async function certificates(defer: Defer = withTest) {
     cert: certify('windlass', server.publicKey, issuer, false),
     key: server.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   }
-  const folder = await mkdtemp(join(tmpdir(), 'windlass-tls-'))
-  defer(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder('tls', defer)
   const files = { ca: join(folder, 'ca'), cert: join(folder, 'cert'), key: join(folder, 'key') }
   for (const name of ['ca', 'cert', 'key'] as const)
     await writeFile(files[name], pem[name], { mode: 0o600 })

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { migrate } from '@windlass/runtime/migrate'
 import pg from 'pg'
-import { onTestFinished } from 'vitest'
+import { type Defer, withTest } from './defer.ts'
 
 /** An empty, migrated database of its own for one test; dropped when the test ends. Answers its URL. */
 export async function freshDatabase(schema: string, migrations: URL): Promise<string> {
@@ -9,11 +9,6 @@ export async function freshDatabase(schema: string, migrations: URL): Promise<st
   await migrate(url, schema, migrations)
   return url
 }
-
-/** When something that a test has started is undone: with the test, unless a suite shares it. */
-export type Defer = (undo: () => unknown) => void
-
-export const withTest: Defer = (undo) => onTestFinished(async () => void (await undo()))
 
 /** An empty database for systems of several services. Answers its URL. */
 export async function emptyDatabase(defer: Defer = withTest, at?: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { createSign, generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Defer, withTest } from './database.ts'
+import { type Defer, withTest } from './defer.ts'
 
 const pair = () => generateKeyPairSync('rsa', { modulusLength: 2048 })
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')

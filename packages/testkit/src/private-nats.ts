@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Defer, withTest } from './database.ts'
+import { type Defer, withTest } from './defer.ts'
+import { temporaryFolder } from './folder.ts'
 import { freePort } from './ports.ts'
 import { Process } from './process.ts'
 
@@ -11,8 +11,7 @@ export const hasNats = spawnSync('nats-server', ['--version']).status === 0
 
 /** A NATS server of one's own, to be killed, robbed of its store and started again. */
 export async function startNats(defer: Defer = withTest) {
-  const store = await mkdtemp(join(tmpdir(), 'windlass-nats-'))
-  defer(() => rm(store, { recursive: true, force: true }))
+  const store = temporaryFolder('nats', defer)
   const [port, monitor] = [await freePort(), await freePort()]
   const server = new Process({
     name: 'nats',

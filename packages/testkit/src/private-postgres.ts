@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { type Defer, withTest } from './database.ts'
+import { type Defer, withTest } from './defer.ts'
 
 const SCRIPTS = new URL('../../../scripts/lib/', import.meta.url)
 const READY_MS = 60_000

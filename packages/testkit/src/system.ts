@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { migrate } from '@windlass/runtime/migrate'
 import { balance } from './balancer.ts'
-import { type Defer, emptyDatabase, serviceUrl, testUrl, withTest } from './database.ts'
+import { emptyDatabase, serviceUrl, testUrl } from './database.ts'
+import { type Defer, withTest } from './defer.ts'
+import { temporaryFolder } from './folder.ts'
 import type { Infra } from './infra.ts'
 import { LossyLink } from './lossy-link.ts'
 import { freePort } from './ports.ts'
@@ -60,8 +61,7 @@ const FAST = {
 export async function startSystem(options: SystemOptions = {}) {
   const { replicas = {}, env = {}, workers = 1, defer = withTest } = options
   const { envOf = () => ({}), linked = [], infra = {}, hear } = options
-  const home = await mkdtemp(join(tmpdir(), 'windlass-home-'))
-  defer(() => rm(home, { recursive: true, force: true }))
+  const home = temporaryFolder('home', defer)
   const database = await emptyDatabase(defer, infra.TEST_POSTGRES_URL)
   for (const store of STORES)
     await migrate(

@@ -1,21 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import { connect } from '@windlass/runtime/rpc-client'
 import { testCluster } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { temporaryFolder } from '@windlass/testkit/folder'
 import { started } from '@windlass/testkit/service'
 import { expect, onTestFinished, test } from 'vitest'
 import { start } from '../src/server.ts'
 
 /** A directory that does not exist yet, in one that is removed after the test. */
-async function newHome(): Promise<string> {
-  const parent = await mkdtemp(join(tmpdir(), 'identity-'))
-  onTestFinished(() => rm(parent, { recursive: true }))
-  return join(parent, 'a', 'home')
-}
+const newHome = () => join(temporaryFolder('identity'), 'a', 'home')
 
 async function setup(home: string, env: Record<string, string> = {}) {
   const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
@@ -36,7 +32,7 @@ const tokenIn = async (home: string) =>
   (await readFile(join(home, 'bootstrap-token'), 'utf8')).trim()
 
 test('a first start makes a token of 64 hex digits that only its owner can read', async () => {
-  const home = await newHome()
+  const home = newHome()
   const replica = await setup(home)
   const client = await replica()
 
@@ -48,7 +44,7 @@ test('a first start makes a token of 64 hex digits that only its owner can read'
 })
 
 test('replicas that start at once end with one token and leave nothing else behind', async () => {
-  const home = await newHome()
+  const home = newHome()
   const replica = await setup(home)
   const clients = await Promise.all([replica(), replica(), replica(), replica()])
 
@@ -60,7 +56,7 @@ test('replicas that start at once end with one token and leave nothing else behi
 })
 
 test('a token is accepted whole or not at all', async () => {
-  const home = await newHome()
+  const home = newHome()
   const client = await (await setup(home))()
   const token = await tokenIn(home)
 
@@ -82,7 +78,7 @@ test('a token is accepted whole or not at all', async () => {
 })
 
 test('the configured token counts, without the blanks around it, and no file is made', async () => {
-  const home = await newHome()
+  const home = newHome()
   const token = randomBytes(8).toString('hex')
   const replica = await setup(home, { SVC_WORKERS__BOOTSTRAP_TOKEN: `  ${token}\n` })
   const client = await replica()
@@ -92,7 +88,7 @@ test('the configured token counts, without the blanks around it, and no file is 
 })
 
 test('a blank setting and a blank file both count as no token', async () => {
-  const home = await newHome()
+  const home = newHome()
   const replica = await setup(home, { SVC_WORKERS__BOOTSTRAP_TOKEN: ' ' })
   const client = await replica()
   await writeFile(join(home, 'bootstrap-token'), '\n')
@@ -102,7 +98,7 @@ test('a blank setting and a blank file both count as no token', async () => {
 })
 
 test('a token that the operator rotates in the file counts from then on', async () => {
-  const home = await newHome()
+  const home = newHome()
   const client = await (await setup(home))()
   const before = await tokenIn(home)
   await writeFile(join(home, 'bootstrap-token'), 'rotated\n')

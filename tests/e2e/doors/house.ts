@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { Defer } from '@windlass/testkit/database'
+import type { Defer } from '@windlass/testkit/defer'
 import { oidcIssuer } from '@windlass/testkit/issuer'
 import { type SystemOptions, startSystem } from '@windlass/testkit/system'
 import { type Answer, send } from './wire.ts'

@@ -1,7 +1,8 @@
 import { openBus } from '@windlass/runtime/bus'
 import { createLog } from '@windlass/runtime/log'
 import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis'
-import { type Defer, testUrl } from '@windlass/testkit/database'
+import { testUrl } from '@windlass/testkit/database'
+import type { Defer } from '@windlass/testkit/defer'
 
 /** Everything that passes through NATS and Redis from now on, and all that Redis then holds. */
 export async function overhear(defer: Defer) {

@@ -1,4 +1,4 @@
-import { withTest } from '@windlass/testkit/database'
+import { withTest } from '@windlass/testkit/defer'
 import { expect, test } from 'vitest'
 import { storm } from './storm.ts'
 

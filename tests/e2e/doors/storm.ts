@@ -1,5 +1,6 @@
 import { openRedis, redisReady } from '@windlass/runtime/redis'
-import { type Defer, testUrl } from '@windlass/testkit/database'
+import { testUrl } from '@windlass/testkit/database'
+import type { Defer } from '@windlass/testkit/defer'
 import { LossyLink } from '@windlass/testkit/lossy-link'
 import { openHouse } from './house.ts'
 import { cycles, type Tally } from './revocation.ts'
