@@ -33,11 +33,12 @@ const headOf = (entries: Linked[]) => {
 /** Verifies a log of these entries, as a server with that head shows it page by page. */
 async function verified(entries: Linked[], head = headOf(entries), ...options: string[]) {
   const { api, windlass } = await setup()
-  for (const after of [0, ...entries.map(({ seq }) => seq)]) {
-    const page = entries.filter(({ seq }) => seq > after).slice(0, 1_000)
+  for (let from = 0, after: number | undefined = 0; after !== undefined; from += 1_000) {
+    const page = entries.slice(from, from + 1_000)
     api.answers.set(`GET /admin/audit?after=${after}&limit=1000`, {
       body: `{"entries":[${page.map(viewOf)}],"head":${JSON.stringify(head)}}`,
     })
+    after = page.at(-1)?.seq
   }
   return windlass('audit', 'verify', ...options)
 }
