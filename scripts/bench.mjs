@@ -14,6 +14,8 @@ if (!names.includes(name)) {
   process.exitCode = 1
 } else {
   const bench = spawn(process.execPath, [script(name), ...rest], { cwd: PROJECT, stdio: 'inherit' })
+  // It stops what it has started, and this process waits for that.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => bench.kill(signal))
   bench.once('exit', (code) => {
     process.exitCode = code ?? 1
   })

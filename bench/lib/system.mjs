@@ -4,13 +4,16 @@ import path from 'node:path'
 import { bringUp } from '../../scripts/lib/bring-up.mjs'
 import { Processes } from '../../scripts/lib/processes.mjs'
 import { Progress } from '../../scripts/lib/progress.mjs'
-import { catchSignals, stopSignal } from '../../scripts/lib/signals.mjs'
+import { catchSignals, stopSignal, untilStopped } from '../../scripts/lib/signals.mjs'
 import { temporaryDir } from '../../scripts/lib/temporary-dir.mjs'
 import { durableWriteMs } from './disk.mjs'
 
+const INTERRUPTED = 130
+
 /**
  * Starts the whole system with durable infrastructure in a folder of its own, hands it to `work`
- * and stops it again, whatever happens. `pids` names every process for the accounting.
+ * and stops it again, whatever happens; a stop signal ends the process without waiting for `work`.
+ * `pids` names every process for the accounting.
  */
 export async function withSystem(options, work) {
   catchSignals()
@@ -22,10 +25,12 @@ export async function withSystem(options, work) {
       { port: 0, workers: 1, ...options },
     )
     const pids = Object.fromEntries(system.children.map(({ name, pid }) => [name, pid]))
-    return await work({ ...system, pids, processes, dir, home: path.join(dir, 'home') })
+    const working = work({ ...system, pids, processes, dir, home: path.join(dir, 'home') })
+    return await Promise.race([working, untilStopped()])
   } finally {
     await processes.stopAll()
     rmSync(dir, { recursive: true, force: true })
+    if (stopSignal.aborted) process.exit(INTERRUPTED)
   }
 }
 
@@ -40,5 +45,3 @@ export function machine() {
     node: process.version,
   }
 }
-
-export { stopSignal }
