@@ -1,6 +1,7 @@
-import { type System, startSystem } from '@windlass/testkit/system'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Process } from '@windlass/testkit/process'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { client, example, frames } from './api.ts'
+import { sharedSystem } from './arena.ts'
 
 const layouts = [
   { name: 'one of each service', replicas: {} },
@@ -11,17 +12,14 @@ const layouts = [
 ]
 
 describe.each(layouts)('$name', ({ replicas }) => {
-  let shared: System
-  const undo: (() => unknown)[] = []
+  const system = sharedSystem({ replicas })
+  let first: Process
   beforeAll(async () => {
-    shared = await startSystem({ replicas, defer: (one) => undo.unshift(one) })
-  })
-  afterAll(async () => {
-    for (const one of undo) await one()
+    first = await system().startWorker({ name: 'first' })
   })
 
   test('hello world runs in the three modes', async () => {
-    const api = client(shared.url)
+    const api = client(system().url)
     expect(await api.upload(await example('hello_world'))).toEqual([
       { namespace: 'default', name: 'hello_world', version: 1 },
     ])
@@ -60,7 +58,7 @@ describe.each(layouts)('$name', ({ replicas }) => {
   })
 
   test('a file with three workflows registers three, and each runs', async () => {
-    const api = client(shared.url)
+    const api = client(system().url)
     const rows = await api.upload(await example('three_workflows'))
     expect(rows).toHaveLength(3)
     for (const { namespace, name } of rows) {
@@ -76,7 +74,7 @@ describe.each(layouts)('$name', ({ replicas }) => {
   })
 
   test('a pause waits for its resume, which delivers its body', async () => {
-    const api = client(shared.url)
+    const api = client(system().url)
     await api.upload(await example('approval_pause'))
     const { execution_id } = await api.run('approval_pause', 'async', { amount: 12 })
     const paused = await api.until(execution_id, 'PAUSED')
@@ -102,7 +100,7 @@ describe.each(layouts)('$name', ({ replicas }) => {
   })
 
   test('cancel ends a running workflow, and a synchronous one waits for the end', async () => {
-    const api = client(shared.url)
+    const api = client(system().url)
     await api.upload(await example('ten_tasks'))
     const { execution_id } = await api.run('ten_tasks', 'async', 5)
     await api.until(execution_id, 'RUNNING')
@@ -116,9 +114,7 @@ describe.each(layouts)('$name', ({ replicas }) => {
   })
 
   test('a killed worker loses nothing: another one finishes, and finished tasks ran once', async () => {
-    const system = await startSystem({ replicas, workers: 0 })
-    const api = client(system.url)
-    const first = await system.startWorker({ name: 'first' })
+    const api = client(system().url)
     await api.upload(await example('ten_tasks'))
     const { execution_id } = await api.run('ten_tasks', 'async', 0.2)
     const completed = async () =>
@@ -128,7 +124,7 @@ describe.each(layouts)('$name', ({ replicas }) => {
     await expect.poll(completed, { timeout: 30_000, interval: 20 }).toBeGreaterThanOrEqual(3)
     await first.end('SIGKILL')
     const before = await api.status(execution_id)
-    await system.startWorker({ name: 'second' })
+    await system().startWorker({ name: 'second' })
     const done = await api.until(execution_id, 'COMPLETED', 'FAILED')
     expect(done).toMatchObject({ state: 'COMPLETED', current_worker: 'second' })
     const tasks = done.events.filter(({ type }: { type: string }) => type === 'TASK_COMPLETED')

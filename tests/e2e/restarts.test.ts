@@ -1,6 +1,9 @@
 import { type Service, startSystem } from '@windlass/testkit/system'
 import { expect, test } from 'vitest'
 import { client, example } from './api.ts'
+import { sharedSystem } from './arena.ts'
+
+const shared = sharedSystem({ workers: 1 })
 
 const services: Service[] = [
   'gateway',
@@ -15,7 +18,7 @@ const services: Service[] = [
 test.each(services)(
   'a running workflow completes while %s is killed and restarted',
   async (service) => {
-    const system = await startSystem()
+    const system = shared()
     const api = client(system.url)
     await api.upload(await example('ten_tasks'))
     const { execution_id } = await api.run('ten_tasks', 'async', 0.1)

@@ -1,9 +1,10 @@
 import { contentsOf } from '@windlass/testkit/database'
-import { startSystem } from '@windlass/testkit/system'
 import { expect, test } from 'vitest'
 import { client } from './api.ts'
+import { sharedSystem } from './arena.ts'
 
 const ENV = { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'a key for this test alone' }
+const shared = sharedSystem({ env: ENV, workers: 1 })
 const CANARY = 'canary-7c2e1a'
 
 const SOURCE = `
@@ -40,7 +41,7 @@ async def sneaks(context: ExecutionContext):
 `
 
 test('a task gets the secrets that it declares, and they are written down nowhere', async () => {
-  const system = await startSystem({ env: ENV })
+  const system = shared()
   const api = client(system.url)
   await api.json('POST', '/admin/secrets', { name: 'db password', value: CANARY })
   await api.json('POST', '/admin/secrets', { name: 'port', value: 5432 })
@@ -68,11 +69,11 @@ test('a task gets the secrets that it declares, and they are written down nowher
 })
 
 test('a secret that the workflow does not declare, or that is not there, fails the task', async () => {
-  const system = await startSystem({ env: ENV })
-  const api = client(system.url)
+  const api = client(shared().url)
   await api.upload(SNEAKY)
   await api.upload(SOURCE)
   await api.json('POST', '/admin/secrets', { name: 'db password', value: CANARY })
+  await api.call('DELETE', '/admin/secrets/port')
 
   const refused = await api.run('sneaks', 'sync')
   expect(refused.state, JSON.stringify(refused)).toBe('FAILED')

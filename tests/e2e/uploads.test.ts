@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openDb } from '@windlass/runtime/db'
-import { startSystem } from '@windlass/testkit/system'
 import { expect, onTestFinished, test } from 'vitest'
 import { faultsIn, type Upload } from '../../services/catalog/test/upload-history.ts'
 import { client } from './api.ts'
+import { sharedSystem } from './arena.ts'
 
 const ROUNDS = Number(process.env.TEST_ROUNDS ?? 3)
 const UPLOADS = 16
+const shared = sharedSystem({ replicas: { catalog: 2 }, workers: 1 })
 
 const SOURCE = (serial: number, names: string[]) =>
   `# ${serial}\nfrom windlass import workflow\n${names
@@ -14,7 +15,7 @@ const SOURCE = (serial: number, names: string[]) =>
     .join('')}`
 
 test('K1 to K3: while a catalog is killed again and again no upload is torn and no number lost or given twice', async () => {
-  const system = await startSystem({ workers: 0, replicas: { catalog: 2 } })
+  const system = shared()
   const db = openDb(system.database, 'catalog')
   onTestFinished(() => db.close())
   const uploads: Upload[] = []
@@ -56,7 +57,7 @@ async def running(ctx):
 `
 
 test('K4: what a deletion finds queued, running or paused ends, and nothing new begins', async () => {
-  const system = await startSystem()
+  const system = shared()
   const api = client(system.url)
   await api.upload(PAUSED)
   const names = ['queued', 'paused', 'running'] as const
