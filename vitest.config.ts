@@ -9,9 +9,11 @@ const FLEETS = ['tests/e2e/fleet.test.ts', 'tests/e2e/unmatchable.test.ts']
 export default defineConfig({
   ssr: { resolve: { conditions: ['windlass', 'node'] } },
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    // A hang limit, not a promise: what a test waits for comes at once on an idle machine.
+    // One process for many files: what they import is loaded once, half of what a file would cost.
+    isolate: false,
+    // Hang limits, not promises: what a test waits for comes at once on an idle machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
     projects: [
       {
@@ -42,7 +44,6 @@ export default defineConfig({
           sequence: { groupOrder: 2 },
           include: ['tests/e2e/**/*.test.ts'],
           globalSetup: SETUP,
-          testTimeout: 120_000,
           fileParallelism: false,
         },
       },
