@@ -16,8 +16,9 @@ import { handlers } from './handlers/index.ts'
 import { finishEpochs } from './loops/finish-epochs.ts'
 
 const FLOOR_MS = 1_000
-/** How long one source may be read. */
+/** How long one source may be read, and how long that may last on a machine that is busy with other things. */
 const ANALYSIS_MS = 2_000
+const PATIENCE_MS = 10_000
 
 /** Builds the service from the outside in; teardown takes it apart in the opposite order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
@@ -29,7 +30,8 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('redis', () => redis.disconnect())
   const bus = await openBus(nats.url, log, nats.prefix)
   teardown.add('bus', () => bus.close())
-  const pool = new Pool({ sdkModules: catalog.sdk_modules, limitMs: ANALYSIS_MS, log })
+  const limits = { limitMs: ANALYSIS_MS, patienceMs: PATIENCE_MS }
+  const pool = new Pool({ sdkModules: catalog.sdk_modules, ...limits, log })
   teardown.add('analysis', () => pool.stop())
 
   const relaying = loop({ name: 'relay', pauseMs: FLOOR_MS, log }, () => relay(db, bus))

@@ -2,6 +2,7 @@ import { createLog } from '@windlass/runtime/log'
 import { expect, onTestFinished, test } from 'vitest'
 import { Analyzer } from '../src/analysis/analyzer.ts'
 import { Pool } from '../src/analysis/pool.ts'
+import type { Limits } from '../src/analysis/thread.ts'
 import { setup, sourceOf, uploadOf } from './setup.ts'
 
 const SMALL = sourceOf('default', 'small')
@@ -15,9 +16,10 @@ function large(): Buffer {
   return Buffer.from(`from windlass import task, workflow\n# ${made++}\n${tasks}${SMALL}`)
 }
 
-function poolOf(limitMs: number): Pool {
+function poolOf(limitMs: number, more: Partial<Limits> = {}): Pool {
   const log = createLog('test', 'silent')
-  const pool = new Pool({ sdkModules: ['windlass'], limitMs, log })
+  const limits = { limitMs, patienceMs: 60_000, ...more }
+  const pool = new Pool({ sdkModules: ['windlass'], ...limits, log })
   onTestFinished(() => pool.stop())
   return pool
 }
@@ -25,7 +27,7 @@ function poolOf(limitMs: number): Pool {
 test('a source that takes too long is refused, and the next ones are not harmed', async () => {
   const pool = poolOf(300)
   for (let round = 0; round < 2; round++) {
-    const slow = Array.from({ length: 3 }, () => pool.read(large()))
+    const slow = [pool.read(large()), pool.read(large())]
     for (const outcome of await Promise.allSettled(slow)) {
       expect(outcome).toMatchObject({
         reason: { kind: 'invalid', message: expect.stringContaining('takes more than 300 ms') },
@@ -35,6 +37,14 @@ test('a source that takes too long is refused, and the next ones are not harmed'
     const read = () => pool.read(SMALL).then(([workflow]) => workflow?.name)
     await expect.poll(() => read().catch(() => undefined), { timeout: 20_000 }).toBe('small')
   }
+})
+
+test('time that the process did not get to run is not held against a source', async () => {
+  const cpuMs = () => 0
+  expect(await poolOf(20, { cpuMs }).read(large())).toMatchObject([{ name: 'small' }])
+  await expect(poolOf(20, { cpuMs, patienceMs: 60 }).read(large())).rejects.toMatchObject({
+    kind: 'unavailable',
+  })
 })
 
 test('a source that takes too much memory is refused, and the next ones are not harmed', async () => {

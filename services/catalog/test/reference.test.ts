@@ -94,7 +94,7 @@ test.skipIf(!hasPython).each(compared)(
 
 /** Tokens that make and break Python, in an order that nobody thought of. */
 const PIECES =
-  'if x:|\n|\n    |\n\t|pass|x = 1|(|)|[|]|{|}|"|\'|"""|f"|{x}|#|:|,|;|def f():|async def g(): |return|lambda: 0|@d|class A:|else:|try:|except:|\r\n|\f| '.split(
+  'if x:|\n|\\\n|\n    |\\\n  |\n\t|pass|x = 1|(|)|[|]|{|}|"|\'|"""|f"|{x}|#|:|,|;|def f():|async def g(): |return|lambda: 0|@d|class A:|else:|try:|except:|\r\n|\f| '.split(
     '|',
   )
 

@@ -2,7 +2,7 @@ import { Fault, invalid, unavailable } from '@windlass/runtime/faults'
 import type { Logger } from '@windlass/runtime/log'
 import type { Declared } from '../domain/analysis.ts'
 import type { Reply } from './protocol.ts'
-import { type Death, Thread } from './thread.ts'
+import { type Death, type Limits, Thread } from './thread.ts'
 
 const THREADS = 2
 const MAX_QUEUED = 64
@@ -10,10 +10,8 @@ const MAX_QUEUED = 64
 const MAX_WAIT_MS = 7_000
 const RESTART_MS = 1_000
 
-export interface PoolOptions {
+export interface PoolOptions extends Limits {
   sdkModules: string[]
-  /** How long a thread may take over one source. */
-  limitMs: number
   log: Logger
 }
 
@@ -81,7 +79,7 @@ export class Pool {
   async #runThread(thread: Thread): Promise<void> {
     while (!thread.spent && !this.#stopping) {
       const job = this.#queue.shift()
-      if (job) job.settle(await thread.read(job.source, this.#options.limitMs))
+      if (job) job.settle(await thread.read(job.source, this.#options))
       else {
         this.#idle++
         await this.#somethingToDo()
@@ -101,6 +99,7 @@ export class Pool {
 
   #resultOf(outcome: Reply | Death): Declared[] {
     if (outcome === 'too slow') throw unreadable(`it takes more than ${this.#options.limitMs} ms`)
+    if (outcome === 'starved') throw unavailable('too busy to analyse the source')
     if (outcome === 'died') throw unreadable('it takes more memory than it may')
     if ('workflows' in outcome) return outcome.workflows
     if ('fault' in outcome) {

@@ -20,6 +20,25 @@ export interface Before {
   lastAt: number
 }
 
+/** Where the line begins that a backslash at `at` joins to its own. */
+export function joinedLine(source: string, at: number): number {
+  const isLast = at + 1 >= source.length
+  if (!isLast && source[at + 1] !== '\n')
+    throw syntaxFault(source, at, 'unexpected character after line continuation character')
+  if (at + 2 >= source.length) throw syntaxFault(source, at, 'unexpected end of the source')
+  return at + 2
+}
+
+/** Answers false for what is no blank. A form feed begins anew. */
+function widen(level: Level, char: string | undefined): boolean {
+  if (char === ' ') level.columns++
+  else if (char === '\t') level.columns += TAB_COLUMNS - (level.columns % TAB_COLUMNS)
+  else if (char !== '\f') return false
+  level.characters++
+  if (char === '\f') level.columns = level.characters = 0
+  return true
+}
+
 /** The indentation of the logical lines of a Python source, as its tokenizer sees it. */
 export class Indentation {
   readonly #source: string
@@ -49,16 +68,20 @@ export class Indentation {
     return this.#source.length
   }
 
+  /** Of lines that backslashes join the first one with blanks in front of it counts. */
   #measure(start: number): { level: Level; end: number } {
     const level = { columns: 0, characters: 0 }
-    for (let at = start; ; at++) {
+    let joined = 0
+    let at = start
+    for (;;) {
       const char = this.#source[at]
-      if (char === ' ') level.columns++
-      else if (char === '\t') level.columns += TAB_COLUMNS - (level.columns % TAB_COLUMNS)
-      else if (char !== '\f') return { level, end: at }
-      level.characters++
-      if (char === '\f') level.columns = level.characters = 0
+      if (char === '\\') {
+        joined ||= level.columns
+        at = joinedLine(this.#source, at)
+      } else if (widen(level, char)) at++
+      else break
     }
+    return { level: joined ? { columns: joined, characters: joined } : level, end: at }
   }
 
   #fit(level: Level, at: number, before: Before): void {

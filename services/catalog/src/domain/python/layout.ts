@@ -1,4 +1,4 @@
-import { Indentation } from './indentation.ts'
+import { Indentation, joinedLine } from './indentation.ts'
 import { syntaxFault } from './syntax-fault.ts'
 
 /** What CPython's tokenizer allows. */
@@ -61,7 +61,7 @@ class Scanner {
     if (char === '\n') this.#endLine()
     else if (char === ' ' || char === '\t' || char === '\f') this.#at++
     else if (char === '#') this.#skipComment()
-    else if (char === '\\') this.#joinLines()
+    else if (char === '\\') this.#at = joinedLine(this.#source, this.#at)
     else this.#token(char)
   }
 
@@ -104,13 +104,6 @@ class Scanner {
   #skipComment(): void {
     const end = this.#source.indexOf('\n', this.#at)
     this.#at = end < 0 ? this.#source.length : end
-  }
-
-  #joinLines(): void {
-    if (this.#source[this.#at + 1] !== '\n' && this.#at + 1 < this.#source.length) {
-      this.#refuse(this.#at, 'unexpected character after line continuation character')
-    }
-    this.#at += 2
   }
 
   #word(): void {
