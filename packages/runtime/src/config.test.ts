@@ -152,10 +152,28 @@ test.each([
   ['SVC_WORKERS__HEARTBEAT_INTERVAL', 'ten', 'workers.heartbeat_interval'],
   ['SVC_WORKERS__REGISTER_RATE_LIMIT', 'often', 'workers.register_rate_limit'],
   ['SVC_SERVER__PORT', '65536', 'server.port'],
+  ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', '["a",1]', 'encryption.previous_keys'],
+  ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', '["a","b"', 'must be a JSON array'],
+  ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', "['a', 'b']", 'must be a JSON array'],
+  ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', '[""]', 'encryption.previous_keys'],
   ['SVC_SERVER', 'x', 'server'],
   ['SVC_NOTHING', 'x', 'nothing'],
 ])('%s=%s stops the start and names the setting', (name, value, named) => {
   expect(() => loadSettings({ SVC_CONFIG: '/dev/null', [name]: value })).toThrow(named)
+})
+
+test.each([
+  ['a,b', ['a', 'b']],
+  [' a , b ,', ['a', 'b']],
+  ['', []],
+  ['["a","b,c"]', ['a', 'b,c']],
+  [' [ "a" ] ', ['a']],
+  ['[]', []],
+  ['[::1]:20101,[::1]:20102', ['[::1]:20101', '[::1]:20102']],
+  ['[a', ['[a']],
+])('in the environment the list %s is %j', (value, items) => {
+  const env = { SVC_CONFIG: '/dev/null', SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS: value }
+  expect(loadSettings(env).security.encryption.previous_keys).toEqual(items)
 })
 
 test('a table outside of [svc] is a mistake, and so is a file that is not there', () => {

@@ -116,7 +116,8 @@ function end(text: string, at: number): void {
   if (rest < text.length) throw unexpected(text, rest)
 }
 
-function skipBlank(text: string, start: number): number {
+/** Past blanks. */
+export function skipBlank(text: string, start: number): number {
   let at = start
   for (;;) {
     const code = text.charCodeAt(at)
@@ -175,7 +176,8 @@ export function stringOf(text: string | undefined): string | undefined {
   return text?.charCodeAt(0) === QUOTE ? (JSON.parse(text) as string) : undefined
 }
 
-function skipString(text: string, start: number): number {
+/** Past the string of a checked text that begins here. */
+export function skipString(text: string, start: number): number {
   let at = start + 1
   for (;;) {
     const code = text.charCodeAt(at)
@@ -184,8 +186,9 @@ function skipString(text: string, start: number): number {
   }
 }
 
+/** Past the value of a checked text that begins here. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a scanner is one state machine, clearer in one piece.
-function skipValue(text: string, start: number): number {
+export function skipValue(text: string, start: number): number {
   let depth = 0
   for (let at = start; ; ) {
     const code = text.charCodeAt(at)

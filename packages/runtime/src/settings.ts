@@ -12,15 +12,34 @@ const number = z.union([
 const seconds = number.pipe(z.number().positive())
 const count = number.pipe(z.int().nonnegative())
 const port = number.pipe(z.int().min(0).max(65_535))
-const list = z.union([
-  z.array(z.string()),
-  z.string().transform((text) =>
-    text
-      .split(',')
-      .map((item) => item.trim())
-      .filter(Boolean),
-  ),
-])
+const texts = z.array(z.string())
+/** Looks like an array, and not like an address such as `[::1]:20101`. */
+const ARRAY = /^\s*\[\s*(?:["'\]]|$)/
+
+/** In the environment as in a file, or without brackets and quotes, between commas. */
+const list = z.union([texts, z.string()]).transform((given, context) => {
+  if (typeof given !== 'string') return given
+  if (!ARRAY.test(given)) return itemsOf(given)
+  const array = texts.safeParse(parsed(given))
+  if (array.success) return array.data
+  context.addIssue('must be a JSON array of texts, or texts with commas between them')
+  return z.NEVER
+})
+
+const itemsOf = (text: string) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean)
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 const rate = z
   .string()
   .regex(/^$|^[1-9]\d*\/(second|minute|hour)$/, 'must be like 30/minute, or empty for off')

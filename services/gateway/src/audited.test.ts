@@ -12,15 +12,32 @@ test.each([
   ['what nobody can say', unavailable('no'), 'unknown', 'unavailable'],
   ['a bug', new Error('no'), 'unknown', 'error'],
 ])('%s', async (_, error, outcome, reason) => {
+  expect(await recorded(error)).toMatchObject([
+    { outcome, detail_json: JSON.stringify({ reason }) },
+  ])
+})
+
+test('of a dry run only that it was denied is recorded, and that it was one', async () => {
+  expect(await recorded(conflict('no'), true)).toEqual([])
+  expect(await recorded(new Fault('forbidden', 'no'), true)).toMatchObject([
+    { outcome: 'denied', detail_json: '{"reason":"no","dry_run":true}' },
+  ])
+})
+
+/** What the log keeps of a request that was refused. */
+async function recorded(error: unknown, isTry = false): Promise<unknown[]> {
   const kept: unknown[] = []
   const record = async ({ drafts }: { drafts: unknown[] }) => {
     kept.push(...drafts)
     return { seqs: drafts.map(() => 1) }
   }
   const log = new AuditLog({ record }, pino({ level: 'silent' }))
-  const audited = { action: 'secret.put', object: () => 'secret', recorded: 'owner' } as const
+  const audited = {
+    ...({ action: 'secret.put', object: () => 'secret', recorded: 'owner' } as const),
+    tried: () => isTry,
+  }
   const input = { caller: { subject: 'ann' }, x: { id: 'r-1' } } as AnyInput
   await new Trail({ audited, access: 'admin:secrets:manage' }, log, input).refuse(error)
   await log.stop()
-  expect(kept).toMatchObject([{ outcome, detail_json: JSON.stringify({ reason }) }])
-})
+  return kept
+}

@@ -10,7 +10,7 @@ export interface Audited<I = AnyInput> {
   action: Action | ((input: I) => Action)
   /** What it is done to; an entry each. */
   object(input: I): string | string[]
-  /** Whether this request only tries it, which is no deed. */
+  /** Whether this request only tries it, which is no deed; to be denied it is told of all the same. */
   tried?(input: I): boolean
   /**
    * Who records a success: the `owner`, in the commit of the change; the gateway `around` it, so that
@@ -74,8 +74,12 @@ export class Trail {
   /** Comes before a refusal. Who could not be told apart from anybody leaves none: he could fill the log. */
   async refuse(error: unknown): Promise<void> {
     const isStranger = this.#stage === 'asking' && ruleOf(this.#access)?.for === 'machines'
-    if (isStranger || this.#stage === 'beginning' || this.#isTry()) return
-    await this.#log.owe(this.#drafts(outcomeOf(error), reasonOf(error)))
+    if (isStranger || this.#stage === 'beginning') return
+    const outcome = outcomeOf(error)
+    // Who tries what he may not do is told of, whether it would have changed anything or not.
+    if (this.#isTry() && outcome !== 'denied') return
+    const how = this.#isTry() ? { dry_run: true } : {}
+    await this.#log.owe(this.#drafts(outcome, { ...reasonOf(error), ...how }))
   }
 
   #isTry(): boolean {

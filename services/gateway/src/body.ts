@@ -1,6 +1,8 @@
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { checkJson, decodeJson, membersOf } from '@windlass/runtime/json'
+import { repeatedMember } from '@windlass/runtime/json-repeats'
 import type { z } from 'zod'
+import { repeated } from './domain/members.ts'
 import { JsonText } from './domain/views.ts'
 import { problemsOf } from './fields.ts'
 import type { Exchange } from './http/exchange.ts'
@@ -62,13 +64,21 @@ export const cutReport = <T, S extends z.ZodType>(
   return { ...body, take: (x, limits) => body.take(x, widened(limits)) }
 }
 
-/** An object of known members. Those named in `kept` stay text. */
+interface Kept {
+  /** Members that stay text, and may hold whatever they like. */
+  payloads?: readonly string[]
+  /** Members that stay text. */
+  texts?: readonly string[]
+}
+
+/** An object of known members. */
 export const json = <S extends z.ZodType>(
   schema: S,
-  kept: readonly string[] = [],
+  { payloads = [], texts = [] }: Kept = {},
 ): Body<z.output<S>, z.input<S>> =>
   cut(schema, (text) => {
-    refuseRepeated(text)
+    refuseRepeated(text, payloads)
+    const kept = [...payloads, ...texts]
     return parse(schema, kept.length > 0 ? keeping(text, kept) : JSON.parse(text))
   })
 
@@ -87,11 +97,9 @@ export const optionalJson = <S extends z.ZodType>(
   },
 })
 
-/** Which of two equal members counts, readers do not agree on. */
-function refuseRepeated(text: string): void {
-  membersOf(text, (name) => {
-    throw unprocessable({ loc: ['body', name], msg: 'given more than once', type: 'repeated' })
-  })
+function refuseRepeated(text: string, payloads?: readonly string[]): void {
+  const place = repeatedMember(text, payloads)
+  if (place) throw repeated(['body', ...place])
 }
 
 function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {

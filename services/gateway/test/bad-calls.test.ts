@@ -11,6 +11,47 @@ const REPORT = {
   execution_id: ID,
   state: 'RUNNING',
 }
+const twice = (members: object, given: string) =>
+  JSON.stringify(members).replace(/}$/, `,${given}}`)
+const FINE = { ...EVENT, id: 'i' }
+
+/** Bodies in which something is said twice: refused where it steers, carried where it is a payload. */
+const repeats: Record<string, [path: string, body: string, expected: number]> = {
+  'a state': [CHECKPOINT, twice(REPORT, '"state":"COMPLETED"'), 422],
+  'the type of an event': [
+    CHECKPOINT,
+    twice(REPORT, `"events":[${twice(FINE, '"type":"WORKFLOW_COMPLETED"')}]`),
+    422,
+  ],
+  'what an event carries': [
+    CHECKPOINT,
+    twice(REPORT, `"events":[${twice(FINE, '"value":{"a":1,"a":2}')}]`),
+    404,
+  ],
+  'an output': [CHECKPOINT, twice(REPORT, '"output":{"a":1,"a":2}'), 404],
+  'a task of progress': [
+    `/workers/w1/progress/${ID}`,
+    '[{"task_id":"a","task_id":"b","task_name":"t"}]',
+    422,
+  ],
+  'the health of a worker': ['/workers/w1/pong', '{"healthy":true,"healthy":false}', 422],
+  'a metric': ['/workers/w1/pong', '{"metrics":{"cpu":1,"cpu":2}}', 422],
+  'names of secrets': [
+    '/workers/w1/secrets/batch',
+    `{"execution_id":"${ID}","names":[],"names":["a"]}`,
+    422,
+  ],
+  'a part of a schedule': [
+    '/schedules',
+    '{"workflow_name":"a","name":"b","schedule_config":{"type":"once","type":"cron"}}',
+    422,
+  ],
+}
+
+test.each(Object.entries(repeats))('said twice: %s', async (_, [path, body, expected]) =>
+  check({ method: 'POST', path, body, known: !path.includes('checkpoint'), expected }),
+)
+
 const reports: Record<string, [change: unknown, expected: number]> = {
   'nothing else': [{}, 404],
   'members nobody knows': [{ colour: 'blue' }, 404],

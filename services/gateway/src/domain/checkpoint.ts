@@ -1,6 +1,7 @@
 import type { NewEvent } from '@windlass/proto/windlass/executions/v1/executions'
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
-import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json'
+import { elementsOf, stringOf } from '@windlass/runtime/json'
+import { membersOnce } from './members.ts'
 import { EVENT_TYPES, isState } from './states.ts'
 
 /** What a worker reports. Payloads are slices of the body. */
@@ -19,9 +20,9 @@ const MAX_TEXT_LENGTH = 65_536
 type Members = Map<string, string>
 type Place = (string | number)[]
 
-/** The report in the text of a checkpoint's body, which is checked JSON. Unknown members are ignored. */
+/** The report in the text of a checkpoint's body, which is checked JSON. Unknown members are ignored; none that steers is given twice. */
 export function readCheckpoint(text: string): Report {
-  const members = membersOf(text) ?? wrong(['body'], 'must be an object', 'object_type')
+  const members = membersOnce(text, ['body']) ?? wrong(['body'], 'must be an object', 'object_type')
   for (const name of ['workflow_id', 'workflow_namespace', 'workflow_name'])
     control(members, name, ['body'])
   const state = control(members, 'state', ['body'])
@@ -44,7 +45,7 @@ function readEvents(text: string | undefined): NewEvent[] {
 }
 
 function readEvent(text: string, place: Place): NewEvent {
-  const members = membersOf(text) ?? wrong(place, 'must be an object', 'object_type')
+  const members = membersOnce(text, place) ?? wrong(place, 'must be an object', 'object_type')
   const type = control(members, 'type', place)
   if (!EVENT_TYPES.has(type)) wrong([...place, 'type'], 'unknown type', 'enum')
   const id = members.get('id')

@@ -1,6 +1,7 @@
 import type { Entry } from '@windlass/proto/windlass/identity/v1/secrets'
 import { Fault, invalid, unprocessable } from '@windlass/runtime/faults'
-import { elementsOf, membersOf, quote, stringOf } from '@windlass/runtime/json'
+import { elementsOf, quote, stringOf } from '@windlass/runtime/json'
+import { membersOnce } from './members.ts'
 import { entryNameOf } from './names.ts'
 import { JsonText } from './views.ts'
 
@@ -27,7 +28,7 @@ export interface SecretsRequest {
 
 /** What a worker asks for; any text is a name here, since only declared ones are answered. Throws `invalid` in the words that workers show. */
 export function readSecretsRequest(text: string): SecretsRequest {
-  const members = membersOf(text)
+  const members = membersOnce(text, ['body'])
   if (!members) throw unprocessable({ loc: ['body'], msg: 'must be an object', type: 'model_type' })
   const names = elementsOf(members.get('names') ?? '')
   if (names) refuseMany(names)

@@ -1,6 +1,7 @@
 import type { ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
-import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json'
+import { elementsOf, stringOf } from '@windlass/runtime/json'
+import { membersOnce } from './members.ts'
 
 const MAX_ITEMS = 1_000
 /** Below what NATS takes in one message by default, 1 MiB. */
@@ -11,7 +12,8 @@ export function readProgress(text: string, time: string): ProgressItem[] {
   const elements = elementsOf(text) ?? wrong(['body'], 'must be an array', 'list_type')
   if (elements.length > MAX_ITEMS) wrong(['body'], `more than ${MAX_ITEMS} items`, 'too_long')
   return elements.map((element, i) => {
-    const members = membersOf(element) ?? wrong(['body', i], 'must be an object', 'object_type')
+    const members =
+      membersOnce(element, ['body', i]) ?? wrong(['body', i], 'must be an object', 'object_type')
     const text = (name: string) =>
       stringOf(members.get(name)) ?? wrong(['body', i, name], 'must be a string', 'string_type')
     return {

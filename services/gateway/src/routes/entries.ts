@@ -36,7 +36,7 @@ export const newEntry = json(
         .transform((value) => value as JsonText),
     })
     .meta({ id: 'NewEntry' }),
-  ['value'],
+  { payloads: ['value'] },
 )
 
 export const names = cut(z.array(z.string()).max(100), readNames)

@@ -30,7 +30,7 @@ const named = ({ params }: { params: { schedule_id: string } }) =>
 export const createSchedule = route('post', '/schedules', {
   summary: 'Create a schedule',
   access: 'schedule:*:manage',
-  body: json(NewSchedule, ['schedule_config', 'input_data']),
+  body: json(NewSchedule, { payloads: ['input_data'], texts: ['schedule_config'] }),
   returns: ScheduleView,
   audited: {
     action: 'schedule.create',
@@ -103,7 +103,7 @@ export const getSchedule = route('get', '/schedules/{schedule_id}', {
 export const updateSchedule = route('put', '/schedules/{schedule_id}', {
   summary: 'Change a schedule; what is absent or null stays as it is',
   access: 'schedule:*:manage',
-  body: json(ScheduleChange, ['schedule_config', 'input_data']),
+  body: json(ScheduleChange, { payloads: ['input_data'], texts: ['schedule_config'] }),
   returns: ScheduleView,
   audited: { action: 'schedule.update', object: named, recorded: 'around' },
   async handle({ params, body, caller, services }) {
