@@ -1,5 +1,6 @@
-// How late schedules start that are due in the same second, and what stored ones cost.
-//   npm run bench -- schedules        (BURSTS=5 a point, DUE=1000, STORED=1000,100000)
+// How late schedules start that are due in the same second, and what stored ones cost: one system
+// for each count of stored ones, side by side, so that whatever else the machine does meets all.
+//   npm run bench -- schedules        (ROUNDS=10, DUE=1000, STORED=1000,100000)
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { startReplica } from '../../scripts/lib/system.mjs'
@@ -10,67 +11,73 @@ import { table } from '../lib/report.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
 import { upload } from '../lib/workflows.mjs'
 
-const BURSTS = Number(process.env.BURSTS ?? 5)
+const ROUNDS = Number(process.env.ROUNDS ?? 10)
 const DUE = Number(process.env.DUE ?? 1_000)
 const STORED = (process.env.STORED ?? '1000,100000').split(',').map(Number)
 const EVERY_S = 8
-const IDLE_S = 5
+/** How long a look takes, at an idle system or at one burst. */
+const LOOK_S = 4
+const LEAD_MS = 1_000
 const AT_ONCE = 16
+const SCHEDULERS = 3
 
-const points = await withSystem({ workers: 0 }, async (system) => {
-  const replicas = [2, 3].map((i) => startReplica('scheduler', `scheduler-${i}`, system))
-  const [second, third] = await Promise.all(replicas)
-  const pids = {
-    ...system.pids,
-    scheduler: system.pids.scheduler,
-    [second.name]: second.pid,
-    [third.name]: third.pid,
-  }
-  const db = new pg.Client({ connectionString: system.infra.postgres.url })
-  await db.connect()
-  await upload(system.url, 'hello_world')
-  const client = new Client(system.url)
-  await create(client)
-
-  // The first burst compiles and plans; it counts for nothing.
-  await burst(db, 1)
-  const measured = []
-  for (const stored of STORED) {
-    await store(db, stored - DUE)
-    const idle = await used(pids, () => pause(IDLE_S * 1_000))
-    const first = await setGoing(db)
-    const busy = await used(pids, async () => {
-      await pause(first.getTime() - Date.now() + (BURSTS * EVERY_S - EVERY_S / 2) * 1_000)
-    })
-    await db.query(
-      `update scheduler.schedules set next_run_at = '9999-01-01' where name like 'due %'`,
-    )
-    await pause(1_000)
-    const delays = await delaysSince(db, first)
-    if (delays.length !== DUE * BURSTS)
-      throw new Error(`${delays.length} of ${DUE * BURSTS} ticks started`)
-    const [p50, p95, p99, max] = [50, 95, 99, 100].map((p) => percentile(delays, p))
-    measured.push({
-      stored,
-      ticks: delays.length,
-      ...{ p50, p95, p99, max },
-      cpu_ms_per_tick: (busy.ms - (idle.ms / IDLE_S) * busy.seconds) / delays.length,
-      idle_cpu_ms_per_s: idle.ms / IDLE_S,
-    })
-  }
-  client.close()
-  await db.end()
-  return measured
+const points = await withSystems(STORED, async (systems) => {
+  // The first burst compiles, plans and touches every page; it counts for nothing.
+  for (const system of systems) await burst(system)
+  const measured = systems.map(() => [])
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [i, system] of systems.entries()) measured[i].push(await burst(system))
+  return systems.map(({ stored }, i) => pointOf(stored, measured[i]))
 })
 
 table(points)
-table([{ due_at_once: DUE, schedulers: 3, ...machine() }])
+table([{ due_at_once: DUE, rounds: ROUNDS, schedulers: SCHEDULERS, ...machine() }])
 process.stdout.write(
   `\n${JSON.stringify({ bench: 'schedules', machine: machine(), due: DUE, points })}\n`,
 )
 
+/** Medians over the bursts, but for the delays, which are those of all ticks. */
+function pointOf(stored, bursts) {
+  const delays = bursts.flatMap((burst) => burst.delays)
+  const median = (of) => percentile(bursts.map(of), 50)
+  const [p50, p95, p99, max] = [50, 95, 99, 100].map((p) => percentile(delays, p))
+  return {
+    ...{ stored, ticks: delays.length, p50, p95, p99, max },
+    cpu_ms_per_tick: median(({ cpu }) => cpu.all),
+    of_it_schedulers: median(({ cpu }) => cpu.schedulers),
+    of_it_postgres: median(({ cpu }) => cpu.postgres),
+    pages_per_tick: median(({ pages }) => pages),
+    idle_cpu_ms_per_s: median(({ idle }) => idle.all),
+  }
+}
+
+/** Brings them up one inside the other and hands all to `work`. */
+async function withSystems([stored, ...others], work, up = []) {
+  if (stored === undefined) return await work(up)
+  return await withSystem({ workers: 0 }, async (system) => {
+    const more = Array.from({ length: SCHEDULERS - 1 }, (_, i) =>
+      startReplica('scheduler', `scheduler-${i + 2}`, system),
+    )
+    const replicas = (await Promise.all(more)).map(({ name, pid }) => [name, pid])
+    const pids = { ...system.pids, ...Object.fromEntries(replicas) }
+    const db = new pg.Client({ connectionString: system.infra.postgres.url })
+    // A stop signal ends the server under it.
+    db.on('error', () => {})
+    await db.connect()
+    try {
+      await upload(system.url, 'hello_world')
+      await create(system.url)
+      await store(db, stored - DUE)
+      return await withSystems(others, work, [...up, { stored, pids, db }])
+    } finally {
+      await db.end()
+    }
+  })
+}
+
 /** As a user makes them; none is due before `setGoing`. */
-async function create(client) {
+async function create(url) {
+  const client = new Client(url)
   const names = Array.from({ length: DUE }, (_, i) => `due ${i}`)
   const next = async () => {
     for (let name = names.pop(); name; name = names.pop()) {
@@ -85,13 +92,11 @@ async function create(client) {
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, next))
+  client.close()
 }
 
 /** Rows like the others, that are due in years: what a large system holds. */
 async function store(db, count) {
-  const { rows } = await db.query(
-    `select count(*)::int as n from scheduler.schedules where name like 'stored %'`,
-  )
   await db.query(
     `insert into scheduler.schedules
        (id, name, workflow_id, workflow_namespace, workflow_name, schedule_type, schedule_config,
@@ -100,49 +105,90 @@ async function store(db, count) {
             schedule_type, schedule_config, input, input_bytes, changed_by, anchor_at,
             now() + interval '5 years' + i * interval '1 s'
        from (select * from scheduler.schedules where name = 'due 0') as one,
-            generate_series($1::int, $2::int) as i`,
-    [rows[0].n + 1, count],
+            generate_series(1, $1::int) as i`,
+    [count],
   )
-  await db.query('vacuum analyze scheduler.schedules')
+}
+
+/** Looks at the system while it is idle, and while all of its schedules fire once. */
+async function burst({ db, pids }) {
+  await settle(db)
+  const idle = perSecond(await used(pids, () => pause(LOOK_S * 1_000)))
+  const at = await setGoing(db)
+  const before = await pagesRead(db)
+  await pause(at.getTime() - Date.now() - LEAD_MS)
+  const busy = await used(pids, () => pause(LOOK_S * 1_000))
+  const pages = (await pagesRead(db)) - before
+  const delays = await delaysOf(db, at)
+  if (delays.length !== DUE) throw new Error(`${delays.length} of ${DUE} ticks started`)
+  const cpu = Object.fromEntries(
+    Object.entries(busy.ms).map(([who, ms]) => [who, (ms - idle[who] * busy.seconds) / DUE]),
+  )
+  return { delays, cpu, pages: pages / DUE, idle }
+}
+
+/** What earlier bursts left to be done, by PostgreSQL and by the schedulers, is done or dropped. */
+async function settle(db) {
+  await db.query(`
+    update scheduler.schedules s set next_run_at = '9999-01-01'
+      from (select id from scheduler.schedules where name like 'due %' order by id for update) as due
+     where s.id = due.id`)
+  await db.query('update scheduler.schedule_ticks set check_at = null, completed_at = now()')
+  await db.query('vacuum analyze scheduler.schedules, scheduler.schedule_ticks')
+  await db.query('vacuum executions.executions')
   await db.query('checkpoint')
 }
 
-/** Lets all of them fire so many times in the same seconds. Answers when the first time was. */
-async function burst(db, times) {
-  const first = await setGoing(db)
-  await pause(first.getTime() - Date.now() + (times * EVERY_S - EVERY_S / 2) * 1_000)
-  await db.query(
-    `update scheduler.schedules set next_run_at = '9999-01-01' where name like 'due %'`,
-  )
-  await pause(1_000)
-  return first
-}
-
-/** All of them, from the same second on. Answers when. */
+/** All of them are due in the same second. Answers when. */
 async function setGoing(db) {
   const { rows } = await db.query(`
     update scheduler.schedules s
        set next_run_at = t.at, anchor_at = t.at,
            schedule_config = json_build_object('type', 'interval', 'interval_seconds', ${EVERY_S}, 'start_time', to_char(t.at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
-      from (select date_trunc('second', now()) + interval '5 s' as at) as t
-     where name like 'due %' returning t.at`)
+      from (select id from scheduler.schedules where name like 'due %' order by id for update) as due,
+           (select date_trunc('second', now()) + interval '4 s' as at) as t
+     where s.id = due.id returning t.at`)
   return rows[0].at
 }
 
-async function delaysSince(db, first) {
+async function delaysOf(db, at) {
   const { rows } = await db.query(
     `select (extract(epoch from e.created_at - t.nominal_at) * 1000)::float8 as ms
        from scheduler.schedule_ticks t join executions.executions e using (execution_id)
-      where t.nominal_at >= $1`,
-    [first],
+      where t.nominal_at = $1`,
+    [at],
   )
   return rows.map(({ ms }) => ms)
 }
 
-/** What every process uses meanwhile, in milliseconds of CPU. */
+/** How many pages of the schedulers' tables and indexes were looked at so far: no noise of the machine is in it. */
+async function pagesRead(db) {
+  // Every process reports at most once a second.
+  await pause(1_200)
+  const { rows } = await db.query(
+    `select sum(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read)::float8 as pages
+       from pg_statio_all_tables where schemaname = 'scheduler'`,
+  )
+  return rows[0].pages
+}
+
+/** What the processes use meanwhile, in milliseconds of CPU. */
 async function used(pids, work) {
-  const all = () => Object.values(cpuSeconds(pids)).reduce((sum, seconds) => sum + seconds, 0)
-  const [before, begun] = [all(), performance.now()]
+  const [before, begun] = [cpuSeconds(pids), performance.now()]
   await work()
-  return { ms: (all() - before) * 1_000, seconds: (performance.now() - begun) / 1_000 }
+  const after = cpuSeconds(pids)
+  const sum = (of) =>
+    Object.keys(pids)
+      .filter(of)
+      .reduce((ms, name) => ms + (after[name] - before[name]) * 1_000, 0)
+  const ms = {
+    all: sum(() => true),
+    schedulers: sum((name) => name.startsWith('scheduler')),
+    postgres: sum((name) => name.startsWith('postgres')),
+  }
+  return { ms, seconds: (performance.now() - begun) / 1_000 }
+}
+
+function perSecond({ ms, seconds }) {
+  return Object.fromEntries(Object.entries(ms).map(([who, all]) => [who, all / seconds]))
 }

@@ -15,7 +15,11 @@ import { start } from '../src/server.ts'
 import { scriptedCatalog, scriptedExecutions, scriptedPrincipals } from './scripted.ts'
 
 /** A database of its own, a scripted catalog with the workflow `team/report`, scripted executions, and schedulers on demand. */
-export async function setup(env: Record<string, string> = {}) {
+export async function setup(
+  env: Record<string, string> = {},
+  /** How schedulers reach the database. */
+  reached = (url: URL) => url,
+) {
   const database = await freshDatabase('scheduler', new URL('../migrations/', import.meta.url))
   const db = openDb(database, 'scheduler')
   onTestFinished(() => db.close())
@@ -30,7 +34,7 @@ export async function setup(env: Record<string, string> = {}) {
 
   const replica = async () => {
     const { ports, stop } = await started(start, {
-      SVC_POSTGRES__URL: database,
+      SVC_POSTGRES__URL: reached(new URL(database)).href,
       SVC_NATS__URL: testUrl('TEST_NATS_URL'),
       SVC_NATS__PREFIX: prefix,
       SVC_SERVICES__CATALOG: catalog.address,

@@ -1,0 +1,100 @@
+import { sql } from '@windlass/runtime/sql'
+import { expect, test } from 'vitest'
+import { GOLDEN, NEW_YORK } from './golden.ts'
+import { derivedId, eventually, page, request, setup } from './system.ts'
+
+const HOUR_MS = 3_600_000
+
+/**
+ * Two schedulers whose database shows a clock that the test sets: functions of their own schema stand
+ * before those of the server, so that whoever asks for the time is told this one.
+ */
+async function underFakedClock(catchup_seconds: number) {
+  const env = { SVC_SCHEDULING__CATCHUP_WINDOW: `${catchup_seconds}` }
+  const system = await setup(env, (url) => {
+    url.searchParams.set('options', '-c search_path=scheduler,pg_catalog')
+    return url
+  })
+  const { db, replica } = system
+  await db.run(sql`create table the_time as select now() as at`)
+  for (const name of [sql`now`, sql`clock_timestamp`])
+    await db.run(sql`
+      create function scheduler.${name}() returns timestamptz stable language sql
+      begin atomic select at from scheduler.the_time; end`)
+  const client = await replica()
+  await replica()
+
+  /** Somebody who asks for nothing makes it look at the clock at once. */
+  const set = (at: Date) => db.run(sql`update the_time set at = ${at}`)
+  const goOnTo = async (at: Date, ref: string) => {
+    await set(at)
+    await client.update({ ref, updated_by: '' })
+    const open = () =>
+      db.rows(
+        sql`select from schedules where pending or next_run_at <= ${at} and status = 'active'`,
+      )
+    await eventually(open).toEqual([])
+  }
+  const scheduled = (cron_expression: string, timezone: string) =>
+    client.create(request({ config: JSON.stringify({ type: 'cron', cron_expression, timezone }) }))
+  const history = async (ref: string) =>
+    (await client.history(page(ref))).entries.toReversed().map(({ scheduled_for, ...entry }) => ({
+      ...entry,
+      at: scheduled_for?.toISOString().slice(5, 16),
+    }))
+  return { ...system, client, set, goOnTo, scheduled, history }
+}
+
+test('schedulers whose clock goes through the changes of the golden table start what it says, and nothing else (T5)', async () => {
+  const { client, executions, set, goOnTo, scheduled, history } = await underFakedClock(86_400)
+  for (const [expression, timezone, from, to, expected] of GOLDEN) {
+    const [begin, end] = [Date.parse(from), Date.parse(to)]
+    await set(new Date(begin))
+    const { id } = await scheduled(expression, timezone)
+    const everyMs = end - begin > 6 * HOUR_MS ? 6 * HOUR_MS : HOUR_MS / 4
+    for (let at = begin; at < end; at += everyMs) await goOnTo(new Date(at), id)
+    await goOnTo(new Date(end), id)
+
+    const entries = await history(id)
+    expect(
+      entries.map(({ at, state }) => [at, state]),
+      `${expression} in ${timezone}`,
+    ).toEqual(expected.map((at) => [at, 'SCHEDULED']))
+    const ids = expected.map((at) => derivedId(id, new Date(`2026-${at}Z`)))
+    expect(entries.map(({ execution_id }) => execution_id)).toEqual(ids)
+    for (const one of ids) expect(executions.created.has(one)).toBe(true)
+    await client.delete({ ref: id })
+  }
+  const all = GOLDEN.flatMap(([, , , , expected]) => expected)
+  expect(executions.created.size).toBe(all.length)
+})
+
+test('schedulers that sleep through a fold start the newest of what they missed, once, and record the rest (T4, T5)', async () => {
+  const { executions, set, goOnTo, scheduled, history } = await underFakedClock(3_600)
+  await set(new Date('2026-11-01T04:45Z'))
+  const { id } = await scheduled('*/30 * * * *', NEW_YORK)
+  await goOnTo(new Date('2026-11-01T06:45Z'), id)
+  expect(await history(id)).toMatchObject([
+    {
+      at: '11-01T06:00',
+      state: 'SKIPPED',
+      error: expect.stringContaining('from 2026-11-01T05:00:00.000Z to 2026-11-01T06:00:00.000Z'),
+    },
+    { at: '11-01T06:30', state: 'SCHEDULED' },
+  ])
+  expect([...executions.created.keys()]).toEqual([derivedId(id, new Date('2026-11-01T06:30Z'))])
+})
+
+test('a clock that is set back starts nothing again (T1)', async () => {
+  const { executions, set, goOnTo, scheduled, history } = await underFakedClock(86_400)
+  await set(new Date('2026-11-01T04:45Z'))
+  const { id } = await scheduled('*/30 * * * *', NEW_YORK)
+  for (const at of ['05:10', '05:40', '04:50', '05:10', '05:40', '06:10'])
+    await goOnTo(new Date(`2026-11-01T${at}Z`), id)
+  expect((await history(id)).map(({ at }) => at)).toEqual([
+    '11-01T05:00',
+    '11-01T05:30',
+    '11-01T06:00',
+  ])
+  expect(executions.created.size).toBe(3)
+})
