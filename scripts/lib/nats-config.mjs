@@ -5,11 +5,11 @@ const ANSWERS = '_INBOX.>'
 const PERMISSIONS = {
   gateway: {
     publish: ['executions.*.progress'],
-    subscribe: ['executions.*.events', 'executions.*.progress', ANSWERS],
+    subscribe: ['executions.*.events.*', 'executions.*.progress', ANSWERS],
   },
   catalog: { publish: ['events.catalog.>', ...JETSTREAM], subscribe: [ANSWERS] },
   executions: {
-    publish: ['executions.*.events', 'ready.*', 'workers.>', 'events.executions.>', ...JETSTREAM],
+    publish: ['executions.*.events.*', 'ready.*', 'workers.>', 'events.executions.>', ...JETSTREAM],
     subscribe: [ANSWERS],
   },
   dispatcher: {

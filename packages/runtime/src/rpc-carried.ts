@@ -41,6 +41,7 @@ export class CarriedCalls {
 
   #hear(ask: Ask): void {
     if (ask.abandoned) this.#running.get(ask.id)?.abandon()
+    else if (ask.hurried) this.#running.get(ask.id)?.urge()
     else void this.#answer(ask)
   }
 
@@ -86,11 +87,13 @@ const unknown = (path: string): Failure => ({
   fault: Buffer.alloc(0),
 })
 
-/** Most handlers never look at the signal, so it is made when one does. */
+/** Most handlers never look at the signals, so they are made when one does. */
 export class CarriedCall implements Call {
   readonly #statement: string
   readonly #believe: Cluster['believe']
   #controller: AbortController | undefined
+  #urging: AbortController | undefined
+  #isUrged = false
   isAbandoned = false
 
   constructor(statement: string, believe: Cluster['believe']) {
@@ -106,6 +109,17 @@ export class CarriedCall implements Call {
     this.#controller ??= new AbortController()
     if (this.isAbandoned) this.#controller.abort()
     return this.#controller.signal
+  }
+
+  get hurry(): AbortSignal {
+    this.#urging ??= new AbortController()
+    if (this.#isUrged) this.#urging.abort()
+    return this.#urging.signal
+  }
+
+  urge(): void {
+    this.#isUrged = true
+    this.#urging?.abort()
   }
 
   abandon(): void {

@@ -14,12 +14,21 @@ const MAX_REOPEN_MS = 1_000
 /** Larger requests go by themselves: small ones would wait behind them. */
 const MAX_REQUEST_BYTES = 65_536
 const EMPTY = Buffer.alloc(0)
+const NOTHING: Ask = {
+  id: 0,
+  path: '',
+  request: EMPTY,
+  abandoned: false,
+  caller: '',
+  hurried: false,
+}
 
 export interface Asking {
   path: string
   request: Buffer
   deadline: number
   signal: AbortSignal | undefined
+  hurry: AbortSignal | undefined
   /** The statement of who is asking; empty for nobody. */
   caller: string
 }
@@ -103,23 +112,26 @@ export class Line {
   }
 
   /** Resolves with the response, or rejects with a Failure. */
-  ask({ path, request, deadline, signal, caller }: Asking): Promise<Buffer> {
+  ask({ path, request, deadline, signal, hurry, caller }: Asking): Promise<Buffer> {
     const id = ++this.#lastId
     return new Promise<Buffer>((resolve, reject) => {
       const done = () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', cancel)
+        hurry?.removeEventListener('abort', urge)
         this.#waiting.delete(id)
       }
       const abandon = (code: status, message: string) => {
         done()
-        this.#say({ id, path: '', request: EMPTY, abandoned: true, caller: '' })
+        this.#say({ ...NOTHING, id, abandoned: true })
         reject(failure(code, message))
       }
       const cancel = () => abandon(status.CANCELLED, 'cancelled')
+      const urge = () => this.#say({ ...NOTHING, id, hurried: true })
       const late = () => abandon(status.DEADLINE_EXCEEDED, 'deadline exceeded')
       const timer = setTimeout(late, deadline - Date.now())
       signal?.addEventListener('abort', cancel, { once: true })
+      hurry?.addEventListener('abort', urge, { once: true })
       this.#waiting.set(id, {
         resolve: (response) => {
           done()
@@ -130,7 +142,7 @@ export class Line {
           reject(reason)
         },
       })
-      this.#say({ id, path, request, abandoned: false, caller })
+      this.#say({ ...NOTHING, id, path, request, caller })
     })
   }
 

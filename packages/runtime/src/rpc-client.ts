@@ -125,11 +125,11 @@ interface Way {
 
 function unary({ channel, lines, cluster }: Way, method: Method) {
   return async (request: unknown, options: CallOptions = {}) => {
-    const { timeoutMs = UNARY_MS, signal, caller = '' } = options
+    const { timeoutMs = UNARY_MS, signal, hurry, caller = '' } = options
     const deadline = Date.now() + timeoutMs
     const bytes = method.requestSerialize(request)
     const line = lines.next(bytes)
-    const asking = { path: method.path, request: bytes, deadline, signal, caller }
+    const asking = { path: method.path, request: bytes, deadline, signal, hurry, caller }
     const response = line && (await asked(line, asking))
     if (response) return method.responseDeserialize(response)
     const call = () => {

@@ -181,6 +181,8 @@ const credentialsOf = ({ tls }: Cluster): ServerCredentials =>
     ? ServerCredentials.createSsl(tls.ca, [{ cert_chain: tls.cert, private_key: tls.key }], true)
     : ServerCredentials.createInsecure()
 
+const NEVER = new AbortController().signal
+
 /** Most handlers never look at the signal, so it is made when one does: grpc-js says `cancelled` of every call that ends. */
 class Caller implements Call {
   readonly #call: ServerUnaryCall<unknown, unknown>
@@ -195,6 +197,9 @@ class Caller implements Call {
     const [statement] = this.#call.metadata.get(CALLER)
     return statement === undefined ? undefined : this.#cluster.believe(String(statement))
   }
+
+  /** A call by itself has no way to say so. */
+  readonly hurry = NEVER
 
   get signal(): AbortSignal {
     const controller = new AbortController()

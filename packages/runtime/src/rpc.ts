@@ -33,6 +33,8 @@ export const MAX_MESSAGE_BYTES = 256 * 1_048_576
 export interface Call {
   /** Aborts when the caller hangs up or its deadline passes. */
   readonly signal: AbortSignal
+  /** Aborts when the caller would rather have an answer now than a better one later. */
+  readonly hurry: AbortSignal
   /** Who is asking, as a signed statement says; undefined for nobody. */
   readonly caller: Caller | undefined
 }
@@ -48,6 +50,8 @@ export type Handlers<Service> = {
 export interface CallOptions {
   timeoutMs?: number
   signal?: AbortSignal
+  /** Asks for the answer at once, if the server can; unlike `signal`, the answer is still taken. */
+  hurry?: AbortSignal | undefined
   /** The statement of who is asking, as the cluster vouches for it. */
   caller?: string
 }

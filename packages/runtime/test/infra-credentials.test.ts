@@ -60,7 +60,7 @@ test.skipIf(!hasNats).each<[service: string, subject: string]>([
   ['gateway', 'events.executions.execution_finished'],
   ['gateway', 'workers.w1'],
   ['catalog', 'events.executions.execution_finished'],
-  ['catalog', 'executions.x.events'],
+  ['catalog', 'executions.x.events.step'],
   ['dispatcher', 'events.identity.key_created'],
   ['scheduler', 'events.executions.execution_finished'],
 ])('N155: as %s nobody says %s', async (service, subject) => {
@@ -80,7 +80,7 @@ test.skipIf(!hasNats).each<[service: string, subject: string]>([
 test.skipIf(!hasNats).each<[service: string, subject: string]>([
   ['gateway', '>'],
   ['catalog', '>'],
-  ['catalog', 'executions.*.events'],
+  ['catalog', 'executions.*.events.*'],
   ['dispatcher', 'executions.*.progress'],
   ['scheduler', 'workers.*'],
 ])('N155: as %s nobody hears %s', async (service, subject) => {

@@ -214,3 +214,21 @@ async function cable(to: number) {
   })
   return { port: (server.address() as { port: number }).port, cut }
 }
+
+test('a call that is hurried on its stream is still answered, by the server', async () => {
+  const hurried: boolean[] = []
+  const { port } = await serve({
+    check: async (_, { hurry, signal }) => {
+      await new Promise((resolve) => hurry.addEventListener('abort', resolve, { once: true }))
+      hurried.push(hurry.aborted && !signal.aborted)
+      return { worker_name: 'early', session_id: '' }
+    },
+  })
+  const identity = await clientOf(port)
+  const hurry = new AbortController()
+  const answer = identity.checkSession({ token: 'slow' }, { hurry: hurry.signal })
+  await identity.checkSession({ token: '' })
+  hurry.abort()
+  expect(await answer).toMatchObject({ worker_name: 'early' })
+  expect(hurried).toEqual([true])
+})

@@ -1,20 +1,29 @@
-import type { Lease } from '@windlass/proto/windlass/executions/v1/executions'
+import type {
+  Execution,
+  ExecutionsService,
+  Lease,
+} from '@windlass/proto/windlass/executions/v1/executions'
 import type { Logger } from '@windlass/runtime/log'
+import type { RpcClient } from '@windlass/runtime/rpc-client'
 import { dispatchFrame } from './domain/frame.ts'
 import type { Sessions } from './sessions.ts'
 import type { Workflows } from './workflows.ts'
 
 const MAX_UNDER_WAY = 1_024
 
-/** Brings leased work to its workers. What cannot be delivered is left to the claim's deadline. */
+type Executions = Pick<RpcClient<ExecutionsService>, 'submit'>
+
+/** Brings leased work to its workers. What has nobody to be brought to is handed back. */
 export class Dispatch {
+  readonly #executions: Executions
   readonly #sessions: Sessions
   readonly #workflows: Workflows
   readonly #log: Logger
   readonly #underWay = new Set<Promise<void>>()
   #leases = 0
 
-  constructor(sessions: Sessions, workflows: Workflows, log: Logger) {
+  constructor(executions: Executions, sessions: Sessions, workflows: Workflows, log: Logger) {
+    this.#executions = executions
     this.#sessions = sessions
     this.#workflows = workflows
     this.#log = log
@@ -45,20 +54,46 @@ export class Dispatch {
       const frames = await Promise.all(leases.map((lease) => this.#frame(lease)))
       const session = this.#sessions.get(worker_name)
       // Another process may have the name by now; the work was not given to that one.
-      const mine = frames.filter(({ held_by }) => held_by === '' || held_by === session?.session_id)
-      if (session && mine.length > 0) session.stream.send(...mine.map(({ text }) => text))
-      if (!session || mine.length < frames.length)
-        this.#log.info({ worker_name, count: leases.length }, 'worker left before its work came')
+      const isMine = ({ held_by }: Frame) =>
+        session?.healthy && (held_by === '' || held_by === session.session_id)
+      const mine = frames.filter(isMine)
+      if (mine.length > 0) session?.stream.send(...mine.map(({ text }) => text))
+      if (mine.length < frames.length)
+        await this.#handBack(frames.flatMap((frame) => (isMine(frame) ? [] : frame.execution)))
     } catch (error) {
       this.#log.warn({ err: error, worker_name }, 'work was not delivered')
     }
   }
 
-  async #frame({ execution, ...lease }: Lease): Promise<{ held_by: string; text: string }> {
+  /** What is not even handed back is left to the claim's deadline. */
+  async #handBack(executions: readonly Execution[]): Promise<void> {
+    const commands = executions.map(
+      ({ execution_id, worker_name, worker_session: session_id, claim_generation }) => ({
+        execution_id,
+        with_log: false,
+        body: {
+          $case: 'release' as const,
+          value: { writer: { worker_name, session_id, claim_generation } },
+        },
+      }),
+    )
+    await this.#executions.submit({ commands })
+    const [{ worker_name } = { worker_name: '' }] = executions
+    this.#log.info({ worker_name, count: commands.length }, 'worker left before its work came')
+  }
+
+  async #frame({ execution, ...lease }: Lease): Promise<Frame> {
     if (!execution) throw new Error('a lease without its execution')
     const part = await this.#workflows.part(execution.workflow_id)
-    return { held_by: execution.worker_session, text: dispatchFrame({ execution, ...lease }, part) }
+    const text = dispatchFrame({ execution, ...lease }, part)
+    return { execution, held_by: execution.worker_session, text }
   }
+}
+
+interface Frame {
+  execution: Execution
+  held_by: string
+  text: string
 }
 
 function byWorker(leases: readonly Lease[]): Map<string, Lease[]> {

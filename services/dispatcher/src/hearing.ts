@@ -14,14 +14,17 @@ export interface Hearing {
   cancellations: Cancellations
   /** There may be work to give. */
   poke(): void
+  /** Work was queued that nobody here has been given. */
+  queued(): void
 }
 
 const READY = 'ready.'
 
 /** Hears of work that was queued. */
-export const hearQueue = ({ bus, queue, poke }: Hearing): Overhearing =>
+export const hearQueue = ({ bus, queue, poke, queued }: Hearing): Overhearing =>
   bus.overhear(`${READY}*`, (_, subject) => {
     queue.nudge(subject.slice(READY.length))
+    queued()
     poke()
   })
 
@@ -47,6 +50,7 @@ function heed(hearing: Hearing, name: string, body: NonNullable<WorkerSignal['bo
       break
     case 'unwell':
       sessions.get(name)?.doubt(body.value.session_id, performance.now())
+      sessions.changed()
       break
     case 'slot_freed':
       sessions.get(name)?.freed(body.value.slots)

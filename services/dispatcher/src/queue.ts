@@ -4,6 +4,7 @@ import type { Need } from './domain/offers.ts'
 
 /** Of requirements without work. What has work is known, however much there is. */
 const MAX_KNOWN = 4_096
+const MAX_RECENT = 64
 
 /** What is known of the ready queue: which requirements have work waiting. Nudges and polls feed it. */
 export class Queue {
@@ -49,6 +50,15 @@ export class Queue {
   /** All work of these requirements was taken, as far as it was queued at `mark`. */
   emptied(requirement_ids: Iterable<string>, mark: number): void {
     for (const id of requirement_ids) if ((this.#ready.get(id) ?? 0) <= mark) this.#ready.delete(id)
+  }
+
+  get isEmpty(): boolean {
+    return this.#ready.size === 0
+  }
+
+  /** The requirements that had work last, those of the newest last. */
+  get recent(): Need[] {
+    return [...this.#known.values()].slice(-MAX_RECENT)
   }
 
   /** The requirements that have work now. */

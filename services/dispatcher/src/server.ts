@@ -15,11 +15,11 @@ import { Callers } from './callers.ts'
 import { Cancellations } from './cancellations.ts'
 import { opener } from './connect.ts'
 import { Dispatch } from './dispatch.ts'
+import { giveWork } from './giving.ts'
 import { fleetHandlers } from './handlers/fleet.ts'
 import { handlers } from './handlers/index.ts'
 import { hearQueue } from './hearing.ts'
 import { listen, streamServer } from './http.ts'
-import { leaseLoop } from './loops/lease.ts'
 import { releaseLoop } from './loops/release.ts'
 import { flush, tickLoop } from './loops/tick.ts'
 import { Pulse } from './pulse.ts'
@@ -59,7 +59,7 @@ export const start: Start = async (settings, { log, teardown }) => {
   const releases = releaseLoop({ db, executions, log })
   teardown.add('release loop', () => releases.stop())
   const cancellations = new Cancellations(executions, sessions, log)
-  const dispatch = new Dispatch(sessions, new Workflows(catalog), log)
+  const dispatch = new Dispatch(executions, sessions, new Workflows(catalog), log)
   const parts = { db, bus, log, replica_id, sessions, queue, pulse, roster, callers, releases }
 
   const publishing = loop({ name: 'relay', pauseMs: RELAY_MS, log }, () => relay(db, bus))
@@ -76,17 +76,15 @@ export const start: Start = async (settings, { log, teardown }) => {
   rpc.serve(DispatcherService, handlers(answering))
   rpc.serve(FleetService, fleetHandlers(answering))
 
-  const leasing = leaseLoop({ ...parts, executions, dispatch })
-  const poke = () => leasing.poke()
-  roster.onFit = poke
-  const hearing = { ...parts, cancellations, poke }
+  const giving = giveWork({ ...parts, executions, dispatch })
+  const hearing = { ...parts, ...giving, cancellations }
   hearQueue(hearing)
   const stream = { ping_ms: heartbeat_ms, stall_ms: STALL_MS }
   const left = () => tick.poke()
   const server = streamServer(opener({ ...hearing, stream, left }), cluster, log)
   teardown.add('worker streams', () => windDown(server, sessions))
   teardown.add('dispatch', () => dispatch.settled())
-  teardown.add('lease loop', () => leasing.stop())
+  teardown.add('leases', () => giving.stop())
 
   const { stream_host: host, stream_port: port } = settings.dispatcher
   const streams = await listen(server, { host, port })

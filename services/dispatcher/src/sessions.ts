@@ -84,6 +84,11 @@ export class Session implements Seat {
     return this.stream.drained
   }
 
+  /** The worker holds one more. */
+  given(): void {
+    this.used++
+  }
+
   /** The worker holds less than before. */
   freed(slots: number): void {
     this.used = Math.max(0, this.used - slots)
@@ -106,6 +111,8 @@ export class Sessions {
   readonly #byName = new Map<string, Session>()
   /** Another number whenever a worker came, or something about one changed. */
   fleet = 0
+  /** A worker came or left, or something about one changed. */
+  onChange: () => void = () => {}
 
   get size(): number {
     return this.#byName.size
@@ -123,7 +130,7 @@ export class Sessions {
       return false
     }
     this.#byName.set(session.name, session)
-    this.fleet++
+    this.changed()
     other?.stream.end('superseded')
     return true
   }
@@ -131,7 +138,13 @@ export class Sessions {
   /** Takes in what is stored about a worker by now, if its stream is here. */
   stand(name: string, standing: Standing): void {
     this.#byName.get(name)?.stand(standing)
+    this.changed()
+  }
+
+  /** Something about a session is not as it was. */
+  changed(): void {
     this.fleet++
+    this.onChange()
   }
 
   /** Closes the worker's stream if it is older than this generation. */
@@ -143,7 +156,9 @@ export class Sessions {
   /** Forgets a stream that has ended; answers whether it was the worker's latest here. */
   drop(session: Session): boolean {
     if (this.#byName.get(session.name) !== session) return false
-    return this.#byName.delete(session.name)
+    this.#byName.delete(session.name)
+    this.onChange()
+    return true
   }
 
   /** Every session once, beginning at a place that moves on, so that no worker is always last. */

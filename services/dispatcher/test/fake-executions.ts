@@ -1,9 +1,13 @@
 import { CatalogService, type Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import {
+  type AwaitWorkRequest,
+  type Command,
   type Execution,
   ExecutionsService,
   type Lease,
   type LeaseRequest,
+  type LeaseResponse,
+  type Offer,
   type RequeueRequest,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
@@ -22,11 +26,16 @@ export class FakeExecutions {
   readonly leaseCalls: LeaseRequest[] = []
   readonly listCalls: { known_ids: string[] }[] = []
   readonly requeues: RequeueRequest[] = []
+  readonly commands: Command[] = []
+  /** Dispatchers that wait for work now. */
+  readonly waits = new Set<{ offers: Offer[]; answer(leases: Lease[]): void }>()
   readonly held = new Map<string, Execution[]>()
   readonly cancelling = new Map<string, Execution>()
   readonly #queued: { requirement_id: string; execution: Execution }[] = []
   readonly #requirements = new Map<string, Requirement>()
   fetched = 0
+  /** Set to have work given by whoever was asked to hurry, as when both cross. */
+  crosses = false
   /** Set to make every call fail. */
   down = false
   inFlight = 0
@@ -59,6 +68,12 @@ export class FakeExecutions {
     server.serve(ExecutionsService, {
       ...unscripted(ExecutionsService),
       lease: async (request) => this.#lease(request),
+      awaitWork: (request, { hurry }) => this.#await(request, hurry),
+      submit: async ({ commands }) => {
+        this.#answerable()
+        this.commands.push(...commands)
+        return { results: commands.map(() => ({ body: undefined, log: [] })) }
+      },
       requeue: async (request) => {
         this.#answerable()
         this.requeues.push(request)
@@ -96,6 +111,36 @@ export class FakeExecutions {
       },
     })
     return `127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 }, [])}`
+  }
+
+  /** Gives work to the one dispatcher that waits with this worker; false if nobody does. */
+  give(worker_name: string, change: Partial<Execution> = {}): Execution | undefined {
+    for (const { offers, answer } of this.waits) {
+      const offer = offers.find((one) => one.worker_name === worker_name)
+      if (!offer) continue
+      const { session_id: worker_session } = offer
+      const held = { worker_name, worker_session, claim_generation: 1 }
+      const execution = newExecution({ ...held, ...change })
+      answer([{ execution, log: [], resumed: false, execution_token: '' }])
+      return execution
+    }
+    return undefined
+  }
+
+  #await({ offers, wait_ms }: AwaitWorkRequest, hurry: AbortSignal): Promise<LeaseResponse> {
+    this.#answerable()
+    return new Promise((resolve) => {
+      const answer = (leases: Lease[]) => {
+        clearTimeout(timer)
+        this.waits.delete(wait)
+        resolve({ leases, loads: [], more: false })
+      }
+      const wait = { offers, answer }
+      const timer = setTimeout(() => answer([]), wait_ms)
+      const late = () => void (this.crosses || answer([]))
+      hurry.addEventListener('abort', late, { once: true })
+      this.waits.add(wait)
+    })
   }
 
   #answerable(): void {

@@ -1,34 +1,51 @@
 import { LogGrew, Ready, WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
 import type { Bus } from '@windlass/runtime/bus'
 import { subjectOf } from '@windlass/runtime/subjects'
+import type { Execution } from './domain/execution.ts'
 import { isFinal } from './domain/states.ts'
 import type { Effect } from './flush.ts'
 import { toMessage } from './message.ts'
+import type { Standing } from './standing.ts'
 
 /** Larger entries are not sent about: who waits reads them from the log. */
 const MAX_SIGNAL_BYTES = 64 * 1024
 
+interface Announcing {
+  bus: Bus
+  standing: Standing
+  onFinished(): void
+}
+
 /**
  * Tells, after a commit, whoever may be waiting for it: followers of a log, dispatchers with free
  * workers, the dispatcher that holds a worker. All of it may be lost; everyone looks by himself too.
+ * Work is handed on at once, the rest is told when whoever made the change has been answered.
  */
 export const announcer =
-  (bus: Bus, onFinished: () => void) =>
+  ({ bus, standing, onFinished }: Announcing) =>
   (effects: readonly Effect[]): void => {
-    for (const effect of effects) grew(bus, effect)
-    for (const requirement_id of new Set(effects.flatMap(newlyReady)))
-      bus.whisper(`ready.${requirement_id}`, Ready.encode({ requirement_id }).finish())
-    for (const [worker, slots] of freed(effects))
-      signal(bus, worker, { body: { $case: 'slot_freed', value: { slots } } })
-    for (const { execution_id, held_by = '' } of effects.flatMap(newlyCancelling))
-      cancelDue(bus, held_by, execution_id)
-    if (effects.some(hasEnding)) onFinished()
+    ready(bus, new Set(standing.take(effects.flatMap(newlyReady)).map(requirementOf)))
+    setImmediate(() => {
+      for (const effect of effects) grew(bus, effect)
+      for (const [worker, slots] of freed(effects))
+        signal(bus, worker, { body: { $case: 'slot_freed', value: { slots } } })
+      for (const { execution_id, held_by = '' } of effects.flatMap(newlyCancelling))
+        cancelDue(bus, held_by, execution_id)
+      if (effects.some(hasEnding)) onFinished()
+    })
   }
+
+/** Tells every dispatcher that work was queued. */
+export function ready(bus: Bus, requirement_ids: Iterable<string>): void {
+  for (const requirement_id of requirement_ids)
+    bus.whisper(`ready.${requirement_id}`, Ready.encode({ requirement_id }).finish())
+}
+
+const requirementOf = ({ requirement_id }: Execution) => requirement_id
 
 const hasEnding = ({ entries }: Effect) => entries.some(({ type }) => ENDINGS.has(type))
 
-const newlyReady = ({ before, after }: Effect) =>
-  after.queued && !before?.queued ? [after.requirement_id] : []
+const newlyReady = ({ before, after }: Effect) => (after.queued && !before?.queued ? [after] : [])
 
 const newlyCancelling = ({ before, after }: Effect) =>
   after.state === 'CANCELLING' && before?.state !== 'CANCELLING' ? [after] : []
@@ -52,7 +69,8 @@ function grew(bus: Bus, { after, entries }: Effect): void {
   // Whoever waits for the end has the input, or reads the row.
   const ended = !omitted && isFinal(state) ? toMessage({ ...after, input_json: '' }) : undefined
   const message = { execution_id, state, last_seq, omitted, entries: omitted ? [] : entries, ended }
-  bus.whisper(`executions.${execution_id}.events`, LogGrew.encode(message).finish())
+  const kind = isFinal(state) || state === 'PAUSED' ? 'settled' : 'step'
+  bus.whisper(`executions.${execution_id}.events.${kind}`, LogGrew.encode(message).finish())
 }
 
 /** A worker holds something that is to be cancelled; safe to repeat. */

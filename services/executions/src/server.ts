@@ -22,6 +22,7 @@ import { handlers } from './handlers/index.ts'
 import { queueHandlers } from './handlers/queue.ts'
 import { relayFinished } from './loops/relay.ts'
 import { expireDue, remindCancelling } from './loops/sweep.ts'
+import { Standing } from './standing.ts'
 import * as keys from './store/keys.ts'
 import * as totals from './store/totals.ts'
 
@@ -54,7 +55,8 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   }
   const relay = every('relay', FLOOR_MS, () => relayFinished(db, bus), GATHER_MS)
   every('fold totals', FLOOR_MS, () => totals.fold(db))
-  const announce = announcer(bus, relay.poke)
+  const standing = new Standing()
+  const announce = announcer({ bus, standing, onFinished: relay.poke })
   const limits = {
     claimMs: executions.claim_timeout * 1_000,
     cancelMs: executions.cancel_timeout * 1_000,
@@ -70,13 +72,12 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
 
   const cluster = await openCluster(settings, 'executions')
   const rpc = new RpcServer(log, cluster)
-  rpc.serve(
-    ExecutionsService,
-    handlers({ db, door, cluster, tokens: await openExecutionTokens(settings) }),
-  )
+  const tokens = await openExecutionTokens(settings)
+  rpc.serve(ExecutionsService, handlers({ db, bus, door, standing, cluster, tokens }))
   rpc.serve(ApprovalsService, approvalHandlers(db, door))
   rpc.serve(QueueService, queueHandlers(db))
   const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
   teardown.add('rpc', () => rpc.stop())
+  teardown.add('waiting dispatchers', async () => standing.close())
   return { grpc }
 }

@@ -175,6 +175,7 @@ test('a lease that nobody claims goes to another worker, under a new generation'
     capacity: 0,
     requirement_ids,
     facts: {},
+    used: 0,
   }))
   const { leases } = await client.lease({ limit: 5, offers })
   expect(leases.map(({ execution }) => execution?.worker_name)).toEqual([other.worker_name])

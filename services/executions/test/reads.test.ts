@@ -87,7 +87,7 @@ test('followers are told what was committed, and large values are left for them 
   const { execution_id } = await run(client)
   const connection = await nats()
   const heard: LogGrew[] = []
-  connection.subscribe(`executions.${execution_id}.events`, {
+  connection.subscribe(`executions.${execution_id}.events.*`, {
     callback: (_, message) => void heard.push(LogGrew.decode(message.data)),
   })
   await connection.flush()

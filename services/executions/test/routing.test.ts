@@ -30,6 +30,7 @@ async function zones() {
         capacity: 0,
         requirement_ids: requirements.map(({ requirement_id }) => requirement_id),
         facts: { 'label:zone': zone },
+        used: 0,
       })),
     })
     return leases.map(({ execution }) => execution)

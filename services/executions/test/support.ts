@@ -127,6 +127,7 @@ export function worker(
             capacity,
             requirement_ids,
             facts,
+            used: 0,
           },
         ],
       })

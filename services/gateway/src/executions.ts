@@ -13,6 +13,7 @@ import { Gather } from '@windlass/runtime/gather'
 import type { RpcClient } from '@windlass/runtime/rpc-client'
 import { type Caller, may } from './access/caller.ts'
 import { inRuns, orAlone, persistently } from './batches.ts'
+import { isFinal } from './domain/states.ts'
 
 type Outcome<T> = { value: T } | { error: unknown }
 
@@ -33,6 +34,8 @@ export class Executions {
   readonly #rpc: RpcClient<typeof ExecutionsService>
   readonly #submits: Gather<Command, Outcome<Result>>
   readonly #gets: Gather<string, Outcome<Execution | undefined>>
+  /** Told when a change through this process has ended or paused an execution. */
+  onSettled: (execution: Execution) => void = () => {}
 
   constructor(rpc: RpcClient<typeof ExecutionsService>) {
     this.#rpc = rpc
@@ -46,7 +49,10 @@ export class Executions {
   /** Changes an execution, or throws why it was refused. Safe to repeat, so a broken call is. */
   async submit(command: Command): Promise<Changed> {
     const { body, log, execution_token } = unwrap(await this.#submits.add(command))
-    if (body?.$case === 'execution') return { execution: body.value, log, execution_token }
+    if (body?.$case === 'execution') {
+      if (isFinal(body.value.state) || body.value.state === 'PAUSED') this.onSettled(body.value)
+      return { execution: body.value, log, execution_token }
+    }
     if (!body) throw new Error('a command was not answered')
     const { kind, message, details_json } = body.value
     const details = details_json ? JSON.parse(details_json) : undefined

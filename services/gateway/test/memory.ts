@@ -56,7 +56,8 @@ export class Memory {
       omitted: omit,
       ended: !omit && FINAL.test(state) ? { ...row.execution, input_json: '' } : undefined,
     }
-    if (on) this.#bus.whisper(`executions.${id}.events`, LogGrew.encode(grew).finish())
+    const kind = FINAL.test(state) || state === 'PAUSED' ? 'settled' : 'step'
+    if (on) this.#bus.whisper(`executions.${id}.events.${kind}`, LogGrew.encode(grew).finish())
   }
 
   get handlers(): Partial<Handlers<typeof ExecutionsService>> {

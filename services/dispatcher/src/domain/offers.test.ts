@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { Abilities } from './matching.ts'
-import { drained, hopeful, type Need, offersFor, type Seat } from './offers.ts'
+import { drained, hopeful, type Need, offersFor, type Seat, standingOffers } from './offers.ts'
 
 const abilities: Abilities = {
   resources: undefined,
@@ -35,6 +35,7 @@ test('an offer names the connection, the capacity and what the worker can do', (
       capacity: 2,
       requirement_ids: ['r1', 'r3'],
       facts: {},
+      used: 0,
     },
   ])
 })
@@ -93,6 +94,7 @@ test('what a worker with room to spare could have had is gone from the queue', (
     capacity,
     requirement_ids,
     facts: {},
+    used: 0,
   })
   const offers = [offer('full', 2, ['a', 'b']), offer('idle', 2, ['b']), offer('endless', 0, ['c'])]
   const loads = [
@@ -112,4 +114,29 @@ test('work that nobody can do is looked at once, until a worker comes or changes
   expect(looked).toHaveBeenCalledTimes(1)
   const other = { ...seat, abilities: { ...abilities, labels: { zone: 'b' } } }
   expect(hopeful([wanted, hopeless], [full, other], 2)).toEqual([wanted, hopeless])
+})
+
+test('for work that is yet to come idle workers are offered first, then those that do least', () => {
+  const seats = [
+    { ...seat, name: 'full', used: 2 },
+    { ...seat, name: 'busy', capacity: 9, used: 5 },
+    { ...seat, name: 'half', used: 1 },
+    { ...seat, name: 'idle' },
+    { ...seat, name: 'ill', healthy: false },
+    { ...seat, name: 'behind', drained: false },
+  ]
+  const offers = standingOffers(seats, [need('r'), need('elsewhere', 'b')])
+  expect(offers.map(({ worker_name }) => worker_name)).toEqual(['idle', 'half', 'busy'])
+  expect(offers.every(({ requirement_ids }) => requirement_ids.join() === 'r')).toBe(true)
+})
+
+test('work with a routing policy is not prepared for: it is to see all workers', () => {
+  const routed = need('r')
+  routed.requirement = { ...routed.requirement, routing_json: '{"terms":[]}' }
+  expect(standingOffers([seat], [routed])).toEqual([])
+})
+
+test('of a large fleet some idle workers are offered', () => {
+  const seats = Array.from({ length: 5_000 }, (_, i) => ({ ...seat, name: `w${i}` }))
+  expect(standingOffers(seats, [need('r')])).toHaveLength(32)
 })

@@ -50,17 +50,43 @@ export function offersFor(
     if (!seat.healthy || !seat.drained || !(regardless || hasRoom(seat))) continue
     const requirement_ids = met(needs, seat.abilities)
     if (requirement_ids.length === 0) continue
-    offers.push({
-      worker_name: seat.name,
-      session_id: seat.session_id,
-      connection_generation: seat.generation,
-      capacity: seat.capacity,
-      requirement_ids,
-      facts: factsOf(selectors, seat.abilities, seat.metrics),
-    })
+    offers.push(offerOf(seat, requirement_ids, factsOf(selectors, seat.abilities, seat.metrics)))
     if (offers.length === MAX_OFFERS) break
   }
   return offers
+}
+
+const offerOf = (seat: Seat, requirement_ids: string[], facts: Offer['facts']): Offer => ({
+  worker_name: seat.name,
+  session_id: seat.session_id,
+  connection_generation: seat.generation,
+  capacity: seat.capacity,
+  requirement_ids,
+  facts,
+  used: seat.used,
+})
+
+const MAX_STANDING_OFFERS = 32
+
+/**
+ * Offers for work that is not there yet: idle workers before busy ones, few enough to be sent often.
+ * `needs` are those to be prepared for; one with a routing policy is not, since that is to see all workers.
+ */
+export function standingOffers(seats: Iterable<Seat>, needs: readonly Need[]): Offer[] {
+  const plain = needs.filter(({ requirement }) => !requirement.routing_json)
+  const idle: Offer[] = []
+  const busy: Offer[] = []
+  if (plain.length === 0) return idle
+  for (const seat of seats) {
+    if (!seat.healthy || !seat.drained || !hasRoom(seat)) continue
+    const requirement_ids = met(plain, seat.abilities)
+    if (requirement_ids.length === 0) continue
+    const kind = seat.used === 0 ? idle : busy
+    kind.push(offerOf(seat, requirement_ids, {}))
+    if (idle.length === MAX_STANDING_OFFERS) return idle
+  }
+  busy.sort((a, b) => a.used - b.used)
+  return [...idle, ...busy].slice(0, MAX_STANDING_OFFERS)
 }
 
 /**

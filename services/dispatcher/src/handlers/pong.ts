@@ -39,6 +39,7 @@ export async function pong(
   const session = sessions.get(name)
   if (session ? session.healthy === healthy : healthy) return
   session?.feel(healthy)
+  sessions.changed()
   flipped()
 }
 

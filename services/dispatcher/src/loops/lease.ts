@@ -22,6 +22,8 @@ export interface Leasing {
   sessions: Sessions
   queue: Queue
   dispatch: Dispatch
+  /** Nothing is queued, as far as is known here. */
+  emptied(): void
   log: Logger
 }
 
@@ -42,7 +44,9 @@ export function leaseLoop(leasing: Leasing): Loop {
       lookedAtMs = performance.now()
       await look(leasing)
     }
-    return await lease(leasing, turn, floor)
+    const more = await lease(leasing, turn, floor)
+    if (queue.isEmpty) leasing.emptied()
+    return more
   }
 
   return loop({ name: 'lease', pauseMs: FLOOR_MS, log: leasing.log }, async () => {

@@ -1,20 +1,24 @@
 import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Bus } from '@windlass/runtime/bus'
 import type { Cluster } from '@windlass/runtime/cluster'
 import type { Db } from '@windlass/runtime/db'
 import type { ExecutionTokens } from '@windlass/runtime/execution-tokens'
 import { notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import type { Handlers } from '@windlass/runtime/rpc'
+import { ready } from '../announce.ts'
 import type { Door } from '../change.ts'
 import { toMessage } from '../message.ts'
 import { requeue } from '../requeue.ts'
 import { parseRequirement } from '../requirement.ts'
+import type { Standing } from '../standing.ts'
 import * as executions from '../store/executions.ts'
 import * as keys from '../store/keys.ts'
 import * as lists from '../store/list.ts'
 import * as log from '../store/log.ts'
-import * as ready from '../store/ready.ts'
+import * as queue from '../store/ready.ts'
 import * as totals from '../store/totals.ts'
+import { awaiter } from './await-work.ts'
 import { leaser } from './lease.ts'
 import { submitter } from './submit.ts'
 
@@ -25,18 +29,24 @@ const MAX_PAGE_BYTES = 8 * 1_048_576
 
 export interface Parts {
   db: Db
+  bus: Bus
   door: Door
+  standing: Standing
   cluster: Cluster
   tokens: ExecutionTokens
 }
 
 export const handlers = ({
   db,
+  bus,
   door,
+  standing,
   cluster,
   tokens,
 }: Parts): Handlers<typeof ExecutionsService> => ({
   submit: submitter({ db, door, cluster, tokens }),
+
+  awaitWork: awaiter({ db, door, standing, tokens, ready: (ids) => ready(bus, ids) }),
 
   lease: leaser(db, door, tokens),
 
@@ -75,7 +85,7 @@ export const handlers = ({
 
   async listReady({ known_ids }) {
     const known = new Set(known_ids)
-    const rows = await ready.requirements(db)
+    const rows = await queue.requirements(db)
     const requirements = rows.map(({ requirement_id, body }) => ({
       requirement_id,
       requirement: known.has(requirement_id) ? undefined : parseRequirement(body),

@@ -6,11 +6,12 @@ import type {
 import type { Db } from '@windlass/runtime/db'
 import type { ExecutionTokens } from '@windlass/runtime/execution-tokens'
 import type { Door } from '../change.ts'
-import { type Assignment, assign, type Room } from '../domain/assign.ts'
+import { type Assignment, assign } from '../domain/assign.ts'
 import type { Execution } from '../domain/execution.ts'
 import { largeInputsOf } from '../inputs.ts'
 import { logsOf } from '../logs.ts'
 import { toMessage } from '../message.ts'
+import { roomOf } from '../offers.ts'
 import type { RecentLogs } from '../recent-logs.ts'
 import * as ready from '../store/ready.ts'
 
@@ -44,15 +45,7 @@ export const leaser =
     }
   }
 
-const roomOf = (offer: Offer, used: number): Room => ({
-  worker_name: offer.worker_name,
-  free: offer.capacity > 0 ? offer.capacity - used : Number.POSITIVE_INFINITY,
-  used,
-  facts: offer.facts,
-  requirement_ids: new Set(offer.requirement_ids),
-})
-
-async function leaseAll(
+export async function leaseAll(
   door: Door,
   offers: readonly Offer[],
   assignments: readonly Assignment[],
@@ -70,12 +63,13 @@ async function leaseAll(
   return results.flat()
 }
 
-interface Leased {
+export interface Leased {
   tokens: ExecutionTokens
   leased: readonly Execution[]
 }
 
-async function describe(db: Db, recent: RecentLogs, { tokens, leased }: Leased) {
+/** Leased work as its dispatcher takes it. */
+export async function describe(db: Db, recent: RecentLogs, { tokens, leased }: Leased) {
   if (leased.length === 0) return []
   const [logs, inputs] = await Promise.all([logsOf(db, recent, leased), largeInputsOf(db, leased)])
   return leased.map((row) => ({

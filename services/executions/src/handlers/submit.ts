@@ -19,7 +19,7 @@ const MAX_KNOWN = 10_000
 const HIDING = new Set<Command['kind']>(['checkpoint', 'verify'])
 
 /** Applies many commands, each with a result of its own, in the order sent. */
-export function submitter({ db, door, cluster, tokens }: Parts) {
+export function submitter({ db, door, cluster, tokens }: Omit<Parts, 'bus' | 'standing'>) {
   const known = new Set<string>()
 
   async function remember({ requirement }: Parsed): Promise<void> {

@@ -2,6 +2,7 @@ import type { Queries, Tx } from '@windlass/runtime/db'
 import { type Sql, sql } from '@windlass/runtime/sql'
 import type { Execution } from '../domain/execution.ts'
 import { forChange, whole } from './columns.ts'
+import { rowsOf } from './rows.ts'
 
 /** Locks rows in the order of their ids, which is the order everywhere, and waits for others' locks. */
 export const lock = (tx: Tx, ids: readonly string[]) =>
@@ -60,29 +61,49 @@ export interface NewExecution {
   queue_timeout_ms?: number
 }
 
+const NEW_COLUMNS = [
+  ['execution_id', 'uuid'],
+  ['workflow_id', 'uuid'],
+  ['workflow_namespace', 'text'],
+  ['workflow_name', 'text'],
+  ['workflow_version', 'int'],
+  ['requirement_id', 'uuid'],
+  ['preferred_worker', 'text'],
+  ['input', 'json'],
+  ['created_by', 'text'],
+  ['created_by_issuer', 'text'],
+  ['schedule_id', 'uuid'],
+  ['request_hash', 'text'],
+  ['routing_inputs', 'json'],
+  ['queue_timeout_ms', 'float8'],
+] as const
+
 /** Inserts what is not there yet; the caller says what it returns. */
-export function newRows(rows: readonly NewExecution[]): Sql {
-  const column = <K extends keyof NewExecution>(key: K) => rows.map((row) => row[key] ?? null)
-  return sql`
-    insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
-      workflow_version, requirement_id, preferred_worker, input, created_by, created_by_issuer,
-      schedule_id, request_hash, routing_inputs, queue_timeout_ms, state, queued_at, deadline_at)
-    select new.*, 'SCHEDULED', clock_timestamp(),
-           clock_timestamp() + queue_timeout_ms * interval '1 ms'
-      from unnest(
-        ${column('execution_id')}::uuid[], ${column('workflow_id')}::uuid[],
-        ${column('workflow_namespace')}::text[], ${column('workflow_name')}::text[],
-        ${column('workflow_version')}::int[], ${column('requirement_id')}::uuid[],
-        ${column('preferred_worker')}::text[], ${column('input_json')}::json[],
-        ${column('created_by')}::text[], ${column('created_by_issuer')}::text[],
-        ${column('schedule_id')}::uuid[],
-        ${column('request_hash')}::text[], ${column('routing_inputs')}::json[],
-        ${column('queue_timeout_ms')}::float8[])
-        as new(execution_id, workflow_id, workflow_namespace, workflow_name, workflow_version,
-               requirement_id, preferred_worker, input, created_by, created_by_issuer, schedule_id,
-               request_hash, routing_inputs, queue_timeout_ms)
-    on conflict (execution_id) do nothing`
-}
+export const newRows = (rows: readonly NewExecution[]): Sql => sql`
+  insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
+    workflow_version, requirement_id, preferred_worker, input, created_by, created_by_issuer,
+    schedule_id, request_hash, routing_inputs, queue_timeout_ms, state, queued_at, deadline_at)
+  select new.*, 'SCHEDULED', clock_timestamp(),
+         clock_timestamp() + queue_timeout_ms * interval '1 ms'
+    from ${rowsOf('new', NEW_COLUMNS, rows.map(newCellsOf))}
+  on conflict (execution_id) do nothing`
+
+const newCellsOf = (row: NewExecution): unknown[] => [
+  row.execution_id,
+  row.workflow_id,
+  row.workflow_namespace,
+  row.workflow_name,
+  row.workflow_version,
+  row.requirement_id,
+  row.preferred_worker,
+  row.input_json,
+  row.created_by,
+  row.created_by_issuer,
+  row.schedule_id,
+  row.request_hash,
+  row.routing_inputs,
+  row.queue_timeout_ms,
+]
 
 /** Answers the ids that were new. */
 export async function insert(tx: Tx, rows: readonly NewExecution[]): Promise<Set<string>> {
@@ -117,31 +138,70 @@ export const assignments = sql`
   finished_at = case when c.state in ('COMPLETED', 'FAILED', 'CANCELLED')
                      then clock_timestamp() end`
 
+/** Of each change what goes into its row `c`, in the order of the columns. */
+const cellsOf = ({ before, next, deadlineMs, mostHeld }: Changed): unknown[] => [
+  next.execution_id,
+  next.workflow_id,
+  next.workflow_version,
+  next.requirement_id,
+  next.state,
+  next.held_by,
+  next.held_session,
+  next.held_connection,
+  next.worker_name,
+  next.claim_generation,
+  next.queued,
+  deadlineMs === 'kept' ? -1 : deadlineMs,
+  next.attempts,
+  next.completions,
+  next.resume_due,
+  next.gated,
+  next.pause_source_id,
+  next.preferred_worker,
+  next.passed_over,
+  next.last_seq,
+  next.revision,
+  next.output_json,
+  next.pause_output_json,
+  before?.state,
+  before?.revision,
+  mostHeld,
+  next.queue_timeout_ms,
+]
+
+const COLUMNS = [
+  ['execution_id', 'uuid'],
+  ['workflow_id', 'uuid'],
+  ['workflow_version', 'int'],
+  ['requirement_id', 'uuid'],
+  ['state', 'text'],
+  ['held_by', 'text'],
+  ['held_session', 'text'],
+  ['held_connection', 'bigint'],
+  ['worker_name', 'text'],
+  ['claim_generation', 'bigint'],
+  ['queued', 'bool'],
+  ['deadline_ms', 'float8'],
+  ['attempts', 'int'],
+  ['completions', 'int'],
+  ['resume_due', 'bool'],
+  ['gated', 'bool'],
+  ['pause_source_id', 'text'],
+  ['preferred_worker', 'text'],
+  ['passed_over', 'text'],
+  ['last_seq', 'bigint'],
+  ['revision', 'bigint'],
+  ['output', 'json'],
+  ['pause_output', 'json'],
+  ['old_state', 'text'],
+  ['old_revision', 'bigint'],
+  ['most_held', 'int'],
+  ['queue_timeout_ms', 'float8'],
+] as const
+
 /** The changes as rows `c`. */
-export function changed(changes: readonly Changed[]): Sql {
-  const column = <K extends keyof Execution>(key: K) => changes.map(({ next }) => next[key] ?? null)
-  const before = <K extends keyof Execution>(key: K) =>
-    changes.map((change) => change.before?.[key] ?? null)
-  const deadlines = changes.map(({ deadlineMs }) => (deadlineMs === 'kept' ? -1 : deadlineMs))
-  return sql`unnest(
-      ${column('execution_id')}::uuid[], ${column('workflow_id')}::uuid[],
-      ${column('workflow_version')}::int[], ${column('requirement_id')}::uuid[],
-      ${column('state')}::text[], ${column('held_by')}::text[],
-      ${column('held_session')}::text[], ${column('held_connection')}::bigint[],
-      ${column('worker_name')}::text[], ${column('claim_generation')}::bigint[],
-      ${column('queued')}::bool[], ${deadlines}::float8[], ${column('attempts')}::int[],
-      ${column('completions')}::int[], ${column('resume_due')}::bool[], ${column('gated')}::bool[],
-      ${column('pause_source_id')}::text[], ${column('preferred_worker')}::text[],
-      ${column('passed_over')}::text[], ${column('last_seq')}::bigint[], ${column('revision')}::bigint[],
-      ${column('output_json')}::json[], ${column('pause_output_json')}::json[],
-      ${before('state')}::text[], ${before('revision')}::bigint[],
-      ${changes.map(({ mostHeld }) => mostHeld ?? null)}::int[], ${column('queue_timeout_ms')}::float8[])
-      as c(execution_id, workflow_id, workflow_version, requirement_id, state, held_by,
-           held_session, held_connection, worker_name, claim_generation, queued, deadline_ms,
-           attempts, completions, resume_due, gated, pause_source_id, preferred_worker, passed_over,
-           last_seq, revision, output, pause_output, old_state, old_revision, most_held,
-           queue_timeout_ms)`
-}
+export const changed = (changes: readonly Changed[]): Sql =>
+  rowsOf('c', COLUMNS, changes.map(cellsOf))
 
 /** Writes rows that this transaction has locked. */
 export const update = (tx: Tx, changes: readonly Changed[]): Promise<number> =>

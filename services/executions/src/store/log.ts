@@ -1,6 +1,7 @@
 import type { LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Queries, Tx } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import { type Sql, sql } from '@windlass/runtime/sql'
+import { rowsOf } from './rows.ts'
 
 export interface Entry extends LogEntry {
   execution_id: string
@@ -22,15 +23,38 @@ export const known = (tx: Tx, keys: readonly Omit<Key, 'type'>[]) =>
                   ${keys.map((key) => key.event_id)}::text[]) as k(execution_id, event_id)
       join events e using (execution_id, event_id)`)
 
-export function append(tx: Tx, entries: readonly Entry[]): Promise<number> {
-  const column = <K extends keyof Entry>(key: K) => entries.map((entry) => entry[key])
-  return tx.run(sql`
+const COLUMNS = [
+  ['execution_id', 'uuid'],
+  ['seq', 'bigint'],
+  ['event_id', 'text'],
+  ['type', 'text'],
+  ['source_id', 'text'],
+  ['name', 'text'],
+  ['value', 'json'],
+  ['time', 'text'],
+] as const
+
+/** Entries as rows of a statement, in the order that `events` has its columns below. */
+export const rows = (alias: string, entries: readonly Entry[]): Sql =>
+  rowsOf(
+    alias,
+    COLUMNS,
+    entries.map((entry) => [
+      entry.execution_id,
+      entry.seq,
+      entry.event_id,
+      entry.type,
+      entry.source_id,
+      entry.name,
+      entry.value_json,
+      entry.time,
+    ]),
+  )
+
+export const append = (tx: Tx, entries: readonly Entry[]): Promise<number> =>
+  tx.run(sql`
     insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
-    select * from unnest(
-      ${column('execution_id')}::uuid[], ${column('seq')}::bigint[], ${column('event_id')}::text[],
-      ${column('type')}::text[], ${column('source_id')}::text[], ${column('name')}::text[],
-      ${column('value_json')}::json[], ${column('time')}::text[])`)
-}
+    select * from ${rows('l', entries)}`)
 
 /** The whole logs of some executions, each in order. */
 export const wholeOf = (db: Queries, ids: readonly string[]) =>

@@ -4,6 +4,7 @@ import type { Execution } from '../domain/execution.ts'
 import { forChange } from './columns.ts'
 import { assignments, type Changed, changed, type NewExecution, newRows } from './executions.ts'
 import type { Entry, Key } from './log.ts'
+import * as log from './log.ts'
 import * as ready from './ready.ts'
 
 export interface Read extends Execution {
@@ -85,7 +86,6 @@ function statement(db: Queries, unsorted: readonly Write[], workers: readonly st
   // Rows are locked in the order of their ids here too.
   const writes = unsorted.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1))
   const entries = writes.flatMap((write) => write.entries)
-  const entry = <K extends keyof Entry>(key: K) => entries.map((one) => one[key])
   const room = sql`
     and (c.most_held is null or c.most_held >=
       coalesce((select used from held where held.worker_name = c.held_by), 0))`
@@ -98,10 +98,7 @@ function statement(db: Queries, unsorted: readonly Write[], workers: readonly st
       returning e.execution_id, e.workflow_namespace, e.workflow_name, c.old_state, e.state),
     appended as (
       insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
-      select * from unnest(
-        ${entry('execution_id')}::uuid[], ${entry('seq')}::bigint[], ${entry('event_id')}::text[],
-        ${entry('type')}::text[], ${entry('source_id')}::text[], ${entry('name')}::text[],
-        ${entry('value_json')}::json[], ${entry('time')}::text[]) as l(execution_id)
+      select * from ${log.rows('l', entries)}
        where (l.execution_id in (select execution_id from changed)) is true),
     counted as (
       insert into totals_delta (workflow_namespace, workflow_name, state, delta)

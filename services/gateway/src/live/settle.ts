@@ -24,7 +24,7 @@ export async function settle({ executions, waiters }: Live, wait: Wait): Promise
   const { execution_id, change, isDone, timeoutMs, signal } = wait
   const news = new News()
   let isListening = false
-  const listening = waiters.grew
+  const listening = waiters.settled
     .listen(execution_id, (grew) => news.hear(grew))
     .then((stop) => {
       isListening = true

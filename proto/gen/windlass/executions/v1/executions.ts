@@ -173,11 +173,20 @@ export interface Offer {
   requirement_ids: string[];
   /** What the routing policies of these requirements ask of the worker, by selector; unknown ones are left out. */
   facts: { [key: string]: string };
+  /** How much it holds, as far as its dispatcher knows; a lease looks for itself. */
+  used: number;
 }
 
 export interface Offer_FactsEntry {
   key: string;
   value: string;
+}
+
+export interface AwaitWorkRequest {
+  /** Only requirements without a routing policy. */
+  offers: Offer[];
+  /** At most 5,000. */
+  wait_ms: number;
 }
 
 export interface LeaseRequest {
@@ -1816,7 +1825,15 @@ export const Refusal: MessageFns<Refusal> = {
 };
 
 function createBaseOffer(): Offer {
-  return { worker_name: "", session_id: "", connection_generation: 0, capacity: 0, requirement_ids: [], facts: {} };
+  return {
+    worker_name: "",
+    session_id: "",
+    connection_generation: 0,
+    capacity: 0,
+    requirement_ids: [],
+    facts: {},
+    used: 0,
+  };
 }
 
 export const Offer: MessageFns<Offer> = {
@@ -1839,6 +1856,9 @@ export const Offer: MessageFns<Offer> = {
     globalThis.Object.entries(message.facts).forEach(([key, value]: [string, string]) => {
       Offer_FactsEntry.encode({ key: key as any, value }, writer.uint32(50).fork()).join();
     });
+    if (message.used !== 0) {
+      writer.uint32(56).int32(message.used);
+    }
     return writer;
   },
 
@@ -1906,6 +1926,14 @@ export const Offer: MessageFns<Offer> = {
             }
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.used = reader.int32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1961,6 +1989,63 @@ export const Offer_FactsEntry: MessageFns<Offer_FactsEntry> = {
             }
 
             message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAwaitWorkRequest(): AwaitWorkRequest {
+  return { offers: [], wait_ms: 0 };
+}
+
+export const AwaitWorkRequest: MessageFns<AwaitWorkRequest> = {
+  encode(message: AwaitWorkRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.offers) {
+      Offer.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.wait_ms !== 0) {
+      writer.uint32(16).int32(message.wait_ms);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AwaitWorkRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAwaitWorkRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.offers.push(Offer.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.wait_ms = reader.int32();
             continue;
           }
         }
@@ -4015,6 +4100,20 @@ export const ExecutionsService = {
     responseSerialize: (value: LeaseResponse): Buffer => Buffer.from(LeaseResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): LeaseResponse => LeaseResponse.decode(value),
   },
+  /**
+   * Waits for work that is queued through this replica from now on, and gives it to the workers
+   * offered; answers the first of it, or nothing when the time is up. What nobody waits for here is
+   * told on `ready.*`, as what comes through other replicas is.
+   */
+  awaitWork: {
+    path: "/windlass.executions.v1.Executions/AwaitWork" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: AwaitWorkRequest): Buffer => Buffer.from(AwaitWorkRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): AwaitWorkRequest => AwaitWorkRequest.decode(value),
+    responseSerialize: (value: LeaseResponse): Buffer => Buffer.from(LeaseResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): LeaseResponse => LeaseResponse.decode(value),
+  },
   /** Returns what a lost worker owned to the queue, under new generations. */
   requeue: {
     path: "/windlass.executions.v1.Executions/Requeue" as const,
@@ -4084,6 +4183,12 @@ export interface ExecutionsServer extends UntypedServiceImplementation {
   submit: handleUnaryCall<SubmitRequest, SubmitResponse>;
   /** Gives queued work to workers that have room; answers what was given. */
   lease: handleUnaryCall<LeaseRequest, LeaseResponse>;
+  /**
+   * Waits for work that is queued through this replica from now on, and gives it to the workers
+   * offered; answers the first of it, or nothing when the time is up. What nobody waits for here is
+   * told on `ready.*`, as what comes through other replicas is.
+   */
+  awaitWork: handleUnaryCall<AwaitWorkRequest, LeaseResponse>;
   /** Returns what a lost worker owned to the queue, under new generations. */
   requeue: handleUnaryCall<RequeueRequest, RequeueResponse>;
   /** Reads executions; unknown ids are left out. */

@@ -62,6 +62,8 @@ export interface Ask {
   abandoned: boolean;
   /** The signed statement of who is asking; empty for nobody. */
   caller: string;
+  /** Whoever waits for the call of this id would have its answer now, whatever it is. */
+  hurried: boolean;
 }
 
 export interface Answer {
@@ -85,7 +87,7 @@ export interface Failure {
 }
 
 function createBaseAsk(): Ask {
-  return { id: 0, path: "", request: Buffer.alloc(0), abandoned: false, caller: "" };
+  return { id: 0, path: "", request: Buffer.alloc(0), abandoned: false, caller: "", hurried: false };
 }
 
 export const Ask: MessageFns<Ask> = {
@@ -104,6 +106,9 @@ export const Ask: MessageFns<Ask> = {
     }
     if (message.caller !== "") {
       writer.uint32(42).string(message.caller);
+    }
+    if (message.hurried !== false) {
+      writer.uint32(48).bool(message.hurried);
     }
     return writer;
   },
@@ -159,6 +164,14 @@ export const Ask: MessageFns<Ask> = {
             }
 
             message.caller = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.hurried = reader.bool();
             continue;
           }
         }

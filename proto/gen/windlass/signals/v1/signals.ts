@@ -8,7 +8,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Execution, LogEntry } from "../../executions/v1/executions.ts";
 
-/** executions.<id>.events: the log grew. */
+/** executions.<id>.events.<kind>: the log grew; `settled`: by that it is over or paused, `step`: it goes on. */
 export interface LogGrew {
   execution_id: string;
   state: string;

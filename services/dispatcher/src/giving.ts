@@ -1,0 +1,28 @@
+import type { Hearing } from './hearing.ts'
+import { awaitLoop, type Waiting } from './loops/await-work.ts'
+import { type Leasing, leaseLoop } from './loops/lease.ts'
+import type { Roster } from './roster.ts'
+
+type Parts = Omit<Leasing, 'emptied'> & Waiting & { roster: Roster }
+
+export interface Giving extends Pick<Hearing, 'poke' | 'queued'> {
+  stop(): Promise<void>
+}
+
+/** Both ways in which work comes to the workers here: what is queued is leased, what will be is waited for. */
+export function giveWork(parts: Parts): Giving {
+  const { sessions, roster } = parts
+  const waiting = awaitLoop(parts)
+  const leasing = leaseLoop({ ...parts, emptied: () => waiting.poke() })
+  const poke = () => {
+    leasing.poke()
+    waiting.poke()
+  }
+  sessions.onChange = () => waiting.revise()
+  roster.onFit = poke
+  return {
+    poke,
+    queued: () => waiting.revise(),
+    stop: async () => void (await Promise.all([leasing.stop(), waiting.stop()])),
+  }
+}

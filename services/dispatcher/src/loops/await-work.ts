@@ -1,0 +1,73 @@
+import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Logger } from '@windlass/runtime/log'
+import { type Loop, loop } from '@windlass/runtime/loop'
+import type { RpcClient } from '@windlass/runtime/rpc-client'
+import type { Dispatch } from '../dispatch.ts'
+import { standingOffers } from '../domain/offers.ts'
+import type { Queue } from '../queue.ts'
+import type { Sessions } from '../sessions.ts'
+
+const WAIT_MS = 5_000
+/** For the answer to a wait that has ended. */
+const GRACE_MS = 5_000
+const PAUSE_MS = 1_000
+
+export interface Waiting {
+  executions: Pick<RpcClient<ExecutionsService>, 'awaitWork'>
+  sessions: Sessions
+  queue: Queue
+  dispatch: Dispatch
+  log: Logger
+}
+
+export interface AwaitLoop extends Loop {
+  /** What is offered, or whether anything is queued, has changed. */
+  revise(): void
+}
+
+/**
+ * While nothing is queued, waits at the executions service with what the workers here could do, so
+ * that the next work is given to one of them in the moment it is queued. All that it misses comes by
+ * nudge.
+ */
+export function awaitLoop({ executions, sessions, queue, dispatch, log }: Waiting): AwaitLoop {
+  let hurry = new AbortController()
+  let isStopping = false
+  let start = 0
+
+  const round = async (): Promise<boolean> => {
+    hurry = new AbortController()
+    if (isStopping || !queue.isEmpty || !dispatch.keepsUp) return false
+    const offers = standingOffers(sessions.rotated(start++), queue.recent)
+    if (offers.length === 0) return false
+    const { leases } = await executions.awaitWork(
+      { offers, wait_ms: WAIT_MS },
+      { timeoutMs: WAIT_MS + GRACE_MS, hurry: hurry.signal },
+    )
+    for (const { execution } of leases) sessions.get(execution?.worker_name ?? '')?.given()
+    dispatch.send(leases)
+    return true
+  }
+
+  const waiting = loop({ name: 'await work', pauseMs: PAUSE_MS, log }, async () => {
+    try {
+      return await round()
+    } catch (error) {
+      log.warn({ err: error }, 'work cannot be waited for')
+      return false
+    }
+  })
+  const revise = () => {
+    hurry.abort()
+    waiting.poke()
+  }
+  return {
+    poke: () => waiting.poke(),
+    revise,
+    stop() {
+      isStopping = true
+      revise()
+      return waiting.stop()
+    },
+  }
+}

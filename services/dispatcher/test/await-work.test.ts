@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import { anything } from './fake-executions.ts'
+import type { FakeStream } from './fake-worker.ts'
+import { type registration, setup } from './system.ts'
+
+const work = ({ frames }: FakeStream) => frames.filter(({ event }) => event !== 'ping')
+
+/** A dispatcher that has seen work of one kind, and has nothing to do. */
+async function idle(change: Parameters<typeof registration>[0] = {}) {
+  const system = await setup()
+  const { join, executions, ready, name } = system
+  const worker = name()
+  const joined = await join({ name: worker, max_concurrent_executions: 8, ...change })
+  const requirement_id = executions.require(anything)
+  executions.queue(requirement_id)
+  ready(requirement_id)
+  await expect.poll(() => work(joined.stream)).toHaveLength(1)
+  const waiting = () =>
+    [...executions.waits].flatMap(({ offers }) => offers.map(({ worker_name }) => worker_name))
+  await expect.poll(waiting).toEqual([worker])
+  return { ...system, ...joined, worker, requirement_id, waiting }
+}
+
+test('while nothing is queued the workers with room wait for what is queued next', async () => {
+  const { executions, worker, stream, waiting, session_id, requirement_id } = await idle()
+  const [wait] = executions.waits
+  expect(wait?.offers).toEqual([
+    {
+      worker_name: worker,
+      session_id,
+      connection_generation: 1,
+      capacity: 8,
+      requirement_ids: [requirement_id],
+      facts: {},
+      used: 1,
+    },
+  ])
+  const execution = executions.give(worker)
+  await expect.poll(() => work(stream)).toHaveLength(2)
+  expect(work(stream)[1]?.data).toContain(execution?.execution_id)
+  await expect.poll(waiting).toEqual([worker])
+  expect([...executions.waits][0]?.offers[0]?.used).toBe(2)
+})
+
+test('who is full, unwell or gone waits for nothing, at once', async () => {
+  const { rpc, worker, session_id, stream, waiting } = await idle()
+  await rpc.pong({ name: worker, session_id, healthy: false })
+  await expect.poll(waiting).toEqual([])
+  await rpc.pong({ name: worker, session_id, healthy: true })
+  await expect.poll(waiting).toEqual([worker])
+  stream.kill()
+  await expect.poll(waiting).toEqual([])
+})
+
+test('a worker that has no room left does not wait, and waits again when it has', async () => {
+  const { executions, worker, waiting, tell } = await idle({ max_concurrent_executions: 2 })
+  executions.give(worker)
+  await expect.poll(waiting).toEqual([])
+  tell(worker, { $case: 'slot_freed', value: { slots: 1 } })
+  await expect.poll(waiting).toEqual([worker])
+})
+
+test('a worker that comes waits with the others', async () => {
+  const { executions, join, name, worker, waiting } = await idle()
+  const other = name()
+  await join({ name: other })
+  await expect.poll(() => waiting().sort()).toEqual([worker, other].sort())
+  expect(executions.waits.size).toBe(1)
+})
+
+test('while something is queued nobody waits in front of it', async () => {
+  const { executions, ready, waiting } = await idle()
+  const nobody = executions.require({ ...anything, cpu: 1_000 })
+  executions.queue(nobody)
+  ready(nobody)
+  await expect.poll(waiting).toEqual([])
+})
+
+test('work whose worker has just left is handed back under its own claim', async () => {
+  const { executions, worker, session_id } = await idle()
+  const execution = executions.give(worker, { worker_session: 'an earlier one' })
+  await expect.poll(() => executions.commands).toHaveLength(1)
+  expect(executions.commands).toMatchObject([
+    {
+      execution_id: execution?.execution_id,
+      body: {
+        $case: 'release',
+        value: {
+          writer: { worker_name: worker, session_id: 'an earlier one', claim_generation: 1 },
+        },
+      },
+    },
+  ])
+  expect(session_id).not.toBe('an earlier one')
+})
+
+test('work that crosses the end of its worker is handed back', async () => {
+  const { executions, worker, stream, rpc } = await idle()
+  executions.crosses = true
+  stream.kill()
+  await expect.poll(async () => (await rpc.get({ name: worker })).status).not.toBe('online')
+  const execution = executions.give(worker)
+  await expect
+    .poll(() => executions.commands.map(({ execution_id }) => execution_id))
+    .toEqual([execution?.execution_id])
+})
+
+test('a dispatcher that stops lets go of what it waits for', async () => {
+  const { executions, stop } = await idle()
+  await stop()
+  expect(executions.waits.size).toBe(0)
+})

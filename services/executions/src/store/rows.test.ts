@@ -1,0 +1,43 @@
+import { compile } from '@windlass/runtime/sql'
+import { expect, test } from 'vitest'
+import { rowsOf } from './rows.ts'
+
+const columns = [
+  ['id', 'uuid'],
+  ['count', 'int'],
+] as const
+
+test('few rows are spelled out, each value a parameter of its own', () => {
+  expect(compile(rowsOf('c', columns, [['a', 1]]))).toEqual({
+    text: '(values ($1::uuid, $2::int)) as c(id, count)',
+    values: ['a', 1],
+  })
+  expect(
+    compile(
+      rowsOf('c', columns, [
+        ['a', 1],
+        ['b', undefined],
+      ]),
+    ),
+  ).toEqual({
+    text: '(values ($1::uuid, $2::int), ($3::uuid, $4::int)) as c(id, count)',
+    values: ['a', 1, 'b', null],
+  })
+})
+
+test('many rows go as one array a column, whatever their number', () => {
+  const rows = Array.from({ length: 5 }, (_, i) => [`${i}`, i])
+  expect(compile(rowsOf('c', columns, rows))).toEqual({
+    text: 'unnest($1::uuid[], $2::int[]) as c(id, count)',
+    values: [
+      ['0', '1', '2', '3', '4'],
+      [0, 1, 2, 3, 4],
+    ],
+  })
+})
+
+test('no rows are an empty array a column, not an empty list of values', () => {
+  expect(compile(rowsOf('c', columns, [])).text).toBe(
+    'unnest($1::uuid[], $2::int[]) as c(id, count)',
+  )
+})
