@@ -7,7 +7,12 @@ import {
   RetentionPolicy,
   StorageType,
 } from '@nats-io/jetstream'
-import { type NatsConnection, nanos, type Subscription } from '@nats-io/transport-node'
+import {
+  type NatsConnection,
+  nanos,
+  type Subscription,
+  TimeoutError,
+} from '@nats-io/transport-node'
 import { Event } from '@windlass/proto/windlass/events/v1/events'
 import type { Logger } from 'pino'
 import { loop } from './loop.ts'
@@ -23,8 +28,13 @@ export interface Consumer {
 }
 
 export interface Bus {
+  /** Whether NATS is there at this moment, as far as this process knows. */
+  readonly isUp: boolean
   ping(): Promise<unknown>
-  /** Publishes events to JetStream, pipelined, and resolves when all are acknowledged. Repeats are dropped by id. */
+  /**
+   * Publishes events to JetStream, pipelined, and resolves when all are acknowledged. Repeats are
+   * dropped by id. Fails at once while NATS is away, since callers hold locks meanwhile.
+   */
   publishAll(messages: Sealed[]): Promise<void>
   /** Sends what may be lost. Never throws: without a connection it is lost at once. */
   whisper(subject: string, bytes: Uint8Array): void
@@ -48,6 +58,8 @@ export interface Overhearing {
 
 const RETRY_MS = [100, 1_000, 5_000, 30_000]
 const ACK_WAIT_MS = 60_000
+/** How long an acknowledgement of what is published may take. */
+const PUBLISH_MS = 3_000
 const EXPIRES_MS = 5_000
 const DEDUPLICATION_MS = 600_000
 const KEEP_MS = 24 * 3_600_000
@@ -63,6 +75,9 @@ export async function openBus(url: string, log: Logger, prefix = ''): Promise<Bu
   const link = await openLink(url, log)
 
   return {
+    get isUp() {
+      return link.isUp
+    },
     ping: async () => (await link.making).flush(),
     publishAll: (messages) => publishAll(link, place, messages),
     whisper: (subject, bytes) => whisper(link, place.root + subject, bytes),
@@ -183,13 +198,11 @@ async function deliver(message: JsMsg, { handle, log }: Consuming): Promise<void
   }
 }
 
-async function publishAll(
-  { made: connection }: Link,
-  place: Place,
-  messages: Sealed[],
-): Promise<void> {
+async function publishAll(link: Link, place: Place, messages: Sealed[]): Promise<void> {
+  const connection = link.made
   if (!connection) throw new Error('NATS has not been reached yet')
-  const js = jetstream(connection)
+  if (!link.isUp) throw new Error('NATS is out of reach')
+  const js = jetstream(connection, { timeout: PUBLISH_MS })
   const publish = () =>
     Promise.all(
       messages.map(({ subject, bytes, event_id }) =>
@@ -198,7 +211,8 @@ async function publishAll(
     )
   try {
     await publish()
-  } catch {
+  } catch (error) {
+    if (error instanceof TimeoutError || !link.isUp) throw error
     // The usual reason is that the store came back empty, and the stream with it.
     await assertStream(connection, place)
     await publish()

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { loop } from './loop.ts'
+import { loop, pauseAfter } from './loop.ts'
 
 const log = pino({ level: 'silent' })
 const options = { name: 'test', pauseMs: 60_000, log }
@@ -38,6 +38,13 @@ test('a round that throws does not end the loop', async () => {
   })
   await expect.poll(() => rounds).toBeGreaterThanOrEqual(3)
   await running.stop()
+})
+
+test.each([
+  [500, [500, 1_000, 2_000, 4_000, 5_000, 5_000]],
+  [60_000, [60_000, 60_000]],
+])('a loop that rests for %i ms rests longer after failures, up to 5 s', (pauseMs, pauses) => {
+  expect(pauses.map((_, failures) => pauseAfter(failures, pauseMs))).toEqual(pauses)
 })
 
 test('stopping waits for the round under way', async () => {

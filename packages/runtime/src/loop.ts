@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 
-const MAX_BACKOFF_MS = 30_000
+const MAX_BACKOFF_MS = 5_000
 
 export interface Loop {
   /** Runs once more without waiting for the pause to end. Many pokes while it runs make one more run. */
@@ -17,9 +17,14 @@ export interface LoopOptions {
   gatherMs?: number
 }
 
+/** How long a loop rests after so many failures in a row. */
+export const pauseAfter = (failures: number, pauseMs: number): number =>
+  Math.min(pauseMs * 2 ** Math.min(failures, 10), Math.max(pauseMs, MAX_BACKOFF_MS))
+
 /**
  * Repeats `work` with a pause between rounds until stopped. A round that answers true has
- * more to do and is followed at once. One that throws is logged and tried again, with growing pauses.
+ * more to do and is followed at once. One that throws is logged and tried again, with growing pauses
+ * up to five seconds: what it needs may be back at any moment.
  */
 export function loop(
   { name, pauseMs, log, gatherMs = 0 }: LoopOptions,
@@ -56,7 +61,7 @@ export function loop(
       poked = false
       if (await round()) continue
       if (stopping || (poked && failures === 0)) continue
-      await rest(Math.min(pauseMs * 2 ** Math.min(failures, 10), Math.max(pauseMs, MAX_BACKOFF_MS)))
+      await rest(pauseAfter(failures, pauseMs))
     }
   })()
 

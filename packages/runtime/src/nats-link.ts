@@ -12,6 +12,8 @@ const PING_MS = 10_000
 export interface Link {
   /** The connection, once there was one; it reconnects for ever. */
   readonly made: NatsConnection | undefined
+  /** Whether it holds at this moment, as far as this process knows. */
+  readonly isUp: boolean
   /** Resolves when there is one, rejects when the link is closed before. */
   readonly making: Promise<NatsConnection>
   close(): Promise<void>
@@ -26,6 +28,7 @@ export async function openLink(url: string, log: Logger): Promise<Link> {
   const { signal } = closing
   let made: NatsConnection | undefined
   let isStarting = true
+  let isUp = false
 
   const dial = async (): Promise<NatsConnection> => {
     for (;;) {
@@ -49,6 +52,12 @@ export async function openLink(url: string, log: Logger): Promise<Link> {
     if (signal.aborted) await connection.close()
     signal.throwIfAborted()
     made = connection
+    isUp = true
+    void watch(connection, (up) => {
+      isUp = up
+      if (up) log.info('NATS is reached')
+      else if (!signal.aborted) log.warn('NATS is lost; work is found by looking for it')
+    })
     if (!isStarting) log.info('NATS is reached')
     return connection
   })
@@ -67,11 +76,22 @@ export async function openLink(url: string, log: Logger): Promise<Link> {
     get made() {
       return made
     },
+    get isUp() {
+      return isUp
+    },
     making,
     async close() {
       closing.abort()
       await made?.close()
     },
+  }
+}
+
+/** Tells when a connection is lost and when it holds again, until it is closed. */
+async function watch(connection: NatsConnection, tell: (isUp: boolean) => void): Promise<void> {
+  for await (const { type } of connection.status()) {
+    if (type === 'disconnect') tell(false)
+    if (type === 'reconnect') tell(true)
   }
 }
 

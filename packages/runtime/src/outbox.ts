@@ -36,9 +36,11 @@ export async function emit(tx: Tx, source: string, key: string, body: EventBody)
 /**
  * Moves up to one batch of committed events to JetStream, oldest first; answers whether there are
  * more. The lock keeps replicas from reordering each other's events. A crash before the delete
- * repeats events, and JetStream drops repeats by message id within its window.
+ * repeats events, and JetStream drops repeats by message id within its window. While NATS is away
+ * nothing is begun.
  */
-export function relay(db: Db, bus: Bus): Promise<boolean> {
+export async function relay(db: Db, bus: Bus): Promise<boolean> {
+  if (!bus.isUp) return false
   return db.tx(async (tx) => {
     const lock = await tx.maybe<{ held: boolean }>(
       sql`select pg_try_advisory_xact_lock(hashtext(current_schema() || '.outbox')) as held`,

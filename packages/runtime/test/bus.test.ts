@@ -148,6 +148,35 @@ test.skipIf(!hasNats)(
   },
 )
 
+/** If each waited for an answer of the server that is away, this many would outlast the test. */
+const ATTEMPTS = 100
+
+test.skipIf(!hasNats)(
+  'while NATS is away publishing fails at once, and goes on when it is back',
+  async () => {
+    const nats = await startNats()
+    const bus = await openBus(nats.url, pino({ level: 'silent' }))
+    onTestFinished(() => bus.close())
+    const evicted = {
+      $case: 'worker_evicted',
+      value: { worker_name: 'w', connection_generation: 1 },
+    } as const
+    const publish = (key: string) => bus.publishAll([seal('test', key, evicted)])
+    await publish('before')
+    expect(bus.isUp).toBe(true)
+    await nats.kill()
+    for (let i = 0; i < ATTEMPTS; i++) await expect(publish(`away ${i}`)).rejects.toThrow()
+    expect(bus.isUp).toBe(false)
+    await nats.start()
+    const published = () =>
+      publish('after').then(
+        () => true,
+        () => false,
+      )
+    await expect.poll(published).toBe(true)
+  },
+)
+
 test('a bus is not opened with a wrong password', async () => {
   const url = new URL(testUrl('TEST_NATS_URL'))
   url.password = 'guess'

@@ -7,11 +7,12 @@ const BATCH = 500
 
 /**
  * Publishes the endings that were committed since the last round, in the order of commit; the event
- * log is the outbox. A crash before the cursor moves repeats them under the same ids. Answers
- * whether there are more.
+ * log is the outbox. A crash before the cursor moves repeats them under the same ids. While NATS is
+ * away nothing is begun. Answers whether there are more.
  */
-export const relayFinished = (db: Db, bus: Bus): Promise<boolean> =>
-  db.tx(async (tx) => {
+export async function relayFinished(db: Db, bus: Bus): Promise<boolean> {
+  if (!bus.isUp) return false
+  return db.tx(async (tx) => {
     if (!(await relays.lockCursor(tx))) return false
     const finished = await relays.finishedAfterCursor(tx, BATCH)
     const last = finished.at(-1)
@@ -20,6 +21,7 @@ export const relayFinished = (db: Db, bus: Bus): Promise<boolean> =>
     await relays.moveCursor(tx, last)
     return finished.length === BATCH
   })
+}
 
 function sealFinished(row: relays.Finished) {
   const { execution_id, seq, state, workflow_namespace, workflow_name, schedule_id = '' } = row

@@ -1,0 +1,42 @@
+import { freshDatabase } from '@windlass/testkit/database'
+import { hasNats, startNats } from '@windlass/testkit/private-nats'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { openBus } from '../src/bus.ts'
+import { openDb } from '../src/db.ts'
+import { emit, relay } from '../src/outbox.ts'
+import { sql } from '../src/sql.ts'
+
+const MIGRATIONS = new URL('../../../services/catalog/migrations/', import.meta.url)
+
+test.skipIf(!hasNats)(
+  'events that are committed while NATS is away stay, hold nothing up, and go when it is back',
+  async () => {
+    const nats = await startNats()
+    const bus = await openBus(nats.url, pino({ level: 'silent' }))
+    onTestFinished(() => bus.close())
+    const db = openDb(await freshDatabase('catalog', MIGRATIONS), 'catalog')
+    onTestFinished(() => db.close())
+    const kept = async () => (await db.rows(sql`select 1 from outbox`)).length
+    const heard: string[] = []
+    const stop = bus.consume({ durable: 'heard', subject: 'catalog.>' }, async ({ key }) => {
+      heard.push(key)
+    })
+    onTestFinished(() => stop())
+
+    await nats.kill()
+    await expect.poll(() => bus.isUp).toBe(false)
+    const value = { namespace: 'default', name: 'one', version: 1 }
+    await db.tx((tx) => emit(tx, 'catalog', 'one', { $case: 'workflow_deleted', value }))
+    await db.tx(async (tx) => {
+      // A relay that waited for its lock, or held it while it waited, would not come past this.
+      await tx.run(sql`lock table outbox in access exclusive mode`)
+      expect(await relay(db, bus)).toBe(false)
+    })
+    expect(await kept()).toBe(1)
+
+    await nats.start()
+    await expect.poll(() => relay(db, bus).then(kept, () => 1)).toBe(0)
+    await expect.poll(() => heard).toEqual(['one'])
+  },
+)
