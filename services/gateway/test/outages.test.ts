@@ -1,6 +1,8 @@
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import net from 'node:net'
 import { Fault } from '@windlass/runtime/faults'
-import { expect, test } from 'vitest'
+import { testUrl } from '@windlass/testkit/database'
+import { expect, onTestFinished, test } from 'vitest'
 import { ID, RUN } from './check.ts'
 import { refuse } from './memory.ts'
 import { workflow, world } from './world.ts'
@@ -68,7 +70,7 @@ test('requests that come together go to executions together', async () => {
     },
   })
   // Forty requests in one segment on one connection arrive together.
-  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  const socket = net.connect(Number(new URL(url).port), '127.0.0.1')
   let got = ''
   socket.on('data', (chunk) => {
     got += chunk
@@ -113,6 +115,49 @@ test('a workflow is asked for once while the catalog stands still, and every tim
     for (let i = 0; i < 3; i++) expect((await call('POST', RUN)).status).toBe(200)
     expect(asked).toBe(expected)
   }
+})
+
+/** An address before Redis that at first takes connections and says nothing. */
+async function silentRedis() {
+  const { hostname, port, password } = new URL(testUrl('TEST_REDIS_URL'))
+  const silent = new Set<net.Socket>()
+  let speaks = false
+  const server = net.createServer((client) => {
+    client.on('error', () => {})
+    if (!speaks) return void silent.add(client)
+    const redis = net.connect(Number(port), hostname)
+    redis.on('error', () => client.destroy())
+    client.once('close', () => redis.destroy())
+    client.pipe(redis).pipe(client)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return {
+    url: `redis://:${password}@127.0.0.1:${(server.address() as net.AddressInfo).port}`,
+    speak() {
+      speaks = true
+      for (const client of silent) client.destroy()
+    },
+  }
+}
+
+test('a gateway starts and serves while Redis says nothing, and remembers once it does', async () => {
+  const redis = await silentRedis()
+  let asked = 0
+  const resolve = async () => {
+    asked++
+    return workflow()
+  }
+  const { call } = await world({ catalog: { resolve } }, { SVC_REDIS__URL: redis.url })
+  const questions = async () => {
+    const before = asked
+    expect((await call('POST', RUN)).status).toBe(200)
+    return asked - before
+  }
+  for (let i = 0; i < 3; i++) expect(await questions()).toBe(1)
+  redis.speak()
+  await expect.poll(questions).toBe(0)
 })
 
 test('health follows the services that hold the data', { timeout: 30_000 }, async () => {
