@@ -7,6 +7,8 @@ import type { Exchange } from './http/exchange.ts'
 
 /** A dispatcher that does not begin to answer in this time is passed over. */
 const ANSWER_MS = 5_000
+/** How long a worker may take nothing while something waits for it. Node lets it pass once more before it says so. */
+const STALLED_MS = 15_000
 /** What of the dispatcher's head goes on to the worker. */
 const PASSED = ['content-type', 'cache-control', 'x-accel-buffering', 'retry-after'] as const
 
@@ -16,10 +18,12 @@ export class DispatcherStreams {
   #turn = Math.floor(Math.random() * 1_000)
 
   readonly #cluster: Cluster
+  readonly #stalledMs: number
 
-  constructor(urls: readonly string[], cluster: Cluster) {
+  constructor(urls: readonly string[], cluster: Cluster, { stalledMs = STALLED_MS } = {}) {
     this.#urls = urls
     this.#cluster = cluster
+    this.#stalledMs = stalledMs
   }
 
   /** Connects a worker to the next dispatcher that answers, and resolves when the stream is over. Either end closes the other. */
@@ -30,7 +34,7 @@ export class DispatcherStreams {
       const url = this.#urls[(this.#turn + i) % length] ?? ''
       const call = open(url, this.#cluster, x, owner)
       const upstream = await answerOf(call)
-      if (upstream) return copy(upstream, x)
+      if (upstream) return copy(upstream, x, this.#stalledMs)
     }
     throw unavailable('no dispatcher is within reach')
   }
@@ -74,7 +78,11 @@ function answerOf(call: ClientRequest): Promise<IncomingMessage | undefined> {
   })
 }
 
-function copy(upstream: IncomingMessage, { res, id, signal }: Exchange): Promise<void> {
+function copy(
+  upstream: IncomingMessage,
+  { res, id, signal }: Exchange,
+  stalledMs: number,
+): Promise<void> {
   const head = PASSED.flatMap((name) => {
     const value = upstream.headers[name]
     return value === undefined ? [] : [name, value]
@@ -85,6 +93,10 @@ function copy(upstream: IncomingMessage, { res, id, signal }: Exchange): Promise
     // A stream that breaks off must not look like one that ended: a worker waits before it tries again.
     upstream.once('error', () => (signal.aborted ? res.end() : res.destroy()))
     res.once('close', resolve)
+    // What the dispatcher has handed over it knows nothing of any more, nor that it stays here.
+    res.setTimeout(stalledMs, () => {
+      if (res.writableLength > 0) res.destroy()
+    })
     upstream.pipe(res)
   })
 }

@@ -1,6 +1,10 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { testCluster } from '@windlass/testkit/cluster'
 import { expect, onTestFinished, test } from 'vitest'
+import { DispatcherStreams } from '../src/dispatcher-streams.ts'
+import { Exchange } from '../src/http/exchange.ts'
 import { world } from './world.ts'
 
 const SESSION = '5'.repeat(32)
@@ -80,4 +84,27 @@ test('without a dispatcher a stream is 503, with one that breaks off it breaks o
   const broken = await world({}, { SVC_SERVICES__DISPATCHER_STREAMS: url })
   const response = await broken.call('GET', '/workers/w1/connect')
   await expect(response.text()).rejects.toThrow()
+})
+
+test('S6: a worker that takes nothing is let go, also when its dispatcher is done with it', async () => {
+  const dispatcher = await dispatcherStream((_, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    // More than the worker's socket takes, less than all sockets on the way.
+    res.end('x'.repeat(5_000_000))
+  })
+  const streams = new DispatcherStreams([dispatcher], testCluster, { stalledMs: 200 })
+  const owner = { worker_name: 'w', session_id: SESSION }
+  let passed: Promise<void> | undefined
+  const gateway = await dispatcherStream((req, res) => {
+    passed = streams.pass(new Exchange(req, res), owner)
+  })
+  const worker = request(gateway, { agent: false }).end()
+  onTestFinished(() => void worker.destroy())
+  const [answer] = (await once(worker, 'response')) as [IncomingMessage]
+  answer.pause()
+  await passed
+  const over = new Promise((resolve) => answer.once('close', resolve))
+  answer.on('error', () => {}).resume()
+  await over
+  expect(answer.complete).toBe(false)
 })
