@@ -133,3 +133,26 @@ test('every ending is published once to JetStream, in the order of commit', asyn
   onTestFinished(async () => void (await messages.close()))
   await expect.poll(() => heard, { timeout: 15_000 }).toEqual(ended)
 })
+
+test('a log and its row are of one moment, whoever writes meanwhile', async () => {
+  const { client } = await setup({ replicas: 2 })
+  const { execution_id } = await run(client)
+  const w = worker(client)
+  await w.lease()
+  await w.claim(execution_id)
+  let isOver = false
+  const read = async () => {
+    while (!isOver) {
+      const { execution, entries } = await client.log({ execution_id, after_seq: 0, limit: 0 })
+      expect(entries.at(-1)?.seq).toBe(execution?.last_seq)
+    }
+  }
+  const readers = Array.from({ length: 4 }, read)
+  const writing = (async () => {
+    for (let i = 0; i < 400; i++)
+      await w.report(execution_id, 'RUNNING', { generation: 1, events: [event('TASK_STARTED')] })
+  })().finally(() => {
+    isOver = true
+  })
+  await Promise.all([...readers, writing])
+})

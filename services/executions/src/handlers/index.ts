@@ -67,10 +67,11 @@ export const handlers = ({
 
   async log({ execution_id, after_seq, limit }) {
     const most = Math.min(limit || MAX_PAGE, MAX_PAGE)
-    // The row first: a log that is longer than the row says is fine, a shorter one would end a stream early.
     const row = await executions.find(db, execution_id)
     if (!row) throw notFound('Execution', execution_id)
-    const entries = await log.page(db, execution_id, { after: after_seq, limit: most + 1 })
+    const read = await log.page(db, execution_id, { after: after_seq, limit: most + 1 })
+    // Of one moment: a log only grows, and the row says how long it was.
+    const entries = log.until(read, row)
     const page = withinBytes(entries.slice(0, most))
     return { execution: toMessage(row), entries: page, more: page.length < entries.length }
   },

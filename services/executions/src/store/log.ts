@@ -68,6 +68,10 @@ export const page = (db: Queries, id: string, { after, limit }: { after: number;
     select ${columns} from events
      where execution_id = ${id} and seq > ${after} order by seq limit ${limit}`)
 
+/** Those of a log that was read after its row which the row knows of. */
+export const until = (entries: readonly Entry[], { last_seq }: { last_seq: number }): Entry[] =>
+  entries.filter(({ seq }) => seq <= last_seq)
+
 export function byExecution(entries: readonly Entry[]): Map<string, Entry[]> {
   const logs = new Map<string, Entry[]>()
   for (const entry of entries) {
