@@ -116,6 +116,11 @@ test(
     const keyed = { headers: { 'idempotency-key': 'x'.repeat(256) } }
     expect((await a.ask('1', keyed)).status).toBe(422)
     expect(await a.all()).toEqual([])
+    const once = { headers: { 'idempotency-key': `once ${a.lane}` } }
+    const first = await a.run('"first"', once)
+    for (const url of [a.one, a.two])
+      expect((await a.ask('"another"', { ...once, url })).status).toBe(422)
+    expect((await a.all()).map(({ execution_id }) => execution_id)).toEqual([first])
 
     const links = system().linksTo('executions')
     for (const link of links) link.loseReplies()

@@ -1,0 +1,115 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { type Arena, arena, ok } from './arena.ts'
+import { faultsOf as wrongsOf } from './mixed/check.ts'
+import { clients } from './mixed/clients.ts'
+import { Crew } from './mixed/crew.ts'
+import { faultsOf } from './mixed/faults.ts'
+import { type Ended, History, type Op } from './mixed/history.ts'
+import { systemOnItsOwn } from './own-stores.ts'
+
+/** How long things go wrong; minutes in `npm run test:chaos`. */
+const SECONDS = Number(process.env.TEST_MIXED_SECONDS ?? 5)
+const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000)
+const QUIET_HANG_MS = 120_000
+const WORKERS = 4
+
+const stood = systemOnItsOwn({
+  SVC_EXECUTIONS__CLAIM_TIMEOUT: '1.5',
+  SVC_EXECUTIONS__CANCEL_TIMEOUT: '3',
+  SVC_EXECUTIONS__MAX_ATTEMPTS: '1000',
+})
+
+test('E1 to E9, C1 to C3, C9: whatever goes wrong, all that was told agrees with what is in the logs', {
+  timeout: SECONDS * 1_000 + 300_000,
+}, async () => {
+  const { system, nats, crashPostgres, tellRedis } = stood()
+  const a = await arena(system, 0)
+  const history = new History()
+  const crew = new Crew(a, history)
+  await crew.hire(WORKERS)
+  const enough = clients(a, history)
+  const stores = { nats, crashPostgres, flushRedis: () => tellRedis('FLUSHALL') }
+  const { any, shuffled } = chance(SEED)
+  const faults = faultsOf(system, stores, crew, any)
+  const counts = new Map<string, number>()
+  const end = performance.now() + SECONDS * 1_000
+  for (let names: string[] = []; performance.now() < end; ) {
+    if (names.length === 0) names = shuffled([...faults.keys()])
+    const name = names.pop() ?? ''
+    await faults.get(name)?.()
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+    await pause(200)
+  }
+  const acknowledged = await enough()
+  await settled(a)
+  await crew.rest()
+  const run = { ops: history.ops, ended: await allEnded(a), lists: await lists(a) }
+  console.info(`mixed, seed ${SEED}: ${JSON.stringify(tally(run.ops, run.ended, counts))}`)
+  expect(wrongsOf(run)).toEqual([])
+  expect(acknowledged).toBeGreaterThan(SECONDS)
+  expect(counts.size).toBeGreaterThanOrEqual(Math.min(faults.size, SECONDS / 5))
+})
+
+/** Waits until everything has ended or waits for somebody's word. */
+const settled = (a: Arena) =>
+  expect
+    .poll(
+      async () => {
+        const all = await a.all().catch(() => [{ execution_id: 'unread', state: '' }])
+        return all.filter(({ state }) => !/^(COMPLETED|FAILED|CANCELLED|PAUSED)$/.test(state))
+      },
+      { timeout: QUIET_HANG_MS, interval: 500 },
+    )
+    .toEqual([])
+
+const lists = (a: Arena) =>
+  Promise.all(
+    [a.one, a.two].map(async (url) => (await a.all(url)).map(({ execution_id }) => execution_id)),
+  )
+
+async function allEnded(a: Arena): Promise<Map<string, Ended>> {
+  const all = new Map<string, Ended>()
+  for (const { execution_id: id } of await a.all()) {
+    const { input: marker, state, output, events } = await a.read(id)
+    const isPaused = state === 'PAUSED'
+    const why = isPaused ? ok(await a.send('GET', `/executions/${id}/explain`)).reason : ''
+    all.set(id, { id, marker, state, output, events, reason: why })
+  }
+  return all
+}
+
+function tally(
+  ops: readonly Op[],
+  ended: ReadonlyMap<string, Ended>,
+  faults: ReadonlyMap<string, number>,
+) {
+  const count = (names: readonly string[]) =>
+    Object.fromEntries(
+      [...new Set(names)].map((name) => [name, names.filter((one) => one === name).length]),
+    )
+  return {
+    calls: count(ops.map(({ what, status }) => `${what} ${status || 'unknown'}`)),
+    states: count([...ended.values()].map(({ state }) => state)),
+    faults: Object.fromEntries(faults),
+  }
+}
+
+/** Draws that a seed repeats (mulberry32). */
+function chance(seed: number) {
+  let state = seed
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+  return {
+    any: <T>(all: readonly T[]): T => all[Math.floor(next() * all.length)] as T,
+    shuffled: <T>(all: readonly T[]): T[] =>
+      all
+        .map((one) => ({ one, rank: next() }))
+        .sort((x, y) => x.rank - y.rank)
+        .map(({ one }) => one),
+  }
+}
