@@ -3,16 +3,23 @@ import { BUILT_IN_ROLES } from './access/built-in-roles.ts'
 import { ruleOf } from './access/rules.ts'
 import type { Route } from './route.ts'
 
-/** Whether somebody gets past a door: always, never, or for the worker that bears their own name. */
+/** Whether somebody gets past a door: always, never, or for what is their own: a worker of their name, the execution of their token. */
 export type Verdict = 'yes' | 'no' | 'own'
 
-/** Who stands before the door: with nothing, with no permission, with a built-in role, with a worker's session token. */
-export const VISITORS = ['nobody', 'stranger', ...Object.keys(BUILT_IN_ROLES), 'session'] as const
+/** Who stands before the door: with nothing, with no permission, with a built-in role, with a worker's session token, with the token of an execution that an administrator started. */
+export const VISITORS = [
+  'nobody',
+  'stranger',
+  ...Object.keys(BUILT_IN_ROLES),
+  'session',
+  'execution',
+] as const
 
 /** Whether a visitor is let in where this access is declared, as far as objects do not ask for more. */
 export function verdictOf(access: string, visitor: string): Verdict {
   if (access === 'public') return 'yes'
   if (visitor === 'session') return SESSION[access] ?? 'no'
+  if (visitor === 'execution') return EXECUTION[access] ?? 'no'
   if (visitor === 'nobody' || access === 'bootstrap') return 'no'
   const granted = BUILT_IN_ROLES[visitor] ?? []
   const asks = ruleOf(access)?.asks ?? (access === 'authenticated' ? [] : [access])
@@ -22,6 +29,7 @@ export function verdictOf(access: string, visitor: string): Verdict {
 }
 
 const SESSION: Record<string, Verdict> = { 'own worker': 'own', 'may read configs': 'yes' }
+const EXECUTION: Record<string, Verdict> = { 'may run': 'yes', 'may decide task': 'own' }
 
 /** A permission with something in place of what the path says. */
 const sampleOf = (template: string) => template.replace(/{\w+}/g, 'x')
@@ -49,8 +57,9 @@ const PREFACE = [
   'permissions are not asked for.',
   '',
   'The columns are callers without a token (nobody), with a token and no permission (stranger), with',
-  'one of the built-in roles, and workers with the token of their session. `own`: for the worker of',
-  'their own name. An object may ask for more than its route, as a workflow with',
+  'one of the built-in roles, workers with the token of their session, and workers with the token of an',
+  'execution that an administrator started. `own`: for the worker of their own name, and for the',
+  'execution that the token is of. An object may ask for more than its route, as a workflow with',
   '`required_permissions` does.',
   '',
 ]

@@ -19,6 +19,7 @@ const LOCKED = {
 export interface Ask {
   token?: string
   body?: unknown
+  raw?: string | Buffer
   headers?: Record<string, string>
 }
 
@@ -44,12 +45,13 @@ export async function openHouse(defer: Defer, options: SystemOptions = {}) {
   const keys = new Map<string, Promise<string>>()
 
   /** `METHOD /path` at one of the gateways. */
-  const ask = (what: string, { token, body, headers = {} }: Ask = {}, gateway = 0) => {
+  const ask = (what: string, { token, body, raw, headers = {} }: Ask = {}, gateway = 0) => {
     const [method = '', path = ''] = what.split(' ', 2)
     const credential: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
     return send(system.gateways[gateway] ?? '', method, path, {
       headers: { ...credential, ...headers },
       body,
+      raw,
     })
   }
   /** The same, which must succeed. Answers the body. */

@@ -9,6 +9,8 @@ import { idleWorker } from './worker.ts'
 const undo: (() => unknown)[] = []
 let house: House
 let values: Record<string, string>
+/** The execution whose token the visitor of that name shows. */
+let owned: string
 let tokens: Record<string, string | undefined>
 
 /** An execution of x/x that waits for an approval, a schedule of it, and one visitor of each kind. */
@@ -25,6 +27,14 @@ beforeAll(async () => {
     { 'x-svc-claim-generation': generation },
   )
   expect(asked.status, asked.text).toBe(200)
+  await house.upload(workflowSource('x', 'pinned', ', affinity={"pool": "w2"}'))
+  const runner = await idleWorker(house, 'w2', { pool: 'w2' })
+  undo.push(() => runner.leave())
+  const { execution_id: own = '' } = await house.must('POST /workflows/x/pinned/run/async', {
+    body: null,
+  })
+  await runner.hold(own)
+  owned = own
   const { id = '' } = await house.must('POST /schedules', {
     body: {
       workflow_name: 'x/x',
@@ -36,7 +46,11 @@ beforeAll(async () => {
     ...{ namespace: 'x', workflow_name: 'x', task_name: 'x', task_call_id: 'x' },
     ...{ execution_id, schedule_id: id, mode: 'async', version: '1', a: '1', b: '1' },
   }
-  tokens = { nobody: undefined, session: worker.token, stranger: (await house.account([])).key }
+  tokens = {
+    ...{ nobody: undefined, session: worker.token, stranger: (await house.account([])).key },
+    execution: JSON.parse(runner.frames.get(own) ?? '{}').exec_token,
+  }
+  expect(tokens.execution).toMatch(/^ey/)
   for (const role of Object.keys(BUILT_IN_ROLES))
     tokens[role] = (await house.account([role], `is-${role}`)).key
 })
@@ -44,20 +58,29 @@ afterAll(async () => {
   for (const one of undo.reverse()) await one()
 })
 
-/** Whose name stands in the path of a worker's route. */
-const ownNameOf = (visitor: string) => (visitor === 'session' ? 'w1' : `is-${visitor}`)
+/** Whose name stands in the path of a worker's route, or which execution. */
+const ownOf = (visitor: string): Record<string, string> =>
+  visitor === 'execution'
+    ? { execution_id: owned }
+    : { name: visitor === 'session' ? 'w1' : `is-${visitor}` }
 
 /** A path of the route in which every object is there, unless it would be deleted. */
-function filled({ method, path }: Route, name: string): string {
-  const of = (param: string) => (method === 'delete' ? 'absent' : (values[param] ?? name))
+function filled({ method, path }: Route, own: Record<string, string>): string {
+  const known: Record<string, string> = { ...values, name: 'somebody-else', ...own }
+  const of = (param: string) => (method === 'delete' ? 'absent' : (known[param] ?? 'somebody-else'))
   return path.replaceAll(/{(\w+)}/g, (_, param: string) => of(param))
 }
 
 /** A decision, without which that door answers a question of workers. */
 const bodyOf = ({ path }: Route) => (path.includes('/authorize/') ? { approved: true } : undefined)
 
-async function isLetIn(route: Route, visitor: string, name: string, gateway: number) {
-  const what = `${route.method.toUpperCase()} ${filled(route, name)}`
+async function isLetIn(
+  route: Route,
+  visitor: string,
+  own: Record<string, string>,
+  gateway: number,
+) {
+  const what = `${route.method.toUpperCase()} ${filled(route, own)}`
   const token = tokens[visitor]
   // What an upload asks for is in the file.
   const { status } =
@@ -69,9 +92,9 @@ async function isLetIn(route: Route, visitor: string, name: string, gateway: num
 }
 
 async function verdictAt(route: Route, visitor: string, gateway: number): Promise<Verdict> {
-  const foreign = await isLetIn(route, visitor, 'somebody-else', gateway)
-  if (foreign || route.access !== 'own worker') return foreign ? 'yes' : 'no'
-  return (await isLetIn(route, visitor, ownNameOf(visitor), gateway)) ? 'own' : 'no'
+  if (await isLetIn(route, visitor, {}, gateway)) return 'yes'
+  if (route.access !== 'own worker' && visitor !== 'execution') return 'no'
+  return (await isLetIn(route, visitor, ownOf(visitor), gateway)) ? 'own' : 'no'
 }
 
 test.each([0, 1])(

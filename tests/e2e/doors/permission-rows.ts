@@ -1,17 +1,22 @@
-import { b5, b6, type Row } from './rows.ts'
+import type { House } from './house.ts'
+import { b5, b6, type Expected, type Row } from './rows.ts'
+
+type OfDoor = Row[1] & { what: string; body: unknown }
 
 /** A request of somebody who holds just these permissions. */
-const holder =
-  (permissions: string[], what: string, body?: unknown): Row[1] =>
-  async (house) => ({ token: await house.holding(permissions), what, body })
+const holder = (permissions: string[], what: string, body?: unknown): OfDoor =>
+  Object.assign(async (house: House) => ({ token: await house.holding(permissions), what, body }), {
+    what,
+    body,
+  })
 
-const admin =
-  (what: string, body?: unknown): Row[1] =>
-  (house) => ({ token: house.admin, what, body })
+const admin = (what: string, body?: unknown): OfDoor => Object.assign((house: House) => ({ token: house.admin, what, body }), { what, body })
 
 const role = (name: string, ...permissions: string[]) => ({ name, permissions })
 
-export const permissionRows: Row[] = [
+type PermissionRow = [name: string, ask: OfDoor, expected: Expected]
+
+export const permissionRows: PermissionRow[] = [
   ['N051 its namespace', holder(['workflow:a:*'], 'GET /workflows/a/x'), 200],
   ['N051 another namespace', holder(['workflow:a:*'], 'GET /workflows/b/x'), b5('workflow:b:x:read')],
   ['N051 a longer one', holder(['workflow:a:*'], 'GET /workflows/ab/x'), b5('workflow:ab:x:read')],
@@ -23,15 +28,15 @@ export const permissionRows: Row[] = [
   ['N052 nothing is missing', holder(['workflow:b:x:run', 'payroll:*'], 'POST /workflows/b/x/run/async'), 200],
   ['N053 a star within a segment', holder(['workflow:a*:x:read'], 'GET /workflows/ab/x'), b5('workflow:ab:x:read')],
   ['N054 a resource alone', holder(['workflow'], 'GET /workflows/a/x'), b5('workflow:a:x:read')],
-  ...['workflow:', ':', '', '::', 'a::b'].map((text): Row => [`N054 ${JSON.stringify(text)} is no permission`, admin('POST /admin/roles', role('n054', text)), 400]),
+  ...['workflow:', ':', '', '::', 'a::b'].map((text): PermissionRow => [`N054 ${JSON.stringify(text)} is no permission`, admin('POST /admin/roles', role('n054', text)), 400]),
   ['N055 capitals', holder(['Workflow:A:X:READ'], 'GET /workflows/a/x'), b5('workflow:a:x:read')],
-  ...['workflow:*\n', 'workflow: *', 'workflow\uff1aa', 'wor\u212aflow:a', 'a\0', 'x'.repeat(100_000)].map((text): Row => [`N056 ${JSON.stringify(text).slice(0, 24)} is no permission`, admin('POST /admin/roles', role('n056', text)), 400]),
+  ...['workflow:*\n', 'workflow: *', 'workflow\uff1aa', 'wor\u212aflow:a', 'a\0', 'x'.repeat(100_000)].map((text): PermissionRow => [`N056 ${JSON.stringify(text).slice(0, 24)} is no permission`, admin('POST /admin/roles', role('n056', text)), 400]),
   ['N056 too many', admin('POST /admin/roles', role('n056', ...Array.from({ length: 100_000 }, (_, i) => `a:${i}`))), 422],
   ['N056 stars only', admin('POST /admin/roles', role('n056-stars', '*:*:*:*:*')), 200],
   ['N056 twice the same', admin('POST /admin/roles', role('n056-twice', 'a:b', 'a:b')), [200, { name: 'n056-twice', permissions: ['a:b'], built_in: false }]],
-  ...['', '../admin', 'admin ', 'x'.repeat(10_000), '\u{1f600}', '.', '..', 'a\n'].map((name): Row => [`N057 a role called ${JSON.stringify(name).slice(0, 20)}`, admin('POST /admin/roles', role(name)), 422]),
+  ...['', '../admin', 'admin ', 'x'.repeat(10_000), '\u{1f600}', '.', '..', 'a\n'].map((name): PermissionRow => [`N057 a role called ${JSON.stringify(name).slice(0, 20)}`, admin('POST /admin/roles', role(name)), 422]),
   ['N057 a role that looks like a built-in one', admin('POST /admin/roles', role('Admin')), 422],
-  ...['admin', 'operator', 'viewer', 'worker'].flatMap((name): Row[] => [
+  ...['admin', 'operator', 'viewer', 'worker'].flatMap((name): PermissionRow[] => [
     [`N058 ${name} is not changed`, admin(`PATCH /admin/roles/${name}`, { add_permissions: ['a:b'] }), 400],
     [`N058 ${name} is not deleted`, admin(`DELETE /admin/roles/${name}`), 400],
     [`N058 ${name} is not made again`, admin('POST /admin/roles', role(name, 'a:b')), 409],

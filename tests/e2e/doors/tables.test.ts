@@ -1,11 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { forge, publishOthers } from './forge.ts'
-import { type House, openHouse, workflowSource } from './house.ts'
+import { check } from './check.ts'
+import { forge } from './forge.ts'
+import { furnish } from './furnish.ts'
+import { type House, openHouse } from './house.ts'
 import { pathRows, permissionRows } from './permission-rows.ts'
-import { type Expected, type Row, twoHeaders } from './rows.ts'
-import { credentialRows, oidcRows } from './token-rows.ts'
-import { type Answer, sendBytes } from './wire.ts'
+import { type Row, twoHeaders } from './rows.ts'
+import { credentialRows, doorRows, oidcRows } from './token-rows.ts'
+import { sendBytes } from './wire.ts'
 
 const undo: (() => unknown)[] = []
 let house: House
@@ -15,40 +17,13 @@ beforeAll(async () => {
     replicas: { gateway: 2 },
     env: { SVC_SERVER__TRUSTED_PROXIES: '1' },
   })
-  publishOthers(house.idp)
-  await house.must('POST /admin/roles', {
-    body: { name: 'reader', permissions: ['admin:roles:read'] },
-  })
-  const person = { type: 'user', external_issuer: house.idp.issuer, roles: ['reader'] }
-  await house.must('POST /admin/principals', { body: { ...person, subject: 'ann' } })
-  await house.must('POST /admin/principals', { body: { ...person, subject: 'bob' } })
-  const issuer = encodeURIComponent(house.idp.issuer)
-  await house.must(`POST /admin/principals/bob/disable?issuer=${issuer}`)
-  for (const [namespace, name, options] of [
-    ['a', 'x', ''],
-    ['a', 'y', ''],
-    ['b', 'x', ', required_permissions=["payroll:run"]'],
-    ['ab', 'x', ''],
-  ] as const)
-    expect((await house.upload(workflowSource(namespace, name, options))).status).toBe(200)
+  await furnish(house)
 })
 afterAll(async () => {
   for (const one of undo.reverse()) await one()
 })
 
 const GATEWAYS = [0, 1]
-
-/** A refusal is JSON with a detail, names its scheme, and tells nothing of the inside. */
-function check({ status, body, text, headers }: Answer, expected: Expected): void {
-  const [wanted, said] = typeof expected === 'number' ? [expected, undefined] : expected
-  expect(status, text).toBe(wanted)
-  if (said !== undefined) expect(body).toEqual(said)
-  if (status === 401) expect(headers['www-authenticate']).toBe('Bearer')
-  if (status >= 400) expect(body).toHaveProperty('detail')
-  expect(text).not.toMatch(/\bat .*:\d+:\d+|select |insert |UNKNOWN:|ECONN/)
-  expect(headers['x-powered-by']).toBeUndefined()
-  expect(headers['access-control-allow-origin']).toBeUndefined()
-}
 
 async function play([, asking, expected]: Row): Promise<void> {
   const { what = 'GET /admin/roles', ...given } = await asking(house)
@@ -65,7 +40,7 @@ async function play([, asking, expected]: Row): Promise<void> {
 }
 
 describe('credentials (5.3)', () => {
-  test.each(credentialRows)('%s', async (...row) => play(row))
+  test.each([...credentialRows, ...doorRows])('%s', async (...row) => play(row))
 })
 
 describe('tokens of an issuer (5.3)', () => {

@@ -4,7 +4,7 @@ import { b1, b2, b3, b4, b5, type Row, unknownPrincipal } from './rows.ts'
 const bearer = (authorization: string) => () => ({ headers: { authorization } })
 const PEM = { type: 'spki', format: 'pem' } as const
 
-/** Without a credential, or with one that is none. The request is `GET /admin/roles` unless said. */
+/** Without a credential, or with one that is none. The request is `GET /admin/roles`. */
 export const credentialRows: Row[] = [
   ['N001 no header', () => ({}), b1],
   ['N002 Basic', bearer('Basic dTpw'), b2],
@@ -13,9 +13,7 @@ export const credentialRows: Row[] = [
   ['N003 Bearer and nothing', bearer('Bearer'), b2],
   ['N003 Bearer and blanks', bearer('Bearer    '), b2],
   ['N003 Bearer and a tab', bearer('Bearer\t'), b2],
-  ['N005 in the query', ({ admin }) => ({ what: `GET /admin/roles?access_token=${admin}` }), b1],
   ['N005 in a cookie', ({ admin }) => ({ headers: { cookie: `token=${admin}` } }), b1],
-  ['N005 in the body', ({ admin }) => ({ what: 'POST /auth/test-token', body: { token: admin } }), b1],
   ['N033 an unknown prefix', () => ({ token: `wk_${'0'.repeat(16)}.${'A'.repeat(43)}` }), b3],
   ['N033 the prefix of one, the secret of another', async (h) => ({ token: (await h.holding(['a:b'])).slice(0, 20) + h.admin.slice(20) }), b3],
   ['N033 one character off', ({ admin }) => ({ token: admin.slice(0, -1) + (admin.endsWith('A') ? 'B' : 'A') }), b3],
@@ -24,11 +22,6 @@ export const credentialRows: Row[] = [
   ['N033 the prefix alone', ({ admin }) => ({ token: admin.slice(0, 19) }), b4],
   ['N033 more than headers may hold', () => ({ token: 'x'.repeat(20_000) }), 431],
   ['N041 the bootstrap token', async (h) => ({ token: await h.system.bootstrapToken() }), b4],
-  ['N041 a key where the bootstrap token belongs', ({ admin }) => ({ what: 'POST /workers/register', token: admin, body: {} }), [403, { detail: 'Invalid bootstrap token.' }]],
-  ['N041 a token of the issuer there', ({ idp }) => ({ what: 'POST /workers/register', token: forge(idp, 'RS256'), body: {} }), [403, { detail: 'Invalid bootstrap token.' }]],
-  ['N042 no header there', () => ({ what: 'POST /workers/register', body: {} }), [401, { detail: 'Authorization header missing' }]],
-  ['N042 another length', () => ({ what: 'POST /workers/register', token: 'x', body: {} }), [403, { detail: 'Invalid bootstrap token.' }]],
-  ['N042 a long one', () => ({ what: 'POST /workers/register', token: 'x'.repeat(10_000), body: {} }), [403, { detail: 'Invalid bootstrap token.' }]],
 ]
 
 /** Tokens of an issuer. `ann` is known and may read roles; `bob` is disabled. */
@@ -97,6 +90,24 @@ export const oidcRows: Row[] = [
   ['N017 iat in an hour', ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { iat: idp.nowS() + 3_600 } }) }), 200],
   ...[undefined, '', 123, null, ['ann'], 'ann\0', 'ann\n', 'x'.repeat(256)].map((sub): Row => [`N018 sub ${JSON.stringify(sub)?.slice(0, 20)}`, ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { sub } }) }), b4]),
   ['N018 a sub beyond all measure', ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { sub: 'x'.repeat(20_000) } }) }), 431],
+  ['N020 an unknown subject', ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { sub: 'eve' } }) }), unknownPrincipal],
+  ['N022 the subject of a service account', ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { sub: 'root' } }) }), unknownPrincipal],
+  ['N023 a subject in capitals', ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { sub: 'Ann' } }) }), unknownPrincipal],
+  ['N023 a subject with a blank', ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { sub: 'ann ' } }) }), unknownPrincipal],
+  ['N024 a disabled one', ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { sub: 'bob' } }) }), b3],
+  ['N025 a disabled one, in other letters', ({ idp }) => ({ token: twin(forge(idp, 'RS256', { claims: { sub: 'bob' } })) }), b3],
+  ['N049 the issuer of execution tokens', ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { iss: 'windlass-execution' } }) }), b4],
+]
+
+/** Credentials where they do not belong, or are worth nothing. */
+export const doorRows: Row[] = [
+  ['N005 in the query', ({ admin }) => ({ what: `GET /admin/roles?access_token=${admin}` }), b1],
+  ['N005 in the body', ({ admin }) => ({ what: 'POST /auth/test-token', body: { token: admin } }), b1],
+  ['N041 a key where the bootstrap token belongs', ({ admin }) => ({ what: 'POST /workers/register', token: admin, body: {} }), [403, { detail: 'Invalid bootstrap token.' }]],
+  ['N041 a token of the issuer there', ({ idp }) => ({ what: 'POST /workers/register', token: forge(idp, 'RS256'), body: {} }), [403, { detail: 'Invalid bootstrap token.' }]],
+  ['N042 no header there', () => ({ what: 'POST /workers/register', body: {} }), [401, { detail: 'Authorization header missing' }]],
+  ['N042 another length', () => ({ what: 'POST /workers/register', token: 'x', body: {} }), [403, { detail: 'Invalid bootstrap token.' }]],
+  ['N042 a long one', () => ({ what: 'POST /workers/register', token: 'x'.repeat(10_000), body: {} }), [403, { detail: 'Invalid bootstrap token.' }]],
   [
     'N019 roles by claim',
     ({ idp }) => ({
@@ -112,11 +123,4 @@ export const oidcRows: Row[] = [
     }),
     b5('admin:secrets:read'),
   ],
-  ['N020 an unknown subject', ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { sub: 'eve' } }) }), unknownPrincipal],
-  ['N022 the subject of a service account', ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { sub: 'root' } }) }), unknownPrincipal],
-  ['N023 a subject in capitals', ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { sub: 'Ann' } }) }), unknownPrincipal],
-  ['N023 a subject with a blank', ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { sub: 'ann ' } }) }), unknownPrincipal],
-  ['N024 a disabled one', ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { sub: 'bob' } }) }), b3],
-  ['N025 a disabled one, in other letters', ({ idp }) => ({ token: twin(forge(idp, 'RS256', { claims: { sub: 'bob' } })) }), b3],
-  ['N049 the issuer of execution tokens', ({ idp }) => ({ token: forge(idp, 'RS256', { claims: { iss: 'windlass-execution' } }) }), b4],
 ]

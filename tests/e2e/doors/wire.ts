@@ -15,6 +15,10 @@ export interface Answer {
 interface Given {
   headers: Record<string, string>
   body?: unknown
+  /** Instead of the body, as it goes over the wire. */
+  raw?: string | Buffer
+  /** Reads a stream to its end too. */
+  keepsStream?: boolean
 }
 
 /** One request, its path to the letter. Of a stream the answer is only how it begins. */
@@ -22,9 +26,9 @@ export function send(
   base: string,
   method: string,
   path: string,
-  { headers, body }: Given,
+  { headers, body, raw, keepsStream = false }: Given,
 ): Promise<Answer> {
-  const text = body === undefined ? undefined : JSON.stringify(body)
+  const text = raw ?? (body === undefined ? undefined : JSON.stringify(body))
   const type: Record<string, string> =
     text === undefined ? {} : { 'content-type': 'application/json' }
   const { hostname, port } = new URL(base)
@@ -33,7 +37,7 @@ export function send(
       { hostname, port, method, path, headers: { ...type, ...headers }, agent: false },
       (response) => {
         const { statusCode: status = 0, headers } = response
-        const isStream = String(headers['content-type']).includes('event-stream')
+        const isStream = !keepsStream && String(headers['content-type']).includes('event-stream')
         let read = ''
         const done = () => resolve({ status, headers, text: read, body: parsed(read) })
         if (isStream) {

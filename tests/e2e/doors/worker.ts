@@ -9,10 +9,10 @@ export interface Held {
 }
 
 /** A worker that claims what it is sent and then does nothing with it. */
-export async function idleWorker(house: House, name: string) {
+export async function idleWorker(house: House, name: string, labels: Record<string, string> = {}) {
   const { session_token: token = '' } = await house.must('POST /workers/register', {
     token: await house.system.bootstrapToken(),
-    body: record(name, { capacity: 4 }),
+    body: record(name, { capacity: 100, labels }),
   })
   const path = `/workers/${name}`
   const leave = new AbortController()
@@ -44,10 +44,18 @@ export async function idleWorker(house: House, name: string) {
     call,
     /** Resolves when its stream is over. */
     gone: reading,
-    /** Waits for the execution and claims it. */
-    async hold(execution_id: string): Promise<Held> {
+    /** Lets it wait for the execution to be sent once more. */
+    forget(execution_id: string): void {
+      sent.splice(0, sent.length, ...sent.filter((id) => id !== execution_id))
+    },
+    /** Waits until it is sent the execution. */
+    async hear(execution_id: string): Promise<void> {
       for (let i = 0; i < 400 && !sent.includes(execution_id); i++)
         await new Promise((resolve) => setTimeout(resolve, 25))
+    },
+    /** Waits for the execution and claims it. */
+    async hold(execution_id: string): Promise<Held> {
+      await this.hear(execution_id)
       const { status, headers, text } = await call(`claim/${execution_id}`)
       if (status !== 200) throw new Error(`claim: ${status} ${text}`)
       return { execution_id, generation: String(headers[GENERATION]) }

@@ -2,7 +2,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Logger } from '@windlass/runtime/log'
 import express, { type Express, type Request, type Response } from 'express'
 import { type Backend, mcpServer } from '../mcp-server.ts'
-import { guard } from './guard.ts'
+import { guard, oneCredential } from './guard.ts'
 
 /** A source of one MiB, escaped as JSON; anything larger is answered 413. */
 const MAX_REQUEST_BYTES = 8 * 1_048_576
@@ -24,6 +24,7 @@ export function httpApp(backend: Backend, options: HttpOptions, log: Logger): Ex
   app.enable('strict routing')
   app.get('/healthz', (_, res) => void res.json({ status: 'ok' }))
   app.use('/mcp', guard(options.host, options.allowed_hosts))
+  app.post('/mcp', oneCredential)
   app.post('/mcp', (req, res) => answer(backend, req, res, log))
   app.all('/mcp', (_, res) => {
     res.status(405).set('allow', 'POST').json(problem(-32_000, 'Method not allowed'))

@@ -23,6 +23,14 @@ export function guard(host: string, allowedHosts: readonly string[]): RequestHan
   }
 }
 
+/** Refuses two credentials, as the API does: of two headers we would pass on the first, and another reader would believe the last. */
+export const oneCredential: RequestHandler = ({ rawHeaders }, res, next) => {
+  const names = rawHeaders.filter((_, i) => i % 2 === 0)
+  if (names.filter((name) => name.toLowerCase() === 'authorization').length < 2) return next()
+  const error = { code: -32_000, message: 'Duplicate Authorization header' }
+  res.status(400).json({ jsonrpc: '2.0', error, id: null })
+}
+
 function hostnameOf(url: string): string | undefined {
   try {
     return new URL(url).hostname
