@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bodyRows, heads, pollutions, untouched } from './body-rows.ts'
+import { check } from './check.ts'
+import { type House, openHouse, workflowSource } from './house.ts'
+import { sendBytes } from './wire.ts'
+
+const undo: (() => unknown)[] = []
+let house: House
+const GATEWAYS = [0, 1]
+
+beforeAll(async () => {
+  house = await openHouse((one) => undo.push(one), { replicas: { gateway: 2 } })
+  const typed = workflowSource('a', 'typed').replace('ExecutionContext)', 'ExecutionContext[int])')
+  for (const source of [workflowSource('a', 'x'), typed])
+    expect((await house.upload(source)).status).toBe(200)
+})
+afterAll(async () => {
+  for (const one of undo.reverse()) await one()
+})
+
+test.each(bodyRows)('%s', async (_, asking, expected) => {
+  const { what = '', ...given } = await asking(house)
+  for (const gateway of GATEWAYS) check(await house.ask(what, given, gateway), expected)
+})
+
+test.each(untouched)('%s: the input %.40s comes back as it went', async (_, raw) => {
+  for (const gateway of GATEWAYS) {
+    const given = { token: house.admin, raw }
+    const answer = await house.ask('POST /workflows/a/x/run/async', given, gateway)
+    expect(answer.status, answer.text).toBe(200)
+    expect(answer.text).toContain(`"input":${raw},`)
+  }
+})
+
+test.each(pollutions)('%s', async (_, asking) => {
+  const { what = '', ...given } = await asking(house)
+  const { status, text } = await house.ask(what, given)
+  expect([200, 201, 422], text).toContain(status)
+  for (const gateway of GATEWAYS) {
+    const root = await house.ask('GET /admin/principals/root', { token: house.admin }, gateway)
+    expect(root.body).toMatchObject({ subject: 'root', enabled: true, roles: ['admin'] })
+    const absent = await house.ask('POST /admin/roles', { token: house.admin, body: {} }, gateway)
+    expect(absent.status, 'a name that nobody gave').toBe(422)
+  }
+})
+
+test('N104: what a principal is cannot be had by saying so', async () => {
+  const given = { id: 'f'.repeat(32), enabled: false, banned: true, created_at: '2000-01-01' }
+  const wanted = { type: 'service_account', subject: 'n104', roles: [] }
+  const made = await house.must('POST /admin/principals', { body: { ...wanted, ...given } })
+  expect(made).toMatchObject({ ...wanted, enabled: true, external_issuer: 'svc' })
+  expect(made.id).not.toBe(given.id)
+  const change = { roles: ['admin'], subject: 'root', type: 'user', external_issuer: 'x' }
+  const changed = await house.must('PATCH /admin/principals/n104', { body: change })
+  expect(changed).toEqual(made)
+})
+
+test.each(heads)('%s', async (_, lines, status) => {
+  for (const gateway of house.system.gateways) {
+    const head = [
+      'POST /workflows/a/x/run/async HTTP/1.1',
+      'Host: x',
+      'Connection: close',
+      ...lines,
+    ]
+    // Whatever follows must not be taken for a second request.
+    const second = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'
+    const answer = await sendBytes(gateway, `${head.join('\r\n')}\r\n\r\n${second}`)
+    expect(answer.status, answer.text).toBe(status)
+    expect(answer.text).not.toContain('HTTP/1.1 200')
+  }
+})
