@@ -21,6 +21,7 @@ from windlass._json import loads
 
 BOOTSTRAP = "bootstrap-token"
 GENERATION = "X-Svc-Claim-Generation"
+EXECUTION_TOKEN = "X-Svc-Execution-Token"
 TERMINAL = {"COMPLETED", "FAILED", "CANCELLED"}
 
 Fault = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
@@ -44,6 +45,8 @@ class Stored:
     progress: list[Any] = field(default_factory=list)
     releases: list[str | None] = field(default_factory=list)
     extra: dict[str, Any] = field(default_factory=dict)
+    # What the next claims give as execution tokens, if any.
+    renewals: list[str | None] = field(default_factory=list)
 
     def types(self) -> list[str]:
         """The log in short."""
@@ -266,6 +269,8 @@ class Server:
             stored.state = "RESUME_CLAIMED" if resumed else "CLAIMED"
             stored.append("WORKFLOW_RESUME_CLAIMED" if resumed else "WORKFLOW_CLAIMED")
         headers = {GENERATION: str(stored.generation)}
+        if token := stored.renewals.pop(0) if stored.renewals else None:
+            headers[EXECUTION_TOKEN] = token
         return web.Response(text=stored.context(), content_type="application/json", headers=headers)
 
     async def _checkpoint(self, request: web.Request) -> web.Response:

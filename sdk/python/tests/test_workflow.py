@@ -24,6 +24,7 @@ from windlass import (
     task,
     workflow,
 )
+from windlass.domain.schedule import Schedule
 from windlass.errors import WorkflowNotFoundError
 from windlass.output_storage import LocalFileStorage
 from windlass.routing import input as given
