@@ -2,11 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { accessTable } from '../services/gateway/src/access-table.ts'
 import { openapi } from '../services/gateway/src/openapi.ts'
 import { routes } from '../services/gateway/src/routes/index.ts'
+import { rpcTable } from './rpc-table.ts'
 
 /** What the routes of the gateway promise, as files: `--check` fails when one is out of date. */
 const files: Record<string, string> = {
   'docs/openapi.json': `${JSON.stringify(openapi(routes), undefined, 2)}\n`,
   'docs/access.md': accessTable(routes),
+  'docs/rpcs.md': rpcTable(),
 }
 
 const root = new URL('../', import.meta.url)

@@ -88,8 +88,8 @@ async function openDoors(env) {
   const settings = loadSettings(env)
   const redis = openRedis(settings.redis.url)
   await redisReady(redis)
-  const clients = connectAll(settings, await openCluster(settings, 'gateway'))
   const log = { warn: (said) => process.stderr.write(`${JSON.stringify(said)}\n`) }
+  const clients = connectAll(settings, await openCluster(settings, 'gateway', log))
   const readEpoch = epochReader(redis, 'auth')
   return {
     ...rememberedBy(settings, { redis, log }, clients),

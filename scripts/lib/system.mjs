@@ -3,6 +3,7 @@ import path from 'node:path'
 import { PROJECT, prepare } from './data-dir.mjs'
 import { written } from './logs.mjs'
 import { freePort, saysPortTaken } from './ports.mjs'
+import { rpcEnv } from './rpc-keys.mjs'
 import { run } from './run.mjs'
 import { drawPorts, INNER, migrationEnv, OUTER, serviceEnv } from './topology.mjs'
 
@@ -35,7 +36,8 @@ export async function startServices(context, gatewayPort) {
   prepare(path.join(context.dir, 'home'))
   for (let draw = 1; ; draw++) {
     const ports = await drawPorts(gatewayPort || (await freePort()))
-    const children = [...INNER, ...OUTER].map((name) => startService(name, { ...context, ports }))
+    const starting = [...INNER, ...OUTER].map((name) => startService(name, { ...context, ports }))
+    const children = await Promise.all(starting)
     try {
       await Promise.all(children.map((child) => untilStarted(context.processes, child)))
       return { children, ports }
@@ -48,17 +50,18 @@ export async function startServices(context, gatewayPort) {
 
 /** One more process of a service, at a port that it draws itself: for those that nobody calls. */
 export async function startReplica(service, name, context) {
-  const child = startService(service, context, { name, SVC_LISTEN__PORT: '0' })
+  const child = await startService(service, context, { name, SVC_LISTEN__PORT: '0' })
   await untilStarted(context.processes, child)
   return child
 }
 
-function startService(service, context, { name = service, ...more } = {}) {
+async function startService(service, context, { name = service, ...more } = {}) {
+  const env = { ...serviceEnv(service, context), ...(await rpcEnv(service, context.dir)), ...more }
   return context.processes.start({
     name,
     command: process.execPath,
     args: [script(service, 'main')],
-    env: { ...serviceEnv(service, context), ...more },
+    env,
     cwd: PROJECT,
     tier: INNER.includes(service) ? TIER.inner : TIER.outer,
   })

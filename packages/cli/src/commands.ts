@@ -8,6 +8,7 @@ import {
   executionShow,
 } from './commands/execution.ts'
 import { mcp } from './commands/mcp.ts'
+import { serverRpcKeys } from './commands/rpc-keys.ts'
 import {
   scheduleCreate,
   scheduleDelete,
@@ -40,6 +41,7 @@ import {
 export const commands: readonly Command[] = [
   serverStart,
   serverBootstrapToken,
+  serverRpcKeys,
   adminCreateKey,
   workerStart,
   workflowUpload,

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { parseKeys, RPC_SERVICES } from '@windlass/runtime/rpc-keys'
 import { expect, onTestFinished, test } from 'vitest'
 import { scriptedApi } from '../../../services/mcp/test/scripted-api.ts'
 
@@ -50,6 +51,26 @@ test('the command says its release, that of the project', async () => {
     out: `windlass ${version}\n`,
     status: 0,
   })
+})
+
+test('server rpc-keys writes what each service knows of the others, for it alone to read', async () => {
+  const dir = join(await folder(), 'keys')
+  const write = async (env: Record<string, string> = {}) => {
+    const { out, status } = await finished(start(['server', 'rpc-keys', dir], env))
+    expect(status).toBe(0)
+    const paths = out.trim().split('\n')
+    expect(paths.map((path) => basename(path, '.env'))).toEqual([...RPC_SERVICES])
+    for (const path of paths) expect((await stat(path)).mode & 0o777).toBe(0o600)
+    return Promise.all(paths.map((path) => readFile(path, 'utf8')))
+  }
+  const lines = await write()
+  RPC_SERVICES.forEach((service, i) => {
+    const [, keys = ''] = /^SVC_RPC__KEYS=(\S+)\n$/.exec(lines[i] ?? '') ?? []
+    parseKeys(service, keys.split(','))
+  })
+  expect(await write()).not.toEqual(lines)
+  const kept = { SVC_RPC__SECRET: 'kept where no service sees it' }
+  expect(await write(kept)).toEqual(await write(kept))
 })
 
 test('the bootstrap token is printed: the configured one, else the one of the home directory', async () => {

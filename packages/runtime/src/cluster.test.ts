@@ -1,30 +1,121 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { NOBODY } from './caller.ts'
 import { clusterOf } from './cluster.ts'
+import { keysOf, parseKeys, RPC_SERVICES } from './rpc-keys.ts'
 
-const ours = clusterOf('one secret of the cluster', 'gateway')
-const replica = clusterOf('one secret of the cluster', 'executions')
-const stranger = clusterOf('another secret altogether', 'gateway')
+const SECRET = 'one secret of the cluster'
+const member = (service: string, secret = SECRET) =>
+  clusterOf(parseKeys(service, keysOf(secret, service)), service)
 
-test('a credential counts for who has the same secret, and for nobody else', () => {
-  expect(replica.admits(ours.credential())).toBe(true)
-  expect(replica.admits(stranger.credential())).toBe(false)
-  expect(replica.admits('')).toBe(false)
+const gateway = member('gateway')
+const executions = member('executions')
+const scheduler = member('scheduler')
+const stranger = member('gateway', 'another secret altogether')
+
+const ada = { subject: 'ada', issuer: 'https://issuer', key_prefix: 'wk_1' }
+const RPC = '/windlass.executions.v1.Executions/Submit'
+const said = (by = gateway, caller = ada, to = 'executions', rpc = RPC) => by.vouch(caller, to, rpc)
+
+test('a credential says which service shows it, to the one that it is for and to no other', () => {
+  const shown = gateway.credential('executions')
+  expect(executions.admits(shown)).toBe('gateway')
+  expect(member('identity').admits(shown)).toBeUndefined()
+  expect(gateway.admits(shown)).toBeUndefined()
+  for (const forged of [
+    '',
+    stranger.credential('executions'),
+    shown.replace('gateway', 'scheduler'),
+  ])
+    expect(executions.admits(forged)).toBeUndefined()
 })
 
-test('a statement names the principal, by subject and issuer', () => {
-  const ada = { subject: 'ada', issuer: 'https://issuer' }
-  expect(replica.believe(ours.vouch(ada))).toEqual(ada)
-  expect(replica.believe(ours.vouch({ ...ada, issuer: 'svc' }))).toEqual({ ...ada, issuer: 'svc' })
+test('a service has no key of what it does not call, so it can pretend nothing there', () => {
+  const catalog = member('catalog')
+  for (const to of RPC_SERVICES)
+    expect(() => catalog.credential(to), to).toThrow('no business with')
+  expect(() => scheduler.credential('dispatcher')).toThrow('no business with')
+  expect(() => catalog.vouch(ada, 'identity', RPC)).toThrow('no business with')
 })
 
-test('nobody is nobody, and a statement of a stranger is of nobody', () => {
-  expect(replica.believe(ours.vouch(undefined))).toBeUndefined()
-  expect(replica.believe(stranger.vouch({ subject: 'root', issuer: 'svc' }))).toBeUndefined()
-  expect(replica.believe('{"sub":"root"}')).toBeUndefined()
+test('whoever has all keys of one service cannot speak as another to a third', () => {
+  for (const stolen of RPC_SERVICES) {
+    const known = new Set(keysOf(SECRET, stolen))
+    for (const other of RPC_SERVICES.filter((name) => name !== stolen)) {
+      const shared = keysOf(SECRET, other).filter((key) => known.has(key))
+      for (const key of shared) expect(key.split(':').slice(0, 2)).toContain(stolen)
+    }
+  }
 })
 
-test('a credential is no statement, and a statement no credential', () => {
-  const statement = ours.vouch({ subject: 'ada', issuer: 'svc' })
-  expect(replica.admits(statement)).toBe(false)
-  expect(replica.believe(ours.credential())).toBeUndefined()
+test('a statement names the principal, by subject, issuer and key', () => {
+  expect(executions.believe(said(), 'gateway', RPC)).toEqual(ada)
+  const other = { subject: 'ada', issuer: 'svc' }
+  expect(executions.believe(said(gateway, other as typeof ada), 'gateway', RPC)).toEqual(other)
+})
+
+test('nobody in particular is said to be asking like anybody else', () => {
+  expect(executions.believe(gateway.vouch(NOBODY, 'executions', RPC), 'gateway', RPC)).toEqual(
+    NOBODY,
+  )
+})
+
+test.each([
+  ['nothing', ''],
+  ['a principal in clear', '{"sub":"root","iss":"svc"}'],
+  ['the statement of a stranger', said(stranger)],
+  ['the statement of another service', said(scheduler)],
+  ['a statement for another service', said(gateway, ada, 'identity')],
+  ['a statement for another rpc', said(gateway, ada, 'executions', `${RPC}s`)],
+  ['a credential', gateway.credential('executions')],
+  ['a changed statement', said().replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
+])('%s is believed of nobody', (_, statement) => {
+  expect(executions.believe(statement, 'gateway', RPC)).toBeUndefined()
+})
+
+test('a statement is no credential', () => {
+  expect(executions.admits(said())).toBeUndefined()
+  expect(executions.admits(`gateway:${said()}`)).toBeUndefined()
+})
+
+const MINUTE_MS = 60_000
+
+beforeEach(() => vi.useFakeTimers({ toFake: ['Date', 'performance'] }))
+afterEach(() => vi.useRealTimers())
+
+/** What is shown now, looked at when the clock of the other is so many minutes ahead. */
+function after(minutes: number): { isAdmitted: boolean; isBelieved: boolean } {
+  const [from, to] = [member('gateway'), member('executions')]
+  const [credential, statement] = [from.credential('executions'), said(from)]
+  vi.setSystemTime(Date.now() + minutes * MINUTE_MS)
+  return {
+    isAdmitted: to.admits(credential) === 'gateway',
+    isBelieved: to.believe(statement, 'gateway', RPC) !== undefined,
+  }
+}
+
+test.each([0, 1, 60, -60])('with a clock that is %i minutes ahead they count', (minutes) => {
+  expect(after(minutes)).toEqual({ isAdmitted: true, isBelieved: true })
+})
+
+test.each([63, 600, -63, -600])('with one that is %i minutes ahead they do not', (minutes) => {
+  expect(after(minutes)).toEqual({ isAdmitted: false, isBelieved: false })
+})
+
+test('what was believed once ends like anything else', () => {
+  const to = member('executions')
+  const [credential, statement] = [gateway.credential('executions'), said()]
+  expect(to.admits(credential)).toBe('gateway')
+  expect(to.believe(statement, 'gateway', RPC)).toEqual(ada)
+  vi.setSystemTime(Date.now() + 63 * MINUTE_MS)
+  expect(to.admits(credential)).toBeUndefined()
+  expect(to.believe(statement, 'gateway', RPC)).toBeUndefined()
+})
+
+test('the same statement serves for a minute, then another one is made', () => {
+  const from = member('gateway')
+  const first = said(from)
+  vi.advanceTimersByTime(MINUTE_MS - 1)
+  expect(said(from)).toBe(first)
+  vi.advanceTimersByTime(2)
+  expect(said(from)).not.toBe(first)
 })

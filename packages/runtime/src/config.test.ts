@@ -24,6 +24,7 @@ const samples: Record<string, unknown[]> = {
   'listen.host': text,
   'listen.port': port,
   'rpc.secret': ['sixteen letters!', 'sixteen letters too'],
+  'rpc.keys': hosts,
   'rpc.tls_ca': text,
   'rpc.tls_cert': text,
   'rpc.tls_key': text,

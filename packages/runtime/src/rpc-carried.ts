@@ -1,6 +1,6 @@
 import { type ServerDuplexStream, status } from '@grpc/grpc-js'
 import { type Answer, type Ask, type Failure, Notice } from '@windlass/proto/windlass/rpc/v1/calls'
-import type { Caller, Cluster } from './cluster.ts'
+import type { Caller } from './caller.ts'
 import type { Call } from './rpc.ts'
 
 /** An rpc as a carried call reaches it. */
@@ -8,7 +8,10 @@ export type Carried = (request: Buffer, call: Call) => Promise<Buffer>
 
 export interface Carrying {
   rpcs: ReadonlyMap<string, Carried>
-  believe: Cluster['believe']
+  /** The service at the other end. */
+  service: string
+  /** On whose behalf it may call this rpc; throws where it may not. */
+  admit(path: string, statement: string): Caller | undefined
   failureOf(path: string, error: unknown): Failure
   /** The stream has ended, one way or another. */
   over(): void
@@ -45,20 +48,22 @@ export class CarriedCalls {
     else void this.#answer(ask)
   }
 
-  async #answer({ id, path, request, caller }: Ask): Promise<void> {
-    const call = new CarriedCall(caller, this.#carrying.believe)
+  async #answer(ask: Ask): Promise<void> {
+    const { id, request_id } = ask
+    const call = new CarriedCall(this.#carrying.service, request_id)
     this.#running.set(id, call)
-    const body = await this.#bodyOf(path, request, call)
+    const body = await this.#bodyOf(ask, call)
     this.#running.delete(id)
     if (!call.isAbandoned) this.#say({ id, body })
     this.#endWhenDone()
   }
 
-  async #bodyOf(path: string, request: Buffer, call: Call): Promise<Answer['body']> {
-    const { rpcs, failureOf } = this.#carrying
+  async #bodyOf({ path, request, caller }: Ask, call: CarriedCall): Promise<Answer['body']> {
+    const { rpcs, admit, failureOf } = this.#carrying
     const rpc = rpcs.get(path)
     if (!rpc) return { $case: 'failure', value: unknown(path) }
     try {
+      call.caller = admit(path, caller)
       return { $case: 'response', value: await rpc(request, call) }
     } catch (error) {
       return { $case: 'failure', value: failureOf(path, error) }
@@ -89,20 +94,17 @@ const unknown = (path: string): Failure => ({
 
 /** Most handlers never look at the signals, so they are made when one does. */
 export class CarriedCall implements Call {
-  readonly #statement: string
-  readonly #believe: Cluster['believe']
+  readonly service: string
+  readonly requestId: string
+  caller: Caller | undefined
   #controller: AbortController | undefined
   #urging: AbortController | undefined
   #isUrged = false
   isAbandoned = false
 
-  constructor(statement: string, believe: Cluster['believe']) {
-    this.#statement = statement
-    this.#believe = believe
-  }
-
-  get caller(): Caller | undefined {
-    return this.#believe(this.#statement)
+  constructor(service: string, requestId: string) {
+    this.service = service
+    this.requestId = requestId
   }
 
   get signal(): AbortSignal {

@@ -21,6 +21,7 @@ const NOTHING: Ask = {
   abandoned: false,
   caller: '',
   hurried: false,
+  request_id: '',
 }
 
 export interface Asking {
@@ -29,8 +30,9 @@ export interface Asking {
   deadline: number
   signal: AbortSignal | undefined
   hurry: AbortSignal | undefined
-  /** The statement of who is asking; empty for nobody. */
+  /** The statement of who is asking; empty where there is none. */
   caller: string
+  requestId: string
 }
 
 interface Waiting {
@@ -112,7 +114,8 @@ export class Line {
   }
 
   /** Resolves with the response, or rejects with a Failure. */
-  ask({ path, request, deadline, signal, hurry, caller }: Asking): Promise<Buffer> {
+  ask(asking: Asking): Promise<Buffer> {
+    const { path, request, deadline, signal, hurry, caller, requestId: request_id } = asking
     const id = ++this.#lastId
     return new Promise<Buffer>((resolve, reject) => {
       const done = () => {
@@ -142,7 +145,7 @@ export class Line {
           reject(reason)
         },
       })
-      this.#say({ ...NOTHING, id, path, request, caller })
+      this.#say({ ...NOTHING, id, path, request, caller, request_id })
     })
   }
 
@@ -187,24 +190,32 @@ interface Shared {
 
 const shared = new WeakMap<Cluster, Map<string, Shared>>()
 
-/** The carrier of an address; whoever borrows it gives it back. */
-export function borrowCarrier(address: string, cluster: Cluster, channel: () => Client): Carrier {
+/** A replica of a service. */
+export interface Replica {
+  service: string
+  address: string
+}
+
+const nameOf = ({ service, address }: Replica) => `${service} ${address}`
+
+/** The carrier to a replica; whoever borrows it gives it back. */
+export function borrowCarrier(replica: Replica, cluster: Cluster, channel: () => Client): Carrier {
   const carriers = shared.get(cluster) ?? new Map<string, Shared>()
   shared.set(cluster, carriers)
-  const known = carriers.get(address)
+  const known = carriers.get(nameOf(replica))
   if (known) {
     known.users++
     return known.carrier
   }
-  const carrier = new Carrier(channel(), cluster.credential)
-  carriers.set(address, { carrier, users: 1 })
+  const carrier = new Carrier(channel(), () => cluster.credential(replica.service))
+  carriers.set(nameOf(replica), { carrier, users: 1 })
   return carrier
 }
 
-export function returnCarrier(address: string, cluster: Cluster): void {
+export function returnCarrier(replica: Replica, cluster: Cluster): void {
   const carriers = shared.get(cluster)
-  const known = carriers?.get(address)
+  const known = carriers?.get(nameOf(replica))
   if (!known || --known.users > 0) return
-  carriers?.delete(address)
+  carriers?.delete(nameOf(replica))
   known.carrier.close()
 }

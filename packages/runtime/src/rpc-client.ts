@@ -1,8 +1,5 @@
-import { isIPv4 } from 'node:net'
 import {
-  Client,
-  type ClientOptions,
-  credentials,
+  type Client,
   Metadata,
   type MethodDefinition,
   type ServiceDefinition,
@@ -12,21 +9,10 @@ import {
 import type { Failure } from '@windlass/proto/windlass/rpc/v1/calls'
 import type { Cluster } from './cluster.ts'
 import { Fault, type Kind, unavailable } from './faults.ts'
-import {
-  CALLER,
-  type CallOptions,
-  type ClientOf,
-  CREDENTIAL,
-  FAULT,
-  MAX_MESSAGE_BYTES,
-} from './rpc.ts'
-import {
-  type Asking,
-  borrowCarrier,
-  type Carrier,
-  type Line,
-  returnCarrier,
-} from './rpc-carrier.ts'
+import { CALLER, type CallOptions, type ClientOf, CREDENTIAL, FAULT, REQUEST_ID } from './rpc.ts'
+import { serviceOf } from './rpc-access.ts'
+import type { Asking, Line } from './rpc-carrier.ts'
+import { Channels, Lines } from './rpc-ways.ts'
 
 const UNARY_MS = 10_000
 /** How long a call waits for a replica that is being restarted. */
@@ -37,17 +23,6 @@ type Method = MethodDefinition<unknown, unknown>
 
 export type RpcClient<Service> = ClientOf<Service> & { close(): void }
 
-const OPTIONS: ClientOptions = {
-  'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-  'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
-  'grpc.keepalive_time_ms': 10_000,
-  'grpc.keepalive_timeout_ms': 5_000,
-  'grpc.initial_reconnect_backoff_ms': 50,
-  'grpc.min_reconnect_backoff_ms': 50,
-  'grpc.max_reconnect_backoff_ms': 1_000,
-  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
-}
-
 /**
  * A client of all replicas of a service. Calls travel on the stream that this process keeps open to
  * each replica, in turn; by themselves where there is none yet or they are large. They carry a deadline and fail with the very Fault the
@@ -55,88 +30,47 @@ const OPTIONS: ClientOptions = {
  * tried again; one that broke under way is not, unless its rpc is safe to repeat and the caller does so.
  */
 export function connect<S extends ServiceDefinition>(
-  service: S,
+  definition: S,
   addresses: readonly string[],
   cluster: Cluster,
+  service = serviceOf(definition),
 ): RpcClient<S> {
-  const numeric = addresses.map((address) => address.replace('localhost', '127.0.0.1'))
-  const channel = channelTo(numeric, cluster)
-  const lines = new Lines(numeric, cluster)
-  const way = { channel, lines, cluster }
-  const rpcs = Object.entries(service).map(([rpc, method]) => [rpc, unary(way, method)])
+  const numeric = addresses.map((address) => address.replace(/^localhost(?=:|$)/, '127.0.0.1'))
+  const channels = new Channels(numeric, cluster)
+  const lines = new Lines({ service, addresses: numeric }, cluster)
+  const way = { service, channels, lines, cluster }
+  const rpcs = Object.entries(definition).map(([rpc, method]) => [rpc, unary(way, method)])
   const close = () => {
     lines.close()
-    channel.close()
+    channels.close()
   }
   return { ...Object.fromEntries(rpcs), close }
 }
 
-/** Several addresses are numeric; a name stands for all the addresses that it has. */
-const targetOf = (addresses: readonly string[]) =>
-  addresses.every((address) => isIPv4(address.replace(/:\d+$/, '')))
-    ? `ipv4:${addresses.join(',')}`
-    : `dns:${addresses[0]}`
-
-function channelTo(addresses: readonly string[], { tls }: Cluster): Client {
-  const target = targetOf(addresses)
-  return tls
-    ? new Client(target, credentials.createSsl(tls.ca, tls.key, tls.cert), {
-        ...OPTIONS,
-        'grpc.ssl_target_name_override': tls.serverName,
-      })
-    : new Client(target, credentials.createInsecure(), OPTIONS)
-}
-
-/** The streams of calls to the replicas, from the first call on. */
-class Lines {
-  readonly #addresses: readonly string[]
-  readonly #cluster: Cluster
-  #carriers: Carrier[] | undefined
-  #turn = 0
-
-  constructor(addresses: readonly string[], cluster: Cluster) {
-    this.#addresses = addresses
-    this.#cluster = cluster
-  }
-
-  /** The next replica's that may be asked this. */
-  next(request: Buffer): Line | undefined {
-    this.#carriers ??= this.#addresses.map((address) =>
-      borrowCarrier(address, this.#cluster, () => channelTo([address], this.#cluster)),
-    )
-    for (const _ of this.#carriers) {
-      const line = this.#carriers[this.#turn++ % this.#carriers.length]?.lineFor(request)
-      if (line) return line
-    }
-    return undefined
-  }
-
-  close(): void {
-    if (this.#carriers) for (const address of this.#addresses) returnCarrier(address, this.#cluster)
-    this.#carriers = undefined
-  }
-}
-
 interface Way {
-  channel: Client
+  service: string
+  channels: Channels
   lines: Lines
   cluster: Cluster
 }
 
-function unary({ channel, lines, cluster }: Way, method: Method) {
+function unary({ service, channels, lines, cluster }: Way, method: Method) {
   return async (request: unknown, options: CallOptions = {}) => {
-    const { timeoutMs = UNARY_MS, signal, hurry, caller = '' } = options
+    const { timeoutMs = UNARY_MS, signal, hurry, requestId = '' } = options
     const deadline = Date.now() + timeoutMs
     const bytes = method.requestSerialize(request)
+    const caller = options.caller ? cluster.vouch(options.caller, service, method.path) : ''
     const line = lines.next(bytes)
-    const asking = { path: method.path, request: bytes, deadline, signal, hurry, caller }
+    const { path } = method
+    const asking = { path, request: bytes, deadline, signal, hurry, caller, requestId }
     const response = line && (await asked(line, asking))
     if (response) return method.responseDeserialize(response)
     const call = () => {
       const metadata = new Metadata()
-      metadata.set(CREDENTIAL, cluster.credential())
+      metadata.set(CREDENTIAL, cluster.credential(service))
       if (caller) metadata.set(CALLER, caller)
-      return once(channel, method, bytes, { deadline, signal, metadata })
+      if (requestId) metadata.set(REQUEST_ID, requestId)
+      return once(channels.next(), method, bytes, { deadline, signal, metadata })
     }
     return persistent(call, { deadline, signal })
   }

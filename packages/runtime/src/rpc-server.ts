@@ -21,18 +21,21 @@ import {
 } from '@windlass/proto/windlass/rpc/v1/calls'
 import { HealthImplementation } from 'grpc-health-check'
 import type { Logger } from 'pino'
-import type { Caller as Asker, Cluster } from './cluster.ts'
+import type { Caller } from './caller.ts'
+import type { Cluster } from './cluster.ts'
 import { Fault } from './faults.ts'
 import { outageOf } from './outage.ts'
 import {
   CALLER,
   type Call,
-  CREDENTIAL,
   codes,
   FAULT,
   type Handlers,
   MAX_MESSAGE_BYTES,
+  REQUEST_ID,
 } from './rpc.ts'
+import type { RpcAccess } from './rpc-access.ts'
+import { Admissions, Refused, textIn } from './rpc-admission.ts'
 import { type Carried, CarriedCalls } from './rpc-carried.ts'
 
 type Unary = (request: unknown, call: Call) => Promise<unknown>
@@ -52,18 +55,20 @@ export class RpcServer {
   readonly #log: Logger
   readonly #cluster: Cluster
   readonly #rpcs = new Map<string, Carried>()
+  readonly #admissions: Admissions
   readonly #streams = new Set<CarriedCalls>()
   #checking: NodeJS.Timeout | undefined
 
   constructor(log: Logger, cluster: Cluster) {
     this.#log = log
     this.#cluster = cluster
+    this.#admissions = new Admissions(cluster, log)
     this.#server = new Server({
       'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
       'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
       'grpc.max_concurrent_streams': MAX_STREAMS,
       'grpc.enable_channelz': 0,
-      interceptors: [guard(cluster)],
+      interceptors: [guard(this.#admissions)],
     })
     this.#health.addToServer(this.#server)
     this.#server.addService(CallsService, {
@@ -71,9 +76,15 @@ export class RpcServer {
     })
   }
 
-  serve<S extends ServiceDefinition>(service: S, handlers: Handlers<S>): void {
+  /** An rpc is there for those whom `access` names and for nobody else. */
+  serve<S extends ServiceDefinition>(
+    service: S,
+    handlers: Handlers<S>,
+    access: RpcAccess<S>,
+  ): void {
     const adapted = Object.entries(handlers).map(([rpc, handle]) => {
       const method = service[rpc] as MethodDefinition<unknown, unknown>
+      this.#admissions.add(method.path, access[rpc])
       this.#rpcs.set(method.path, carried(method, handle as Unary))
       return [rpc, this.#unary(rpc, handle as Unary)]
     })
@@ -116,7 +127,7 @@ export class RpcServer {
 
   #unary(rpc: string, handle: Unary) {
     return (call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>) => {
-      const answer = async () => handle(call.request, new Caller(call, this.#cluster))
+      const answer = async () => handle(call.request, new UnaryCall(call, this.#admissions))
       void answer().then(
         (response) => done(null, response),
         (error) => done(this.#statusOf(rpc, error) as ServiceError),
@@ -125,9 +136,11 @@ export class RpcServer {
   }
 
   #carry(stream: ServerDuplexStream<Ask, Answer>): void {
+    const service = this.#admissions.serviceIn(stream.metadata)
     const calls = new CarriedCalls(stream, {
       rpcs: this.#rpcs,
-      believe: (statement) => this.#cluster.believe(statement),
+      service,
+      admit: (path, statement) => this.#admissions.admit(path, service, statement),
       failureOf: (path, error) => this.#failureOf(path, error),
       over: () => this.#streams.delete(calls),
     })
@@ -142,6 +155,8 @@ export class RpcServer {
   }
 
   #failureOf(rpc: string, error: unknown): Failure {
+    if (error instanceof Refused)
+      return { code: error.code, message: error.message, fault: Buffer.alloc(0) }
     const fault = error instanceof Fault ? error : outageOf(error)
     if (!fault) {
       this.#log.error({ err: error, rpc }, 'unexpected error in an rpc')
@@ -158,23 +173,29 @@ const carried =
   async (request, call) =>
     method.responseSerialize(await handle(method.requestDeserialize(request), call))
 
-/** Refuses whoever shows no credential of the cluster, before a byte of his message is read. */
+/** Refuses whoever may not call, before a byte of his message is read. */
 const guard =
-  (cluster: Cluster): ServerInterceptor =>
-  (_method, call) =>
+  (admissions: Admissions): ServerInterceptor =>
+  ({ path }, call) =>
     new ServerInterceptingCall(call, {
       start(next) {
         next({
           onReceiveMetadata(metadata, proceed) {
-            const [credential] = metadata.get(CREDENTIAL)
-            if (credential !== undefined && cluster.admits(String(credential))) proceed(metadata)
-            else call.sendStatus({ code: status.UNAUTHENTICATED, details: REFUSAL })
+            try {
+              admissions.check(path, metadata)
+              proceed(metadata)
+            } catch (error) {
+              const known = error instanceof Refused ? error : undefined
+              const { code, message } = known ?? {
+                code: status.INTERNAL,
+                message: 'internal error',
+              }
+              call.sendStatus({ code, details: message })
+            }
           },
         })
       },
     })
-
-const REFUSAL = 'no credential of this cluster'
 
 const credentialsOf = ({ tls }: Cluster): ServerCredentials =>
   tls
@@ -184,18 +205,18 @@ const credentialsOf = ({ tls }: Cluster): ServerCredentials =>
 const NEVER = new AbortController().signal
 
 /** Most handlers never look at the signal, so it is made when one does: grpc-js says `cancelled` of every call that ends. */
-class Caller implements Call {
+class UnaryCall implements Call {
+  readonly service: string
+  readonly caller: Caller | undefined
+  readonly requestId: string
   readonly #call: ServerUnaryCall<unknown, unknown>
-  readonly #cluster: Cluster
 
-  constructor(call: ServerUnaryCall<unknown, unknown>, cluster: Cluster) {
+  constructor(call: ServerUnaryCall<unknown, unknown>, admissions: Admissions) {
     this.#call = call
-    this.#cluster = cluster
-  }
-
-  get caller(): Asker | undefined {
-    const [statement] = this.#call.metadata.get(CALLER)
-    return statement === undefined ? undefined : this.#cluster.believe(String(statement))
+    const { metadata } = call
+    this.service = admissions.serviceIn(metadata)
+    this.caller = admissions.admit(call.getPath(), this.service, textIn(metadata, CALLER))
+    this.requestId = textIn(metadata, REQUEST_ID)
   }
 
   /** A call by itself has no way to say so. */

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js'
-import type { Caller } from './cluster.ts'
+import type { Caller } from './caller.ts'
 import type { Kind } from './faults.ts'
 
 type Request<M> = M extends { requestDeserialize: (bytes: Buffer) => infer R } ? R : never
@@ -12,6 +12,8 @@ export const FAULT = 'windlass-fault-bin'
 export const CREDENTIAL = 'authorization'
 /** The metadata that carries the signed statement of who is asking. */
 export const CALLER = 'windlass-caller'
+/** The metadata that carries the id of the request that led to the call. */
+export const REQUEST_ID = 'windlass-request-id'
 
 export const codes: Record<Kind, status> = {
   invalid: status.INVALID_ARGUMENT,
@@ -35,8 +37,18 @@ export interface Call {
   readonly signal: AbortSignal
   /** Aborts when the caller would rather have an answer now than a better one later. */
   readonly hurry: AbortSignal
-  /** Who is asking, as a signed statement says; undefined for nobody. */
+  /** The service that calls. */
+  readonly service: string
+  /** On whose behalf, as that service's signed statement says; there is one wherever the rpc asks for it. */
   readonly caller: Caller | undefined
+  /** Of the request that led to this call; empty for none. */
+  readonly requestId: string
+}
+
+/** Who is asking, in a handler of an rpc that asks for a statement. */
+export function callerOf({ caller }: Call): Caller {
+  if (!caller) throw new Error('an rpc that records its caller asks for no statement of him')
+  return caller
 }
 
 /** What a service implements: one function per rpc of its generated definition. */
@@ -52,8 +64,9 @@ export interface CallOptions {
   signal?: AbortSignal
   /** Asks for the answer at once, if the server can; unlike `signal`, the answer is still taken. */
   hurry?: AbortSignal | undefined
-  /** The statement of who is asking, as the cluster vouches for it. */
-  caller?: string
+  /** On whose behalf: the service vouches for him with a statement for this rpc alone. */
+  caller?: Caller
+  requestId?: string
 }
 
 /** What its callers hold: the same functions. */

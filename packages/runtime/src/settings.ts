@@ -68,6 +68,8 @@ const listen = table({
 /** How the services know one another. */
 const rpc = table({
   secret: z.string().min(16).optional(),
+  /** Instead: the keys that this service shares with each of the others, and no more. */
+  keys: list.default([]),
   tls_ca: z.string().min(1).optional(),
   tls_cert: z.string().min(1).optional(),
   tls_key: z.string().min(1).optional(),

@@ -1,6 +1,6 @@
 import { createServer, connect as dial, type Socket } from 'node:net'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
-import { testCluster } from '@windlass/testkit/cluster'
+import { member, openDoors } from '@windlass/testkit/cluster'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { clusterOf } from '../src/cluster.ts'
@@ -31,19 +31,23 @@ const HELD = 'held'
 /** A server that says whether a call came on a stream, and holds one back until it is let go. */
 async function serve({ check = undefined as Check | undefined } = {}) {
   const held: (() => void)[] = []
-  const server = new RpcServer(pino({ level: 'silent' }), testCluster)
+  const server = new RpcServer(pino({ level: 'silent' }), member('identity'))
   const missing = async () => {
     throw new Error('not in this test')
   }
-  server.serve(IdentityService, {
-    checkBootstrap: missing,
-    issueSession: missing,
-    async checkSession(request, call: Call) {
-      if (request.token === HELD) await new Promise<void>((resolve) => held.push(resolve))
-      if (check && request.token !== '') return check(request, call)
-      return { worker_name: call instanceof CarriedCall ? 'stream' : 'alone', session_id: '' }
-    },
-  } as Handlers<typeof IdentityService>)
+  server.serve(
+    IdentityService,
+    {
+      checkBootstrap: missing,
+      issueSession: missing,
+      async checkSession(request, call: Call) {
+        if (request.token === HELD) await new Promise<void>((resolve) => held.push(resolve))
+        if (check && request.token !== '') return check(request, call)
+        return { worker_name: call instanceof CarriedCall ? 'stream' : 'alone', session_id: '' }
+      },
+    } as Handlers<typeof IdentityService>,
+    openDoors(IdentityService),
+  )
   const port = await server.listen({ host: HOST, port: 0 }, [])
   onTestFinished(() => server.stop())
   return { server, port, held }
@@ -56,7 +60,7 @@ async function clientOf(...ports: number[]) {
   const identity = connect(
     IdentityService,
     ports.map((port) => `${HOST}:${port}`),
-    testCluster,
+    member('gateway'),
   )
   onTestFinished(() => identity.close())
   await untilCarried(identity)
@@ -79,7 +83,7 @@ test('small requests go on the stream, large ones by themselves', async () => {
 test('what the server does not take on a stream goes by itself', async () => {
   const { port } = await serve()
   await clientOf(port)
-  const health = connect(HealthService, [`${HOST}:${port}`], testCluster)
+  const health = connect(HealthService, [`${HOST}:${port}`], member('gateway'), 'identity')
   onTestFinished(() => health.close())
   expect(await health.check({})).toEqual({ status: 'SERVING' })
 })
@@ -100,19 +104,25 @@ test('a fault arrives as it was thrown', async () => {
   })
 })
 
-test('a handler is told who is asking, by a statement that the cluster believes', async () => {
+test('a handler is told which service calls, on whose behalf and with which request', async () => {
   const asked: unknown[] = []
   const { port } = await serve({
-    async check(_, { caller }) {
-      asked.push(caller)
+    async check(_, { service, caller, requestId }) {
+      asked.push([service, caller, requestId])
       return { worker_name: '', session_id: '' }
     },
   })
   const identity = await clientOf(port)
   const ann = { subject: 'ann', issuer: 'svc' }
-  for (const caller of [testCluster.vouch(ann), 'made up', undefined])
-    await identity.checkSession({ token: 'x' }, { ...(caller !== undefined && { caller }) })
-  expect(asked).toEqual([ann, undefined, undefined])
+  for (const token of ['x', 'x'.repeat(100_000)]) {
+    await identity.checkSession({ token }, { caller: ann, requestId: 'r-1' })
+    await identity.checkSession({ token })
+  }
+  const [of, without] = [
+    ['gateway', ann, 'r-1'],
+    ['gateway', undefined, ''],
+  ]
+  expect(asked).toEqual([of, without, of, without])
 })
 
 test('a stranger opens no stream', async () => {
@@ -120,7 +130,7 @@ test('a stranger opens no stream', async () => {
   const stranger = connect(
     IdentityService,
     [`${HOST}:${port}`],
-    clusterOf('another secret', 'stranger'),
+    clusterOf('another secret', 'gateway'),
   )
   onTestFinished(() => stranger.close())
   for (let i = 0; i < 10; i++) {

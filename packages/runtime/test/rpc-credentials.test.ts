@@ -1,112 +1,189 @@
 import { gzipSync } from 'node:zlib'
-import { Client, credentials, Metadata, status } from '@grpc/grpc-js'
+import { status } from '@grpc/grpc-js'
+import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import { certificates } from '@windlass/testkit/certificates'
-import { testCluster } from '@windlass/testkit/cluster'
+import { member } from '@windlass/testkit/cluster'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
+import type { Caller } from '../src/caller.ts'
 import { clusterOf } from '../src/cluster.ts'
-import type { Call, Handlers } from '../src/rpc.ts'
+import { callerOf, type Handlers } from '../src/rpc.ts'
+import { from, onBehalf, type RpcAccess } from '../src/rpc-access.ts'
 import { connect } from '../src/rpc-client.ts'
 import { RpcServer } from '../src/rpc-server.ts'
+import { carried, type Given, strange } from './strange-calls.ts'
 
 const SECRET = 'a secret of this test alone'
-const ours = clusterOf(SECRET, 'gateway')
-const PATH = IdentityService.checkSession.path
+const as = (service: string) => clusterOf(SECRET, service)
+const gateway = as('gateway')
 
-/** A server that counts its calls and tells who asked. */
-async function serve(cluster = ours) {
-  const calls: { token: string; caller: Call['caller'] }[] = []
-  const missing = async () => {
-    throw new Error('not in this test')
-  }
-  const server = new RpcServer(pino({ level: 'silent' }), cluster)
-  server.serve(IdentityService, {
-    checkBootstrap: missing,
-    issueSession: missing,
-    async checkSession({ token }: { token: string }, { caller }: Call) {
-      calls.push({ token, caller })
+/** One that the gateway calls for itself, one for somebody, one that is the scheduler's. */
+const ACCESS: RpcAccess<typeof IdentityService> = {
+  checkSession: from('gateway'),
+  issueSession: onBehalf('gateway'),
+  checkBootstrap: from('scheduler'),
+}
+const PLAIN = IdentityService.checkSession.path
+const VOUCHED = IdentityService.issueSession.path
+const FOREIGN = IdentityService.checkBootstrap.path
+
+/** A server that remembers on whose behalf it was called. */
+async function serve(cluster = as('identity')) {
+  const calls: (Caller | undefined)[] = []
+  const lines: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+  const server = new RpcServer(log, cluster)
+  const handlers: Handlers<typeof IdentityService> = {
+    async checkBootstrap(_, { caller }) {
+      calls.push(caller)
+      return { configured: true, valid: true }
+    },
+    async issueSession(_, call) {
+      calls.push(callerOf(call))
+      return { token: '' }
+    },
+    async checkSession(_, { caller }) {
+      calls.push(caller)
       return { worker_name: 'w', session_id: '' }
     },
-  } as Partial<Handlers<typeof IdentityService>> as Handlers<typeof IdentityService>)
+  }
+  server.serve(IdentityService, handlers, ACCESS)
   const port = await server.listen({ host: '127.0.0.1', port: 0 }, [])
   onTestFinished(() => server.stop())
-  return { calls, address: `127.0.0.1:${port}` }
-}
-
-/** A call of somebody who speaks gRPC, with metadata of his own. */
-function strange(address: string, path: string, given: Record<string, string>, body: Buffer) {
-  const client = new Client(address, credentials.createInsecure())
-  onTestFinished(() => client.close())
-  const metadata = new Metadata()
-  for (const [name, value] of Object.entries(given)) metadata.set(name, value)
-  const bytes = (value: Buffer) => value
-  return new Promise<number>((resolve) => {
-    client.makeUnaryRequest(path, bytes, bytes, body, metadata, (error) =>
-      resolve(error?.code ?? status.OK),
-    )
-  })
+  return { calls, lines, address: `127.0.0.1:${port}` }
 }
 
 const HEALTH = '/grpc.health.v1.Health/Check'
+const WATCH = '/grpc.health.v1.Health/Watch'
 const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
 const CHANNELZ = '/grpc.channelz.v1.Channelz/GetTopChannels'
 const stranger = clusterOf('a secret that somebody guessed', 'gateway')
 const root = { subject: 'root', issuer: 'svc' }
+const shown = { authorization: gateway.credential('identity') }
+const vouched = gateway.vouch(root, 'identity', VOUCHED)
 
-test.each<[string, string, Record<string, string>]>([
-  ['no metadata', PATH, {}],
-  ['a principal of its own making', PATH, { 'x-principal': 'admin', 'windlass-caller': 'admin' }],
-  ['an empty credential', PATH, { authorization: '' }],
-  ['a guessed credential', PATH, { authorization: 'Bearer admin' }],
-  ['the credential of another cluster', PATH, { authorization: stranger.credential() }],
-  ['a statement for a credential', PATH, { authorization: ours.vouch(root) }],
-  ['an API key', PATH, { authorization: `wk_${'0'.repeat(16)}.${'a'.repeat(43)}` }],
+test.each<[string, string, Given]>([
+  ['no metadata', PLAIN, {}],
+  ['a principal of its own making', PLAIN, { 'x-principal': 'admin', 'windlass-caller': 'admin' }],
+  ['an empty credential', PLAIN, { authorization: '' }],
+  ['a guessed credential', PLAIN, { authorization: 'Bearer admin' }],
+  ['a name for a credential', PLAIN, { authorization: 'gateway' }],
+  ['the credential of another cluster', PLAIN, { authorization: stranger.credential('identity') }],
+  ['a credential for another service', PLAIN, { authorization: gateway.credential('catalog') }],
+  ['a statement for a credential', PLAIN, { authorization: `gateway:${vouched}` }],
+  ['an API key', PLAIN, { authorization: `wk_${'0'.repeat(16)}.${'a'.repeat(43)}` }],
   ['nothing, about health', HEALTH, {}],
 ])('N153, N154, N158: %s is refused and reaches no handler', async (_, path, metadata) => {
   const { address, calls } = await serve()
-  expect(await strange(address, path, metadata, Buffer.alloc(0))).toBe(status.UNAUTHENTICATED)
+  expect(await strange(address, path, metadata)).toBe(status.UNAUTHENTICATED)
+  expect(await carried(address, path, metadata)).toBe(status.UNAUTHENTICATED)
   expect(calls).toEqual([])
 })
 
 test('N154: 5 MB from a stranger are refused, plain and as a bomb', async () => {
   const { address, calls } = await serve()
   const big = Buffer.alloc(5_000_000, 'a')
-  expect(await strange(address, PATH, {}, big)).toBe(status.UNAUTHENTICATED)
+  expect(await strange(address, PLAIN, {}, big)).toBe(status.UNAUTHENTICATED)
   const bomb = gzipSync(Buffer.alloc(50_000_000))
-  expect(await strange(address, PATH, { 'grpc-encoding': 'gzip' }, bomb)).toBe(
+  expect(await strange(address, PLAIN, { 'grpc-encoding': 'gzip' }, bomb)).toBe(
     status.UNAUTHENTICATED,
   )
   expect(calls).toEqual([])
 })
 
-test.each([REFLECTION, CHANNELZ])('N154: %s is served to nobody', async (path) => {
-  const { address } = await serve()
-  for (const authorization of ['', ours.credential()])
-    expect(await strange(address, path, { authorization }, Buffer.alloc(0))).toBe(
-      status.UNIMPLEMENTED,
-    )
+test.each([REFLECTION, CHANNELZ, WATCH, AuditService.record.path])(
+  'N154: %s is served to nobody here',
+  async (path) => {
+    const { address } = await serve()
+    expect(await strange(address, path, { authorization: '' })).not.toBe(status.OK)
+    expect(await strange(address, path, shown)).toBe(status.UNIMPLEMENTED)
+    expect(await carried(address, path, shown)).toBe(status.UNIMPLEMENTED)
+  },
+)
+
+const { UNAUTHENTICATED, PERMISSION_DENIED } = status
+const speaking = (statement: string) => ({ ...shown, 'windlass-caller': statement })
+
+test.each<[string, string, Given, status]>([
+  ['an rpc of another service', FOREIGN, shown, PERMISSION_DENIED],
+  [
+    'it with a statement',
+    FOREIGN,
+    speaking(gateway.vouch(root, 'identity', FOREIGN)),
+    PERMISSION_DENIED,
+  ],
+  ['one on behalf of nobody', VOUCHED, shown, UNAUTHENTICATED],
+  ['one with a name for a statement', VOUCHED, speaking('root'), UNAUTHENTICATED],
+  ['one with a principal in clear', VOUCHED, speaking(JSON.stringify(root)), UNAUTHENTICATED],
+  [
+    'one with the statement of a stranger',
+    VOUCHED,
+    speaking(stranger.vouch(root, 'identity', VOUCHED)),
+    UNAUTHENTICATED,
+  ],
+  [
+    'one with the statement of another service',
+    VOUCHED,
+    speaking(as('scheduler').vouch(root, 'identity', VOUCHED)),
+    UNAUTHENTICATED,
+  ],
+  [
+    'one with a statement for another service',
+    VOUCHED,
+    speaking(gateway.vouch(root, 'catalog', VOUCHED)),
+    UNAUTHENTICATED,
+  ],
+  [
+    'one with a statement for another rpc',
+    VOUCHED,
+    speaking(gateway.vouch(root, 'identity', PLAIN)),
+    UNAUTHENTICATED,
+  ],
+  [
+    'one with its credential for a statement',
+    VOUCHED,
+    speaking(shown.authorization),
+    UNAUTHENTICATED,
+  ],
+  ['one that asks for none with a false one', PLAIN, speaking('root'), UNAUTHENTICATED],
+])(
+  'a service of the cluster is refused %s, by itself and on a stream',
+  async (_, path, given, code) => {
+    const { address, calls, lines } = await serve()
+    expect(await strange(address, path, given)).toBe(code)
+    expect(await carried(address, path, given)).toBe(code)
+    expect(calls).toEqual([])
+    // Whoever reads the logs learns which service tries what, and no credential.
+    expect(lines).toHaveLength(2)
+    for (const line of lines) {
+      expect(JSON.parse(line)).toMatchObject({ rpc: path, service: 'gateway' })
+      expect(line).not.toMatch(/eyJ/)
+    }
+  },
+)
+
+test('one that it may call is answered, on whose behalf it says', async () => {
+  const { address, calls } = await serve()
+  for (const way of [strange, carried]) {
+    expect(await way(address, PLAIN, shown)).toBe(status.OK)
+    expect(await way(address, VOUCHED, speaking(vouched))).toBe(status.OK)
+  }
+  expect(calls).toEqual([undefined, root, undefined, root])
 })
 
-test('a service of the cluster is let in, and the statement that it shows is believed', async () => {
-  const { address, calls } = await serve()
-  const client = connect(IdentityService, [address], ours)
-  onTestFinished(() => client.close())
-  await client.checkSession({ token: 'a' })
-  await client.checkSession({ token: 'b' }, { caller: ours.vouch(root) })
-  await client.checkSession({ token: 'c' }, { caller: stranger.vouch(root) })
-  await client.checkSession({ token: 'd' }, { caller: JSON.stringify(root) })
-  expect(calls).toEqual([
-    { token: 'a', caller: undefined },
-    { token: 'b', caller: root },
-    { token: 'c', caller: undefined },
-    { token: 'd', caller: undefined },
-  ])
+test('an rpc of which nobody says who may call it is not served', () => {
+  const server = new RpcServer(pino({ level: 'silent' }), as('identity'))
+  const { issueSession: _, ...rest } = ACCESS
+  const handlers = { checkBootstrap: 0, issueSession: 0, checkSession: 0 } as never
+  expect(() => server.serve(IdentityService, handlers, rest as typeof ACCESS)).toThrow(
+    `nobody says who may call ${VOUCHED}`,
+  )
 })
 
 test('a service with another secret is refused, and learns why', async () => {
   const { address } = await serve()
-  const client = connect(IdentityService, [address], testCluster)
+  const client = connect(IdentityService, [address], member('gateway'))
   onTestFinished(() => client.close())
   await expect(client.checkSession({ token: 'a' })).rejects.toThrow('no credential of this cluster')
 })
@@ -127,5 +204,5 @@ test('mutual TLS: both ends show a certificate of the same authority', async () 
     client(SECRET, 'gateway', { ...tls, serverName: 'elsewhere' }),
   ])
     await expect(strange.checkSession({ token: 'out' }, { timeoutMs: 1_000 })).rejects.toThrow()
-  expect(calls.map(({ token }) => token)).toEqual(['let in'])
+  expect(calls).toHaveLength(1)
 })

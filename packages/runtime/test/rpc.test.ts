@@ -1,5 +1,5 @@
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
-import { testCluster } from '@windlass/testkit/cluster'
+import { member, openDoors } from '@windlass/testkit/cluster'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { Fault } from '../src/faults.ts'
@@ -12,16 +12,20 @@ type Identity = Handlers<typeof IdentityService>
 const HOST = '127.0.0.1'
 
 async function serve(handlers: Partial<Identity>, port = 0) {
-  const server = new RpcServer(pino({ level: 'silent' }), testCluster)
+  const server = new RpcServer(pino({ level: 'silent' }), member('identity'))
   const missing = async () => {
     throw new Error('not in this test')
   }
-  server.serve(IdentityService, {
-    checkBootstrap: missing,
-    issueSession: missing,
-    checkSession: missing,
-    ...handlers,
-  } as Identity)
+  server.serve(
+    IdentityService,
+    {
+      checkBootstrap: missing,
+      issueSession: missing,
+      checkSession: missing,
+      ...handlers,
+    } as Identity,
+    openDoors(IdentityService),
+  )
   const bound = await server.listen({ host: HOST, port }, [])
   onTestFinished(() => server.stop())
   return { server, port: bound }
@@ -31,7 +35,7 @@ function client(...ports: number[]) {
   const identity = connect(
     IdentityService,
     ports.map((port) => `${HOST}:${port}`),
-    testCluster,
+    member('gateway'),
   )
   onTestFinished(() => identity.close())
   return identity
@@ -56,16 +60,24 @@ test('a handler that throws before its first await answers like any other', asyn
       throw new Fault('conflict', 'at once')
     },
   })
-  const large = 'x'.repeat(100_000) // goes by itself, past the stream of calls
   for (const token of ['x', large])
     await expect(client(port).checkSession({ token })).rejects.toMatchObject({ kind: 'conflict' })
 })
 
-test('replicas are found by a name as well as by numbers', async () => {
-  const { port } = await serve({ checkSession: async () => ({ worker_name: 'w' }) as never })
-  const named = connect(IdentityService, [`LOCALHOST:${port}`], testCluster)
-  onTestFinished(() => named.close())
-  expect(await named.checkSession({ token: 'x' })).toMatchObject({ worker_name: 'w' })
+const large = 'x'.repeat(100_000) // goes by itself, past the stream of calls
+
+test('replicas are found by names as well as by numbers, each by its own', async () => {
+  const named = (worker_name: string) => ({ checkSession: async () => ({ worker_name }) as never })
+  const [a, b] = [await serve(named('a')), await serve(named('b'))]
+  const addresses = [a, b].map(({ port }) => `LOCALHOST:${port}`)
+  const identity = connect(IdentityService, addresses, member('gateway'))
+  onTestFinished(() => identity.close())
+  for (const token of ['x', large]) {
+    const answered = new Set<string>()
+    await expect
+      .poll(async () => answered.add((await identity.checkSession({ token })).worker_name).size)
+      .toBe(2)
+  }
 })
 
 test('what is no fault is told to nobody', async () => {

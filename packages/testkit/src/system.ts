@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { migrate } from '@windlass/runtime/migrate'
+import { keysOf } from '@windlass/runtime/rpc-keys'
 import { balance } from './balancer.ts'
 import { emptyDatabase, serviceUrl, testUrl } from './database.ts'
 import { type Defer, withTest } from './defer.ts'
@@ -152,6 +153,7 @@ async function layOut(
     (links.get(service)?.map(({ port }) => port) ?? ports.get(service) ?? [])
       .map((port) => `127.0.0.1:${port}`)
       .join(',')
+  const secret = randomBytes(32).toString('hex')
   const common = {
     SVC_CONFIG: '/dev/null',
     SVC_HOME: home,
@@ -187,6 +189,7 @@ async function layOut(
           args: [fileURLToPath(new URL(`services/${service}/dist/main.js`, ROOT))],
           env: {
             SVC_POSTGRES__URL: serviceUrl(database, service),
+            SVC_RPC__KEYS: keysOf(secret, service).join(','),
             ...common,
             ...own(service, i, port),
             ...envOf(service, i),

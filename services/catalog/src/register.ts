@@ -1,4 +1,5 @@
 import type { RegisterRequest, Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import type { Caller } from '@windlass/runtime/caller'
 import type { Tx } from '@windlass/runtime/db'
 import { newId } from '@windlass/runtime/ids'
 import { emit } from '@windlass/runtime/outbox'
@@ -17,9 +18,9 @@ type Stored = Pick<Workflow, 'id' | 'version' | 'created_at' | 'created_by' | 'c
 export async function register(
   tx: Tx,
   declared: Declared[],
-  request: RegisterRequest,
+  { source, if_changed, uploader }: RegisterRequest & { uploader: Caller },
 ): Promise<Stored[]> {
-  const { source, created_by, created_by_issuer = '', if_changed } = request
+  const { subject: created_by, issuer: created_by_issuer } = uploader
   const sha256 = hashOf(source)
   // The numbers are taken first in any case: that is what locks the workflows.
   const numbers = await takeVersions(tx, declared)

@@ -10,6 +10,7 @@ import { RpcServer } from '@windlass/runtime/rpc-server'
 import { warnOfSharedRole } from '@windlass/runtime/service-role'
 import type { Settings } from '@windlass/runtime/settings'
 import { sql } from '@windlass/runtime/sql'
+import * as access from './access.ts'
 import { Analyzer } from './analysis/analyzer.ts'
 import { Pool } from './analysis/pool.ts'
 import { handlers } from './handlers/index.ts'
@@ -42,7 +43,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('epochs', () => epochs.stop())
   await redisReady(redis)
 
-  const rpc = new RpcServer(log, await openCluster(settings, 'catalog'))
+  const rpc = new RpcServer(log, await openCluster(settings, 'catalog', log))
   rpc.serve(
     CatalogService,
     handlers({
@@ -53,6 +54,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
       analyzer: new Analyzer((source) => pool.read(source)),
       maxSourceBytes: catalog.max_workflow_upload_bytes,
     }),
+    access.catalog,
   )
   const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
   teardown.add('rpc', () => rpc.stop())

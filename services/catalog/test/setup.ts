@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { openDb } from '@windlass/runtime/db'
-import { connect } from '@windlass/runtime/rpc-client'
-import { testCluster } from '@windlass/testkit/cluster'
+import { clientOf } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { onTestFinished } from 'vitest'
@@ -21,7 +20,7 @@ export async function setup(env: Record<string, string> = {}) {
       ...env,
       ...more,
     })
-    const client = connect(CatalogService, [`127.0.0.1:${ports.grpc}`], testCluster)
+    const client = clientOf(CatalogService, [`127.0.0.1:${ports.grpc}`])
     onTestFinished(() => client.close())
     return { client, stop }
   }
@@ -43,4 +42,4 @@ export const sourceOf = (namespace: string, ...names: string[]): Buffer =>
   )
 
 /** An anonymous upload. */
-export const uploadOf = (source: Buffer) => ({ source, created_by: '', if_changed: false })
+export const uploadOf = (source: Buffer) => ({ source, if_changed: false })

@@ -24,11 +24,8 @@ async def job(ctx: ExecutionContext[int]):\r
     """Does it."""\r
 `)
   const analysed = await client.analyze({ source })
-  const { workflows } = await client.register({
-    ...uploadOf(source),
-    created_by: 'ann',
-    created_by_issuer: 'svc',
-  })
+  const caller = { subject: 'ann', issuer: 'svc' }
+  const { workflows } = await client.register(uploadOf(source), { caller })
   const [registered] = workflows
   const stored = await client.get({ namespace, name: 'job', version: 0 })
   expect(stored).toEqual({ ...registered, source })

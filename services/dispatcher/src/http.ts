@@ -24,10 +24,10 @@ export type Open = (
   response: ServerResponse,
 ) => Promise<'opened' | 'unknown worker' | 'dead session'>
 
-/** The listener for worker streams: `GET /workers/{name}/connect` from a service of the cluster, and nothing else. */
+/** The listener for worker streams: `GET /workers/{name}/connect` from the gateway, and nothing else. */
 export function streamServer(open: Open, cluster: Cluster, log: Logger): Server {
   const server = serverOf(cluster, (request, response) => {
-    if (!cluster.admits(credentialOf(request)))
+    if (cluster.admits(credentialOf(request)) !== 'gateway')
       return refuse(response, 401, 'no credential of this cluster', {
         'WWW-Authenticate': 'Bearer',
       })

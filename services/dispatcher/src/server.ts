@@ -11,6 +11,7 @@ import { relay } from '@windlass/runtime/outbox'
 import { connect } from '@windlass/runtime/rpc-client'
 import { RpcServer } from '@windlass/runtime/rpc-server'
 import { warnOfSharedRole } from '@windlass/runtime/service-role'
+import * as access from './access.ts'
 import { Callers } from './callers.ts'
 import { Cancellations } from './cancellations.ts'
 import { opener } from './connect.ts'
@@ -42,7 +43,7 @@ export const start: Start = async (settings, { log, teardown }) => {
   void warnOfSharedRole(db, log)
   const bus = await openBus(nats.url, log, nats.prefix)
   teardown.add('bus', () => bus.close())
-  const cluster = await openCluster(settings, 'dispatcher')
+  const cluster = await openCluster(settings, 'dispatcher', log)
   const executions = connect(ExecutionsService, services.executions, cluster)
   teardown.add('executions client', () => executions.close())
   const catalog = connect(CatalogService, services.catalog, cluster)
@@ -73,8 +74,8 @@ export const start: Start = async (settings, { log, teardown }) => {
   const rpc = new RpcServer(log, cluster)
   teardown.add('rpc server', () => rpc.stop())
   const answering = { ...parts, flipped: () => tick.poke() }
-  rpc.serve(DispatcherService, handlers(answering))
-  rpc.serve(FleetService, fleetHandlers(answering))
+  rpc.serve(DispatcherService, handlers(answering), access.dispatcher)
+  rpc.serve(FleetService, fleetHandlers(answering), access.fleet)
 
   const giving = giveWork({ ...parts, executions, dispatch })
   const hearing = { ...parts, ...giving, cancellations }

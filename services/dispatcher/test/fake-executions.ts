@@ -15,7 +15,7 @@ import { Fault } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import type { Handlers } from '@windlass/runtime/rpc'
 import { RpcServer } from '@windlass/runtime/rpc-server'
-import { testCluster } from '@windlass/testkit/cluster'
+import { member, openDoors } from '@windlass/testkit/cluster'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 
@@ -63,53 +63,61 @@ export class FakeExecutions {
   }
 
   async listen(): Promise<string> {
-    const server = new RpcServer(pino({ level: 'silent' }), testCluster)
+    const server = new RpcServer(pino({ level: 'silent' }), member('executions'))
     onTestFinished(() => server.stop())
-    server.serve(ExecutionsService, {
-      ...unscripted(ExecutionsService),
-      lease: async (request) => this.#lease(request),
-      awaitWork: (request, { hurry }) => this.#await(request, hurry),
-      submit: async ({ commands }) => {
-        this.#answerable()
-        this.commands.push(...commands)
-        return { results: commands.map(() => ({ body: undefined, log: [] })) }
+    server.serve(
+      ExecutionsService,
+      {
+        ...unscripted(ExecutionsService),
+        lease: async (request) => this.#lease(request),
+        awaitWork: (request, { hurry }) => this.#await(request, hurry),
+        submit: async ({ commands }) => {
+          this.#answerable()
+          this.commands.push(...commands)
+          return { results: commands.map(() => ({ body: undefined, log: [] })) }
+        },
+        requeue: async (request) => {
+          this.#answerable()
+          this.requeues.push(request)
+          const lost = this.held.get(request.worker_name)?.splice(0) ?? []
+          return { requeued: lost.length }
+        },
+        log: async ({ execution_id }) => {
+          this.#answerable()
+          return { execution: this.cancelling.get(execution_id), entries: [], more: false }
+        },
+        listReady: async (request) => {
+          this.#answerable()
+          this.listCalls.push(request)
+          const ids = new Set(this.#queued.map(({ requirement_id }) => requirement_id))
+          const requirements = [...ids].map((requirement_id) => ({
+            requirement_id,
+            requirement: request.known_ids.includes(requirement_id)
+              ? undefined
+              : this.#requirements.get(requirement_id),
+          }))
+          return { requirements }
+        },
       },
-      requeue: async (request) => {
-        this.#answerable()
-        this.requeues.push(request)
-        const lost = this.held.get(request.worker_name)?.splice(0) ?? []
-        return { requeued: lost.length }
-      },
-      log: async ({ execution_id }) => {
-        this.#answerable()
-        return { execution: this.cancelling.get(execution_id), entries: [], more: false }
-      },
-      listReady: async (request) => {
-        this.#answerable()
-        this.listCalls.push(request)
-        const ids = new Set(this.#queued.map(({ requirement_id }) => requirement_id))
-        const requirements = [...ids].map((requirement_id) => ({
-          requirement_id,
-          requirement: request.known_ids.includes(requirement_id)
-            ? undefined
-            : this.#requirements.get(requirement_id),
-        }))
-        return { requirements }
-      },
-    })
+      openDoors(ExecutionsService),
+    )
     return `127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 }, [])}`
   }
 
   async listenCatalog(): Promise<string> {
-    const server = new RpcServer(pino({ level: 'silent' }), testCluster)
+    const server = new RpcServer(pino({ level: 'silent' }), member('catalog'))
     onTestFinished(() => server.stop())
-    server.serve(CatalogService, {
-      ...unscripted(CatalogService),
-      getById: async ({ id }) => {
-        this.fetched++
-        return workflow(id)
+    server.serve(
+      CatalogService,
+      {
+        ...unscripted(CatalogService),
+        getById: async ({ id }) => {
+          this.fetched++
+          return workflow(id)
+        },
       },
-    })
+      openDoors(CatalogService),
+    )
     return `127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 }, [])}`
   }
 

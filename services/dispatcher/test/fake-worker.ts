@@ -1,5 +1,5 @@
 import { get, type IncomingMessage } from 'node:http'
-import { testCluster } from '@windlass/testkit/cluster'
+import { member } from '@windlass/testkit/cluster'
 import { onTestFinished } from 'vitest'
 
 interface Frame {
@@ -31,7 +31,7 @@ export function openStream(
   port: number,
   name: string,
   session?: string,
-  credential = testCluster.credential(),
+  credential = member('gateway').credential('dispatcher'),
 ): Promise<FakeStream> {
   return new Promise((resolve, reject) => {
     const request = get({

@@ -1,5 +1,6 @@
 import { openDb } from '@windlass/runtime/db'
 import { sql } from '@windlass/runtime/sql'
+import { member } from '@windlass/testkit/cluster'
 import { expect, test } from 'vitest'
 import { openStream } from './fake-worker.ts'
 import { setup } from './system.ts'
@@ -155,7 +156,12 @@ test('S7: a graceful stop ends every stream, frees the names and keeps what was 
 
 test.each([
   ['no credential', ''],
-  ['a made-up one', 'Bearer admin'],
+  ['a made-up one', 'admin'],
+  ['that of the gateway for another service', member('gateway').credential('executions')],
+  [
+    'that of another service',
+    `scheduler:${member('gateway').credential('dispatcher').split(':')[1]}`,
+  ],
 ])('N158: %s opens no stream at the port inside of the cluster', async (_, credential) => {
   const { streams } = await setup()
   const refused = await openStream(streams, 'w', undefined, credential)

@@ -7,8 +7,7 @@ import {
 import { Ready, WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
 import { openBus } from '@windlass/runtime/bus'
 import { openDb } from '@windlass/runtime/db'
-import { connect } from '@windlass/runtime/rpc-client'
-import { testCluster } from '@windlass/testkit/cluster'
+import { clientOf } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { pino } from 'pino'
@@ -35,8 +34,8 @@ export async function setup({ dispatchers = 1, env = {} as Record<string, string
   }
   const begin = async () => {
     const { ports, stop } = await started(start, settings)
-    const client = <S extends Parameters<typeof connect>[0]>(service: S) => {
-      const made = connect(service, [`127.0.0.1:${ports.grpc}`], testCluster)
+    const client = <S extends Parameters<typeof clientOf>[0]>(service: S) => {
+      const made = clientOf(service, [`127.0.0.1:${ports.grpc}`])
       onTestFinished(() => made.close())
       return made
     }

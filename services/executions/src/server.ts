@@ -14,6 +14,7 @@ import { RpcServer } from '@windlass/runtime/rpc-server'
 import { warnOfSharedRole } from '@windlass/runtime/service-role'
 import type { Settings } from '@windlass/runtime/settings'
 import { sql } from '@windlass/runtime/sql'
+import * as access from './access.ts'
 import { announcer } from './announce.ts'
 import { openDoor } from './change.ts'
 import { listen } from './events.ts'
@@ -70,12 +71,13 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const deaf = listen(bus, db, door)
   teardown.add('events', deaf)
 
-  const cluster = await openCluster(settings, 'executions')
+  const cluster = await openCluster(settings, 'executions', log)
   const rpc = new RpcServer(log, cluster)
   const tokens = await openExecutionTokens(settings)
-  rpc.serve(ExecutionsService, handlers({ db, bus, door, standing, cluster, tokens }))
-  rpc.serve(ApprovalsService, approvalHandlers(db, door))
-  rpc.serve(QueueService, queueHandlers(db))
+  const executing = handlers({ db, bus, door, standing, cluster, tokens })
+  rpc.serve(ExecutionsService, executing, access.executions)
+  rpc.serve(ApprovalsService, approvalHandlers(db, door), access.approvals)
+  rpc.serve(QueueService, queueHandlers(db), access.queue)
   const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
   teardown.add('rpc', () => rpc.stop())
   teardown.add('waiting dispatchers', async () => standing.close())

@@ -1,10 +1,8 @@
 import { ApprovalsService } from '@windlass/proto/windlass/executions/v1/executions'
-import { connect } from '@windlass/runtime/rpc-client'
-import { testCluster } from '@windlass/testkit/cluster'
+import { clientOf } from '@windlass/testkit/cluster'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Client, cancel, event, get, run, setup, worker } from './support.ts'
 
-const me = { approver_subject: 'me', approver_provider: 'svc' }
 const everything = {
   status: '',
   execution_id: '',
@@ -24,10 +22,9 @@ async function atGate() {
 }
 
 async function gate(client: Client, ports: number[]) {
-  const approvals = connect(
+  const approvals = clientOf(
     ApprovalsService,
     ports.map((port) => `127.0.0.1:${port}`),
-    testCluster,
   )
   onTestFinished(() => approvals.close())
   const w = worker(client)
@@ -46,15 +43,10 @@ async function gate(client: Client, ports: number[]) {
       ],
     })
   const decide = (task_call_id: string, approved = true, more = {}) =>
-    approvals.decide({
-      execution_id,
-      task_call_id,
-      task_name: '',
-      approved,
-      always: false,
-      ...me,
-      ...more,
-    })
+    approvals.decide(
+      { execution_id, task_call_id, task_name: '', approved, always: false, ...more },
+      { caller: { subject: 'me', issuer: 'svc' } },
+    )
   return { client, approvals, w, execution_id, ask, pause, decide }
 }
 

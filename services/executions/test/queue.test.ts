@@ -1,16 +1,14 @@
 import { QueueService } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
-import { connect } from '@windlass/runtime/rpc-client'
-import { testCluster } from '@windlass/testkit/cluster'
+import { clientOf } from '@windlass/testkit/cluster'
 import { expect, onTestFinished, test } from 'vitest'
 import { cancel, run, setup, worker } from './support.ts'
 
 async function open() {
   const { client, ports } = await setup()
-  const queue = connect(
+  const queue = clientOf(
     QueueService,
     ports.map((port) => `127.0.0.1:${port}`),
-    testCluster,
   )
   onTestFinished(() => queue.close())
   return { client, explain: (execution_id: string) => queue.explain({ execution_id }), queue }

@@ -1,15 +1,10 @@
-import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
-import { connect } from '@windlass/runtime/rpc-client'
-import { testCluster } from '@windlass/testkit/cluster'
 import { expect, onTestFinished, test } from 'vitest'
-import { cancel, event, get, run, setup, worker } from './support.ts'
+import { callersOf, cancel, event, get, run, setup, worker } from './support.ts'
 
 /** Two replicas, and a client of each alone. */
 async function twins() {
   const { ports } = await setup({ replicas: 2 })
-  const clients = ports.map((port) =>
-    connect(ExecutionsService, [`127.0.0.1:${port}`], testCluster),
-  )
+  const clients = ports.map((port) => callersOf([port]))
   onTestFinished(() => {
     for (const client of clients) client.close()
   })

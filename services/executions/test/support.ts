@@ -7,8 +7,7 @@ import {
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { openDb } from '@windlass/runtime/db'
 import { newId } from '@windlass/runtime/ids'
-import { connect } from '@windlass/runtime/rpc-client'
-import { testCluster } from '@windlass/testkit/cluster'
+import { clientOf, statementOf } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { onTestFinished } from 'vitest'
@@ -27,17 +26,26 @@ export async function setup({ replicas = 1, env = {} as Record<string, string> }
   }
   const ports: number[] = []
   for (let i = 0; i < replicas; i++) ports.push((await started(start, settings)).ports.grpc ?? 0)
-  const client = connect(
-    ExecutionsService,
-    ports.map((port) => `127.0.0.1:${port}`),
-    testCluster,
-  )
+  const client = callersOf(ports)
   const db = openDb(url, 'executions')
   onTestFinished(async () => {
     client.close()
     await db.close()
   })
   return { client, db, url, ports, another: () => started(start, settings) }
+}
+
+/** All who call the service, as one: the gateway, but a dispatcher for what only that may ask. */
+export function callersOf(ports: readonly number[]) {
+  const addresses = ports.map((port) => `127.0.0.1:${port}`)
+  const gateway = clientOf(ExecutionsService, addresses)
+  const dispatcher = clientOf(ExecutionsService, addresses, { as: 'dispatcher' })
+  const { lease, requeue, listReady } = dispatcher
+  const close = () => {
+    gateway.close()
+    dispatcher.close()
+  }
+  return { ...gateway, lease, requeue, listReady, close }
 }
 
 /** A requirement of its own for each test keeps leases of other tests apart. */
@@ -60,7 +68,7 @@ export const create = (fields: Partial<CreateValue> = {}, execution_id = newId()
       input_json: '{"n":9007199254740993}',
       requirement: requirement('any'),
       preferred_worker: '',
-      caller: '',
+      caller: statementOf(),
       schedule_id: '',
       request_hash: '',
       ...fields,
@@ -155,14 +163,14 @@ export const cancel = (client: Client, execution_id: string) =>
   submit(client, {
     execution_id,
     with_log: true,
-    body: { $case: 'cancel', value: { cancelled_by: '' } },
+    body: { $case: 'cancel', value: {} },
   })
 
 export const resume = (client: Client, execution_id: string, body_json: string) =>
   submit(client, {
     execution_id,
     with_log: false,
-    body: { $case: 'resume', value: { body_json, target: undefined, resumed_by: '' } },
+    body: { $case: 'resume', value: { body_json, target: undefined } },
   })
 
 export async function get(client: Client, execution_id: string) {

@@ -1,15 +1,19 @@
+import {
+  ApprovalsService,
+  ExecutionsService,
+} from '@windlass/proto/windlass/executions/v1/executions'
 import { ExecutionTokens } from '@windlass/runtime/execution-tokens'
 import { sql } from '@windlass/runtime/sql'
-import { testCluster } from '@windlass/testkit/cluster'
-import { expect, test } from 'vitest'
-import { create, setup, submit, worker } from './support.ts'
+import { clientOf, member, statementOf } from '@windlass/testkit/cluster'
+import { expect, onTestFinished, test } from 'vitest'
+import { cancel, create, resume, setup, submit, worker } from './support.ts'
 
 const tokens = new ExecutionTokens('for tests', 60)
 const ada = { subject: 'ada', issuer: 'https://issuer' }
 
 test('a lease comes with a token for this execution, worker and generation, in the name of who started it', async () => {
   const { client } = await setup()
-  const { execution_id } = await submit(client, create({ caller: testCluster.vouch(ada) }))
+  const { execution_id } = await submit(client, create({ caller: statementOf(ada) }))
   const w = worker(client)
   const { leases } = await w.lease()
   const claims = tokens.read(leases[0]?.execution_token ?? '')
@@ -25,7 +29,7 @@ test('a lease comes with a token for this execution, worker and generation, in t
 
 test('each claim renews the token, also of one that is claimed already', async () => {
   const { client } = await setup()
-  const { execution_id } = await submit(client, create({ caller: testCluster.vouch(ada) }))
+  const { execution_id } = await submit(client, create({ caller: statementOf(ada) }))
   const w = worker(client)
   await w.lease()
   for (const _ of ['first', 'again']) {
@@ -42,9 +46,54 @@ test('each claim renews the token, also of one that is claimed already', async (
   }
 })
 
+const gateway = member('gateway')
+const WRONG = [
+  '',
+  'ada',
+  JSON.stringify(ada),
+  gateway.credential('executions'),
+  statementOf(ada, 'scheduler'),
+  gateway.vouch(ada, 'executions', ApprovalsService.decide.path),
+  gateway.vouch(ada, 'identity', ExecutionsService.submit.path),
+]
+
+/** A client whose commands come from this service. */
+async function submitting(as: string) {
+  const { client, ports } = await setup()
+  const addresses = ports.map((port) => `127.0.0.1:${port}`)
+  const other = clientOf(ExecutionsService, addresses, { as })
+  onTestFinished(() => other.close())
+  return { client, other: { ...client, submit: other.submit } }
+}
+
+test('the dispatcher hands work back, and starts, reports and ends nothing', async () => {
+  const { client, other } = await submitting('dispatcher')
+  const caller = statementOf(ada, 'dispatcher')
+  await expect(submit(other, create({ caller }))).rejects.toMatchObject({ kind: 'forbidden' })
+  const { execution_id } = await submit(client, create())
+  const w = worker(other)
+  await w.lease()
+  for (const ask of [w.claim, w.verify, (id: string) => w.report(id, 'COMPLETED')])
+    await expect(ask(execution_id)).rejects.toMatchObject({ kind: 'forbidden' })
+  await expect(cancel(other, execution_id)).rejects.toMatchObject({ kind: 'forbidden' })
+  await expect(resume(other, execution_id, 'null')).rejects.toMatchObject({ kind: 'forbidden' })
+  expect(await w.release(execution_id)).toMatchObject({ state: 'SCHEDULED', worker_name: '' })
+})
+
+test('the scheduler starts and cancels, and has no business with what workers do', async () => {
+  const { other: asScheduler } = await submitting('scheduler')
+  const caller = statementOf(ada, 'scheduler')
+  const { execution_id } = await submit(asScheduler, create({ caller }))
+  const w = worker(asScheduler)
+  await w.lease()
+  for (const ask of [w.claim, w.release, w.verify, (id: string) => w.report(id, 'COMPLETED')])
+    await expect(ask(execution_id)).rejects.toMatchObject({ kind: 'forbidden' })
+  expect(await cancel(asScheduler, execution_id)).toMatchObject({ state: 'CANCELLED' })
+})
+
 test('a statement that nobody vouched for starts nothing', async () => {
   const { client, db } = await setup()
-  for (const caller of ['ada', JSON.stringify(ada), testCluster.credential()])
+  for (const caller of WRONG)
     await expect(submit(client, create({ caller }))).rejects.toMatchObject({
       kind: 'unauthenticated',
     })

@@ -1,3 +1,4 @@
+import type { Caller } from '@windlass/runtime/caller'
 import { conflict, Fault, unavailable } from '@windlass/runtime/faults'
 import { JsonError } from '@windlass/runtime/json'
 import { pino } from 'pino'
@@ -13,7 +14,7 @@ test.each([
   ['a bug', new Error('no'), 'unknown', 'error'],
 ])('%s', async (_, error, outcome, reason) => {
   expect(await recorded(error)).toMatchObject([
-    { outcome, detail_json: JSON.stringify({ reason }) },
+    { caller: 'ann to identity', outcome, detail_json: JSON.stringify({ reason }) },
   ])
 })
 
@@ -27,11 +28,12 @@ test('of a dry run only that it was denied is recorded, and that it was one', as
 /** What the log keeps of a request that was refused. */
 async function recorded(error: unknown, isTry = false): Promise<unknown[]> {
   const kept: unknown[] = []
-  const record = async ({ drafts }: { drafts: unknown[] }) => {
-    kept.push(...drafts)
-    return { seqs: drafts.map(() => 1) }
+  const record = async ({ records }: { records: unknown[] }) => {
+    kept.push(...records)
+    return { seqs: records.map(() => 1) }
   }
-  const log = new AuditLog({ record }, pino({ level: 'silent' }))
+  const vouch = (caller: Caller, to: string) => `${caller.subject} to ${to}`
+  const log = new AuditLog({ record }, { vouch }, pino({ level: 'silent' }))
   const audited = {
     ...({ action: 'secret.put', object: () => 'secret', recorded: 'owner' } as const),
     tried: () => isTry,

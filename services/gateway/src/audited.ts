@@ -1,5 +1,5 @@
 import { type Action, detailOf, type Outcome } from '@windlass/runtime/audit'
-import { type Caller, originOf } from './access/caller.ts'
+import { type Caller, principalOf } from './access/caller.ts'
 import { ruleOf } from './access/rules.ts'
 import type { AuditLog } from './audit-log.ts'
 import { faultOf } from './http/answer.ts'
@@ -94,7 +94,8 @@ export class Trail {
     const { action, object } = this.#audited
     const input = this.#input
     return [object(input)].flat().map((object, i) => ({
-      by: originOf(input.x, input.caller),
+      caller: principalOf(input.caller),
+      request_id: input.x.id,
       action: typeof action === 'string' ? action : action(input),
       object,
       outcome,

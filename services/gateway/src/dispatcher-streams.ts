@@ -48,7 +48,7 @@ function open(
 ): ClientRequest {
   // The dispatchers take the word of a service of their cluster for the session.
   const headers = {
-    authorization: `Bearer ${cluster.credential()}`,
+    authorization: `Bearer ${cluster.credential('dispatcher')}`,
     'x-request-id': id,
     ...(session_id && { 'x-windlass-session': session_id }),
   }

@@ -1,17 +1,18 @@
-import type {
-  Command,
-  Execution,
+import {
+  type Command,
+  type Execution,
   ExecutionsService,
-  ListRequest,
-  ListResponse,
-  LogEntry,
-  LogResponse,
-  Result,
+  type ListRequest,
+  type ListResponse,
+  type LogEntry,
+  type LogResponse,
+  type Result,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Cluster } from '@windlass/runtime/cluster'
 import { Fault, type Kind, notFound } from '@windlass/runtime/faults'
 import { Gather } from '@windlass/runtime/gather'
 import type { RpcClient } from '@windlass/runtime/rpc-client'
-import { type Caller, may } from './access/caller.ts'
+import { type Caller, may, principalOf } from './access/caller.ts'
 import { inRuns, orAlone, persistently } from './batches.ts'
 import { isFinal } from './domain/states.ts'
 
@@ -32,13 +33,15 @@ const GET_LANES = 2
 /** The executions service, with the calls of all requests of this process gathered into few. */
 export class Executions {
   readonly #rpc: RpcClient<typeof ExecutionsService>
+  readonly #vouch: Cluster['vouch']
   readonly #submits: Gather<Command, Outcome<Result>>
   readonly #gets: Gather<string, Outcome<Execution | undefined>>
   /** Told when a change through this process has ended or paused an execution. */
   onSettled: (execution: Execution) => void = () => {}
 
-  constructor(rpc: RpcClient<typeof ExecutionsService>) {
+  constructor(rpc: RpcClient<typeof ExecutionsService>, { vouch }: Pick<Cluster, 'vouch'>) {
     this.#rpc = rpc
+    this.#vouch = vouch
     this.#submits = new Gather((commands) => this.#submitAll(commands), {
       lanes: SUBMIT_LANES,
       byTurn: true,
@@ -57,6 +60,11 @@ export class Executions {
     const { kind, message, details_json } = body.value
     const details = details_json ? JSON.parse(details_json) : undefined
     throw new Fault(kind as Kind, message, { details })
+  }
+
+  /** What a creation says of its caller: a signed statement, since one call carries those of many. */
+  vouchFor(caller: Caller): string {
+    return this.#vouch(principalOf(caller), 'executions', ExecutionsService.submit.path)
   }
 
   /** The id that a run under this key makes, as long as the key is remembered. */

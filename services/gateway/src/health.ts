@@ -26,8 +26,8 @@ export interface Health {
 }
 
 export function watchHealth({ services }: Settings, cluster: Cluster): Health {
-  const clients = [services.executions, services.catalog].map((addresses) =>
-    connect(HealthService, addresses, cluster),
+  const clients = (['executions', 'catalog'] as const).map((name) =>
+    connect(HealthService, services[name], cluster, name),
   )
   const isWell = async () => {
     const checks = clients.map((client) => client.check({}, { timeoutMs: CHECK_MS }))

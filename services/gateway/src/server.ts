@@ -34,13 +34,13 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('bus', () => bus.close())
   await redisReady(redis)
 
-  const cluster = await openCluster(settings, 'gateway')
+  const cluster = await openCluster(settings, 'gateway', log)
   const clients = connectAll(settings, cluster)
   teardown.add('clients', () => clients.close())
   const health = watchHealth(settings, cluster)
   teardown.add('health', () => health.close())
-  const executions = new Executions(clients.executions)
-  const auditLog = new AuditLog(clients.audit, log)
+  const executions = new Executions(clients.executions, cluster)
+  const auditLog = new AuditLog(clients.audit, cluster, log)
   teardown.add('audit log', () => auditLog.stop())
   const waiters = new Waiters(bus, executions, log)
   teardown.add('waiters', () => waiters.stop())
@@ -50,7 +50,6 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     ...clients,
     ...rememberedBy(settings, { redis, log }, clients),
     settings,
-    cluster,
     auditLog,
     executionTokens: await openExecutionTokens(settings),
     executions,

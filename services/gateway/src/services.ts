@@ -39,7 +39,6 @@ import type { Pongs } from './pongs.ts'
 /** Everything that rules and handlers reach. */
 export interface Services {
   settings: Settings
-  cluster: Cluster
   executions: Executions
   approvals: RpcClient<typeof ApprovalsService>
   queue: RpcClient<typeof QueueService>

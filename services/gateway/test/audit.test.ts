@@ -1,9 +1,10 @@
 import type { AuditDraft } from '@windlass/proto/windlass/identity/v1/audit'
 import { conflict, type Fault, unavailable } from '@windlass/runtime/faults'
+import type { Call } from '@windlass/runtime/rpc'
 import { expect, test } from 'vitest'
 import { routes } from '../src/routes/index.ts'
 import { robot } from './robot.ts'
-import { workflow, world } from './world.ts'
+import { draftOf, workflow, world } from './world.ts'
 
 const PREFIX = `wk_${'0'.repeat(16)}`
 const KEY = `${PREFIX}.${'A'.repeat(43)}`
@@ -39,8 +40,8 @@ async function setup(permissions: string[] = ['*']) {
   const isAway = (draft: AuditDraft) =>
     typeof state.away === 'function' ? state.away(draft) : state.away
   /** What owners are asked. */
-  const asked = async (request: unknown) => {
-    seen.push(request)
+  const asked = async (request: object, { caller, requestId }: Call) => {
+    seen.push({ ...request, by: { ...caller, request_id: requestId } })
     if (state.owner) throw state.owner
     return { deleted: 1 } as never
   }
@@ -48,12 +49,11 @@ async function setup(permissions: string[] = ['*']) {
   const made = await world(
     {
       audit: {
-        async record(request) {
-          if (request.drafts.some(isAway)) throw unavailable('away')
-          drafts.push(...request.drafts)
-          return {
-            seqs: request.drafts.map((_, i) => drafts.length - request.drafts.length + i + 1),
-          }
+        async record({ records }) {
+          const fresh = records.map(draftOf)
+          if (fresh.some(isAway)) throw unavailable('away')
+          drafts.push(...fresh)
+          return { seqs: fresh.map((_, i) => drafts.length - fresh.length + i + 1) }
         },
       },
       keys: { find: async () => ({ account: { principal, permissions }, expires_at: undefined }) },

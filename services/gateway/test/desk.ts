@@ -5,8 +5,9 @@ import type {
   ListApprovalsRequest,
   RequestApprovalRequest,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import { writtenAs } from '@windlass/runtime/caller'
 import { Fault } from '@windlass/runtime/faults'
-import type { Handlers } from '@windlass/runtime/rpc'
+import { callerOf, type Handlers } from '@windlass/runtime/rpc'
 import { ID } from './check.ts'
 import { world } from './world.ts'
 
@@ -29,10 +30,15 @@ export const approval = (changes: Partial<Approval> = {}): Approval => ({
   ...changes,
 })
 
+interface Decision extends DecideApprovalRequest {
+  approver_subject: string
+  approver_provider: string
+}
+
 /** Approvals as they are kept in memory: newest first, decided once. */
 class Desk {
   readonly lists: ListApprovalsRequest[] = []
-  readonly decisions: DecideApprovalRequest[] = []
+  readonly decisions: Decision[] = []
   readonly requests: RequestApprovalRequest[] = []
   rows: Approval[] = []
 
@@ -51,14 +57,16 @@ class Desk {
         this.requests.push(request)
         return { status: 'created' }
       },
-      decide: async (decision) => {
+      decide: async (request, call) => {
+        const { subject, issuer } = writtenAs(callerOf(call))
+        const decision = { ...request, approver_subject: subject, approver_provider: issuer }
         this.decisions.push(decision)
         return { approval: this.#decided(decision), execution: undefined }
       },
     }
   }
 
-  #decided({ task_call_id, approved, reason, ...decision }: DecideApprovalRequest): Approval {
+  #decided({ task_call_id, approved, reason, ...decision }: Decision): Approval {
     const i = this.rows.findIndex((row) => row.task_call_id === task_call_id)
     const row = this.rows[i] as Approval
     if (row.status !== 'pending')

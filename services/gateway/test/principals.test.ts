@@ -1,4 +1,5 @@
 import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
+import { NOBODY } from '@windlass/runtime/caller'
 import { conflict } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { robot } from './robot.ts'
@@ -10,8 +11,8 @@ test('a principal is created with the defaults of the contract', async () => {
   const seen: unknown[] = []
   const { json } = await world({
     principals: {
-      async create(request) {
-        seen.push(request)
+      async create(request, { caller }) {
+        seen.push(request, caller)
         return principal()
       },
     },
@@ -19,7 +20,8 @@ test('a principal is created with the defaults of the contract', async () => {
   const made = await json('POST', '/admin/principals', { type: 'user', subject: 'cafe\u0301' })
   expect([made.status, await made.json()]).toEqual([201, { ...principal(), display_name: null }])
   expect(seen).toMatchObject([
-    { type: 'user', subject: 'caf\u00e9', external_issuer: 'svc', roles: [], created_by: '' },
+    { type: 'user', subject: 'caf\u00e9', external_issuer: 'svc', roles: [] },
+    NOBODY,
   ])
 })
 

@@ -5,7 +5,11 @@ import {
   ExecutionsService,
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
-import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
+import {
+  type AuditDraft,
+  type AuditRecord,
+  AuditService,
+} from '@windlass/proto/windlass/identity/v1/audit'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import {
   ApiKeysService,
@@ -15,10 +19,12 @@ import {
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { openBus } from '@windlass/runtime/bus'
+import { writtenAs } from '@windlass/runtime/caller'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import type { Handlers } from '@windlass/runtime/rpc'
+import { serviceOf } from '@windlass/runtime/rpc-access'
 import { RpcServer } from '@windlass/runtime/rpc-server'
-import { testCluster } from '@windlass/testkit/cluster'
+import { member, openDoors } from '@windlass/testkit/cluster'
 import { testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { pino } from 'pino'
@@ -98,7 +104,8 @@ const serve = (...scripted: Scripted) => serveAll(scripted)
 
 /** A gRPC server of these functions; what is not scripted is not found. Answers its address. */
 async function serveAll(...services: Scripted[]): Promise<string> {
-  const server = new RpcServer(log, testCluster)
+  const [[first] = []] = services
+  const server = new RpcServer(log, member(first ? serviceOf(first) : ''))
   for (const [service, script] of services) {
     const rest = Object.keys(service).map((rpc) => [
       rpc,
@@ -106,7 +113,7 @@ async function serveAll(...services: Scripted[]): Promise<string> {
         throw notFound('script for', rpc)
       },
     ])
-    server.serve(service, { ...Object.fromEntries(rest), ...script })
+    server.serve(service, { ...Object.fromEntries(rest), ...script }, openDoors(service))
   }
   const port = await server.listen({ host: '127.0.0.1', port: 0 }, [])
   onTestFinished(() => server.stop())
@@ -138,8 +145,16 @@ const catalog: Script<typeof CatalogService> = {
   },
 }
 
+/** What identity keeps of a record: who asked is what its statement says. */
+export function draftOf({ caller: statement, request_id, ...record }: AuditRecord): AuditDraft {
+  const caller = member('identity').believe(statement, 'gateway', AuditService.record.path)
+  if (!caller) throw new Error('a record without a genuine statement')
+  const { key_prefix = '' } = caller
+  return { ...record, by: { ...writtenAs(caller), key_prefix, request_id } }
+}
+
 const audit: Script<typeof AuditService> = {
-  record: async ({ drafts }) => ({ seqs: drafts.map((_, i) => i + 1) }),
+  record: async ({ records }) => ({ seqs: records.map((_, i) => i + 1) }),
 }
 
 /** The session token of worker `w` is `session-of-w`. */

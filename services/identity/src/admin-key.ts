@@ -1,6 +1,6 @@
 import type { Db } from '@windlass/runtime/db'
 import { Fault } from '@windlass/runtime/faults'
-import { record } from './audit.ts'
+import { itself, record } from './audit.ts'
 import { add, created } from './handlers/keys.ts'
 import { create, named } from './handlers/principals.ts'
 import * as pendingEpoch from './store/pending-epoch.ts'
@@ -15,7 +15,7 @@ export interface AdminKey {
 }
 
 const MAKER = 'windlass admin create-key'
-const BY = { subject: MAKER, issuer: 'svc', key_prefix: '', request_id: '' }
+const BY = itself(MAKER)
 
 /**
  * A new key of a service account with the role `admin`, which is made if it is not there. It takes

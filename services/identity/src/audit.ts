@@ -1,6 +1,7 @@
-import type { Origin } from '@windlass/proto/windlass/identity/v1/audit'
 import { type Action, detailOf } from '@windlass/runtime/audit'
+import { type Caller, OWN_ISSUER, writtenAs } from '@windlass/runtime/caller'
 import type { Tx } from '@windlass/runtime/db'
+import { type Call, callerOf } from '@windlass/runtime/rpc'
 import { append } from './store/audit.ts'
 
 interface Deed {
@@ -9,9 +10,30 @@ interface Deed {
   detail?: Record<string, unknown>
 }
 
-/** Who acts where nobody asked. */
-const ITSELF: Origin = { subject: 'identity', issuer: 'svc', key_prefix: '', request_id: '' }
+/** Who asked for a change, and with which request. */
+export interface Origin {
+  caller: Caller
+  request_id: string
+}
+
+export const originOf = (call: Call): Origin => ({
+  caller: callerOf(call),
+  request_id: call.requestId,
+})
+
+/** Who acts where nobody asked, by a name of ours. */
+export const itself = (subject: string): Origin => ({
+  caller: { subject, issuer: OWN_ISSUER },
+  request_id: '',
+})
+
+/** An origin as the audit log names it. */
+export const actorOf = ({ caller, request_id }: Origin) => ({
+  ...writtenAs(caller),
+  key_prefix: caller.key_prefix ?? '',
+  request_id,
+})
 
 /** Records a change of our own in the commit that makes it: last of all, since others who record wait for it. */
-export const record = (tx: Tx, by: Origin | undefined, { action, object, detail }: Deed) =>
-  append(tx, [{ by: by ?? ITSELF, action, object, outcome: 'done', detail_json: detailOf(detail) }])
+export const record = (tx: Tx, by: Origin, { action, object, detail }: Deed) =>
+  append(tx, [{ by: actorOf(by), action, object, outcome: 'done', detail_json: detailOf(detail) }])

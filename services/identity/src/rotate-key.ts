@@ -5,7 +5,7 @@ import type {
 import type { Db } from '@windlass/runtime/db'
 import { invalid } from '@windlass/runtime/faults'
 import type { Logger } from '@windlass/runtime/log'
-import { record } from './audit.ts'
+import { type Origin, record } from './audit.ts'
 import { Unreadable } from './domain/cipher.ts'
 import type { Keyring } from './keyring.ts'
 import * as secrets from './store/secrets.ts'
@@ -24,7 +24,8 @@ interface Parts {
  */
 export async function rotate(
   { db, log, keys }: Parts,
-  { after, limit, by }: RotateKeyRequest,
+  { after, limit }: RotateKeyRequest,
+  by: Origin,
 ): Promise<RotateKeyResponse> {
   if (limit < 1 || limit > MAX_BATCH) throw invalid(`limit must be 1 to ${MAX_BATCH}`)
   return db.tx(async (tx) => {

@@ -16,6 +16,7 @@ import { RpcServer } from '@windlass/runtime/rpc-server'
 import { warnOfSharedRole } from '@windlass/runtime/service-role'
 import type { Settings } from '@windlass/runtime/settings'
 import { sql } from '@windlass/runtime/sql'
+import * as access from './access.ts'
 import { announce } from './announce.ts'
 import { bootstrap } from './bootstrap.ts'
 import { encryptionKeys } from './encryption-key.ts'
@@ -61,14 +62,15 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   )
   teardown.add('end idle sessions', () => ending.stop())
 
-  const rpc = new RpcServer(log, await openCluster(settings, 'identity'))
-  rpc.serve(IdentityService, handlers({ db, redis, bootstrapToken, sessionIdleS }))
-  rpc.serve(PrincipalsService, principalHandlers(db, redis))
-  rpc.serve(ApiKeysService, keyHandlers(db, redis))
-  rpc.serve(RolesService, roleHandlers(db, redis))
-  rpc.serve(SecretsService, secretHandlers({ db, log, keys }))
-  rpc.serve(ConfigsService, configHandlers(db))
-  rpc.serve(AuditService, auditHandlers(db))
+  const cluster = await openCluster(settings, 'identity', log)
+  const rpc = new RpcServer(log, cluster)
+  rpc.serve(IdentityService, handlers({ db, redis, bootstrapToken, sessionIdleS }), access.identity)
+  rpc.serve(PrincipalsService, principalHandlers(db, redis), access.principals)
+  rpc.serve(ApiKeysService, keyHandlers(db, redis), access.keys)
+  rpc.serve(RolesService, roleHandlers(db, redis), access.roles)
+  rpc.serve(SecretsService, secretHandlers({ db, log, keys }), access.secrets)
+  rpc.serve(ConfigsService, configHandlers(db), access.configs)
+  rpc.serve(AuditService, auditHandlers(db, cluster), access.audit)
   teardown.add('rpc', () => rpc.stop())
   const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
   return { grpc }

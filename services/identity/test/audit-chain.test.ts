@@ -1,13 +1,13 @@
 import { type Sql, sql } from '@windlass/runtime/sql'
 import { expect, test } from 'vitest'
-import { draft, problems, setup } from './audit-log.ts'
+import { entry, problems, setup } from './audit-log.ts'
 
 const APPENDED = 6
 
 async function withLog() {
   const all = await setup()
-  const drafts = Array.from({ length: APPENDED }, (_, i) => draft({ object: `o${i}` }))
-  await all.audit.record({ drafts })
+  const records = Array.from({ length: APPENDED }, (_, i) => entry({ object: `o${i}` }))
+  await all.audit.record({ records })
   return all
 }
 

@@ -1,4 +1,8 @@
-import { AuditService, type ListAuditRequest } from '@windlass/proto/windlass/identity/v1/audit'
+import {
+  type AuditRecord,
+  AuditService,
+  type ListAuditRequest,
+} from '@windlass/proto/windlass/identity/v1/audit'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import {
   ApiKeysService,
@@ -7,9 +11,9 @@ import {
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { ChainCheck } from '@windlass/runtime/audit'
+import type { Caller } from '@windlass/runtime/caller'
 import { openDb } from '@windlass/runtime/db'
-import { connect } from '@windlass/runtime/rpc-client'
-import { testCluster } from '@windlass/testkit/cluster'
+import { clientOf, member } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { onTestFinished } from 'vitest'
@@ -29,13 +33,13 @@ export async function setup() {
     })
     const address = [`127.0.0.1:${ports.grpc}`]
     const clients = {
-      audit: connect(AuditService, address, testCluster),
-      principals: connect(PrincipalsService, address, testCluster),
-      keys: connect(ApiKeysService, address, testCluster),
-      roles: connect(RolesService, address, testCluster),
-      secrets: connect(SecretsService, address, testCluster),
-      configs: connect(ConfigsService, address, testCluster),
-      identity: connect(IdentityService, address, testCluster),
+      audit: clientOf(AuditService, address, asking),
+      principals: clientOf(PrincipalsService, address, asking),
+      keys: clientOf(ApiKeysService, address, asking),
+      roles: clientOf(RolesService, address, asking),
+      secrets: clientOf(SecretsService, address, asking),
+      configs: clientOf(ConfigsService, address, asking),
+      identity: clientOf(IdentityService, address, asking),
     }
     onTestFinished(() => {
       for (const client of Object.values(clients)) client.close()
@@ -60,10 +64,19 @@ const EVERYTHING: ListAuditRequest = {
   offset: 0,
 }
 
-export const by = { subject: 'ann', issuer: 'https://idp/', key_prefix: 'wk_1', request_id: 'r-1' }
+export const ann = { subject: 'ann', issuer: 'https://idp/', key_prefix: 'wk_1' }
+const asking = { caller: ann, requestId: 'r-1' }
+/** How entries name who asked. */
+export const by = { ...ann, request_id: 'r-1' }
 export const robot = { subject: 'robot', external_issuer: 'svc' }
-export const draft = (changes = {}) => ({
-  by,
+
+/** A statement for entries of the audit log, by the gateway unless said. */
+export const spokenFor = (caller: Caller, service = 'gateway') =>
+  member(service).vouch(caller, 'identity', AuditService.record.path)
+
+export const entry = (changes: Partial<AuditRecord> = {}): AuditRecord => ({
+  caller: spokenFor(ann),
+  request_id: 'r-1',
   action: 'workflow.delete',
   object: 'workflow:team/x',
   outcome: 'done',

@@ -1,35 +1,35 @@
-import type { ListAuditRequest } from '@windlass/proto/windlass/identity/v1/audit'
+import type { AuditRecord, ListAuditRequest } from '@windlass/proto/windlass/identity/v1/audit'
 import { newId } from '@windlass/runtime/ids'
+import { statementOf } from '@windlass/testkit/cluster'
 import { expect, test } from 'vitest'
 import { makeAdminKey } from '../src/admin-key.ts'
-import { by, draft, problems, robot, setup } from './audit-log.ts'
+import { ann, by, entry, problems, robot, setup, spokenFor } from './audit-log.ts'
 
 test('each change leaves one entry that says who, what and to whom, and no secret', async () => {
   const all = await setup()
   const { principals, keys, roles, secrets, configs, identity, list } = all
-  const named = { principal: robot, by }
-  await roles.create({ name: 'r', permissions: ['a:b'], by })
-  await roles.clone({ name: 'r', new_name: 's', by })
-  await roles.update({ name: 'r', add_permissions: ['c'], remove_permissions: ['a:b'], by })
+  const named = { principal: robot }
+  await roles.create({ name: 'r', permissions: ['a:b'] })
+  await roles.clone({ name: 'r', new_name: 's' })
+  await roles.update({ name: 'r', add_permissions: ['c'], remove_permissions: ['a:b'] })
   await principals.create({
-    ...{ ...robot, type: 'service_account', display_name: undefined, created_by: 'ann' },
+    ...{ ...robot, type: 'service_account', display_name: undefined },
     roles: ['viewer'],
-    by,
   })
   await principals.update({ ...named, display_name: 'R2', enabled: false })
-  await principals.grantRole({ ...named, role: 'r', granted_by: 'ann' })
-  await principals.revokeRole({ ...named, role: 'r', granted_by: 'ann' })
+  await principals.grantRole({ ...named, role: 'r' })
+  await principals.revokeRole({ ...named, role: 'r' })
   const { key } = await keys.create({ ...named, name: 'ci', expires_in_days: 0 })
   const [prefix = '', secret = ''] = key.split('.')
   await keys.revoke({ ...named, name: 'ci' })
   await principals.delete({ ...named, force: true })
-  await roles.delete({ name: 's', by })
-  await secrets.put({ entry: { name: 'db', value_json: '"canary"' }, by })
-  await secrets.delete({ name: 'db', by })
-  await configs.put({ entry: { name: 'limit', value_json: '"canary"' }, by })
-  await configs.delete({ name: 'limit', by })
+  await roles.delete({ name: 's' })
+  await secrets.put({ entry: { name: 'db', value_json: '"canary"' } })
+  await secrets.delete({ name: 'db' })
+  await configs.put({ entry: { name: 'limit', value_json: '"canary"' } })
+  await configs.delete({ name: 'limit' })
   const session_id = newId()
-  const { token } = await identity.issueSession({ worker_name: 'w1', session_id, by })
+  const { token } = await identity.issueSession({ worker_name: 'w1', session_id })
 
   const { entries, total, head_seq } = await list()
   expect([total, head_seq]).toEqual([16, 16])
@@ -71,12 +71,12 @@ test('each change leaves one entry that says who, what and to whom, and no secre
 test('what is refused changes nothing and leaves no entry', async () => {
   const { principals, keys, roles, secrets, list } = await setup()
   const refused = [
-    () => roles.create({ name: 'admin', permissions: [], by }),
-    () => roles.update({ name: 'admin', add_permissions: ['a'], remove_permissions: [], by }),
-    () => roles.delete({ name: 'none', by }),
-    () => principals.delete({ principal: robot, force: true, by }),
-    () => keys.create({ principal: robot, name: 'k', expires_in_days: 0, by }),
-    () => secrets.put({ entry: { name: 'a', value_json: 'null' }, by }),
+    () => roles.create({ name: 'admin', permissions: [] }),
+    () => roles.update({ name: 'admin', add_permissions: ['a'], remove_permissions: [] }),
+    () => roles.delete({ name: 'none' }),
+    () => principals.delete({ principal: robot, force: true }),
+    () => keys.create({ principal: robot, name: 'k', expires_in_days: 0 }),
+    () => secrets.put({ entry: { name: 'a', value_json: 'null' } }),
   ]
   for (const call of refused) await expect(call()).rejects.toBeInstanceOf(Error)
   expect(await list()).toMatchObject({ entries: [], total: 0, head_seq: 0 })
@@ -85,12 +85,15 @@ test('what is refused changes nothing and leaves no entry', async () => {
 test('the first administrator, and who comes by himself, are recorded too', async () => {
   const { db, principals, list } = await setup()
   await makeAdminKey(db, { subject: 'root', name: 'first', days: 0 })
-  await principals.provision({
-    principal: { subject: 'bob', external_issuer: 'https://idp/' },
-    display_name: undefined,
-    roles: ['viewer'],
-    metadata_json: '{}',
-  })
+  await principals.provision(
+    {
+      principal: { subject: 'bob', external_issuer: 'https://idp/' },
+      display_name: undefined,
+      roles: ['viewer'],
+      metadata_json: '{}',
+    },
+    { caller: { subject: 'bob', issuer: 'https://idp/' } },
+  )
   const { entries } = await list()
   expect(entries.map(({ draft }) => [draft?.by?.subject, draft?.action, draft?.object])).toEqual([
     ['windlass admin create-key', 'principal.create', 'principal:svc/root'],
@@ -106,8 +109,8 @@ test('replicas that append at once make one chain without gaps', async () => {
   const writes = Array.from({ length: 60 }, (_, i) => {
     const { audit, configs } = replicas[i % 2] ?? all
     return i % 3 === 0
-      ? configs.put({ entry: { name: `c${i}`, value_json: '1' }, by })
-      : audit.record({ drafts: [draft({ object: `a${i}` }), draft({ object: `b${i}` })] })
+      ? configs.put({ entry: { name: `c${i}`, value_json: '1' } })
+      : audit.record({ records: [entry({ object: `a${i}` }), entry({ object: `b${i}` })] })
   })
   await Promise.all(writes)
   const { total, head_seq, entries } = await all.list()
@@ -119,10 +122,10 @@ test('replicas that append at once make one chain without gaps', async () => {
 test('entries are found by what they say, newest first or from a number on', async () => {
   const { audit, list } = await setup()
   const { seqs } = await audit.record({
-    drafts: [
-      draft({ action: 'schedule.pause', object: 'schedule:a' }),
-      draft({ action: 'schedule.resume', object: 'schedule:a', outcome: 'denied' }),
-      draft({ by: { ...by, subject: 'bob' } }),
+    records: [
+      entry({ action: 'schedule.pause', object: 'schedule:a' }),
+      entry({ action: 'schedule.resume', object: 'schedule:a', outcome: 'denied' }),
+      entry({ caller: spokenFor({ ...ann, subject: 'bob' }) }),
     ],
   })
   expect(seqs).toEqual([1, 2, 3])
@@ -145,12 +148,16 @@ test('entries are found by what they say, newest first or from a number on', asy
   await expect(list({ limit: 1_001 })).rejects.toMatchObject({ kind: 'invalid' })
 })
 
-test('an entry without an actor, or in words that nobody knows, is refused with its batch', async () => {
+test.each<[string, Partial<AuditRecord>, string]>([
+  ['without a statement of who asked', { caller: '' }, 'forbidden'],
+  ['with a name for a statement', { caller: 'ann' }, 'forbidden'],
+  ['with a statement for something else', { caller: statementOf(ann) }, 'forbidden'],
+  ['with the statement of another service', { caller: spokenFor(ann, 'scheduler') }, 'forbidden'],
+  ['of an action that nobody knows', { action: 'role.eat' }, 'invalid'],
+  ['with an outcome that nobody knows', { outcome: 'perhaps' }, 'invalid'],
+])('an entry %s is refused with its batch', async (_, changes, kind) => {
   const { audit, list } = await setup()
-  const wrong = [{ by: undefined }, { action: 'role.eat' }, { outcome: 'perhaps' }]
-  for (const changes of wrong)
-    await expect(audit.record({ drafts: [draft(), draft(changes)] })).rejects.toMatchObject({
-      kind: 'invalid',
-    })
+  const records = [entry(), entry(changes)]
+  await expect(audit.record({ records })).rejects.toMatchObject({ kind })
   expect((await list()).total).toBe(0)
 })

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
-import { connect } from '@windlass/runtime/rpc-client'
-import { testCluster } from '@windlass/testkit/cluster'
+import { clientOf } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { temporaryFolder } from '@windlass/testkit/folder'
 import { started } from '@windlass/testkit/service'
@@ -22,7 +21,7 @@ async function setup(home: string, env: Record<string, string> = {}) {
       SVC_HOME: home,
       ...env,
     })
-    const client = connect(IdentityService, [`127.0.0.1:${ports.grpc}`], testCluster)
+    const client = clientOf(IdentityService, [`127.0.0.1:${ports.grpc}`])
     onTestFinished(() => client.close())
     return client
   }

@@ -1,8 +1,8 @@
 import { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
+import { NOBODY } from '@windlass/runtime/caller'
 import { openDb } from '@windlass/runtime/db'
-import { connect } from '@windlass/runtime/rpc-client'
 import { sql } from '@windlass/runtime/sql'
-import { testCluster } from '@windlass/testkit/cluster'
+import { clientOf } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { expect, onTestFinished, test } from 'vitest'
@@ -17,7 +17,7 @@ async function setup() {
     SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
     SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',
   })
-  const principals = connect(PrincipalsService, [`127.0.0.1:${ports.grpc}`], testCluster)
+  const principals = clientOf(PrincipalsService, [`127.0.0.1:${ports.grpc}`])
   onTestFinished(() => principals.close())
   return { db, principals }
 }
@@ -27,10 +27,18 @@ test('a newcomer is made once, with the roles of newcomers', async () => {
   const principal = { subject: 'eve', external_issuer: 'https://idp/' }
   await expect(principals.resolve(principal)).rejects.toMatchObject({ kind: 'not_found' })
   const ask = { principal, display_name: 'Eve', roles: ['viewer'], metadata_json: '{"azp":"app"}' }
-  const { principal: eve, permissions } = await principals.provision(ask)
+  const itself = { caller: { subject: 'eve', issuer: 'https://idp/' } }
+  for (const caller of [
+    NOBODY,
+    { ...itself.caller, issuer: 'svc' },
+    { ...itself.caller, subject: 'bob' },
+  ])
+    await expect(principals.provision(ask, { caller })).rejects.toMatchObject({ kind: 'forbidden' })
+  await expect(principals.resolve(principal)).rejects.toMatchObject({ kind: 'not_found' })
+  const { principal: eve, permissions } = await principals.provision(ask, itself)
   expect(eve).toMatchObject({ ...principal, type: 'user', roles: ['viewer'], display_name: 'Eve' })
   expect(permissions).toContain('workflow:*:*:read')
-  expect(await principals.provision({ ...ask, roles: ['admin'] })).toEqual({
+  expect(await principals.provision({ ...ask, roles: ['admin'] }, itself)).toEqual({
     principal: eve,
     permissions,
   })
@@ -43,7 +51,10 @@ test('N021: of fifty first requests at once one makes the principal, and all are
   const { db, principals } = await setup()
   const principal = { subject: 'eve', external_issuer: 'https://idp/' }
   const ask = { principal, display_name: 'Eve', roles: ['viewer'], metadata_json: '{}' }
-  const answers = await Promise.all(Array.from({ length: 50 }, () => principals.provision(ask)))
+  const itself = { caller: { subject: 'eve', issuer: 'https://idp/' } }
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => principals.provision(ask, itself)),
+  )
   expect(new Set(answers.map((answer) => answer.principal?.id)).size).toBe(1)
   expect(answers.every(({ permissions }) => permissions.includes('workflow:*:*:read'))).toBe(true)
   expect(await db.rows(sql`select id from principals`)).toHaveLength(1)
@@ -58,24 +69,26 @@ test('N061: the last administrator does not lock itself out, but may when there 
       type: 'user',
       display_name: undefined,
       roles: ['admin'],
-      created_by: '',
     })
     return made
   }
   const ann = await make('ann')
-  const by = { subject: 'ann', issuer: 'svc', key_prefix: '', request_id: '' }
+  const by = { caller: { subject: 'ann', issuer: 'svc' } }
   const turns = [
-    () => principals.update({ principal: ann, enabled: false, by }),
-    () => principals.delete({ principal: ann, force: true, by }),
-    () => principals.revokeRole({ principal: ann, role: 'admin', granted_by: 'ann', by }),
+    () => principals.update({ principal: ann, enabled: false }, by),
+    () => principals.delete({ principal: ann, force: true }, by),
+    () => principals.revokeRole({ principal: ann, role: 'admin' }, by),
   ]
   for (const turn of turns) await expect(turn()).rejects.toMatchObject({ kind: 'conflict' })
   expect(await principals.resolve(ann)).toMatchObject({
     principal: { enabled: true, roles: ['admin'] },
   })
-  await principals.revokeRole({ principal: ann, role: 'viewer', granted_by: 'ann', by })
+  await principals.revokeRole({ principal: ann, role: 'viewer' }, by)
   await make('bob')
-  await principals.delete({ principal: ann, force: true, by })
+  await principals.delete({ principal: ann, force: true }, by)
   const bob = { subject: 'bob', external_issuer: 'svc' }
-  await principals.update({ principal: bob, enabled: false, by: { ...by, subject: 'carol' } })
+  await principals.update(
+    { principal: bob, enabled: false },
+    { caller: { ...by.caller, subject: 'carol' } },
+  )
 })

@@ -6,8 +6,7 @@ import {
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { openDb } from '@windlass/runtime/db'
 import { openRedis, redisReady } from '@windlass/runtime/redis'
-import { connect } from '@windlass/runtime/rpc-client'
-import { testCluster } from '@windlass/testkit/cluster'
+import { clientOf } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { onTestFinished } from 'vitest'
@@ -27,9 +26,9 @@ export async function setup() {
     SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',
   })
   const address = [`127.0.0.1:${ports.grpc}`]
-  const principals = connect(PrincipalsService, address, testCluster)
-  const keys = connect(ApiKeysService, address, testCluster)
-  const roles = connect(RolesService, address, testCluster)
+  const principals = clientOf(PrincipalsService, address)
+  const keys = clientOf(ApiKeysService, address)
+  const roles = clientOf(RolesService, address)
   onTestFinished(() => {
     for (const client of [principals, keys, roles]) client.close()
   })
@@ -40,7 +39,6 @@ export async function setup() {
       external_issuer: 'svc',
       display_name: undefined,
       roles: [],
-      created_by: 'test',
       ...given,
     })
   const find = (key: string) =>
@@ -52,4 +50,4 @@ export async function setup() {
 }
 
 export const robot = { subject: 'robot', external_issuer: 'svc' }
-export const grant = (role: string) => ({ principal: robot, role, granted_by: '' })
+export const grant = (role: string) => ({ principal: robot, role })

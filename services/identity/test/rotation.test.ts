@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
 import { SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { openDb } from '@windlass/runtime/db'
-import { connect } from '@windlass/runtime/rpc-client'
 import { sql } from '@windlass/runtime/sql'
-import { testCluster } from '@windlass/testkit/cluster'
+import { clientOf } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { expect, onTestFinished, test } from 'vitest'
@@ -26,8 +25,8 @@ async function setup() {
       SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS: previous.join(','),
     })
     logs.push(logged)
-    const secrets = connect(SecretsService, [`127.0.0.1:${ports.grpc}`], testCluster)
-    const audit = connect(AuditService, [`127.0.0.1:${ports.grpc}`], testCluster)
+    const secrets = clientOf(SecretsService, [`127.0.0.1:${ports.grpc}`])
+    const audit = clientOf(AuditService, [`127.0.0.1:${ports.grpc}`])
     onTestFinished(() => {
       secrets.close()
       audit.close()
@@ -94,9 +93,9 @@ test('each batch that did something is in the audit log, without a value', async
   const before = await replica(OLD)
   for (const name of names.slice(0, 3)) await put(before, name, 'canary')
   const during = await replica(NEW, OLD)
-  const by = { subject: 'ann', issuer: 'svc', key_prefix: '', request_id: 'r-1' }
-  const { key_id } = await during.rotateKey({ after: '', limit: 2, by })
-  await during.rotateKey({ after: names[2] ?? '', limit: 2, by })
+  const asking = { caller: { subject: 'ann', issuer: 'svc' }, requestId: 'r-1' }
+  const { key_id } = await during.rotateKey({ after: '', limit: 2 }, asking)
+  await during.rotateKey({ after: names[2] ?? '', limit: 2 }, asking)
   const filter = { actor: 'ann', action: 'secret.rotate_key', object: 'secret', outcome: 'done' }
   const page = { since: undefined, until: undefined, limit: 10, offset: 0 }
   const { entries } = await during.audit.list({ ...filter, ...page })

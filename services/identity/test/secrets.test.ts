@@ -1,8 +1,7 @@
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { openDb } from '@windlass/runtime/db'
-import { connect } from '@windlass/runtime/rpc-client'
 import { type Sql, sql } from '@windlass/runtime/sql'
-import { testCluster } from '@windlass/testkit/cluster'
+import { clientOf } from '@windlass/testkit/cluster'
 import { contentsOf, freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { expect, onTestFinished, test } from 'vitest'
@@ -24,8 +23,8 @@ async function setup() {
       ...env,
     })
     logs.push(logged)
-    const secrets = connect(SecretsService, [`127.0.0.1:${ports.grpc}`], testCluster)
-    const configs = connect(ConfigsService, [`127.0.0.1:${ports.grpc}`], testCluster)
+    const secrets = clientOf(SecretsService, [`127.0.0.1:${ports.grpc}`])
+    const configs = clientOf(ConfigsService, [`127.0.0.1:${ports.grpc}`])
     onTestFinished(() => {
       secrets.close()
       configs.close()

@@ -5,9 +5,8 @@ import { openDb } from '@windlass/runtime/db'
 import { readEpoch } from '@windlass/runtime/epoch'
 import { newId } from '@windlass/runtime/ids'
 import { openRedis, redisReady } from '@windlass/runtime/redis'
-import { connect } from '@windlass/runtime/rpc-client'
 import { sql } from '@windlass/runtime/sql'
-import { testCluster } from '@windlass/testkit/cluster'
+import { clientOf } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { expect, onTestFinished, test } from 'vitest'
@@ -29,7 +28,7 @@ async function setup(env: Record<string, string> = {}) {
       ...env,
       ...own,
     })
-    const client = connect(IdentityService, [`127.0.0.1:${ports.grpc}`], testCluster)
+    const client = clientOf(IdentityService, [`127.0.0.1:${ports.grpc}`])
     onTestFinished(() => client.close())
     return { ...client, stop }
   }

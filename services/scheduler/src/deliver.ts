@@ -1,5 +1,10 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
-import type { Command, Result } from '@windlass/proto/windlass/executions/v1/executions'
+import {
+  type Command,
+  ExecutionsService,
+  type Result,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import { NOBODY } from '@windlass/runtime/caller'
 import { Fault } from '@windlass/runtime/faults'
 import type { Latest } from '@windlass/runtime/permissions'
 import { chunksOf } from './domain/chunks.ts'
@@ -186,7 +191,11 @@ function commandOf(
     input_json,
     requirement: workflow.requirement,
     preferred_worker: '',
-    caller: cluster.vouch(subject === '' ? undefined : { subject, issuer }),
+    caller: cluster.vouch(
+      subject === '' ? NOBODY : { subject, issuer },
+      'executions',
+      ExecutionsService.submit.path,
+    ),
     schedule_id: firing.schedule_id,
     request_hash: '',
   }

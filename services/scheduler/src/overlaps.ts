@@ -27,7 +27,7 @@ export async function holdBack(parts: Parts, firings: ticks.Firing[]): Promise<t
       outcomes.push(skipped(firing, verdict.reason))
       continue
     }
-    if (verdict.cancel.length > 0) await cancel(parts, firing, verdict.cancel)
+    if (verdict.cancel.length > 0) await cancel(parts, verdict.cancel)
     const { schedule_id } = firing
     const replaced = verdict.replace.map(({ nominal_at }) => ({ schedule_id, nominal_at }))
     outcomes.push(...replaced.map((tick) => skipped(tick, REPLACED)), queued(firing))
@@ -52,12 +52,12 @@ async function stillOpen(parts: Parts, open: OpenBefore): Promise<OpenBefore> {
 }
 
 /** Asked again at each look, so that a call that was lost does no harm; one that has ended refuses, which is as good. */
-async function cancel({ executions, log }: Parts, { run_as }: ticks.Firing, running: Open[]) {
+async function cancel({ executions, log }: Parts, running: Open[]) {
   const commands = running.map(
     ({ execution_id }): Command => ({
       execution_id,
       with_log: false,
-      body: { $case: 'cancel', value: { cancelled_by: run_as } },
+      body: { $case: 'cancel', value: {} },
     }),
   )
   await executions.submit({ commands }, { timeoutMs: CANCEL_MS }).catch((error: unknown) => {

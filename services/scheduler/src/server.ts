@@ -12,6 +12,7 @@ import { RpcServer } from '@windlass/runtime/rpc-server'
 import { warnOfSharedRole } from '@windlass/runtime/service-role'
 import type { Settings } from '@windlass/runtime/settings'
 import { sql } from '@windlass/runtime/sql'
+import * as access from './access.ts'
 import { listen } from './events.ts'
 import { handlers } from './handlers/index.ts'
 import { startClock } from './loops/clock.ts'
@@ -29,7 +30,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   void warnOfSharedRole(db, log)
   const bus = await openBus(settings.nats.url, log, settings.nats.prefix)
   teardown.add('bus', () => bus.close())
-  const cluster = await openCluster(settings, 'scheduler')
+  const cluster = await openCluster(settings, 'scheduler', log)
   const catalog = connect(CatalogService, services.catalog, cluster)
   teardown.add('catalog', () => catalog.close())
   const executions = connect(ExecutionsService, services.executions, cluster)
@@ -58,6 +59,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     handlers(parts, async (workflow_namespace, workflow_name) => {
       if (autoSchedules) await reconcile(parts, { workflow_namespace, workflow_name })
     }),
+    access.scheduler,
   )
   teardown.add('rpc', () => rpc.stop())
   const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])

@@ -28,7 +28,7 @@ async function underFakedClock(catchup_seconds: number) {
   const set = (at: Date) => db.run(sql`update the_time set at = ${at}`)
   const goOnTo = async (at: Date, ref: string) => {
     await set(at)
-    await client.update({ ref, updated_by: '' })
+    await client.update({ ref })
     const open = () =>
       db.rows(
         sql`select from schedules where pending or next_run_at <= ${at} and status = 'active'`,

@@ -58,7 +58,7 @@ test('what overlapping ticks do is declared with the schedule, and what a person
   const { client, name, upload, find } = await declaring()
   await upload({ ...hourly, overlap: 'skip' })
   expect(await find()).toMatchObject({ overlap: 'skip' })
-  await client.update({ ref: `${name}_auto`, overlap: 'queue', updated_by: 'ada' })
+  await client.update({ ref: `${name}_auto`, overlap: 'queue' })
   await upload({ ...hourly, overlap: 'skip' })
   expect(await find()).toMatchObject({ overlap: 'queue' })
   await upload({ ...hourly, overlap: 'cancel_previous' })
@@ -99,7 +99,6 @@ test('what a person did to a declared schedule stands until another one is decla
   await client.update({
     ref,
     schedule_config_json: '{"type":"interval","interval_seconds":7}',
-    updated_by: 'ada',
   })
   await client.pause({ ref })
   await upload(hourly)

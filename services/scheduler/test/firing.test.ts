@@ -1,9 +1,9 @@
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import type { Db } from '@windlass/runtime/db'
 import { sql } from '@windlass/runtime/sql'
-import { testCluster } from '@windlass/testkit/cluster'
+import { starterIn } from '@windlass/testkit/cluster'
 import { expect, test } from 'vitest'
-import { derivedId, eventually, every, missed, once, page, request, setup } from './system.ts'
+import { ADA, derivedId, eventually, every, missed, once, page, request, setup } from './system.ts'
 
 test('a tick starts the latest version with the input of the schedule, as who made it', async () => {
   const { replica, catalog, executions } = await setup()
@@ -26,7 +26,7 @@ test('a tick starts the latest version with the input of the schedule, as who ma
     },
   })
   const { caller } = command?.body?.$case === 'create' ? command.body.value : { caller: '' }
-  expect(testCluster.believe(caller)).toEqual({ subject: 'ada', issuer: '' })
+  expect(starterIn(caller, 'scheduler')).toEqual(ADA)
 })
 
 test('an interval keeps the rhythm of its beginning and tells of every firing (T9)', async () => {

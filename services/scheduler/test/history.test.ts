@@ -2,7 +2,7 @@ import type { Execution } from '@windlass/proto/windlass/executions/v1/execution
 import { seal } from '@windlass/runtime/outbox'
 import { sql } from '@windlass/runtime/sql'
 import { expect, test } from 'vitest'
-import { eventually, missed, page, request, setup } from './system.ts'
+import { by, eventually, missed, page, request, setup } from './system.ts'
 
 /** A schedule whose one execution was fired and is not finished. */
 async function fired() {
@@ -64,7 +64,7 @@ test('an execution whose end was not heard is looked up', async () => {
 
 test('an update keeps the history, and pages of it are newest first', async () => {
   const { db, client, made } = await fired()
-  await client.update({ ref: made.id, description: 'new', updated_by: 'bob' })
+  await client.update({ ref: made.id, description: 'new' }, by('bob'))
   await missed(db, made, 1, 3_600)
   await eventually(async () => (await client.get({ ref: made.id })).run_count).toBe(2)
 

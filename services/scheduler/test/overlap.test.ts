@@ -94,9 +94,9 @@ test('the policy is shown, changed alone, and may stand in the configuration', a
   const config = '{"type":"interval","interval_seconds":3600,"overlap":"skip"}'
   const made = await client.create(request({ config }))
   expect(made.overlap).toBe('skip')
-  const changed = await client.update({ ref: made.id, overlap: 'queue', updated_by: '' })
+  const changed = await client.update({ ref: made.id, overlap: 'queue' })
   expect(changed).toMatchObject({ overlap: 'queue', next_run_at: made.next_run_at })
-  expect(await client.update({ ref: made.id, description: 'x', updated_by: '' })).toMatchObject({
+  expect(await client.update({ ref: made.id, description: 'x' })).toMatchObject({
     overlap: 'queue',
   })
   expect((await client.create(request())).overlap).toBe('allow')

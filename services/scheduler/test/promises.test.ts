@@ -1,7 +1,7 @@
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { sql } from '@windlass/runtime/sql'
 import { expect, test } from 'vitest'
-import { eventually, every, missed, page, request, setup } from './system.ts'
+import { by, eventually, every, missed, page, request, setup } from './system.ts'
 
 const DAY_SECONDS = 86_400
 
@@ -36,8 +36,8 @@ test('after any answer to pause, resume, update or delete only what it allows is
         () => other.resume({ ref }),
       )
       await during(
-        () => other.update({ ref, schedule_config_json: every(DAY_SECONDS), updated_by: '' }),
-        () => client.update({ ref, schedule_config_json: every(1), updated_by: '' }),
+        () => other.update({ ref, schedule_config_json: every(DAY_SECONDS) }),
+        () => client.update({ ref, schedule_config_json: every(1) }),
       )
     }
     if (seed % 2) await client.delete({ ref })
@@ -79,10 +79,10 @@ type Client = Awaited<ReturnType<Awaited<ReturnType<typeof setup>>['replica']>>
 test('the thousands of one owner do not delay what others have due in the same second (T9, N133)', async () => {
   const { replica, executions, db } = await setup()
   const client = await replica()
-  const greedy = await client.create({ ...request(), created_by: 'greedy' })
+  const greedy = await client.create(request(), by('greedy'))
   const others: string[] = []
-  for (const created_by of ['ada', 'bob', 'cy'])
-    others.push((await client.create({ ...request(), created_by })).id)
+  for (const subject of ['ada', 'bob', 'cy'])
+    others.push((await client.create(request(), by(subject))).id)
   await client.pause({ ref: greedy.id })
   await db.run(sql`
     insert into schedules (id, name, workflow_id, workflow_namespace, workflow_name, schedule_type,

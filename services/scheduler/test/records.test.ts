@@ -1,6 +1,6 @@
 import { newId } from '@windlass/runtime/ids'
 import { expect, test } from 'vitest'
-import { every, newName, once, request, setup } from './system.ts'
+import { by, every, newName, once, request, setup } from './system.ts'
 
 const dashed = (id: string) => id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
@@ -37,7 +37,7 @@ test('an unknown schedule is not found, whatever is asked of it', async () => {
       client.pause({ ref }),
       client.resume({ ref }),
       client.delete({ ref }),
-      client.update({ ref, description: 'x', updated_by: '' }),
+      client.update({ ref, description: 'x' }),
       client.history({ ref, limit: 0, offset: 0 }),
     ]
     for (const answer of await Promise.allSettled(calls))
@@ -131,7 +131,7 @@ test('an update changes what it gives and keeps the rest', async () => {
   const client = await replica()
   const made = await client.create({ ...request({ input_json: '1' }), description: 'stays' })
 
-  const touched = await client.update({ ref: made.name, input_json: '{"a":1}', updated_by: 'bob' })
+  const touched = await client.update({ ref: made.name, input_json: '{"a":1}' }, by('bob'))
   expect(touched).toMatchObject({
     description: 'stays',
     next_run_at: made.next_run_at,
@@ -140,12 +140,8 @@ test('an update changes what it gives and keeps the rest', async () => {
   expect(await client.pause({ ref: made.id })).toMatchObject({ input_json: '{"a":1}' })
   await client.resume({ ref: made.id })
   const config = '{"type":"cron","cron_expression":"30 5 2 2 *"}'
-  const changed = await client.update({
-    ref: made.id,
-    schedule_config_json: config,
-    run_as_service_account: 'svc-reports',
-    updated_by: 'bob',
-  })
+  const given = { schedule_config_json: config, run_as_service_account: 'svc-reports' }
+  const changed = await client.update({ ref: made.id, ...given }, by('bob'))
   expect(changed).toMatchObject({ schedule_type: 'cron', run_as_service_account: 'svc-reports' })
   expect(changed.next_run_at?.toISOString()).toMatch(/-02-02T05:30:00.000Z$/)
   expect(await client.get({ ref: made.id })).toMatchObject({
@@ -160,9 +156,9 @@ test('a wrong update changes nothing, an empty one neither', async () => {
   const client = await replica()
   const made = await client.create(request())
 
-  const wrong = { ref: made.id, schedule_config_json: every(0), description: 'x', updated_by: '' }
+  const wrong = { ref: made.id, schedule_config_json: every(0), description: 'x' }
   await expect(client.update(wrong)).rejects.toMatchObject({ kind: 'unprocessable' })
-  await client.update({ ref: made.id, updated_by: 'bob' })
+  await client.update({ ref: made.id }, by('bob'))
   expect(await client.get({ ref: made.id })).toEqual(made)
 })
 

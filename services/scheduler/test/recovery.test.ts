@@ -3,7 +3,7 @@ import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/execut
 import { createLog } from '@windlass/runtime/log'
 import { connect } from '@windlass/runtime/rpc-client'
 import { sql } from '@windlass/runtime/sql'
-import { testCluster } from '@windlass/testkit/cluster'
+import { member } from '@windlass/testkit/cluster'
 import { expect, onTestFinished, test } from 'vitest'
 import { deliver } from '../src/deliver.ts'
 import { fire } from '../src/fire.ts'
@@ -96,13 +96,14 @@ async function byHand() {
   const first = await replica()
   const made = await first.create(request())
   await first.stop()
+  const cluster = member('scheduler')
   const clients = {
-    catalog: connect(CatalogService, [catalog.address], testCluster),
-    executions: connect(ExecutionsService, [executions.address], testCluster),
+    catalog: connect(CatalogService, [catalog.address], cluster),
+    executions: connect(ExecutionsService, [executions.address], cluster),
   }
   onTestFinished(() => Object.values(clients).forEach((one) => void one.close()))
   const log = createLog('test', 'silent')
-  const known = { db, ...clients, principals: undefined, cluster: testCluster, log }
+  const known = { db, ...clients, principals: undefined, cluster, log }
   const parts = { ...known, catchupMs: 3_600_000, wake: () => {} }
   await missed(db, made, 1, 3_600)
   return { ...system, made, parts }

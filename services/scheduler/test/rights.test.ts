@@ -1,12 +1,12 @@
 import { sql } from '@windlass/runtime/sql'
-import { testCluster } from '@windlass/testkit/cluster'
+import { starterIn } from '@windlass/testkit/cluster'
 import { expect, test } from 'vitest'
-import { eventually, every, missed, page, request, setup } from './system.ts'
+import { by as asker, eventually, every, missed, page, request, setup } from './system.ts'
 
 /** In whose name an execution was started, by the signed statement that executions believes. */
 const starterOf = (asked: { body?: { value: unknown } | undefined } | undefined) => {
   const create = asked?.body?.value as { caller: string } | undefined
-  return testCluster.believe(create?.caller ?? '')?.subject
+  return starterIn(create?.caller ?? '', 'scheduler')?.subject
 }
 
 const RUN = 'workflow:team:report:run'
@@ -23,8 +23,8 @@ async function guarded() {
   accounts.set('ada@corp', { enabled: true, permissions: [RUN] })
   accounts.set('robot@svc', { enabled: true, permissions: ['workflow:*:*:run'] })
   const client = await system.replica()
-  const by = (created_by: string, created_by_issuer: string, given = {}) =>
-    client.create({ ...request(given), created_by, created_by_issuer })
+  const by = (subject: string, issuer: string, given = {}) =>
+    client.create(request(given), asker(subject, issuer))
   const fireNow = (made: Awaited<ReturnType<typeof by>>) => missed(system.db, made, 1, 3_600)
   const newest = async (id: string) => (await client.history(page(id))).entries[0]
   return { ...system, accounts, client, by, fireNow, newest }
@@ -83,23 +83,18 @@ test("what was made while authentication was off is nobody's (T7)", async () => 
 test('a named account runs it, whoever made it; taking the name away makes it its changer’s (T7)', async () => {
   const { client, by, fireNow, newest, executions } = await guarded()
   const made = await by('bob', 'corp')
-  const named = { ref: made.id, updated_by: 'bob', updated_by_issuer: 'corp' }
-  await client.update({ ...named, run_as_service_account: 'robot' })
+  const { id: ref } = made
+  await client.update({ ref, run_as_service_account: 'robot' }, asker('bob'))
   await fireNow(made)
   await eventually(() => executions.created.size).toBe(1)
   expect(starterOf(executions.asked[0])).toBe('robot')
 
-  await client.update({ ...named, run_as_service_account: '' })
+  await client.update({ ref, run_as_service_account: '' }, asker('bob'))
   await fireNow(made)
   await eventually(() => newest(made.id)).toMatchObject({
     error: expect.stringMatching("there is no 'bob'"),
   })
-  await client.update({
-    ref: made.id,
-    description: 'x',
-    updated_by: 'ada',
-    updated_by_issuer: 'corp',
-  })
+  await client.update({ ref, description: 'x' }, asker('ada'))
   await fireNow(made)
   await eventually(() => executions.created.size).toBe(2)
   expect(starterOf(executions.asked.at(-1))).toBe('ada')

@@ -9,8 +9,9 @@ import { Fault, notFound, unavailable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { createLog } from '@windlass/runtime/log'
 import type { Handlers } from '@windlass/runtime/rpc'
+import { serviceOf } from '@windlass/runtime/rpc-access'
 import { RpcServer } from '@windlass/runtime/rpc-server'
-import { testCluster } from '@windlass/testkit/cluster'
+import { member, openDoors } from '@windlass/testkit/cluster'
 import { onTestFinished } from 'vitest'
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
@@ -19,8 +20,8 @@ async function serving<S extends Parameters<RpcServer['serve']>[0]>(
   service: S,
   handlers: Partial<Handlers<S>>,
 ): Promise<string> {
-  const rpc = new RpcServer(createLog('scripted', 'silent'), testCluster)
-  rpc.serve(service, handlers as Handlers<S>)
+  const rpc = new RpcServer(createLog('scripted', 'silent'), member(serviceOf(service)))
+  rpc.serve(service, handlers as Handlers<S>, openDoors(service))
   const port = await rpc.listen(LOOPBACK, [])
   onTestFinished(() => rpc.stop())
   return `127.0.0.1:${port}`

@@ -5,9 +5,8 @@ import { openBus } from '@windlass/runtime/bus'
 import { type Db, openDb } from '@windlass/runtime/db'
 import { createLog } from '@windlass/runtime/log'
 import { seal } from '@windlass/runtime/outbox'
-import { connect } from '@windlass/runtime/rpc-client'
 import { sql } from '@windlass/runtime/sql'
-import { testCluster } from '@windlass/testkit/cluster'
+import { clientOf } from '@windlass/testkit/cluster'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { expect, onTestFinished } from 'vitest'
@@ -42,7 +41,7 @@ export async function setup(
       SVC_SERVICES__IDENTITY: identity.address,
       ...env,
     })
-    const client = connect(SchedulerService, [`127.0.0.1:${ports.grpc}`], testCluster)
+    const client = clientOf(SchedulerService, [`127.0.0.1:${ports.grpc}`], { caller: ADA })
     onTestFinished(() => client.close())
     return { ...client, stop }
   }
@@ -58,6 +57,12 @@ export async function setup(
   }
   return { db, bus, catalog, executions, identity, replica, finish }
 }
+
+/** By somebody of this name. */
+export const by = (subject: string, issuer = 'corp') => ({ caller: { subject, issuer } })
+
+/** Who makes and changes schedules, unless a test says otherwise. */
+export const ADA = by('ada').caller
 
 const HANG_MS = 15_000
 
@@ -80,7 +85,6 @@ export const request = (given: { name?: string; config?: string; input_json?: st
   name: given.name ?? newName(),
   schedule_config_json: given.config ?? every(3_600),
   input_json: given.input_json ?? 'null',
-  created_by: 'ada',
 })
 
 /** As the decision says: the first 128 bits of SHA-256 of schedule and nominal time. */

@@ -1,7 +1,7 @@
 import type { CatalogService, Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
-import type { Handlers } from '@windlass/runtime/rpc'
+import { callerOf, type Handlers } from '@windlass/runtime/rpc'
 import type { Analyzer } from '../analysis/analyzer.ts'
 import { type Changing, change } from '../change.ts'
 import { diff } from '../diff.ts'
@@ -36,9 +36,10 @@ export function handlers(parts: Parts): Handlers<typeof CatalogService> {
   return {
     analyze: async ({ source }) => ({ workflows: (await declared(source)).map(unstored) }),
 
-    async register(request) {
+    async register(request, call) {
       const workflows = await declared(request.source)
-      const stored = await change(parts, (tx) => register(tx, workflows, request))
+      const upload = { ...request, uploader: callerOf(call) }
+      const stored = await change(parts, (tx) => register(tx, workflows, upload))
       return {
         workflows: workflows.map((workflow, i) => ({ ...unstored(workflow), ...stored[i] })),
       }

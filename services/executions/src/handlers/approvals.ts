@@ -2,10 +2,11 @@ import type {
   ApprovalsService,
   Approval as Message,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import { writtenAs } from '@windlass/runtime/caller'
 import type { Db } from '@windlass/runtime/db'
 import { Fault } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
-import type { Handlers } from '@windlass/runtime/rpc'
+import { callerOf, type Handlers } from '@windlass/runtime/rpc'
 import type { Door } from '../change.ts'
 import { toMessage } from '../message.ts'
 import * as approvals from '../store/approvals.ts'
@@ -35,7 +36,9 @@ export const approvalHandlers = (db: Db, door: Door): Handlers<typeof ApprovalsS
     return { status: result.answer ?? 'exists' }
   },
 
-  async decide({ execution_id, ...decision }) {
+  async decide({ execution_id, ...verdict }, call) {
+    const { subject: approver_subject, issuer: approver_provider } = writtenAs(callerOf(call))
+    const decision = { ...verdict, approver_subject, approver_provider }
     const execution = await door.change({ execution_id, command: { kind: 'decide', decision } })
     const { task_call_id } = decision
     const { rows } = await approvals.list(db, { ...everything, execution_id, task_call_id })

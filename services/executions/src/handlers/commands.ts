@@ -1,7 +1,8 @@
-import type {
-  Command as Message,
-  NewEvent,
-  Writer as WriterMessage,
+import {
+  ExecutionsService,
+  type Command as Message,
+  type NewEvent,
+  type Writer as WriterMessage,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import type { Cluster } from '@windlass/runtime/cluster'
@@ -19,8 +20,23 @@ export interface Parsed extends Change {
   requirement?: KnownRequirement
 }
 
+/** Which commands are the business of which service. */
+const BUSINESS: Record<string, ReadonlySet<string>> = {
+  gateway: new Set(['create', 'claim', 'checkpoint', 'release', 'resume', 'cancel', 'verify']),
+  scheduler: new Set(['create', 'cancel']),
+  dispatcher: new Set(['release']),
+}
+
+/** Who says who asks: a member of the cluster, and what it may be believed. */
+export interface Sender {
+  service: string
+  believe: Cluster['believe']
+}
+
 /** A command of the wire as the door takes it. */
-export function parse({ execution_id, with_log, body }: Message, cluster: Cluster): Parsed {
+export function parse({ execution_id, with_log, body }: Message, sender: Sender): Parsed {
+  if (body && !BUSINESS[sender.service]?.has(body.$case))
+    throw new Fault('forbidden', `${sender.service} may not ask for ${body.$case}`)
   const as = (command: Command, requirement?: KnownRequirement): Parsed => ({
     execution_id,
     command,
@@ -29,7 +45,7 @@ export function parse({ execution_id, with_log, body }: Message, cluster: Cluste
   })
   switch (body?.$case) {
     case 'create':
-      return create(execution_id, body.value, starterOf(body.value, cluster), as)
+      return create(execution_id, body.value, starterOf(body.value, sender), as)
     case 'claim':
       return as({ kind: 'claim', writer: writerOf(body.value.writer) })
     case 'release':
@@ -59,10 +75,9 @@ interface Starter {
   created_by_issuer: string
 }
 
-/** In whose name it is started. A statement that nobody vouched for starts nothing. */
-function starterOf({ caller }: Body<'create'>, cluster: Cluster): Starter {
-  if (caller === '') return { created_by: '', created_by_issuer: '' }
-  const starter = cluster.believe(caller)
+/** In whose name it is started. Without the word of who sent it nothing is, not even for nobody. */
+function starterOf({ caller }: Body<'create'>, { service, believe }: Sender): Starter {
+  const starter = believe(caller, service, ExecutionsService.submit.path)
   if (!starter) throw new Fault('unauthenticated', 'the statement of who asks is not genuine')
   return { created_by: starter.subject, created_by_issuer: starter.issuer }
 }

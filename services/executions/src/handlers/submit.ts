@@ -3,6 +3,7 @@ import type {
   Result as ResultMessage,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault } from '@windlass/runtime/faults'
+import type { Call } from '@windlass/runtime/rpc'
 import type { Result } from '../change.ts'
 import type { Command } from '../command.ts'
 import { largeInputsOf } from '../inputs.ts'
@@ -29,9 +30,12 @@ export function submitter({ db, door, cluster, tokens }: Omit<Parts, 'bus' | 'st
     known.add(requirement.requirement_id)
   }
 
-  async function one(message: Message): Promise<{ parsed?: Parsed; result: Result }> {
+  async function one(
+    message: Message,
+    service: string,
+  ): Promise<{ parsed?: Parsed; result: Result }> {
     try {
-      const parsed = parse(message, cluster)
+      const parsed = parse(message, { service, believe: cluster.believe })
       await remember(parsed)
       return { parsed, result: await door.submit(parsed) }
     } catch (error) {
@@ -40,8 +44,8 @@ export function submitter({ db, door, cluster, tokens }: Omit<Parts, 'bus' | 'st
     }
   }
 
-  return async ({ commands }: { commands: Message[] }) => {
-    const done = await Promise.all(commands.map(one))
+  return async ({ commands }: { commands: Message[] }, { service }: Pick<Call, 'service'>) => {
+    const done = await Promise.all(commands.map((message) => one(message, service)))
     const answered = done.flatMap(({ parsed, result }) =>
       'execution' in result && parsed ? [{ parsed, execution: result.execution }] : [],
     )

@@ -1,8 +1,8 @@
-import type { Origin } from '@windlass/proto/windlass/identity/v1/audit'
-import type { Caller as Principal } from '@windlass/runtime/cluster'
+import { NOBODY, OWN_ISSUER, type Caller as Principal } from '@windlass/runtime/caller'
 import type { ExecutionClaims } from '@windlass/runtime/execution-tokens'
 import { Fault } from '@windlass/runtime/faults'
 import { permits } from '@windlass/runtime/permissions'
+import type { CallOptions } from '@windlass/runtime/rpc'
 import type { Exchange } from '../http/exchange.ts'
 
 /** Who is asking. Without `permissions` nothing is checked: authentication is off. */
@@ -19,27 +19,17 @@ export interface Caller {
   execution?: ExecutionClaims
 }
 
-/** Where principals come from that no other issuer vouches for. */
-export const OWN_ISSUER = 'svc'
-
-/** The caller as other services are told of him; undefined for nobody in particular. */
-export const principalOf = ({ subject, issuer = OWN_ISSUER }: Caller): Principal | undefined =>
-  subject === '' ? undefined : { subject, issuer }
+/** The caller as other services are told of him, by a signed statement and in no other way. */
+export const principalOf = ({ subject, issuer = OWN_ISSUER, key_prefix }: Caller): Principal =>
+  subject === '' ? NOBODY : { subject, issuer, ...(key_prefix !== undefined && { key_prefix }) }
 
 export const ANONYMOUS: Caller = { subject: '' }
 
-/** How a caller is written down; who is nobody in particular is anonymous. */
-export const writtenAs = ({ subject, issuer = OWN_ISSUER }: Caller) => ({
-  subject: subject || 'anonymous',
-  issuer,
-})
-
-/** Whom the audit log names for a request. */
-export const originOf = ({ id }: Pick<Exchange, 'id'>, caller: Caller): Origin => ({
-  ...writtenAs(caller),
-  key_prefix: caller.key_prefix ?? '',
-  request_id: id,
-})
+/** With what an rpc is called on behalf of the caller of a request. */
+export const asking = (
+  { id }: Pick<Exchange, 'id'>,
+  caller: Caller,
+): Pick<CallOptions, 'caller' | 'requestId'> => ({ caller: principalOf(caller), requestId: id })
 
 export const may = ({ permissions }: Caller, needed: string): boolean =>
   permissions === undefined || permissions.some((granted) => permits(granted, needed))

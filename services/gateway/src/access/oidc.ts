@@ -87,12 +87,15 @@ async function provision(
   { subject, issuer: external_issuer, roles }: Newcomer,
 ) {
   try {
-    return await principals.provision({
-      principal: { subject, external_issuer },
-      display_name: typeof name === 'string' && isSubject(name) ? name : subject,
-      roles,
-      metadata_json: JSON.stringify(typeof azp === 'string' ? { azp: azp.slice(0, 255) } : {}),
-    })
+    return await principals.provision(
+      {
+        principal: { subject, external_issuer },
+        display_name: typeof name === 'string' && isSubject(name) ? name : subject,
+        roles,
+        metadata_json: JSON.stringify(typeof azp === 'string' ? { azp: azp.slice(0, 255) } : {}),
+      },
+      { caller: { subject, issuer: external_issuer } },
+    )
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'not_found') throw error
     throw new Fault('misconfigured', 'a role of default_user_roles does not exist')

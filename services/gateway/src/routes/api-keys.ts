@@ -1,6 +1,6 @@
 import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
-import { originOf } from '../access/caller.ts'
+import { asking } from '../access/caller.ts'
 import { json } from '../body.ts'
 import { route } from '../route.ts'
 import { timeOf } from './answers.ts'
@@ -45,8 +45,10 @@ export const createKey = route('post', '/admin/principals/{subject}/keys', {
     unkept(x)
     const { name, expires_in_days } = body
     const principal = refOf({ params, query })
-    const by = originOf(x, caller)
-    return services.keys.create({ principal, name, expires_in_days: expires_in_days ?? 0, by })
+    return services.keys.create(
+      { principal, name, expires_in_days: expires_in_days ?? 0 },
+      asking(x, caller),
+    )
   },
 })
 
@@ -94,7 +96,7 @@ export const revokeKey = route('delete', '/admin/principals/{subject}/keys/{key_
   async handle({ params, query, caller, services, x }) {
     const { key_name: name } = params
     const principal = refOf({ params, query })
-    await services.keys.revoke({ principal, name, by: originOf(x, caller) })
+    await services.keys.revoke({ principal, name }, asking(x, caller))
     return { status: 'success' as const, message: `Key '${name}' revoked` }
   },
 })

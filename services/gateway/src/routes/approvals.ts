@@ -2,7 +2,7 @@ import type { Approval } from '@windlass/proto/windlass/executions/v1/executions
 import { objects } from '@windlass/runtime/audit'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
-import { type Caller, writtenAs } from '../access/caller.ts'
+import { asking, type Caller } from '../access/caller.ts'
 import { approvalOf, listApprovals as list } from '../approvals.ts'
 import { optionalJson } from '../body.ts'
 import { ageOf } from '../domain/age.ts'
@@ -144,8 +144,8 @@ export const approve = route(
     returns: Decided,
     refuse,
     audited: { action: 'approval.approve', object: calledBy, recorded: 'around' },
-    handle: ({ body, found, caller, services }) =>
-      decide(services, found, { ...body, approved: true, caller }),
+    handle: ({ body, found, caller, services, x }) =>
+      decide(services, found, { ...body, approved: true, caller, x }),
   },
 )
 
@@ -156,8 +156,8 @@ export const reject = route('post', '/executions/{execution_id}/approvals/{task_
   returns: Decided,
   refuse,
   audited: { action: 'approval.reject', object: calledBy, recorded: 'around' },
-  handle: ({ body, found, caller, services }) =>
-    decide(services, found, { ...body, approved: false, caller }),
+  handle: ({ body, found, caller, services, x }) =>
+    decide(services, found, { ...body, approved: false, caller, x }),
 })
 
 export const authorize = route('post', '/executions/{execution_id}/authorize/{task_name}', {
@@ -176,10 +176,10 @@ export const authorize = route('post', '/executions/{execution_id}/authorize/{ta
         : objects.approval(params.execution_id, found?.task_call_id ?? params.task_name),
     recorded: 'around',
   },
-  async handle({ body, found, caller, services }) {
+  async handle({ body, found, caller, services, x }) {
     if (caller.execution) return { authorized: true as const }
     if (!body || !found) throw unprocessable(NO_DECISION)
-    return decide(services, found, { ...body, caller })
+    return decide(services, found, { ...body, caller, x })
   },
 })
 
@@ -187,24 +187,25 @@ const NO_DECISION = { loc: ['body'], msg: 'Field required', type: 'missing' }
 
 interface Verdict extends z.output<typeof Decision> {
   caller: Caller
+  x: Exchange
 }
 
 async function decide(
   services: Services,
   { execution_id, task_call_id }: Approval,
-  { approved, always, reason, caller }: Verdict,
+  { approved, always, reason, caller, x }: Verdict,
 ): Promise<z.input<typeof Decided>> {
-  const { subject, issuer } = writtenAs(caller)
-  const { approval, execution } = await services.approvals.decide({
-    execution_id,
-    task_call_id,
-    task_name: '',
-    approved,
-    always: always ?? false,
-    reason: reason ?? undefined,
-    approver_subject: subject,
-    approver_provider: issuer,
-  })
+  const { approval, execution } = await services.approvals.decide(
+    {
+      execution_id,
+      task_call_id,
+      task_name: '',
+      approved,
+      always: always ?? false,
+      reason: reason ?? undefined,
+    },
+    asking(x, caller),
+  )
   if (!approval || !execution) throw new Error('a decision was not answered')
   return { ...viewOf(approval), execution_state: execution.state }
 }

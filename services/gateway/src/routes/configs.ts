@@ -1,6 +1,6 @@
 import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
-import { originOf } from '../access/caller.ts'
+import { asking } from '../access/caller.ts'
 import { batchOf, entryView } from '../domain/entries.ts'
 import { route } from '../route.ts'
 import { EntryView, entryName, names, newEntry, Values } from './entries.ts'
@@ -25,7 +25,7 @@ export const putConfig = route('post', '/admin/configs', {
   },
   async handle({ body: { name, value }, caller, services, x }) {
     const entry = { name, value_json: value.text }
-    await services.configs.put({ entry, by: originOf(x, caller) })
+    await services.configs.put({ entry }, asking(x, caller))
     return { status: 'success' as const, message: `Config '${name}' saved successfully` }
   },
 })
@@ -51,7 +51,7 @@ export const deleteConfig = route('delete', '/admin/configs/{name}', {
     recorded: 'owner',
   },
   async handle({ params: { name }, caller, services, x }) {
-    await services.configs.delete({ name, by: originOf(x, caller) })
+    await services.configs.delete({ name }, asking(x, caller))
     return { status: 'success' as const, message: `Config '${name}' deleted successfully` }
   },
 })

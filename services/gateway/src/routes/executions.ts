@@ -111,7 +111,7 @@ export const cancelExecution = route(
         services.executions.submit({
           execution_id,
           with_log: false,
-          body: { $case: 'cancel', value: { cancelled_by: caller.subject } },
+          body: { $case: 'cancel', value: {} },
         })
       const { signal } = x
       const execution =

@@ -1,6 +1,6 @@
 import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
-import { type Caller, originOf } from '../access/caller.ts'
+import { asking, type Caller } from '../access/caller.ts'
 import { json } from '../body.ts'
 import { flag } from '../fields.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -58,15 +58,16 @@ export const createPrincipal = route('post', '/admin/principals', {
   },
   handle: async ({ body, caller, services, x }) =>
     viewOf(
-      await services.principals.create({
-        type: body.type,
-        subject: body.subject,
-        external_issuer: body.external_issuer ?? DEFAULT_ISSUER,
-        display_name: body.display_name ?? undefined,
-        roles: body.roles ?? [],
-        created_by: caller.subject,
-        by: originOf(x, caller),
-      }),
+      await services.principals.create(
+        {
+          type: body.type,
+          subject: body.subject,
+          external_issuer: body.external_issuer ?? DEFAULT_ISSUER,
+          display_name: body.display_name ?? undefined,
+          roles: body.roles ?? [],
+        },
+        asking(x, caller),
+      ),
     ),
 })
 
@@ -94,12 +95,14 @@ export const updatePrincipal = route('patch', '/admin/principals/{subject}', {
   audited: { action: 'principal.update', object: objectOf, recorded: 'owner' },
   handle: async ({ params, query, body, caller, services, x }) =>
     viewOf(
-      await services.principals.update({
-        principal: refOf({ params, query }),
-        display_name: body.display_name ?? undefined,
-        enabled: body.enabled ?? undefined,
-        by: originOf(x, caller),
-      }),
+      await services.principals.update(
+        {
+          principal: refOf({ params, query }),
+          display_name: body.display_name ?? undefined,
+          enabled: body.enabled ?? undefined,
+        },
+        asking(x, caller),
+      ),
     ),
 })
 
@@ -112,8 +115,7 @@ export const deletePrincipal = route('delete', '/admin/principals/{subject}', {
   audited: { action: 'principal.delete', object: objectOf, recorded: 'owner' },
   async handle({ params, query, caller, services, x }) {
     const principal = refOf({ params, query })
-    const by = originOf(x, caller)
-    await services.principals.delete({ principal, force: query.force, by })
+    await services.principals.delete({ principal, force: query.force }, asking(x, caller))
     return { status: 'success' as const, message: `Principal '${params.subject}' deleted` }
   },
 })
@@ -129,8 +131,10 @@ interface Switch extends Asked {
 }
 
 async function turn({ caller, services, x, ...asked }: Switch, enabled: boolean) {
-  const by = originOf(x, caller)
-  const { subject } = await services.principals.update({ principal: refOf(asked), enabled, by })
+  const { subject } = await services.principals.update(
+    { principal: refOf(asked), enabled },
+    asking(x, caller),
+  )
   return { status: 'success' as const, subject, enabled }
 }
 
@@ -168,8 +172,7 @@ export const grantRole = route('post', '/admin/principals/{subject}/roles', {
   audited: { action: 'principal.grant_role', object: objectOf, recorded: 'owner' },
   async handle({ params, query, body: { role }, caller, services, x }) {
     const principal = refOf({ params, query })
-    const by = originOf(x, caller)
-    await services.principals.grantRole({ principal, role, granted_by: caller.subject, by })
+    await services.principals.grantRole({ principal, role }, asking(x, caller))
     return { status: 'success' as const, role }
   },
 })
@@ -184,8 +187,7 @@ export const revokeRole = route('delete', '/admin/principals/{subject}/roles/{ro
   async handle({ params, query, caller, services, x }) {
     const { role_name: role } = params
     const principal = refOf({ params, query })
-    const by = originOf(x, caller)
-    await services.principals.revokeRole({ principal, role, granted_by: caller.subject, by })
+    await services.principals.revokeRole({ principal, role }, asking(x, caller))
     return { status: 'success' as const, role }
   },
 })

@@ -1,6 +1,6 @@
 import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
-import { may, originOf } from '../access/caller.ts'
+import { asking, may } from '../access/caller.ts'
 import { json } from '../body.ts'
 import { effectOf } from '../domain/simulation.ts'
 import { route } from '../route.ts'
@@ -41,7 +41,7 @@ export const createRole = route('post', '/admin/roles', {
     recorded: 'owner',
   },
   handle: ({ body: { name, permissions }, caller, services, x }) =>
-    services.roles.create({ name, permissions: permissions ?? [], by: originOf(x, caller) }),
+    services.roles.create({ name, permissions: permissions ?? [] }, asking(x, caller)),
 })
 
 export const updateRole = route('patch', '/admin/roles/{name}', {
@@ -59,12 +59,14 @@ export const updateRole = route('patch', '/admin/roles/{name}', {
     recorded: 'owner',
   },
   handle: ({ params: { name }, body, caller, services, x }) =>
-    services.roles.update({
-      name,
-      by: originOf(x, caller),
-      add_permissions: body.add_permissions ?? [],
-      remove_permissions: body.remove_permissions ?? [],
-    }),
+    services.roles.update(
+      {
+        name,
+        add_permissions: body.add_permissions ?? [],
+        remove_permissions: body.remove_permissions ?? [],
+      },
+      asking(x, caller),
+    ),
 })
 
 export const deleteRole = route('delete', '/admin/roles/{name}', {
@@ -77,7 +79,7 @@ export const deleteRole = route('delete', '/admin/roles/{name}', {
     recorded: 'owner',
   },
   async handle({ params: { name }, caller, services, x }) {
-    await services.roles.delete({ name, by: originOf(x, caller) })
+    await services.roles.delete({ name }, asking(x, caller))
     return { status: 'success' as const, message: `Role '${name}' deleted` }
   },
 })
@@ -93,7 +95,7 @@ export const cloneRole = route('post', '/admin/roles/{name}/clone', {
     recorded: 'owner',
   },
   handle: ({ params: { name }, body: { new_name }, caller, services, x }) =>
-    services.roles.clone({ name, new_name, by: originOf(x, caller) }),
+    services.roles.clone({ name, new_name }, asking(x, caller)),
 })
 
 const effect = { granted: permissions, taken: permissions }

@@ -1,7 +1,6 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
 import { z } from 'zod'
-import { principalOf } from '../access/caller.ts'
 import { anyJson } from '../body.ts'
 import { isFinal } from '../domain/states.ts'
 import { detailed, summary } from '../domain/views.ts'
@@ -49,7 +48,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
           input_json: body,
           requirement: workflow.requirement,
           preferred_worker: preferredWorker(x),
-          caller: services.cluster.vouch(principalOf(caller)),
+          caller: services.executions.vouchFor(caller),
           schedule_id: '',
           request_hash,
         },
@@ -75,7 +74,7 @@ export const resumeWorkflow = route(
     query: waiting,
     body: anyJson,
     returns: ExecutionView,
-    async handle({ params, query, body, found, caller, services, x }) {
+    async handle({ params, query, body, found, services, x }) {
       const { execution_id, last_seq } = found.execution
       const isNewest = services.settings.executions.resume_version === 'newest'
       const command: Command = {
@@ -86,7 +85,6 @@ export const resumeWorkflow = route(
           value: {
             body_json: body,
             target: isNewest ? targetOf(found.newest) : undefined,
-            resumed_by: caller.subject,
           },
         },
       }

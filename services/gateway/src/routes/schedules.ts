@@ -1,7 +1,7 @@
 import { objects } from '@windlass/runtime/audit'
 import { unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
-import type { Caller } from '../access/caller.ts'
+import { asking, type Caller } from '../access/caller.ts'
 import { checkAccount } from '../access/schedule.ts'
 import { json } from '../body.ts'
 import { namespaceOf, splitWorkflowRef, workflowNameOf } from '../domain/names.ts'
@@ -37,21 +37,22 @@ export const createSchedule = route('post', '/schedules', {
     object: ({ body }) => objects.schedule(body?.name),
     recorded: 'around',
   },
-  async handle({ body, caller, services }) {
+  async handle({ body, caller, services, x }) {
     const { run_as_service_account } = body
     if (run_as_service_account) await checkAccount(caller, services, run_as_service_account)
     return viewOf(
-      await services.scheduler.create({
-        ...workflowOf(body),
-        name: body.name,
-        schedule_config_json: body.schedule_config?.text ?? '',
-        description: body.description ?? undefined,
-        input_json: body.input_data?.text ?? 'null',
-        run_as_service_account: run_as_service_account ?? undefined,
-        overlap: body.overlap ?? undefined,
-        created_by: caller.subject,
-        created_by_issuer: caller.issuer,
-      }),
+      await services.scheduler.create(
+        {
+          ...workflowOf(body),
+          name: body.name,
+          schedule_config_json: body.schedule_config?.text ?? '',
+          description: body.description ?? undefined,
+          input_json: body.input_data?.text ?? 'null',
+          run_as_service_account: run_as_service_account ?? undefined,
+          overlap: body.overlap ?? undefined,
+        },
+        asking(x, caller),
+      ),
     )
   },
 })
@@ -106,19 +107,20 @@ export const updateSchedule = route('put', '/schedules/{schedule_id}', {
   body: json(ScheduleChange, { payloads: ['input_data'], texts: ['schedule_config'] }),
   returns: ScheduleView,
   audited: { action: 'schedule.update', object: named, recorded: 'around' },
-  async handle({ params, body, caller, services }) {
+  async handle({ params, body, caller, services, x }) {
     const ref = params.schedule_id
     return viewOf(
-      await services.scheduler.update({
-        ref,
-        schedule_config_json: keptText(body.schedule_config),
-        description: body.description ?? undefined,
-        input_json: keptText(body.input_data),
-        run_as_service_account: await accountFor(caller, services, { ...body, ref }),
-        overlap: body.overlap ?? undefined,
-        updated_by: caller.subject,
-        updated_by_issuer: caller.issuer,
-      }),
+      await services.scheduler.update(
+        {
+          ref,
+          schedule_config_json: keptText(body.schedule_config),
+          description: body.description ?? undefined,
+          input_json: keptText(body.input_data),
+          run_as_service_account: await accountFor(caller, services, { ...body, ref }),
+          overlap: body.overlap ?? undefined,
+        },
+        asking(x, caller),
+      ),
     )
   },
 })
@@ -141,8 +143,8 @@ export const pauseSchedule = route('post', '/schedules/{schedule_id}/pause', {
   access: 'schedule:*:manage',
   returns: ScheduleView,
   audited: { action: 'schedule.pause', object: named, recorded: 'around' },
-  handle: async ({ params, services }) =>
-    viewOf(await services.scheduler.pause({ ref: params.schedule_id })),
+  handle: async ({ params, caller, services, x }) =>
+    viewOf(await services.scheduler.pause({ ref: params.schedule_id }, asking(x, caller))),
 })
 
 export const resumeSchedule = route('post', '/schedules/{schedule_id}/resume', {
@@ -150,8 +152,8 @@ export const resumeSchedule = route('post', '/schedules/{schedule_id}/resume', {
   access: 'schedule:*:manage',
   returns: ScheduleView,
   audited: { action: 'schedule.resume', object: named, recorded: 'around' },
-  handle: async ({ params, services }) =>
-    viewOf(await services.scheduler.resume({ ref: params.schedule_id })),
+  handle: async ({ params, caller, services, x }) =>
+    viewOf(await services.scheduler.resume({ ref: params.schedule_id }, asking(x, caller))),
 })
 
 export const deleteSchedule = route('delete', '/schedules/{schedule_id}', {
@@ -159,8 +161,8 @@ export const deleteSchedule = route('delete', '/schedules/{schedule_id}', {
   access: 'schedule:*:manage',
   returns: Success,
   audited: { action: 'schedule.delete', object: named, recorded: 'around' },
-  async handle({ params: { schedule_id: ref }, services }) {
-    await services.scheduler.delete({ ref })
+  async handle({ params: { schedule_id: ref }, caller, services, x }) {
+    await services.scheduler.delete({ ref }, asking(x, caller))
     return { status: 'success' as const, message: `Schedule '${ref}' deleted successfully` }
   },
 })

@@ -1,6 +1,6 @@
 import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
-import { originOf } from '../access/caller.ts'
+import { asking } from '../access/caller.ts'
 import { batchOf, entryView } from '../domain/entries.ts'
 import { text, whole } from '../fields.ts'
 import { route } from '../route.ts'
@@ -26,7 +26,7 @@ export const putSecret = route('post', '/admin/secrets', {
   },
   async handle({ body: { name, value }, caller, services, x }) {
     const entry = { name, value_json: value.text }
-    await services.secrets.put({ entry, by: originOf(x, caller) })
+    await services.secrets.put({ entry }, asking(x, caller))
     return { status: 'success' as const, message: `Secret '${name}' saved successfully` }
   },
 })
@@ -58,7 +58,7 @@ export const deleteSecret = route('delete', '/admin/secrets/{name}', {
     recorded: 'owner',
   },
   async handle({ params: { name }, caller, services, x }) {
-    await services.secrets.delete({ name, by: originOf(x, caller) })
+    await services.secrets.delete({ name }, asking(x, caller))
     return { status: 'success' as const, message: `Secret '${name}' deleted successfully` }
   },
 })
@@ -96,8 +96,10 @@ export const rotateKey = route('post', '/admin/secrets/rotate-key', {
     .meta({ id: 'KeyRotation' }),
   audited: { action: 'secret.rotate_key', object: () => objects.secret(), recorded: 'owner' },
   async handle({ query, caller, services, x }) {
-    const asked = { ...query, by: originOf(x, caller) }
-    const { key_id, rotated, remaining, unreadable, next } = await services.secrets.rotateKey(asked)
+    const { key_id, rotated, remaining, unreadable, next } = await services.secrets.rotateKey(
+      query,
+      asking(x, caller),
+    )
     return { key_id, rotated, remaining, unreadable, next: next ?? null }
   },
 })

@@ -2,7 +2,7 @@ import type { RegisterRequest, Worker } from '@windlass/proto/windlass/dispatche
 import { objects } from '@windlass/runtime/audit'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
-import { originOf } from '../access/caller.ts'
+import { asking } from '../access/caller.ts'
 import { json } from '../body.ts'
 import { plainNameOf } from '../domain/names.ts'
 import { dictionary, text } from '../fields.ts'
@@ -90,11 +90,10 @@ export const registerWorker = route('post', '/workers/register', {
     })
     const { session_id, worker } = answer
     if (!worker) throw new Error('a registration was not answered')
-    const { token } = await services.identity.issueSession({
-      worker_name: body.name,
-      session_id,
-      by: originOf(x, caller),
-    })
+    const { token } = await services.identity.issueSession(
+      { worker_name: body.name, session_id },
+      asking(x, caller),
+    )
     const task_authorization = services.settings.security.auth.enabled
     return { ...viewOf(worker), session_token: token, task_authorization }
   },

@@ -1,6 +1,7 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
+import { asking } from '../access/caller.ts'
 import { JsonText } from '../domain/views.ts'
 import { flag, text, versionAs, versionQuery } from '../fields.ts'
 import { route } from '../route.ts'
@@ -83,16 +84,11 @@ export const uploadWorkflows = route('post', '/workflows', {
     tried: ({ query }) => query?.dry_run ?? false,
     recorded: 'around',
   },
-  async handle({ query: { dry_run, if_changed }, found, caller, services }) {
+  async handle({ query: { dry_run, if_changed }, found, caller, services, x }) {
     if (dry_run) return draftsOf(found.workflows)
     const { workflows } = await services.catalog.register(
-      {
-        source: found.source,
-        created_by: caller.subject,
-        created_by_issuer: caller.issuer,
-        if_changed,
-      },
-      { timeoutMs: REGISTER_MS },
+      { source: found.source, if_changed },
+      { ...asking(x, caller), timeoutMs: REGISTER_MS },
     )
     await reconcile(services, workflows)
     return workflows.map(rowOf)
@@ -178,9 +174,9 @@ export const deleteWorkflow = route('delete', '/workflows/{namespace}/{workflow_
     object: ({ params }) => objects.workflow(params.namespace, params.workflow_name),
     recorded: 'around',
   },
-  async handle({ params: { namespace, workflow_name: name }, query, services }) {
+  async handle({ params: { namespace, workflow_name: name }, query, caller, services, x }) {
     const { version } = query
-    await services.catalog.delete({ namespace, name, version: version ?? 0 })
+    await services.catalog.delete({ namespace, name, version: version ?? 0 }, asking(x, caller))
     await reconcile(services, [{ namespace, name }])
     const what = version === undefined ? '(all versions)' : `version ${version}`
     const message = `Workflow '${namespace}/${name}' ${what} deleted successfully`

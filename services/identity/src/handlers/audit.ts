@@ -1,19 +1,29 @@
-import type {
-  AuditDraft,
-  AuditEntry,
+import {
+  type AuditEntry,
+  type AuditRecord,
   AuditService,
 } from '@windlass/proto/windlass/identity/v1/audit'
 import { ACTIONS, OUTCOMES } from '@windlass/runtime/audit'
+import type { Cluster } from '@windlass/runtime/cluster'
 import type { Db } from '@windlass/runtime/db'
-import { invalid } from '@windlass/runtime/faults'
+import { Fault, invalid } from '@windlass/runtime/faults'
 import type { Handlers } from '@windlass/runtime/rpc'
+import { actorOf } from '../audit.ts'
 import * as audit from '../store/audit.ts'
 
 const MAX_PAGE = 1_000
 
-export const auditHandlers = (db: Db): Handlers<typeof AuditService> => ({
-  async record({ drafts }) {
-    drafts.forEach(check)
+export const auditHandlers = (
+  db: Db,
+  { believe }: Pick<Cluster, 'believe'>,
+): Handlers<typeof AuditService> => ({
+  async record({ records }, { service }) {
+    const drafts = records.map(({ caller: statement, request_id, ...record }): audit.Draft => {
+      check(record)
+      const caller = believe(statement, service, AuditService.record.path)
+      if (!caller) throw new Fault('forbidden', 'an entry without a genuine statement of who asked')
+      return { ...record, by: actorOf({ caller, request_id }) }
+    })
     if (drafts.length === 0) return { seqs: [] }
     return { seqs: await db.tx((tx) => audit.append(tx, drafts)) }
   },
@@ -28,8 +38,7 @@ export const auditHandlers = (db: Db): Handlers<typeof AuditService> => ({
   },
 })
 
-function check({ by, action, outcome }: AuditDraft): void {
-  if (!by?.subject) throw invalid('an entry needs an actor')
+function check({ action, outcome }: Pick<AuditRecord, 'action' | 'outcome'>): void {
   if (!(ACTIONS as readonly string[]).includes(action)) throw invalid(`no action '${action}'`)
   if (!(OUTCOMES as readonly string[]).includes(outcome)) throw invalid(`no outcome '${outcome}'`)
 }

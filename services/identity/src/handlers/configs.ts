@@ -2,7 +2,7 @@ import type { ConfigsService } from '@windlass/proto/windlass/identity/v1/secret
 import { objects } from '@windlass/runtime/audit'
 import type { Db } from '@windlass/runtime/db'
 import type { Handlers } from '@windlass/runtime/rpc'
-import { record } from '../audit.ts'
+import { originOf, record } from '../audit.ts'
 import { checkValue, MAX_ENTRIES, nameOf, namesOf } from '../domain/entry.ts'
 import * as configs from '../store/configs.ts'
 import { absent, given, tooMany } from './entries.ts'
@@ -11,14 +11,14 @@ import { absent, given, tooMany } from './entries.ts'
 export const configHandlers = (db: Db): Handlers<typeof ConfigsService> => ({
   list: async () => ({ names: (await configs.listNames(db)).map(({ name }) => name) }),
 
-  async put({ entry, by }) {
+  async put({ entry }, call) {
     const { name, value_json } = given(entry)
     const known = nameOf(name)
     checkValue(value_json)
     await db.tx(async (tx) => {
       if (!(await configs.put(tx, { name: known, value_json }, MAX_ENTRIES)))
         throw tooMany('configs', MAX_ENTRIES)
-      await record(tx, by, { action: 'config.put', object: objects.config(known) })
+      await record(tx, originOf(call), { action: 'config.put', object: objects.config(known) })
     })
     return {}
   },
@@ -31,11 +31,15 @@ export const configHandlers = (db: Db): Handlers<typeof ConfigsService> => ({
 
   getMany: async ({ names }) => ({ entries: await configs.getMany(db, namesOf(names)) }),
 
-  async delete({ name, by }) {
+  async delete({ name }, call) {
     const known = nameOf(name)
     await db.tx(async (tx) => {
       const detail = { was_there: (await configs.remove(tx, known)) > 0 }
-      await record(tx, by, { action: 'config.delete', object: objects.config(known), detail })
+      await record(tx, originOf(call), {
+        action: 'config.delete',
+        object: objects.config(known),
+        detail,
+      })
     })
     return {}
   },

@@ -2,6 +2,7 @@ import type { IdentityService } from '@windlass/proto/windlass/identity/v1/ident
 import type { Db } from '@windlass/runtime/db'
 import type { Redis } from '@windlass/runtime/redis'
 import type { Handlers } from '@windlass/runtime/rpc'
+import { originOf } from '../audit.ts'
 import type { Bootstrap } from '../bootstrap.ts'
 import { hashOf, matches } from '../tokens.ts'
 import * as sessions from './sessions.ts'
@@ -25,7 +26,7 @@ export const handlers = ({
     return { configured: true, valid: matches(token, hashOf(expected)) }
   },
 
-  issueSession: (request) => sessions.issue(db, redis, request),
+  issueSession: (request, call) => sessions.issue(db, redis, { ...request, by: originOf(call) }),
 
   checkSession: (request) => sessions.check(db, request, sessionIdleS),
 })

@@ -9,7 +9,7 @@ import type { Db, Tx } from '@windlass/runtime/db'
 import { Fault, invalid } from '@windlass/runtime/faults'
 import type { Redis } from '@windlass/runtime/redis'
 import type { Handlers } from '@windlass/runtime/rpc'
-import { record } from '../audit.ts'
+import { originOf, record } from '../audit.ts'
 import { changingRights } from '../changing-rights.ts'
 import { daysOf, nameIn } from '../domain/grants.ts'
 import * as keys from '../store/keys.ts'
@@ -18,13 +18,13 @@ import { isHash, NO_HASH, newApiKey } from '../tokens.ts'
 import { found, locked, named } from './principals.ts'
 
 export const keyHandlers = (db: Db, redis: Redis): Handlers<typeof ApiKeysService> => ({
-  create: ({ principal: ref, name, expires_in_days, by }) =>
+  create: ({ principal: ref, name, expires_in_days }, call) =>
     db.tx(async (tx) => {
       const principal = await locked(tx, ref)
       if (principal.type !== 'service_account')
         throw invalid('API keys can only be created for service accounts')
       const key = await add(tx, { principal_id: principal.id, name, days: expires_in_days })
-      await record(tx, by, created(principal, name, key))
+      await record(tx, originOf(call), created(principal, name, key))
       return { key }
     }),
 
@@ -33,12 +33,12 @@ export const keyHandlers = (db: Db, redis: Redis): Handlers<typeof ApiKeysServic
     return { keys: await keys.list(db, id) }
   },
 
-  revoke: ({ principal: ref, name, by }) =>
+  revoke: ({ principal: ref, name }, call) =>
     changingRights(db, redis, async (tx) => {
       const { id, ...principal } = await locked(tx, ref)
       if ((await keys.remove(tx, id, name)) === 0) throw invalid(`API key '${name}' not found`)
       const object = objects.key(named(principal), name)
-      await record(tx, by, { action: 'key.revoke', object })
+      await record(tx, originOf(call), { action: 'key.revoke', object })
       return {}
     }),
 

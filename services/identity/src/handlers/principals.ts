@@ -1,4 +1,3 @@
-import type { Origin } from '@windlass/proto/windlass/identity/v1/audit'
 import type {
   Account,
   CreatePrincipalRequest,
@@ -6,15 +5,14 @@ import type {
   PrincipalRef,
   PrincipalsService,
   ProvisionRequest,
-  RoleOfPrincipal,
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { objects } from '@windlass/runtime/audit'
 import type { Db, Queries, Tx } from '@windlass/runtime/db'
 import { conflict, Fault, invalid, notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import type { Redis } from '@windlass/runtime/redis'
-import type { Handlers } from '@windlass/runtime/rpc'
-import { record } from '../audit.ts'
+import { type Call, callerOf, type Handlers } from '@windlass/runtime/rpc'
+import { type Origin, originOf, record } from '../audit.ts'
 import { changingRights } from '../changing-rights.ts'
 import { textIn, typeOf } from '../domain/grants.ts'
 import * as keys from '../store/keys.ts'
@@ -24,22 +22,20 @@ import * as roles from '../store/roles.ts'
 export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof PrincipalsService> => ({
   list: async ({ type }) => ({ principals: await principals.list(db, type) }),
 
-  create: ({ by, ...request }) =>
+  create: (request, call) =>
     db.tx(async (tx) => {
-      const made = await create(tx, request)
-      const { type, roles } = made
-      await record(tx, by, {
-        action: 'principal.create',
-        object: named(made),
-        detail: { type, roles },
-      })
+      const made = await create(tx, { ...request, created_by: callerOf(call).subject })
+      const detail = { type: made.type, roles: made.roles }
+      const object = named(made)
+      await record(tx, originOf(call), { action: 'principal.create', object, detail })
       return made
     }),
 
   get: (ref) => found(db, ref),
 
-  update: ({ principal: ref, display_name, enabled, by }) =>
+  update: ({ principal: ref, display_name, enabled }, call) =>
     changingRights(db, redis, async (tx) => {
+      const by = originOf(call)
       const { id, ...principal } = await locked(tx, ref)
       const shown = display_name && textIn('display_name', display_name)
       await keepingAnAdmin(tx, { id, ...principal, by }, () =>
@@ -51,8 +47,9 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
       return changed
     }),
 
-  delete: ({ principal: ref, force, by }) =>
+  delete: ({ principal: ref, force }, call) =>
     changingRights(db, redis, async (tx) => {
+      const by = originOf(call)
       const { id, ...principal } = await locked(tx, ref)
       const held = await keys.list(tx, id)
       if (held.length > 0 && !force)
@@ -65,67 +62,77 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
       return {}
     }),
 
-  grantRole: (request) =>
+  grantRole: (request, call) =>
     changingRights(db, redis, async (tx) => {
+      const { role } = request
       const { id, ...principal } = await locked(tx, request.principal)
-      await mustExist(tx, [request.role])
-      await principals.grant(tx, id, [request.role], request.granted_by)
-      await recordRole(tx, 'principal.grant_role', principal, request)
+      await mustExist(tx, [role])
+      await principals.grant(tx, id, [role], callerOf(call).subject)
+      await recordRole(tx, originOf(call), { action: 'principal.grant_role', principal, role })
       return request
     }),
 
   resolve: (ref) => accountOf(db, ref),
 
-  provision: (request) => db.tx((tx) => provision(tx, request)),
+  provision: (request, call) => db.tx((tx) => provision(tx, request, call)),
 
-  revokeRole: (request) =>
+  revokeRole: (request, call) =>
     changingRights(db, redis, async (tx) => {
+      const [by, { role }] = [originOf(call), request]
       const { id, ...principal } = await locked(tx, request.principal)
-      await keepingAnAdmin(tx, { id, ...principal, by: request.by }, () =>
-        principals.revoke(tx, id, request.role),
-      )
-      await recordRole(tx, 'principal.revoke_role', principal, request)
+      await keepingAnAdmin(tx, { id, ...principal, by }, () => principals.revoke(tx, id, role))
+      await recordRole(tx, by, { action: 'principal.revoke_role', principal, role })
       return request
     }),
 })
 
 interface Touched extends PrincipalRef {
   id: string
-  by: Origin | undefined
+  by: Origin
 }
 
 /** Nobody locks everybody out by turning on themselves. */
 async function keepingAnAdmin(tx: Tx, touched: Touched, change: () => Promise<unknown>) {
   const { id, by, subject, external_issuer } = touched
-  const isItself = by?.subject === subject && by.issuer === external_issuer
+  const { caller } = by
+  const isItself = caller.subject === subject && caller.issuer === external_issuer
   const isLast = isItself && (await principals.isLastAdmin(tx, id))
   await change()
   if (isLast && !(await principals.isLastAdmin(tx, id)))
     throw conflict('The last administrator cannot give up being one')
 }
 
-const recordRole = (
-  tx: Tx,
-  action: 'principal.grant_role' | 'principal.revoke_role',
-  principal: PrincipalRef,
-  { role, by }: RoleOfPrincipal,
-) => record(tx, by, { action, object: named(principal), detail: { role } })
+interface RoleChange {
+  action: 'principal.grant_role' | 'principal.revoke_role'
+  principal: PrincipalRef
+  role: string
+}
 
+const recordRole = (tx: Tx, by: Origin, { action, principal, role }: RoleChange) =>
+  record(tx, by, { action, object: named(principal), detail: { role } })
+
+/** Nobody but the principal itself comes to be this way. */
 async function provision(
   tx: Tx,
   { principal: ref, display_name, roles, metadata_json }: ProvisionRequest,
+  call: Call,
 ): Promise<Account> {
   if (!ref) throw invalid('principal is required')
+  const { subject: asking, issuer } = callerOf(call)
+  if (asking !== ref.subject || issuer !== ref.external_issuer)
+    throw new Fault('forbidden', 'a principal is provisioned by its own request alone')
   if (!(await principals.find(tx, normal(ref)))) {
     const made = { ...ref, type: 'user', display_name, roles, created_by: ref.external_issuer }
     const newcomer = await create(tx, made).catch(unlessTaken)
     if (!newcomer) return accountOf(tx, ref)
     const { id, ...principal } = newcomer
     await principals.setMetadata(tx, id, metadata_json)
-    const { subject, external_issuer: issuer } = principal
-    const itself = { subject, issuer, key_prefix: '', request_id: '' }
     const detail = { type: 'user', roles, provisioned: true }
-    await record(tx, itself, { action: 'principal.create', object: named(principal), detail })
+    await record(tx, originOf(call), {
+      action: 'principal.create',
+      object: named(principal),
+      detail,
+    })
   }
   return accountOf(tx, ref)
 }
@@ -141,7 +148,10 @@ export const named = ({ subject, external_issuer }: PrincipalRef) =>
   objects.principal(subject, external_issuer)
 
 /** Makes one in a transaction that is open. */
-export async function create(tx: Tx, request: CreatePrincipalRequest): Promise<Principal> {
+export async function create(
+  tx: Tx,
+  request: CreatePrincipalRequest & { created_by: string },
+): Promise<Principal> {
   const id = newId()
   const ref = {
     subject: textIn('subject', request.subject),

@@ -1,11 +1,10 @@
-import type { Origin } from '@windlass/proto/windlass/identity/v1/audit'
 import type { Role, RolesService } from '@windlass/proto/windlass/identity/v1/principals'
 import { objects } from '@windlass/runtime/audit'
 import type { Db, Tx } from '@windlass/runtime/db'
 import { conflict, invalid, notFound } from '@windlass/runtime/faults'
 import type { Redis } from '@windlass/runtime/redis'
 import type { Handlers } from '@windlass/runtime/rpc'
-import { record } from '../audit.ts'
+import { type Origin, originOf, record } from '../audit.ts'
 import { changingRights } from '../changing-rights.ts'
 import { changed, newRoleIn, permissionsOf } from '../domain/grants.ts'
 import * as principals from '../store/principals.ts'
@@ -20,27 +19,39 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
     return role
   },
 
-  create: ({ name, permissions, by }) =>
+  create: ({ name, permissions }, call) =>
     db.tx((tx) =>
-      create(tx, { name: newRoleIn('name', name), permissions: permissionsOf(permissions) }, by),
+      create(
+        tx,
+        { name: newRoleIn('name', name), permissions: permissionsOf(permissions) },
+        originOf(call),
+      ),
     ),
 
-  update: ({ name, add_permissions: add, remove_permissions: remove, by }) =>
+  update: ({ name, add_permissions: add, remove_permissions: remove }, call) =>
     changingRights(db, redis, async (tx) => {
       const role = await changeable(tx, name)
       const permissions = changed(role.permissions, { add, remove })
       await roles.setPermissions(tx, name, permissions)
       const detail = { before: role.permissions, after: permissions }
-      await record(tx, by, { action: 'role.update', object: objects.role(name), detail })
+      await record(tx, originOf(call), {
+        action: 'role.update',
+        object: objects.role(name),
+        detail,
+      })
       return { ...role, permissions }
     }),
 
-  delete: ({ name, by }) =>
+  delete: ({ name }, call) =>
     changingRights(db, redis, async (tx) => {
       const { permissions } = await changeable(tx, name)
       await roles.remove(tx, name)
       const detail = { permissions }
-      await record(tx, by, { action: 'role.delete', object: objects.role(name), detail })
+      await record(tx, originOf(call), {
+        action: 'role.delete',
+        object: objects.role(name),
+        detail,
+      })
       return {}
     }),
 
@@ -51,18 +62,18 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
       return { role, permissions, holders: await principals.holders(tx, name) }
     }),
 
-  clone: ({ name, new_name, by }) =>
+  clone: ({ name, new_name }, call) =>
     db.tx(async (tx) => {
       const role = await roles.find(tx, name)
       if (!role) throw invalid(`Role '${name}' not found`)
       const { permissions } = role
-      return create(tx, { name: newRoleIn('new_name', new_name), permissions }, by)
+      return create(tx, { name: newRoleIn('new_name', new_name), permissions }, originOf(call))
     }),
 })
 
 type New = Pick<Role, 'name' | 'permissions'>
 
-async function create(tx: Tx, { name, permissions }: New, by: Origin | undefined): Promise<Role> {
+async function create(tx: Tx, { name, permissions }: New, by: Origin): Promise<Role> {
   if ((await roles.insert(tx, name, permissions)) === 0)
     throw conflict(`Role '${name}' already exists`)
   const detail = { permissions }

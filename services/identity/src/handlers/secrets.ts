@@ -4,7 +4,7 @@ import type { Db } from '@windlass/runtime/db'
 import { Fault } from '@windlass/runtime/faults'
 import type { Logger } from '@windlass/runtime/log'
 import type { Handlers } from '@windlass/runtime/rpc'
-import { record } from '../audit.ts'
+import { originOf, record } from '../audit.ts'
 import { Unreadable } from '../domain/cipher.ts'
 import { checkValue, MAX_ENTRIES, nameOf, namesOf } from '../domain/entry.ts'
 import type { Keyring } from '../keyring.ts'
@@ -45,7 +45,7 @@ export function secretHandlers({ db, log, keys }: Parts): Handlers<typeof Secret
       return { names: (await secrets.listNames(db)).map(({ name }) => name) }
     },
 
-    async put({ entry, by }) {
+    async put({ entry }, call) {
       const keys = required()
       const { name, value_json } = given(entry)
       const known = nameOf(name)
@@ -55,7 +55,11 @@ export function secretHandlers({ db, log, keys }: Parts): Handlers<typeof Secret
         if (!(await secrets.put(tx, { name: known, ...sealed }, MAX_ENTRIES)))
           throw tooMany('secrets', MAX_ENTRIES)
         const detail = { key_id: sealed.key_id }
-        await record(tx, by, { action: 'secret.put', object: objects.secret(known), detail })
+        await record(tx, originOf(call), {
+          action: 'secret.put',
+          object: objects.secret(known),
+          detail,
+        })
       })
       return {}
     },
@@ -73,16 +77,20 @@ export function secretHandlers({ db, log, keys }: Parts): Handlers<typeof Secret
       return { entries: await Promise.all(rows.map((row) => read(keys, row))) }
     },
 
-    async delete({ name, by }) {
+    async delete({ name }, call) {
       required()
       const known = nameOf(name)
       await db.tx(async (tx) => {
         const detail = { was_there: (await secrets.remove(tx, known)) > 0 }
-        await record(tx, by, { action: 'secret.delete', object: objects.secret(known), detail })
+        await record(tx, originOf(call), {
+          action: 'secret.delete',
+          object: objects.secret(known),
+          detail,
+        })
       })
       return {}
     },
 
-    rotateKey: (request) => rotate({ db, log, keys: required() }, request),
+    rotateKey: (request, call) => rotate({ db, log, keys: required() }, request, originOf(call)),
   }
 }

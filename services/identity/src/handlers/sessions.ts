@@ -10,7 +10,7 @@ import { Fault, invalid } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import type { Redis } from '@windlass/runtime/redis'
 import { announce } from '../announce.ts'
-import { record } from '../audit.ts'
+import { type Origin, record } from '../audit.ts'
 import * as pendingEpoch from '../store/pending-epoch.ts'
 import * as sessions from '../store/sessions.ts'
 import { matches, NO_HASH, newSessionToken, prefixOf } from '../tokens.ts'
@@ -25,7 +25,7 @@ const STEPS = 8
 export async function issue(
   db: Db,
   redis: Redis,
-  { worker_name, session_id, by }: IssueSessionRequest,
+  { worker_name, session_id, by }: IssueSessionRequest & { by: Origin },
 ): Promise<IssueSessionResponse> {
   const id = parseId(session_id)
   if (!id) throw invalid('session_id must be 32 hex digits')

@@ -1,13 +1,21 @@
-import type { AuditDraft, ListAuditRequest } from '@windlass/proto/windlass/identity/v1/audit'
+import type {
+  AuditDraft,
+  ListAuditRequest,
+  Origin,
+} from '@windlass/proto/windlass/identity/v1/audit'
 import { type Head, hashOf, type Linked } from '@windlass/runtime/audit'
 import type { Queries, Tx } from '@windlass/runtime/db'
 import { sql } from '@windlass/runtime/sql'
+
+export interface Draft extends Omit<AuditDraft, 'by'> {
+  by: Origin
+}
 
 /**
  * Appends these in their order and answers their numbers. Whoever else appends waits until the
  * transaction ends, so it should be the last thing that one does.
  */
-export async function append(tx: Tx, drafts: readonly AuditDraft[]): Promise<number[]> {
+export async function append(tx: Tx, drafts: readonly Draft[]): Promise<number[]> {
   const head = await tx.maybe<Head & { at: Date }>(sql`
     select seq, hash, date_trunc('milliseconds', clock_timestamp()) as at
       from audit_head for update`)
@@ -15,9 +23,8 @@ export async function append(tx: Tx, drafts: readonly AuditDraft[]): Promise<num
   const entries: Linked[] = []
   for (const { by, ...draft } of drafts) {
     const { seq, hash: previous_hash } = entries.at(-1) ?? head
-    const { subject = '', issuer = '', key_prefix = '', request_id = '' } = by ?? {}
     const at = head.at.toISOString()
-    const entry = { ...draft, seq: seq + 1, at, subject, issuer, key_prefix, request_id }
+    const entry = { ...draft, ...by, seq: seq + 1, at }
     entries.push({ ...entry, previous_hash, hash: hashOf(previous_hash, entry) })
   }
   await insert(tx, entries)

@@ -1,4 +1,5 @@
 import type { CreateRequest, Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import type { Caller } from '@windlass/runtime/caller'
 import { conflict, unprocessable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { isOverlap, OVERLAPS, type Overlap } from '@windlass/runtime/overlap'
@@ -11,7 +12,11 @@ import { scheduleView } from '../views.ts'
 const NO_INPUT = 'null'
 
 /** Faults: `unprocessable` name or configuration, `not_found` workflow, `conflict` of names. */
-export async function create(parts: Parts, request: CreateRequest): Promise<Schedule> {
+export async function create(
+  parts: Parts,
+  request: CreateRequest,
+  { subject, issuer }: Caller,
+): Promise<Schedule> {
   const { db, catalog, wake } = parts
   const name = scheduleName(request.name)
   const recurrence = parseConfig(request.schedule_config_json)
@@ -36,8 +41,8 @@ export async function create(parts: Parts, request: CreateRequest): Promise<Sche
     schedule_config: request.schedule_config_json,
     input,
     run_as_service_account: request.run_as_service_account || undefined,
-    changed_by: request.created_by,
-    changed_by_issuer: request.created_by_issuer ?? '',
+    changed_by: subject,
+    changed_by_issuer: issuer,
     overlap,
     anchor_at: now,
     next_run_at,

@@ -1,6 +1,6 @@
 import type { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { notFound } from '@windlass/runtime/faults'
-import type { Handlers } from '@windlass/runtime/rpc'
+import { callerOf, type Handlers } from '@windlass/runtime/rpc'
 import { paused, resumed } from '../change.ts'
 import type { Parts } from '../parts.ts'
 import * as schedules from '../store/schedules.ts'
@@ -24,7 +24,7 @@ export const handlers = (
   parts: Parts,
   reconcile: Reconcile,
 ): Handlers<typeof SchedulerService> => ({
-  create: (request) => create(parts, request),
+  create: (request, call) => create(parts, request, callerOf(call)),
 
   async get({ ref }) {
     const row = await schedules.find(parts.db, ref)
@@ -38,7 +38,7 @@ export const handlers = (
     return { schedules: rows.map((row) => scheduleView(row)), total }
   },
 
-  update: (request) => update(parts, request),
+  update: (request, call) => update(parts, request, callerOf(call)),
 
   pause: ({ ref }) =>
     changing(parts, ref, async (tx, row) => (row.status === 'paused' ? row : paused(tx, row))),

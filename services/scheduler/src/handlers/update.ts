@@ -1,4 +1,5 @@
 import type { Schedule, UpdateRequest } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import type { Caller } from '@windlass/runtime/caller'
 import type { Tx } from '@windlass/runtime/db'
 import { notFound } from '@windlass/runtime/faults'
 import { reconfigured } from '../change.ts'
@@ -26,7 +27,11 @@ export async function changing(
 }
 
 /** Changes what is given and keeps the rest, the history included. */
-export async function update(parts: Parts, request: UpdateRequest): Promise<Schedule> {
+export async function update(
+  parts: Parts,
+  request: UpdateRequest,
+  { subject, issuer }: Caller,
+): Promise<Schedule> {
   const { schedule_config_json, description, input_json, run_as_service_account } = request
   if (schedule_config_json !== undefined)
     firstTick(parseConfig(schedule_config_json), await schedules.clock(parts.db))
@@ -43,8 +48,8 @@ export async function update(parts: Parts, request: UpdateRequest): Promise<Sche
       description: description ?? row.description,
       run_as_service_account: (run_as_service_account ?? row.run_as_service_account) || undefined,
       overlap: overlap ?? row.overlap,
-      changed_by: request.updated_by,
-      changed_by_issuer: request.updated_by_issuer ?? '',
+      changed_by: subject,
+      changed_by_issuer: issuer,
     }
   })
 }

@@ -46,12 +46,11 @@ export interface AnalyzeResponse {
   workflows: Workflow[];
 }
 
+/** The uploader is who asks. */
 export interface RegisterRequest {
   source: Buffer;
-  created_by: string;
   /** A workflow whose latest version came from the same bytes keeps it, instead of a new one. */
   if_changed: boolean;
-  created_by_issuer?: string | undefined;
 }
 
 export interface RegisterResponse {
@@ -440,7 +439,7 @@ export const AnalyzeResponse: MessageFns<AnalyzeResponse> = {
 };
 
 function createBaseRegisterRequest(): RegisterRequest {
-  return { source: Buffer.alloc(0), created_by: "", if_changed: false, created_by_issuer: undefined };
+  return { source: Buffer.alloc(0), if_changed: false };
 }
 
 export const RegisterRequest: MessageFns<RegisterRequest> = {
@@ -448,14 +447,8 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
     if (message.source.length !== 0) {
       writer.uint32(10).bytes(message.source);
     }
-    if (message.created_by !== "") {
-      writer.uint32(18).string(message.created_by);
-    }
     if (message.if_changed !== false) {
       writer.uint32(24).bool(message.if_changed);
-    }
-    if (message.created_by_issuer !== undefined) {
-      writer.uint32(162).string(message.created_by_issuer);
     }
     return writer;
   },
@@ -481,28 +474,12 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
             message.source = Buffer.from(reader.bytes());
             continue;
           }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.created_by = reader.string();
-            continue;
-          }
           case 3: {
             if (tag !== 24) {
               break;
             }
 
             message.if_changed = reader.bool();
-            continue;
-          }
-          case 20: {
-            if (tag !== 162) {
-              break;
-            }
-
-            message.created_by_issuer = reader.string();
             continue;
           }
         }

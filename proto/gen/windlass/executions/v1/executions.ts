@@ -70,7 +70,7 @@ export interface Create {
   input_json: string;
   requirement: Requirement | undefined;
   preferred_worker: string;
-  /** Signed statement of who asks, as the cluster vouches for it; empty for nobody. */
+  /** Signed statement of who asks, for `Submit`: a call carries the commands of many. */
   caller: string;
   /** The schedule that fires it; empty for others. */
   schedule_id: string;
@@ -118,7 +118,6 @@ export interface Resume {
   body_json: string;
   /** The source it goes on with; absent: its own. */
   target?: Target | undefined;
-  resumed_by: string;
 }
 
 export interface Target {
@@ -128,7 +127,6 @@ export interface Target {
 }
 
 export interface Cancel {
-  cancelled_by: string;
 }
 
 export interface Verify {
@@ -322,6 +320,7 @@ export interface RequestApprovalResponse {
   status: string;
 }
 
+/** The approver is who asks. */
 export interface DecideApprovalRequest {
   execution_id: string;
   /** The call; or, where it is empty, the one pending approval of the task. */
@@ -331,8 +330,6 @@ export interface DecideApprovalRequest {
   /** Later calls of the task in this execution are approved too. */
   always: boolean;
   reason?: string | undefined;
-  approver_subject: string;
-  approver_provider: string;
 }
 
 export interface DecideApprovalResponse {
@@ -1356,7 +1353,7 @@ export const Release: MessageFns<Release> = {
 };
 
 function createBaseResume(): Resume {
-  return { body_json: "", target: undefined, resumed_by: "" };
+  return { body_json: "", target: undefined };
 }
 
 export const Resume: MessageFns<Resume> = {
@@ -1366,9 +1363,6 @@ export const Resume: MessageFns<Resume> = {
     }
     if (message.target !== undefined) {
       Target.encode(message.target, writer.uint32(18).fork()).join();
-    }
-    if (message.resumed_by !== "") {
-      writer.uint32(26).string(message.resumed_by);
     }
     return writer;
   },
@@ -1400,14 +1394,6 @@ export const Resume: MessageFns<Resume> = {
             }
 
             message.target = Target.decode(reader, reader.uint32());
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.resumed_by = reader.string();
             continue;
           }
         }
@@ -1492,14 +1478,11 @@ export const Target: MessageFns<Target> = {
 };
 
 function createBaseCancel(): Cancel {
-  return { cancelled_by: "" };
+  return {};
 }
 
 export const Cancel: MessageFns<Cancel> = {
-  encode(message: Cancel, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.cancelled_by !== "") {
-      writer.uint32(10).string(message.cancelled_by);
-    }
+  encode(_: Cancel, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     return writer;
   },
 
@@ -1516,14 +1499,6 @@ export const Cancel: MessageFns<Cancel> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.cancelled_by = reader.string();
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3370,16 +3345,7 @@ export const RequestApprovalResponse: MessageFns<RequestApprovalResponse> = {
 };
 
 function createBaseDecideApprovalRequest(): DecideApprovalRequest {
-  return {
-    execution_id: "",
-    task_call_id: "",
-    task_name: "",
-    approved: false,
-    always: false,
-    reason: undefined,
-    approver_subject: "",
-    approver_provider: "",
-  };
+  return { execution_id: "", task_call_id: "", task_name: "", approved: false, always: false, reason: undefined };
 }
 
 export const DecideApprovalRequest: MessageFns<DecideApprovalRequest> = {
@@ -3401,12 +3367,6 @@ export const DecideApprovalRequest: MessageFns<DecideApprovalRequest> = {
     }
     if (message.reason !== undefined) {
       writer.uint32(50).string(message.reason);
-    }
-    if (message.approver_subject !== "") {
-      writer.uint32(58).string(message.approver_subject);
-    }
-    if (message.approver_provider !== "") {
-      writer.uint32(66).string(message.approver_provider);
     }
     return writer;
   },
@@ -3470,22 +3430,6 @@ export const DecideApprovalRequest: MessageFns<DecideApprovalRequest> = {
             }
 
             message.reason = reader.string();
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.approver_subject = reader.string();
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.approver_provider = reader.string();
             continue;
           }
         }

@@ -36,8 +36,19 @@ export interface AuditEntry {
   hash: Buffer;
 }
 
+/** What is to be appended. */
+export interface AuditRecord {
+  /** Signed statement of who asked, for `Record`: a call carries the entries of many. */
+  caller: string;
+  request_id: string;
+  action: string;
+  object: string;
+  outcome: string;
+  detail_json: string;
+}
+
 export interface RecordRequest {
-  drafts: AuditDraft[];
+  records: AuditRecord[];
 }
 
 /** Their numbers. */
@@ -329,14 +340,115 @@ export const AuditEntry: MessageFns<AuditEntry> = {
   },
 };
 
+function createBaseAuditRecord(): AuditRecord {
+  return { caller: "", request_id: "", action: "", object: "", outcome: "", detail_json: "" };
+}
+
+export const AuditRecord: MessageFns<AuditRecord> = {
+  encode(message: AuditRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.caller !== "") {
+      writer.uint32(10).string(message.caller);
+    }
+    if (message.request_id !== "") {
+      writer.uint32(18).string(message.request_id);
+    }
+    if (message.action !== "") {
+      writer.uint32(26).string(message.action);
+    }
+    if (message.object !== "") {
+      writer.uint32(34).string(message.object);
+    }
+    if (message.outcome !== "") {
+      writer.uint32(42).string(message.outcome);
+    }
+    if (message.detail_json !== "") {
+      writer.uint32(50).string(message.detail_json);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditRecord {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditRecord();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.caller = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.request_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.action = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.object = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.outcome = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.detail_json = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseRecordRequest(): RecordRequest {
-  return { drafts: [] };
+  return { records: [] };
 }
 
 export const RecordRequest: MessageFns<RecordRequest> = {
   encode(message: RecordRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.drafts) {
-      AuditDraft.encode(v!, writer.uint32(10).fork()).join();
+    for (const v of message.records) {
+      AuditRecord.encode(v!, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -354,12 +466,12 @@ export const RecordRequest: MessageFns<RecordRequest> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
+          case 2: {
+            if (tag !== 18) {
               break;
             }
 
-            message.drafts.push(AuditDraft.decode(reader, reader.uint32()));
+            message.records.push(AuditRecord.decode(reader, reader.uint32()));
             continue;
           }
         }

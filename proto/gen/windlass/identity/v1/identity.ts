@@ -7,7 +7,6 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
-import { Origin } from "./audit.ts";
 
 export interface CheckBootstrapRequest {
   token: string;
@@ -22,7 +21,6 @@ export interface CheckBootstrapResponse {
 export interface IssueSessionRequest {
   worker_name: string;
   session_id: string;
-  by?: Origin | undefined;
 }
 
 export interface IssueSessionResponse {
@@ -142,7 +140,7 @@ export const CheckBootstrapResponse: MessageFns<CheckBootstrapResponse> = {
 };
 
 function createBaseIssueSessionRequest(): IssueSessionRequest {
-  return { worker_name: "", session_id: "", by: undefined };
+  return { worker_name: "", session_id: "" };
 }
 
 export const IssueSessionRequest: MessageFns<IssueSessionRequest> = {
@@ -152,9 +150,6 @@ export const IssueSessionRequest: MessageFns<IssueSessionRequest> = {
     }
     if (message.session_id !== "") {
       writer.uint32(18).string(message.session_id);
-    }
-    if (message.by !== undefined) {
-      Origin.encode(message.by, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -186,14 +181,6 @@ export const IssueSessionRequest: MessageFns<IssueSessionRequest> = {
             }
 
             message.session_id = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }

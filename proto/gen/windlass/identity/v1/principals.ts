@@ -8,7 +8,6 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
-import { Origin } from "./audit.ts";
 
 export interface Principal {
   id: string;
@@ -41,22 +40,17 @@ export interface CreatePrincipalRequest {
   external_issuer: string;
   display_name?: string | undefined;
   roles: string[];
-  /** Subject of who grants the roles. */
-  created_by: string;
-  by?: Origin | undefined;
 }
 
 export interface UpdatePrincipalRequest {
   principal: PrincipalRef | undefined;
   display_name?: string | undefined;
   enabled?: boolean | undefined;
-  by?: Origin | undefined;
 }
 
 export interface DeletePrincipalRequest {
   principal: PrincipalRef | undefined;
   force: boolean;
-  by?: Origin | undefined;
 }
 
 export interface DeletePrincipalResponse {
@@ -73,9 +67,6 @@ export interface ProvisionRequest {
 export interface RoleOfPrincipal {
   principal: PrincipalRef | undefined;
   role: string;
-  /** Subject of who grants it. */
-  granted_by: string;
-  by?: Origin | undefined;
 }
 
 export interface CreateKeyRequest {
@@ -83,7 +74,6 @@ export interface CreateKeyRequest {
   name: string;
   /** 0: it does not expire. */
   expires_in_days: number;
-  by?: Origin | undefined;
 }
 
 export interface CreateKeyResponse {
@@ -109,7 +99,6 @@ export interface ListKeysResponse {
 export interface KeyRef {
   principal: PrincipalRef | undefined;
   name: string;
-  by?: Origin | undefined;
 }
 
 export interface RevokeKeyResponse {
@@ -140,7 +129,6 @@ export interface Role {
 
 export interface RoleRef {
   name: string;
-  by?: Origin | undefined;
 }
 
 export interface ListRolesRequest {
@@ -153,20 +141,17 @@ export interface ListRolesResponse {
 export interface CreateRoleRequest {
   name: string;
   permissions: string[];
-  by?: Origin | undefined;
 }
 
 export interface UpdateRoleRequest {
   name: string;
   add_permissions: string[];
   remove_permissions: string[];
-  by?: Origin | undefined;
 }
 
 export interface CloneRoleRequest {
   name: string;
   new_name: string;
-  by?: Origin | undefined;
 }
 
 export interface DeleteRoleResponse {
@@ -459,15 +444,7 @@ export const ListPrincipalsResponse: MessageFns<ListPrincipalsResponse> = {
 };
 
 function createBaseCreatePrincipalRequest(): CreatePrincipalRequest {
-  return {
-    subject: "",
-    type: "",
-    external_issuer: "",
-    display_name: undefined,
-    roles: [],
-    created_by: "",
-    by: undefined,
-  };
+  return { subject: "", type: "", external_issuer: "", display_name: undefined, roles: [] };
 }
 
 export const CreatePrincipalRequest: MessageFns<CreatePrincipalRequest> = {
@@ -486,12 +463,6 @@ export const CreatePrincipalRequest: MessageFns<CreatePrincipalRequest> = {
     }
     for (const v of message.roles) {
       writer.uint32(42).string(v!);
-    }
-    if (message.created_by !== "") {
-      writer.uint32(50).string(message.created_by);
-    }
-    if (message.by !== undefined) {
-      Origin.encode(message.by, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -549,22 +520,6 @@ export const CreatePrincipalRequest: MessageFns<CreatePrincipalRequest> = {
             message.roles.push(reader.string());
             continue;
           }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.created_by = reader.string();
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.by = Origin.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -579,7 +534,7 @@ export const CreatePrincipalRequest: MessageFns<CreatePrincipalRequest> = {
 };
 
 function createBaseUpdatePrincipalRequest(): UpdatePrincipalRequest {
-  return { principal: undefined, display_name: undefined, enabled: undefined, by: undefined };
+  return { principal: undefined, display_name: undefined, enabled: undefined };
 }
 
 export const UpdatePrincipalRequest: MessageFns<UpdatePrincipalRequest> = {
@@ -592,9 +547,6 @@ export const UpdatePrincipalRequest: MessageFns<UpdatePrincipalRequest> = {
     }
     if (message.enabled !== undefined) {
       writer.uint32(24).bool(message.enabled);
-    }
-    if (message.by !== undefined) {
-      Origin.encode(message.by, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -636,14 +588,6 @@ export const UpdatePrincipalRequest: MessageFns<UpdatePrincipalRequest> = {
             message.enabled = reader.bool();
             continue;
           }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.by = Origin.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -658,7 +602,7 @@ export const UpdatePrincipalRequest: MessageFns<UpdatePrincipalRequest> = {
 };
 
 function createBaseDeletePrincipalRequest(): DeletePrincipalRequest {
-  return { principal: undefined, force: false, by: undefined };
+  return { principal: undefined, force: false };
 }
 
 export const DeletePrincipalRequest: MessageFns<DeletePrincipalRequest> = {
@@ -668,9 +612,6 @@ export const DeletePrincipalRequest: MessageFns<DeletePrincipalRequest> = {
     }
     if (message.force !== false) {
       writer.uint32(16).bool(message.force);
-    }
-    if (message.by !== undefined) {
-      Origin.encode(message.by, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -702,14 +643,6 @@ export const DeletePrincipalRequest: MessageFns<DeletePrincipalRequest> = {
             }
 
             message.force = reader.bool();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -840,7 +773,7 @@ export const ProvisionRequest: MessageFns<ProvisionRequest> = {
 };
 
 function createBaseRoleOfPrincipal(): RoleOfPrincipal {
-  return { principal: undefined, role: "", granted_by: "", by: undefined };
+  return { principal: undefined, role: "" };
 }
 
 export const RoleOfPrincipal: MessageFns<RoleOfPrincipal> = {
@@ -850,12 +783,6 @@ export const RoleOfPrincipal: MessageFns<RoleOfPrincipal> = {
     }
     if (message.role !== "") {
       writer.uint32(18).string(message.role);
-    }
-    if (message.granted_by !== "") {
-      writer.uint32(26).string(message.granted_by);
-    }
-    if (message.by !== undefined) {
-      Origin.encode(message.by, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -889,22 +816,6 @@ export const RoleOfPrincipal: MessageFns<RoleOfPrincipal> = {
             message.role = reader.string();
             continue;
           }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.granted_by = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.by = Origin.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -919,7 +830,7 @@ export const RoleOfPrincipal: MessageFns<RoleOfPrincipal> = {
 };
 
 function createBaseCreateKeyRequest(): CreateKeyRequest {
-  return { principal: undefined, name: "", expires_in_days: 0, by: undefined };
+  return { principal: undefined, name: "", expires_in_days: 0 };
 }
 
 export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
@@ -932,9 +843,6 @@ export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
     }
     if (message.expires_in_days !== 0) {
       writer.uint32(24).uint32(message.expires_in_days);
-    }
-    if (message.by !== undefined) {
-      Origin.encode(message.by, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -974,14 +882,6 @@ export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
             }
 
             message.expires_in_days = reader.uint32();
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1180,7 +1080,7 @@ export const ListKeysResponse: MessageFns<ListKeysResponse> = {
 };
 
 function createBaseKeyRef(): KeyRef {
-  return { principal: undefined, name: "", by: undefined };
+  return { principal: undefined, name: "" };
 }
 
 export const KeyRef: MessageFns<KeyRef> = {
@@ -1190,9 +1090,6 @@ export const KeyRef: MessageFns<KeyRef> = {
     }
     if (message.name !== "") {
       writer.uint32(18).string(message.name);
-    }
-    if (message.by !== undefined) {
-      Origin.encode(message.by, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1224,14 +1121,6 @@ export const KeyRef: MessageFns<KeyRef> = {
             }
 
             message.name = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1522,16 +1411,13 @@ export const Role: MessageFns<Role> = {
 };
 
 function createBaseRoleRef(): RoleRef {
-  return { name: "", by: undefined };
+  return { name: "" };
 }
 
 export const RoleRef: MessageFns<RoleRef> = {
   encode(message: RoleRef, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(10).string(message.name);
-    }
-    if (message.by !== undefined) {
-      Origin.encode(message.by, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -1555,14 +1441,6 @@ export const RoleRef: MessageFns<RoleRef> = {
             }
 
             message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1660,7 +1538,7 @@ export const ListRolesResponse: MessageFns<ListRolesResponse> = {
 };
 
 function createBaseCreateRoleRequest(): CreateRoleRequest {
-  return { name: "", permissions: [], by: undefined };
+  return { name: "", permissions: [] };
 }
 
 export const CreateRoleRequest: MessageFns<CreateRoleRequest> = {
@@ -1670,9 +1548,6 @@ export const CreateRoleRequest: MessageFns<CreateRoleRequest> = {
     }
     for (const v of message.permissions) {
       writer.uint32(18).string(v!);
-    }
-    if (message.by !== undefined) {
-      Origin.encode(message.by, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1706,14 +1581,6 @@ export const CreateRoleRequest: MessageFns<CreateRoleRequest> = {
             message.permissions.push(reader.string());
             continue;
           }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.by = Origin.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1728,7 +1595,7 @@ export const CreateRoleRequest: MessageFns<CreateRoleRequest> = {
 };
 
 function createBaseUpdateRoleRequest(): UpdateRoleRequest {
-  return { name: "", add_permissions: [], remove_permissions: [], by: undefined };
+  return { name: "", add_permissions: [], remove_permissions: [] };
 }
 
 export const UpdateRoleRequest: MessageFns<UpdateRoleRequest> = {
@@ -1741,9 +1608,6 @@ export const UpdateRoleRequest: MessageFns<UpdateRoleRequest> = {
     }
     for (const v of message.remove_permissions) {
       writer.uint32(26).string(v!);
-    }
-    if (message.by !== undefined) {
-      Origin.encode(message.by, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1785,14 +1649,6 @@ export const UpdateRoleRequest: MessageFns<UpdateRoleRequest> = {
             message.remove_permissions.push(reader.string());
             continue;
           }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.by = Origin.decode(reader, reader.uint32());
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1807,7 +1663,7 @@ export const UpdateRoleRequest: MessageFns<UpdateRoleRequest> = {
 };
 
 function createBaseCloneRoleRequest(): CloneRoleRequest {
-  return { name: "", new_name: "", by: undefined };
+  return { name: "", new_name: "" };
 }
 
 export const CloneRoleRequest: MessageFns<CloneRoleRequest> = {
@@ -1817,9 +1673,6 @@ export const CloneRoleRequest: MessageFns<CloneRoleRequest> = {
     }
     if (message.new_name !== "") {
       writer.uint32(18).string(message.new_name);
-    }
-    if (message.by !== undefined) {
-      Origin.encode(message.by, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1851,14 +1704,6 @@ export const CloneRoleRequest: MessageFns<CloneRoleRequest> = {
             }
 
             message.new_name = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2113,7 +1958,10 @@ export const RoleHolder: MessageFns<RoleHolder> = {
   },
 };
 
-/** Who there is. What takes a right away is void everywhere when it is answered. */
+/**
+ * Who there is. What takes a right away is void everywhere when it is answered. Who changes something
+ * is who asks.
+ */
 export type PrincipalsService = typeof PrincipalsService;
 export const PrincipalsService = {
   /** By subject; of one type, or of both for an empty one. */

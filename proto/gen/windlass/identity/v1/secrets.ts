@@ -7,7 +7,6 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
-import { Origin } from "./audit.ts";
 
 export interface Entry {
   name: string;
@@ -24,7 +23,6 @@ export interface ListEntriesResponse {
 
 export interface PutEntryRequest {
   entry: Entry | undefined;
-  by?: Origin | undefined;
 }
 
 export interface PutEntryResponse {
@@ -44,7 +42,6 @@ export interface GetEntriesResponse {
 
 export interface DeleteEntryRequest {
   name: string;
-  by?: Origin | undefined;
 }
 
 export interface DeleteEntryResponse {
@@ -55,7 +52,6 @@ export interface RotateKeyRequest {
   after: string;
   /** 1 to 1000 */
   limit: number;
-  by?: Origin | undefined;
 }
 
 export interface RotateKeyResponse {
@@ -211,16 +207,13 @@ export const ListEntriesResponse: MessageFns<ListEntriesResponse> = {
 };
 
 function createBasePutEntryRequest(): PutEntryRequest {
-  return { entry: undefined, by: undefined };
+  return { entry: undefined };
 }
 
 export const PutEntryRequest: MessageFns<PutEntryRequest> = {
   encode(message: PutEntryRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.entry !== undefined) {
       Entry.encode(message.entry, writer.uint32(10).fork()).join();
-    }
-    if (message.by !== undefined) {
-      Origin.encode(message.by, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -244,14 +237,6 @@ export const PutEntryRequest: MessageFns<PutEntryRequest> = {
             }
 
             message.entry = Entry.decode(reader, reader.uint32());
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -441,16 +426,13 @@ export const GetEntriesResponse: MessageFns<GetEntriesResponse> = {
 };
 
 function createBaseDeleteEntryRequest(): DeleteEntryRequest {
-  return { name: "", by: undefined };
+  return { name: "" };
 }
 
 export const DeleteEntryRequest: MessageFns<DeleteEntryRequest> = {
   encode(message: DeleteEntryRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(10).string(message.name);
-    }
-    if (message.by !== undefined) {
-      Origin.encode(message.by, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -474,14 +456,6 @@ export const DeleteEntryRequest: MessageFns<DeleteEntryRequest> = {
             }
 
             message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -533,7 +507,7 @@ export const DeleteEntryResponse: MessageFns<DeleteEntryResponse> = {
 };
 
 function createBaseRotateKeyRequest(): RotateKeyRequest {
-  return { after: "", limit: 0, by: undefined };
+  return { after: "", limit: 0 };
 }
 
 export const RotateKeyRequest: MessageFns<RotateKeyRequest> = {
@@ -543,9 +517,6 @@ export const RotateKeyRequest: MessageFns<RotateKeyRequest> = {
     }
     if (message.limit !== 0) {
       writer.uint32(16).uint32(message.limit);
-    }
-    if (message.by !== undefined) {
-      Origin.encode(message.by, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -577,14 +548,6 @@ export const RotateKeyRequest: MessageFns<RotateKeyRequest> = {
             }
 
             message.limit = reader.uint32();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.by = Origin.decode(reader, reader.uint32());
             continue;
           }
         }

@@ -60,10 +60,12 @@ export interface Ask {
   request: Buffer;
   /** Nobody waits for the answer to the call of this id any more. */
   abandoned: boolean;
-  /** The signed statement of who is asking; empty for nobody. */
+  /** The signed statement of who is asking; empty where the rpc asks for none. */
   caller: string;
   /** Whoever waits for the call of this id would have its answer now, whatever it is. */
   hurried: boolean;
+  /** Of the request that led to this call; empty for none. */
+  request_id: string;
 }
 
 export interface Answer {
@@ -87,7 +89,7 @@ export interface Failure {
 }
 
 function createBaseAsk(): Ask {
-  return { id: 0, path: "", request: Buffer.alloc(0), abandoned: false, caller: "", hurried: false };
+  return { id: 0, path: "", request: Buffer.alloc(0), abandoned: false, caller: "", hurried: false, request_id: "" };
 }
 
 export const Ask: MessageFns<Ask> = {
@@ -109,6 +111,9 @@ export const Ask: MessageFns<Ask> = {
     }
     if (message.hurried !== false) {
       writer.uint32(48).bool(message.hurried);
+    }
+    if (message.request_id !== "") {
+      writer.uint32(58).string(message.request_id);
     }
     return writer;
   },
@@ -172,6 +177,14 @@ export const Ask: MessageFns<Ask> = {
             }
 
             message.hurried = reader.bool();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.request_id = reader.string();
             continue;
           }
         }

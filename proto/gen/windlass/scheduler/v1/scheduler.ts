@@ -38,6 +38,7 @@ export interface Schedule {
   overlap: string;
 }
 
+/** Its maker is who asks. */
 export interface CreateRequest {
   workflow_namespace: string;
   workflow_name: string;
@@ -48,10 +49,7 @@ export interface CreateRequest {
     | undefined;
   /** JSON text; `null` for none. */
   input_json: string;
-  run_as_service_account?: string | undefined;
-  created_by: string;
-  /** Where that subject is known; absent for anonymous. */
-  created_by_issuer?:
+  run_as_service_account?:
     | string
     | undefined;
   /** What a tick does while an earlier one's execution runs; absent: as the configuration says, else `allow`. */
@@ -76,7 +74,7 @@ export interface ListResponse {
   total: number;
 }
 
-/** Absent: unchanged. */
+/** Absent: unchanged. Who changes it is who asks. */
 export interface UpdateRequest {
   ref: string;
   schedule_config_json?: string | undefined;
@@ -86,8 +84,6 @@ export interface UpdateRequest {
     | undefined;
   /** Empty: nobody in particular any more. */
   run_as_service_account?: string | undefined;
-  updated_by: string;
-  updated_by_issuer?: string | undefined;
   overlap?: string | undefined;
 }
 
@@ -475,8 +471,6 @@ function createBaseCreateRequest(): CreateRequest {
     description: undefined,
     input_json: "",
     run_as_service_account: undefined,
-    created_by: "",
-    created_by_issuer: undefined,
     overlap: undefined,
   };
 }
@@ -503,12 +497,6 @@ export const CreateRequest: MessageFns<CreateRequest> = {
     }
     if (message.run_as_service_account !== undefined) {
       writer.uint32(58).string(message.run_as_service_account);
-    }
-    if (message.created_by !== "") {
-      writer.uint32(66).string(message.created_by);
-    }
-    if (message.created_by_issuer !== undefined) {
-      writer.uint32(74).string(message.created_by_issuer);
     }
     if (message.overlap !== undefined) {
       writer.uint32(82).string(message.overlap);
@@ -583,22 +571,6 @@ export const CreateRequest: MessageFns<CreateRequest> = {
             }
 
             message.run_as_service_account = reader.string();
-            continue;
-          }
-          case 8: {
-            if (tag !== 66) {
-              break;
-            }
-
-            message.created_by = reader.string();
-            continue;
-          }
-          case 9: {
-            if (tag !== 74) {
-              break;
-            }
-
-            message.created_by_issuer = reader.string();
             continue;
           }
           case 10: {
@@ -822,8 +794,6 @@ function createBaseUpdateRequest(): UpdateRequest {
     description: undefined,
     input_json: undefined,
     run_as_service_account: undefined,
-    updated_by: "",
-    updated_by_issuer: undefined,
     overlap: undefined,
   };
 }
@@ -844,12 +814,6 @@ export const UpdateRequest: MessageFns<UpdateRequest> = {
     }
     if (message.run_as_service_account !== undefined) {
       writer.uint32(42).string(message.run_as_service_account);
-    }
-    if (message.updated_by !== "") {
-      writer.uint32(50).string(message.updated_by);
-    }
-    if (message.updated_by_issuer !== undefined) {
-      writer.uint32(58).string(message.updated_by_issuer);
     }
     if (message.overlap !== undefined) {
       writer.uint32(66).string(message.overlap);
@@ -908,22 +872,6 @@ export const UpdateRequest: MessageFns<UpdateRequest> = {
             }
 
             message.run_as_service_account = reader.string();
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.updated_by = reader.string();
-            continue;
-          }
-          case 7: {
-            if (tag !== 58) {
-              break;
-            }
-
-            message.updated_by_issuer = reader.string();
             continue;
           }
           case 8: {
