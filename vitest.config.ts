@@ -3,8 +3,11 @@ import { defineConfig } from 'vitest/config'
 const SETUP = ['./packages/testkit/src/infra.ts']
 /** Races that both projects run, a hundred times or a thousand. */
 const RACES = ['tests/e2e/{claims,races,uploads}.test.ts', 'services/catalog/test/races.test.ts']
-/** The same with a thousand connects, with ten thousand runs that nobody can do, through minutes of faults. */
-const FLEETS = ['tests/e2e/{fleet,unmatchable,mixed}.test.ts']
+/** The same with a thousand connects, with ten thousand runs that nobody can do, through minutes of faults, with a hundred thousand that are overdue. */
+const FLEETS = [
+  'tests/e2e/{fleet,unmatchable,mixed}.test.ts',
+  'services/{dispatcher,executions}/test/stale.test.ts',
+]
 
 export default defineConfig({
   ssr: { resolve: { conditions: ['windlass', 'node'] } },
@@ -57,6 +60,7 @@ export default defineConfig({
           env: {
             TEST_ROUNDS: process.env.TEST_ROUNDS ?? '1000',
             TEST_UNMATCHABLE: process.env.TEST_UNMATCHABLE ?? '10000',
+            TEST_STALE: process.env.TEST_STALE ?? '100000',
             TEST_MIXED_SECONDS: process.env.TEST_MIXED_SECONDS ?? '240',
           },
           globalSetup: SETUP,

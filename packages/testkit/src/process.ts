@@ -74,7 +74,7 @@ export class Process {
   }
 
   /** Ends it with a signal and waits for its end. */
-  async end(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+  async end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     const child = this.#child
     if (!child || this.hasEnded) return
     const gone = once(child, 'exit')

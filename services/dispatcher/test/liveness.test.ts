@@ -100,19 +100,6 @@ test('an evicted worker comes back on its session', async () => {
   expect(await rpc.get({ name: worker })).toMatchObject({ status: 'online' })
 })
 
-test('D5: a thousand silent workers are all evicted', async () => {
-  const { db, executions } = await setup({ env: hasty })
-  await db.run(sql`
-    insert into workers (name, session_id, instance, connection_generation, last_seen_at)
-    select 'w' || i, gen_random_uuid(), '', 1, now() - interval '1 hour'
-      from generate_series(1, 1000) as i`)
-  const left = () => db.rows(sql`select name from workers where evicted_at is null`)
-  const owing = () => db.rows(sql`select name from workers where release_generation is not null`)
-  await expect.poll(left, { timeout: 10_000 }).toEqual([])
-  await expect.poll(owing, { timeout: 15_000 }).toEqual([])
-  expect(new Set(executions.requeues.map(({ worker_name }) => worker_name)).size).toBe(1_000)
-})
-
 test('D5: a row that someone holds locked does not keep others from being evicted', async () => {
   const { db } = await setup({ env: hasty })
   await db.run(sql`

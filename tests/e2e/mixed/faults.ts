@@ -15,6 +15,17 @@ type Fault = () => Promise<unknown>
 
 const AWAY_MS = 1_000
 const STOPPED_MS = 2_000
+const AGAIN_MS = 200
+
+/** It ends again if PostgreSQL is not back yet: whoever runs services starts them anew. */
+async function startedAgain(process: Process): Promise<void> {
+  for (let isUp = false; !isUp; ) {
+    isUp = await process.start().then(
+      () => true,
+      () => pause(AGAIN_MS, false),
+    )
+  }
+}
 
 /** Everything that can go wrong, by name. `any` draws one of several. */
 export function faultsOf(
@@ -26,8 +37,11 @@ export function faultsOf(
   const one = (service: Service) => any(system.of(service)) as Process
   const killed =
     (service: Service): Fault =>
-    () =>
-      one(service).restart('SIGKILL')
+    async () => {
+      const process = one(service)
+      await process.end('SIGKILL')
+      await startedAgain(process)
+    }
   const stopped =
     (service: Service): Fault =>
     async () => {
