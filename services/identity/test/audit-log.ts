@@ -3,49 +3,16 @@ import {
   AuditService,
   type ListAuditRequest,
 } from '@windlass/proto/windlass/identity/v1/audit'
-import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
-import {
-  ApiKeysService,
-  PrincipalsService,
-  RolesService,
-} from '@windlass/proto/windlass/identity/v1/principals'
-import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { ChainCheck } from '@windlass/runtime/audit'
 import type { Caller } from '@windlass/runtime/caller'
-import { openDb } from '@windlass/runtime/db'
-import { clientOf, member } from '@windlass/testkit/cluster'
-import { freshDatabase, testUrl } from '@windlass/testkit/database'
-import { started } from '@windlass/testkit/service'
-import { onTestFinished } from 'vitest'
-import { start } from '../src/server.ts'
+import { member } from '@windlass/testkit/cluster'
+import { identities } from './identity.ts'
 
 /** Identity with an audit log of its own. */
 export async function setup() {
-  const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
-  const db = openDb(database, 'identity')
-  onTestFinished(() => db.close())
-  const replica = async () => {
-    const { ports } = await started(start, {
-      SVC_POSTGRES__URL: database,
-      SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
-      SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',
-      SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'a key for this test alone',
-    })
-    const address = [`127.0.0.1:${ports.grpc}`]
-    const clients = {
-      audit: clientOf(AuditService, address, asking),
-      principals: clientOf(PrincipalsService, address, asking),
-      keys: clientOf(ApiKeysService, address, asking),
-      roles: clientOf(RolesService, address, asking),
-      secrets: clientOf(SecretsService, address, asking),
-      configs: clientOf(ConfigsService, address, asking),
-      identity: clientOf(IdentityService, address, asking),
-    }
-    onTestFinished(() => {
-      for (const client of Object.values(clients)) client.close()
-    })
-    return clients
-  }
+  const { db, replica: any } = await identities(asking)
+  const replica = () =>
+    any({ SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'a key for this test alone' })
   const first = await replica()
   const list = (request: Partial<ListAuditRequest> = {}) =>
     first.audit.list({ ...EVERYTHING, ...request })

@@ -1,24 +1,11 @@
-import { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
 import { NOBODY } from '@windlass/runtime/caller'
-import { openDb } from '@windlass/runtime/db'
 import { sql } from '@windlass/runtime/sql'
-import { clientOf } from '@windlass/testkit/cluster'
-import { freshDatabase, testUrl } from '@windlass/testkit/database'
-import { started } from '@windlass/testkit/service'
-import { expect, onTestFinished, test } from 'vitest'
-import { start } from '../src/server.ts'
+import { expect, test } from 'vitest'
+import { identities } from './identity.ts'
 
 async function setup() {
-  const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
-  const db = openDb(database, 'identity')
-  onTestFinished(() => db.close())
-  const { ports } = await started(start, {
-    SVC_POSTGRES__URL: database,
-    SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
-    SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',
-  })
-  const principals = clientOf(PrincipalsService, [`127.0.0.1:${ports.grpc}`])
-  onTestFinished(() => principals.close())
+  const { db, replica } = await identities()
+  const { principals } = await replica()
   return { db, principals }
 }
 

@@ -1,35 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
-import { SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
-import { openDb } from '@windlass/runtime/db'
 import { sql } from '@windlass/runtime/sql'
-import { clientOf } from '@windlass/testkit/cluster'
-import { freshDatabase, testUrl } from '@windlass/testkit/database'
-import { started } from '@windlass/testkit/service'
-import { expect, onTestFinished, test } from 'vitest'
-import { start } from '../src/server.ts'
+import { expect, test } from 'vitest'
+import { identities } from './identity.ts'
 
 const [OLD, NEW] = ['the old key', 'the new key']
 
 async function setup() {
-  const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
-  const db = openDb(database, 'identity')
-  onTestFinished(() => db.close())
-  const logs: (() => string)[] = []
+  const { db, replica: any, log } = await identities()
   const replica = async (current: string, ...previous: string[]) => {
-    const { ports, logged } = await started(start, {
-      SVC_POSTGRES__URL: database,
-      SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
-      SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',
+    const { secrets, audit } = await any({
       SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: current,
       SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS: previous.join(','),
-    })
-    logs.push(logged)
-    const secrets = clientOf(SecretsService, [`127.0.0.1:${ports.grpc}`])
-    const audit = clientOf(AuditService, [`127.0.0.1:${ports.grpc}`])
-    onTestFinished(() => {
-      secrets.close()
-      audit.close()
     })
     return { ...secrets, audit }
   }
@@ -37,7 +18,7 @@ async function setup() {
     db.rows<{ key_id: string; total: number }>(
       sql`select key_id, count(*)::int as total from secrets group by 1`,
     )
-  return { db, replica, keyIds, log: () => logs.map((logged) => logged()).join('') }
+  return { db, replica, keyIds, log }
 }
 
 type Replica = Awaited<ReturnType<Awaited<ReturnType<typeof setup>>['replica']>>

@@ -1,37 +1,13 @@
-import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
-import { openDb } from '@windlass/runtime/db'
 import { type Sql, sql } from '@windlass/runtime/sql'
-import { clientOf } from '@windlass/testkit/cluster'
-import { contentsOf, freshDatabase, testUrl } from '@windlass/testkit/database'
-import { started } from '@windlass/testkit/service'
-import { expect, onTestFinished, test } from 'vitest'
-import { start } from '../src/server.ts'
+import { contentsOf } from '@windlass/testkit/database'
+import { expect, test } from 'vitest'
+import { identities } from './identity.ts'
 
 const KEY = { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'correct horse battery staple' }
 
 async function setup() {
-  const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
-  const db = openDb(database, 'identity')
-  onTestFinished(() => db.close())
-  const logs: (() => string)[] = []
-
-  const replica = async (env: Record<string, string> = KEY) => {
-    const { ports, logged } = await started(start, {
-      SVC_POSTGRES__URL: database,
-      SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
-      SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',
-      ...env,
-    })
-    logs.push(logged)
-    const secrets = clientOf(SecretsService, [`127.0.0.1:${ports.grpc}`])
-    const configs = clientOf(ConfigsService, [`127.0.0.1:${ports.grpc}`])
-    onTestFinished(() => {
-      secrets.close()
-      configs.close()
-    })
-    return { secrets, configs }
-  }
-  return { database, db, replica, log: () => logs.map((logged) => logged()).join('') }
+  const { replica, ...rest } = await identities()
+  return { ...rest, replica: (env: Record<string, string> = KEY) => replica(env) }
 }
 
 const entry = (name: string, value_json: string) => ({ entry: { name, value_json } })

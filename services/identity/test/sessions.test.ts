@@ -1,36 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
-import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
-import { openDb } from '@windlass/runtime/db'
 import { readEpoch } from '@windlass/runtime/epoch'
 import { newId } from '@windlass/runtime/ids'
 import { openRedis, redisReady } from '@windlass/runtime/redis'
 import { sql } from '@windlass/runtime/sql'
-import { clientOf } from '@windlass/testkit/cluster'
-import { freshDatabase, testUrl } from '@windlass/testkit/database'
-import { started } from '@windlass/testkit/service'
+import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
-import { start } from '../src/server.ts'
+import { identities } from './identity.ts'
 
 async function setup(env: Record<string, string> = {}) {
-  const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
-  const db = openDb(database, 'identity')
-  onTestFinished(() => db.close())
+  const { db, replica: any } = await identities()
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   onTestFinished(() => redis.disconnect())
   await redisReady(redis)
 
   const replica = async (own: Record<string, string> = {}) => {
-    const { ports, stop } = await started(start, {
-      SVC_POSTGRES__URL: database,
-      SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
-      SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',
-      ...env,
-      ...own,
-    })
-    const client = clientOf(IdentityService, [`127.0.0.1:${ports.grpc}`])
-    onTestFinished(() => client.close())
-    return { ...client, stop }
+    const { identity, stop } = await any({ ...env, ...own })
+    return { ...identity, stop }
   }
   return { db, redis, replica, worker_name: `w-${randomBytes(4).toString('hex')}` }
 }

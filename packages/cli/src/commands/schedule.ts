@@ -58,29 +58,11 @@ export const scheduleList: Command = {
   },
 }
 
-export const scheduleNext: Command = {
-  words: 'schedule next',
-  args: ['schedule'],
-  about: 'List when a schedule fires next',
-  options: {
-    count: { type: 'string', value: 'N', about: 'how many times (default 10)' },
-    ...serverOptions,
-    ...jsonOption,
-  },
-  async run(given, world) {
-    const answer = await client(
-      given,
-      world,
-    )({
-      method: 'GET',
-      path: path`/schedules/${refOf(given)}/next`,
-      query: { count: given.options.count?.toString() },
-    })
-    if (given.options.json) print(world, answer)
-    else printRows(pick(answer, ['next']).next ?? '[]', ['at', 'local'], given, world)
-    return 0
-  },
-}
+export const scheduleNext = looking('next', 'List when a schedule fires next', {
+  limit: { name: 'count', about: 'how many times (default 10)' },
+  rows: 'next',
+  columns: ['at', 'local'],
+})
 
 export const scheduleForecast: Command = {
   words: 'schedule forecast',
@@ -122,31 +104,44 @@ function named(forecast: string): string {
   return `[${rows.join(',')}]`
 }
 
-export const scheduleHistory: Command = {
-  words: 'schedule history',
-  args: ['schedule'],
-  about: 'List what a schedule has started or skipped, newest first',
-  options: {
-    limit: { type: 'string', value: 'N', about: 'how many at most (default 50)' },
-    ...serverOptions,
-    ...jsonOption,
+export const scheduleHistory = looking(
+  'history',
+  'List what a schedule has started or skipped, newest first',
+  {
+    limit: { name: 'limit', about: 'how many at most (default 50)' },
+    rows: 'entries',
+    columns: ['scheduled_for', 'state', 'execution_id', 'error'],
   },
-  async run(given, world) {
-    const answer = await client(
-      given,
-      world,
-    )({
-      method: 'GET',
-      path: path`/schedules/${refOf(given)}/history`,
-      query: { limit: given.options.limit?.toString() },
-    })
-    if (given.options.json) print(world, answer)
-    else {
-      const names = ['scheduled_for', 'state', 'execution_id', 'error']
-      printRows(pick(answer, ['entries']).entries ?? '[]', names, given, world)
-    }
-    return 0
-  },
+)
+
+interface Look {
+  /** The parameter that bounds the list. */
+  limit: { name: string; about: string }
+  /** The member of the answer that holds it. */
+  rows: string
+  columns: string[]
+}
+
+/** A list that belongs to one schedule. */
+function looking(what: string, about: string, { limit, rows, columns }: Look): Command {
+  return {
+    words: `schedule ${what}`,
+    args: ['schedule'],
+    about,
+    options: {
+      [limit.name]: { type: 'string', value: 'N', about: limit.about },
+      ...serverOptions,
+      ...jsonOption,
+    },
+    async run(given, world) {
+      const at = path`/schedules/${refOf(given)}`
+      const query = { [limit.name]: given.options[limit.name]?.toString() }
+      const answer = await client(given, world)({ method: 'GET', path: `${at}/${what}`, query })
+      if (given.options.json) print(world, answer)
+      else printRows(pick(answer, [rows])[rows] ?? '[]', columns, given, world)
+      return 0
+    },
+  }
 }
 
 const acting = (verb: string, about: string, method: 'POST' | 'GET' | 'DELETE'): Command => ({

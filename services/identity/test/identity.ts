@@ -1,0 +1,49 @@
+import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
+import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import {
+  ApiKeysService,
+  PrincipalsService,
+  RolesService,
+} from '@windlass/proto/windlass/identity/v1/principals'
+import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { openDb } from '@windlass/runtime/db'
+import { clientOf } from '@windlass/testkit/cluster'
+import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { started } from '@windlass/testkit/service'
+import { onTestFinished } from 'vitest'
+import { start } from '../src/server.ts'
+
+/**
+ * A database of identity's own, any number of replicas over it, and what they log. The clients of the
+ * replicas ask for nobody in particular, unless said.
+ */
+export async function identities(asking: Parameters<typeof clientOf>[2] = {}) {
+  const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
+  const db = openDb(database, 'identity')
+  onTestFinished(() => db.close())
+  const logs: (() => string)[] = []
+  const replica = async (env: Record<string, string> = {}) => {
+    const { ports, stop, logged } = await started(start, {
+      SVC_POSTGRES__URL: database,
+      SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
+      SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',
+      ...env,
+    })
+    logs.push(logged)
+    const address = [`127.0.0.1:${ports.grpc}`]
+    const clients = {
+      audit: clientOf(AuditService, address, asking),
+      principals: clientOf(PrincipalsService, address, asking),
+      keys: clientOf(ApiKeysService, address, asking),
+      roles: clientOf(RolesService, address, asking),
+      secrets: clientOf(SecretsService, address, asking),
+      configs: clientOf(ConfigsService, address, asking),
+      identity: clientOf(IdentityService, address, asking),
+    }
+    onTestFinished(() => {
+      for (const client of Object.values(clients)) client.close()
+    })
+    return { ...clients, stop }
+  }
+  return { database, db, replica, log: () => logs.map((logged) => logged()).join('') }
+}
