@@ -12,7 +12,7 @@ export interface Program {
   hear?: ((text: string) => void) | undefined
 }
 
-const START_MS = 30_000
+const START_MS = 120_000
 const STOP_MS = 30_000
 const KEPT_CHARACTERS = 20_000
 
