@@ -118,7 +118,7 @@ test.each(Object.entries(damages))(
   },
 )
 
-test('what one key wrote, another does not read; written again it does', async () => {
+test('N160: what one key wrote, another does not read; written again it does', async () => {
   const { replica } = await setup()
   const [old, next] = [
     await replica(),
