@@ -109,13 +109,15 @@ async function whileWritesFail(database: string, work: () => Promise<unknown>) {
   await client.end()
 }
 
-test('no secret and no token is written down or told anywhere but where it must be', async () => {
+test('N040, N139, N156: no secret and no token is written down or told anywhere but where it must be', async () => {
   let printed = ''
   const heard = await overhear((undo) => onTestFinished(async () => void (await undo())))
   const house = await openHouse((undo) => onTestFinished(async () => void (await undo())), {
     env: {
       SVC_SECURITY__EXECUTION_TOKEN_SECRET: TOKEN_SECRET,
       SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: ENCRYPTION_KEY,
+      // So that Redis counts registrations too.
+      SVC_WORKERS__REGISTER_RATE_LIMIT: '1000/minute',
     },
     hear: (text) => {
       printed += text
@@ -164,15 +166,20 @@ test('no secret and no token is written down or told anywhere but where it must 
   for (const path of [`/executions/${idle}/explain`, '/admin/audit', '/workers', '/health'])
     await ask(`GET ${path}`, { token: admin })
 
+  const { text: messages, keys } = await heard()
   const places = {
     logs: printed,
     answers: answered,
-    messages: await heard(),
+    messages,
     tables: await contentsOf(system.database),
   }
   expect(places.logs).toContain('"msg":"request"')
   expect(places.messages).toContain(idle)
   expect(places.messages).toMatch(/^redis /m)
+  expect(keys).toEqual(expect.arrayContaining(['epoch:auth', 'epoch:catalog']))
+  expect(keys.some((key) => key.startsWith('rate:register:'))).toBe(true)
+  // Whatever else is put there has to be looked at first: it may be read by whoever has the password.
+  for (const key of keys) expect(key).toMatch(/^(epoch:(auth|catalog)|rate:[a-z-]+:[0-9a-f.:/]+)$/)
   expect(places.tables).toContain('identity.secrets ("db password"')
   const hidden = Object.entries({
     ...{ SECRET, ENCRYPTION_KEY, TOKEN_SECRET, bootstrap },

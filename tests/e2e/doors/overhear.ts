@@ -20,7 +20,10 @@ export async function overhear(defer: Defer) {
   const monitor = await redis.monitor()
   defer(() => monitor.disconnect())
   monitor.on('monitor', (_, args: string[]) => heard.push(`redis ${args.join(' ')}`))
-  return async () => [...heard, ...(await contentsOf(redis))].join('\n')
+  return async () => ({
+    text: [...heard, ...(await contentsOf(redis))].join('\n'),
+    keys: await redis.keys('*'),
+  })
 }
 
 /** All keys with what they hold, whatever their type: as Redis itself would dump them. */

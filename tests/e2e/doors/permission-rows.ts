@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import type { House } from './house.ts'
 import { b5, b6, type Expected, type Row } from './rows.ts'
 
@@ -43,6 +44,25 @@ export const permissionRows: PermissionRow[] = [
   ]),
   ['N058 not through another spelling either', admin('DELETE /admin/roles/%61dmin'), 400],
   ['N059 an unknown role is granted', admin('POST /admin/principals/root/roles', { role: 'nowhere' }), 404],
+  ['N060 who writes roles may write any: see docs/security.md', holder(['admin:roles:manage'], 'POST /admin/roles', role('reader', '*')), 409],
+  ['N061 the last administrator is not disabled', admin('POST /admin/principals/root/disable'), 409],
+  ['N061 nor by a change', admin('PATCH /admin/principals/root', { enabled: false }), 409],
+  ['N061 nor deleted', admin('DELETE /admin/principals/root?force=true'), 409],
+  ['N061 nor made less', admin('DELETE /admin/principals/root/roles/admin'), 409],
+  ['N072 a right to one workflow is none to the list of all', holder(['workflow:a:x:read'], 'GET /executions'), b5('execution:*:read')],
+  ['N072 it lists its own', holder(['workflow:a:x:read'], 'GET /workflows/a/x/executions'), 200],
+  ['N072 far beyond the end', holder(['workflow:a:x:read'], 'GET /workflows/a/x/executions?offset=1000000'), [200, expect.objectContaining({ executions: [] })]],
+  ['N072 and no other', holder(['workflow:a:x:read'], 'GET /workflows/b/x/executions'), b5('workflow:b:x:read')],
+  ['N073 what a workflow asks for is told to everybody who is known', holder([], 'GET /auth/permissions?workflow=b/x'), [200, ['workflow:b:x:read', 'workflow:b:x:run', 'payroll:run']]],
+  ['N073 of none nothing', holder([], 'GET /auth/permissions?workflow=b/absent'), 404],
+  ...['x_auto', 'absent_auto', '0'.repeat(32)].flatMap((ref): PermissionRow[] => [
+    [`N074 the history of ${ref}`, holder(['workflow:b:x:run'], `GET /schedules/${ref}/history`), b5('schedule:*:read')],
+    [`N074 ${ref} itself`, holder(['workflow:b:x:run'], `GET /schedules/${ref}`), b5(`schedule:${ref}:read`)],
+    ...['POST', 'POST', 'PUT', 'DELETE'].map((method, i): PermissionRow => {
+      const what = `${method} /schedules/${ref}${['/pause', '/resume', '', ''][i]}`
+      return [`N074 ${what}`, holder(['schedule:*:read'], what, method === 'PUT' ? {} : undefined), b5('schedule:*:manage')]
+    }),
+  ]),
   ['execution:*:read opens all', holder(['execution:*:read'], 'GET /executions'), 200],
   ['execution:<id>:read opens no list', holder([`execution:${'0'.repeat(32)}:read`], 'GET /executions'), b5('execution:*:read')],
   ['schedule:<id>:read opens no list', holder(['schedule:x:read'], 'GET /schedules'), b5('schedule:*:read')],

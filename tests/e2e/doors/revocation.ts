@@ -43,7 +43,7 @@ const byKey = (name: string, gone: Gone, revoke: (n: string) => string, body?: u
   make: async (house, n) => ({ token: await reader(house, n), revoke: revoke(n), body }),
 })
 
-const WAYS: Way[] = [
+export const WAYS: Way[] = [
   byKey('key revoked', 401, (n) => `DELETE ${account(n)}/keys/k`),
   byKey('disabled', 401, (n) => `POST ${account(n)}/disable`),
   byKey('disabled by PATCH', 401, (n) => `PATCH ${account(n)}`, { enabled: false }),

@@ -5,6 +5,7 @@ import { forge } from './forge.ts'
 import { furnish } from './furnish.ts'
 import { type House, openHouse } from './house.ts'
 import { pathRows, permissionRows } from './permission-rows.ts'
+import { WAYS } from './revocation.ts'
 import { type Row, twoHeaders } from './rows.ts'
 import { credentialRows, doorRows, oidcRows } from './token-rows.ts'
 import { sendBytes } from './wire.ts'
@@ -24,6 +25,8 @@ afterAll(async () => {
 })
 
 const GATEWAYS = [0, 1]
+const ROUNDS = 5
+let made = 0
 
 async function play([, asking, expected]: Row): Promise<void> {
   const { what = 'GET /admin/roles', ...given } = await asking(house)
@@ -56,6 +59,18 @@ describe('tokens of an issuer (5.3)', () => {
 
 describe('permissions (5.4)', () => {
   test.each(permissionRows)('%s', async (...row) => play(row))
+})
+
+describe('what was taken back (5.3)', () => {
+  test.each(WAYS)('N037, N038: $name, at both gateways with the next request', async (way) => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const { token, revoke, body } = await way.make(house, `table-${made++}`)
+      const use = (gateway: number) => house.ask('GET /admin/roles', { token }, gateway)
+      for (const gateway of GATEWAYS) check(await use(gateway), 200)
+      await house.must(revoke, { body })
+      for (const answer of await Promise.all(GATEWAYS.map(use))) check(answer, way.gone)
+    }
+  })
 })
 
 const bytes = (...lines: string[]) =>

@@ -79,6 +79,25 @@ test('A4: the stream of a worker ends with the key of its account', async () => 
   await expect.poll(() => stream.isOver, { timeout: HANG_MS }).toBe(true)
 })
 
+test('N071: an execution is read by its own right, by the contract, and not by that of its workflow', async () => {
+  const { execution_id: id = '' } = await house.must('POST /workflows/a/x/run/async', {
+    body: null,
+  })
+  const other = 'f'.repeat(32)
+  for (const [permissions, status] of [
+    [['execution:*:read'], 200],
+    [[`execution:${id}:read`], 200],
+    [[`execution:${other}:read`], 403],
+    [['workflow:a:*'], 403],
+  ] as const)
+    for (const gateway of [0, 1])
+      for (const path of ['', '/events', '/explain', '?mode=stream']) {
+        const asked = { token: await house.holding(permissions) }
+        const answer = await house.ask(`GET /executions/${id}${path}`, asked, gateway)
+        expect([path, answer.status]).toEqual([path, status])
+      }
+})
+
 /** Everything that a tenant may try on the objects of another. */
 const TRIES = [
   'GET /workflows',

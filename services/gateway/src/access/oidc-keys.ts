@@ -11,6 +11,7 @@ const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() })
 
 /** An address that may be trusted with what it answers: https, or this machine. Throws what is wrong with it. */
 export function trustworthy(address: string): URL {
+  if (!URL.canParse(address)) throw new Error(`'${address}' is no URL`)
   const url = new URL(address)
   const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))

@@ -69,7 +69,11 @@ export function checkIssuer({ enabled, issuer, audience }: Oidc): void {
   if (!enabled) return
   if (issuer === '' || audience === '')
     throw new Error('[svc.security.auth.oidc] needs an issuer and an audience')
-  trustworthy(issuer)
+  try {
+    trustworthy(issuer)
+  } catch (error) {
+    throw new Error(`[svc.security.auth.oidc].issuer: ${(error as Error).message}`)
+  }
 }
 
 const isSubject = (text: string) =>

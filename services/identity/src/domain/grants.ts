@@ -55,7 +55,7 @@ export function daysOf(days: number): number {
 export function permissionsOf(texts: readonly string[]): string[] {
   for (const text of texts)
     if (text.length > MAX_PERMISSION_CHARS || !PERMISSION.test(text))
-      throw invalid(`Invalid permission format: ${JSON.stringify(text.slice(0, 100))}`)
+      throw invalid(`Invalid permission format: '${escaped(text.slice(0, 100))}'`)
   const permissions = [...new Set(texts.map(compared))]
   if (permissions.length > MAX_PERMISSIONS)
     throw conflict(`a role may have at most ${MAX_PERMISSIONS} permissions`)
@@ -76,3 +76,6 @@ export function changed(permissions: readonly string[], { add, remove }: Change)
   const gone = new Set(permissionsOf(remove))
   return permissionsOf([...permissions, ...add]).filter((permission) => !gone.has(permission))
 }
+
+/** Without line breaks and other control characters, which have no place in a message. */
+const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
