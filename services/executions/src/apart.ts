@@ -29,8 +29,9 @@ export class Apart {
   async go(way: Way, changes: readonly Change[]): Promise<Outcomes> {
     if (changes.length === 0) return new Map()
     try {
-      const { results, effects } = await way(changes)
+      const { results, effects, noted } = await way(changes)
       this.#note(effects)
+      noted?.()
       return results
     } catch (error) {
       if (isLockedOut(error)) return this.#withoutHeld(way, changes)

@@ -10,6 +10,7 @@ import { type Effect, flush } from './flush.ts'
 import { comeAgain, HeldRows } from './held-rows.ts'
 import { RecentLogs } from './recent-logs.ts'
 import { RecentRows } from './recent-rows.ts'
+import type { Standing } from './standing.ts'
 import { changeUnlocked } from './unlocked.ts'
 
 export type { Result } from './draught.ts'
@@ -27,12 +28,14 @@ export interface Door {
 export interface DoorOptions {
   db: Db
   limits: Limits
+  /** Who waits for work. */
+  standing: Standing
   /** Told after each commit what it changed. */
   announce(effects: readonly Effect[]): void
 }
 
 /** The only way an execution changes. Commands that come while a flush is under way go with the next. */
-export function openDoor({ db, limits, announce }: DoorOptions): Door {
+export function openDoor({ db, limits, standing, announce }: DoorOptions): Door {
   const recent = new RecentLogs()
   const heldRows = new HeldRows(db)
   const memory = { rows: new RecentRows(), logs: recent }
@@ -56,7 +59,7 @@ export function openDoor({ db, limits, announce }: DoorOptions): Door {
       return changes.map((change) => (done.get(change) ?? late.get(change)) as Result | Failed)
     })
   const quick: Way = (changes) => changeUnlocked({ db, memory, limits }, changes)
-  const creates = lane((changes) => createNew(db, changes))
+  const creates = lane((changes) => createNew({ db, limits, standing }, changes))
   const leases = lane(quick)
   const others = lane(quick)
   const beingMade = new BeingMade()

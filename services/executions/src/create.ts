@@ -1,29 +1,74 @@
+import type { Offer } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Db } from '@windlass/runtime/db'
 import type { Change } from './command.ts'
+import type { Execution, Limits } from './domain/execution.ts'
 import type { Effect } from './flush.ts'
 import { freshRow } from './scene.ts'
+import type { Reservation, Standing } from './standing.ts'
 import type { NewExecution } from './store/executions.ts'
 import * as unlocked from './store/unlocked.ts'
-import type { Done } from './unlocked.ts'
+import { type Done, decide } from './unlocked.ts'
 
-/** Makes new executions. One that is there already has no result here: that takes a look at its row. */
-export async function createNew(db: Db, changes: readonly Change[]): Promise<Done> {
-  const first = new Map<string, { change: Change; row: NewExecution }>()
+interface Creating {
+  db: Db
+  limits: Limits
+  standing: Standing
+}
+
+/**
+ * Makes new executions, and leases those that somebody waits for in the same commit. One that is
+ * there already has no result here: that takes a look at its row.
+ */
+export async function createNew(creating: Creating, changes: readonly Change[]): Promise<Done> {
+  const first = new Map<string, { change: Change; row: NewExecution; fresh: Execution }>()
   for (const change of changes) {
     const { execution_id, command } = change
     if (command.kind === 'create' && !first.has(execution_id))
-      first.set(execution_id, { change, row: command.row })
+      first.set(execution_id, { change, row: command.row, fresh: freshRow(command.row) })
   }
-  const rows = [...first.values()].map(({ row }) => row)
-  const made = await unlocked.insert(db, rows.sort(byId))
-  const done: Done = { results: new Map(), effects: [] }
-  for (const { change, row } of first.values()) {
-    if (!made.has(row.execution_id)) continue
-    const execution = freshRow(row)
-    done.results.set(change, { execution, changed: true })
-    done.effects.push({ before: undefined, after: execution, entries: [] } satisfies Effect)
+  const all = [...first.values()]
+  const reserved = creating.standing.reserve(all.map(({ fresh }) => fresh))
+  try {
+    const leases = all.flatMap(({ fresh }) => leaseOf(creating, reserved, fresh))
+    const { made, written } = await unlocked.insert(
+      creating.db,
+      all.map(({ row }) => row).sort(byId),
+      leases,
+    )
+    const leased = new Map(
+      leases.flatMap((lease) =>
+        written.has(lease.next.execution_id) ? [[lease.next.execution_id, lease]] : [],
+      ),
+    )
+    const done = all.filter(({ row }) => made.has(row.execution_id))
+    return {
+      results: new Map(
+        done.map(({ change, fresh }) => [change, { execution: fresh, changed: true }]),
+      ),
+      effects: done.map(({ fresh }): Effect => {
+        const { next = fresh, entries = [] } = leased.get(fresh.execution_id) ?? {}
+        return { before: undefined, after: next, entries: [...entries] }
+      }),
+      noted: () => reserved.give([...leased.values()].map(({ next }) => next)),
+    }
+  } catch (error) {
+    reserved.give([])
+    throw error
   }
-  return done
+}
+
+/** The lease of a row that is about to be made, if somebody waits for it. */
+function leaseOf(
+  { limits }: Creating,
+  { offers }: Reservation,
+  fresh: Execution,
+): unlocked.Write[] {
+  const { execution_id } = fresh
+  const offer: Offer | undefined = offers.get(execution_id)
+  if (!offer) return []
+  const command = { kind: 'lease', offer, capacity: offer.capacity } as const
+  const { write } = decide({ row: fresh, known: [] }, [{ execution_id, command }], limits)
+  return write ? [write] : []
 }
 
 /** In one order everywhere, so that no two flushes wait for one another. */

@@ -42,8 +42,9 @@ export class RecentLogs {
 
   /** What is known with these entries behind it; undefined when there is a gap. */
   #grown({ before, after, entries }: Effect): Recent | undefined {
-    const known = before?.last_seq === 0 ? NOTHING : this.#logs.get(after.execution_id)
-    if (!known || known.last_seq !== before?.last_seq) return undefined
+    const since = before?.last_seq ?? 0
+    const known = since === 0 ? NOTHING : this.#logs.get(after.execution_id)
+    if (known?.last_seq !== since) return undefined
     return {
       last_seq: after.last_seq,
       bytes: known.bytes + sizeOf(entries),

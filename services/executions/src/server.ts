@@ -63,7 +63,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     cancelMs: executions.cancel_timeout * 1_000,
     maxAttempts: executions.max_attempts,
   }
-  const door = openDoor({ db, limits, announce })
+  const door = openDoor({ db, limits, standing, announce })
   teardown.add('door', () => door.drained())
   every('sweep', SWEEP_MS, () => expireDue(db, door, log))
   every('remind', REMIND_MS, () => remindCancelling(db, bus))

@@ -3,9 +3,26 @@ import { type Assignment, assign } from './domain/assign.ts'
 import type { Execution } from './domain/execution.ts'
 import { roomOf } from './offers.ts'
 
+/** What became of a wait. */
+export interface Given {
+  /** To be leased now. */
+  assignments: readonly Assignment[]
+  /** Leased in the commit that made them. */
+  leased: readonly Execution[]
+}
+
 interface Waiting {
   offers: readonly Offer[]
-  answer(assignments: Assignment[]): void
+  /** From here on nothing but `answer` ends the wait. */
+  hold(): void
+  answer(given: Partial<Given>): void
+}
+
+/** Rows that will be queued, and who waits for them. */
+export interface Reservation {
+  offers: ReadonlyMap<string, Offer>
+  /** Ends the waits with what was leased of it. To be called once, whatever happened. */
+  give(leased: readonly Execution[]): void
 }
 
 /**
@@ -18,51 +35,89 @@ export class Standing {
   #isClosed = false
 
   /** Who is to have what; nothing when the time is up or one of the signals aborts. */
-  wait(
-    offers: readonly Offer[],
-    ms: number,
-    signals: readonly AbortSignal[],
-  ): Promise<Assignment[]> {
-    if (this.#isClosed || signals.some(({ aborted }) => aborted)) return Promise.resolve([])
+  wait(offers: readonly Offer[], ms: number, signals: readonly AbortSignal[]): Promise<Given> {
+    const nothing = { assignments: [], leased: [] }
+    if (this.#isClosed || signals.some(({ aborted }) => aborted)) return Promise.resolve(nothing)
     return new Promise((resolve) => {
-      const answer = (assignments: Assignment[]) => {
+      const hold = () => {
         this.#waiting.delete(waiting)
         clearTimeout(timer)
         for (const signal of signals) signal.removeEventListener('abort', leave)
-        resolve(assignments)
       }
-      const leave = () => answer([])
+      const answer = (given: Partial<Given>) => {
+        hold()
+        resolve({ ...nothing, ...given })
+      }
+      const leave = () => answer({})
       const timer = setTimeout(leave, ms)
       for (const signal of signals) signal.addEventListener('abort', leave, { once: true })
-      const waiting = { offers, answer }
+      const waiting = { offers, hold, answer }
       this.#waiting.add(waiting)
     })
   }
 
   /** Hands out rows that were queued just now. Answers those that nobody here waits for. */
   take(rows: readonly Execution[]): readonly Execution[] {
-    if (this.#waiting.size === 0 || rows.length === 0) return rows
-    const owners = new Map<string, Waiting>()
-    for (const waiting of this.#waiting)
-      for (const { worker_name } of waiting.offers)
-        if (!owners.has(worker_name)) owners.set(worker_name, waiting)
-    const rooms = [...owners].map(([name, { offers }]) =>
-      roomOf(offers.find(({ worker_name }) => worker_name === name) as Offer),
-    )
-    const assignments = assign(rows.filter(isPlain), rooms)
-    const taken = new Set(assignments.map(({ execution_id }) => execution_id))
-    for (const waiting of new Set(owners.values())) {
-      const theirs = assignments.filter(({ worker_name }) => owners.get(worker_name) === waiting)
-      if (theirs.length > 0) waiting.answer(theirs)
-    }
+    const shares = this.#share(rows)
+    for (const [{ answer }, assignments] of shares) answer({ assignments })
+    const taken = new Set([...shares.values()].flat().map(({ execution_id }) => execution_id))
     return rows.filter(({ execution_id }) => !taken.has(execution_id))
+  }
+
+  /** Decides who is to have rows that are about to be made, so that they are made and leased at once. */
+  reserve(rows: readonly Execution[]): Reservation {
+    const shares = this.#share(rows)
+    const offers = new Map(
+      [...shares].flatMap(([waiting, assignments]) =>
+        assignments.map(({ execution_id, worker_name }) => [
+          execution_id,
+          offerIn(waiting, worker_name),
+        ]),
+      ),
+    )
+    const give = (leased: readonly Execution[]) => {
+      for (const [{ answer }, assignments] of shares) {
+        const theirs = new Set(assignments.map(({ execution_id }) => execution_id))
+        answer({ leased: leased.filter(({ execution_id }) => theirs.has(execution_id)) })
+      }
+    }
+    return { offers, give }
   }
 
   close(): void {
     this.#isClosed = true
-    for (const { answer } of [...this.#waiting]) answer([])
+    for (const { answer } of [...this.#waiting]) answer({})
+  }
+
+  /** Who of those that wait gets what; they are held until they are answered. */
+  #share(rows: readonly Execution[]): Map<Waiting, Assignment[]> {
+    const shares = new Map<Waiting, Assignment[]>()
+    const wanted = this.#waiting.size > 0 ? rows.filter(isPlain) : []
+    if (wanted.length === 0) return shares
+    const owners = this.#owners()
+    const rooms = [...owners].map(([name, waiting]) => roomOf(offerIn(waiting, name)))
+    for (const assignment of assign(wanted, rooms)) {
+      const waiting = owners.get(assignment.worker_name) as Waiting
+      const share = shares.get(waiting)
+      if (share) share.push(assignment)
+      else shares.set(waiting, [assignment])
+    }
+    for (const { hold } of shares.keys()) hold()
+    return shares
+  }
+
+  /** Who waits with each worker; the first, where a worker is moving from one dispatcher to another. */
+  #owners(): Map<string, Waiting> {
+    const owners = new Map<string, Waiting>()
+    for (const waiting of this.#waiting)
+      for (const { worker_name } of waiting.offers)
+        if (!owners.has(worker_name)) owners.set(worker_name, waiting)
+    return owners
   }
 }
+
+const offerIn = ({ offers }: Waiting, name: string): Offer =>
+  offers.find(({ worker_name }) => worker_name === name) as Offer
 
 /** What has a wish is for whoever sees all workers of a dispatcher. */
 const isPlain = ({ preferred_worker, passed_over }: Execution): boolean =>

@@ -34,6 +34,8 @@ interface Reading {
 export interface Done {
   results: Map<Change, Result>
   effects: Effect[]
+  /** To be called when the effects have been noted. */
+  noted?(): void
 }
 
 /**
@@ -98,7 +100,8 @@ interface Found {
   known: readonly { type: string; event_id?: string | undefined }[]
 }
 
-function decide({ row, known }: Found, group: readonly Change[], limits: Limits): Decided {
+/** What commands make of one row, and what is to be written of it. */
+export function decide({ row, known }: Found, group: readonly Change[], limits: Limits): Decided {
   const execution_id = group[0]?.execution_id ?? ''
   const scene: Scene = {
     rows: new Map(row ? [[execution_id, row]] : []),

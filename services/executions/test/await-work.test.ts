@@ -192,3 +192,19 @@ test('work that a worker hands back goes to who waits for it', async () => {
     { execution: { execution_id, worker_name: 'w2', claim_generation: 3 } },
   ])
 })
+
+test('a submission that is repeated is leased once, whoever waits for it', async () => {
+  const { client, requirement, offer } = await idle()
+  const command = create({ requirement })
+  const first = await wait(client, [offer('w1')])
+  const second = await wait(client, [offer('w2', { used: 1 })])
+  await client.submit({ commands: [command, command] })
+  await submit(client, command)
+  const answers = await Promise.all([first.waiting, second.waiting])
+  expect(answers.map(({ leases }) => leases.length)).toEqual([1, 0])
+  expect(await get(client, command.execution_id)).toMatchObject({
+    worker_name: 'w1',
+    claim_generation: 1,
+    last_seq: 1,
+  })
+})

@@ -29,11 +29,12 @@ export const awaiter =
     { signal, hurry }: Call,
   ): Promise<LeaseResponse> => {
     const ms = Math.min(wait_ms, MAX_WAIT_MS)
-    const assignments = await standing.wait(offers, ms, [signal, hurry])
-    if (assignments.length === 0) return NOTHING
-    const leased = await leaseAll(door, offers, assignments)
+    const { assignments, leased: made } = await standing.wait(offers, ms, [signal, hurry])
+    if (assignments.length + made.length === 0) return NOTHING
+    const taken = await leaseAll(door, offers, assignments)
+    const leased = [...made, ...taken]
     const kept = signal.aborted ? await handBack(door, leased) : leased
-    if (kept.length < assignments.length)
+    if (taken.length < assignments.length)
       ready(new Set(offers.flatMap(({ requirement_ids }) => requirement_ids)))
     return { ...NOTHING, leases: await describe(db, door.recent, { tokens, leased: kept }) }
   }

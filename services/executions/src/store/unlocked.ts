@@ -27,17 +27,46 @@ export const read = (db: Db, ids: readonly string[], events: readonly Omit<Key, 
         where asked.id = e.execution_id) as known
      where e.execution_id = any(${ids}::uuid[])`)
 
-/** New rows and their totals. Answers the ids that were new. */
-export async function insert(db: Db, rows: readonly NewExecution[]): Promise<Set<string>> {
-  const made = await db.rows<{ execution_id: string }>(sql`
+/**
+ * New rows and their totals, and in the same commit the leases of some of them. Answers the ids of
+ * those that were new, and of those that were leased.
+ */
+export async function insert(
+  db: Db,
+  rows: readonly NewExecution[],
+  leases: readonly Write[],
+): Promise<{ made: Set<string>; written: Set<string> }> {
+  if (leases.length === 0) return { made: idsOf(await inserting(db, rows)), written: new Set() }
+  return db.tx(async (tx) => {
+    const workers = workersOf(leases)
+    const locked = ready.lockWorkers(tx, workers)
+    const made = inserting(tx, rows)
+    // One that was there already is somebody else's to lease.
+    const own = sql`and e.xmin = pg_current_xact_id()::xid`
+    const written = statement(tx, ranked(leases), workers, own)
+    await tx.commitBehind(Promise.all([locked, made, written]))
+    return { made: idsOf(await made), written: idsOf(await written) }
+  })
+}
+
+interface Id {
+  execution_id: string
+}
+
+const inserting = (db: Queries, rows: readonly NewExecution[]) =>
+  db.rows<Id>(sql`
     with made as (
       ${newRows(rows)} returning execution_id, workflow_namespace, workflow_name, state),
     counted as (
       insert into totals_delta (workflow_namespace, workflow_name, state, delta)
       select workflow_namespace, workflow_name, state, count(*) from made group by 1, 2, 3)
     select execution_id from made`)
-  return new Set(made.map(({ execution_id }) => execution_id))
-}
+
+const idsOf = (rows: readonly Id[]) => new Set(rows.map(({ execution_id }) => execution_id))
+
+const workersOf = (writes: readonly Write[]) => [
+  ...new Set(writes.flatMap(({ lease }) => lease?.worker_name ?? [])),
+]
 
 export interface Write extends Changed {
   before: Execution
@@ -51,10 +80,10 @@ export interface Write extends Changed {
  * not as it was read, or whose worker is full, is left out with all that belongs to it.
  */
 export async function write(db: Db, writes: readonly Write[]): Promise<Set<string>> {
-  const workers = [...new Set(writes.flatMap(({ lease }) => lease?.worker_name ?? []))]
-  const written =
-    workers.length === 0 ? await statement(db, writes) : await underLock(db, writes, workers)
-  return new Set(written.map(({ execution_id }) => execution_id))
+  const workers = workersOf(writes)
+  return idsOf(
+    workers.length === 0 ? await statement(db, writes) : await underLock(db, writes, workers),
+  )
 }
 
 /** What a worker holds is true until the commit, since no other lease for it comes between. */
@@ -82,19 +111,24 @@ function ranked(writes: readonly Write[]): Write[] {
  * The planner takes arrays for short. So the only join is one that an index serves, and `is true`
  * keeps it from making another of the look into what was changed, which is hashed instead.
  */
-function statement(db: Queries, unsorted: readonly Write[], workers: readonly string[] = []) {
+function statement(
+  db: Queries,
+  unsorted: readonly Write[],
+  workers: readonly string[] = [],
+  only = sql``,
+) {
   // Rows are locked in the order of their ids here too.
   const writes = unsorted.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1))
   const entries = writes.flatMap((write) => write.entries)
   const room = sql`
     and (c.most_held is null or c.most_held >=
       coalesce((select used from held where held.worker_name = c.held_by), 0))`
-  return db.rows<{ execution_id: string }>(sql`
+  return db.rows<Id>(sql`
     with held as (${ready.loadsOf(workers)}),
     changed as (
       update executions e set ${assignments} from ${changed(writes)}
        where e.execution_id = c.execution_id and e.revision = c.old_revision
-         ${workers.length > 0 ? room : sql``}
+         ${workers.length > 0 ? room : sql``} ${only}
       returning e.execution_id, e.workflow_namespace, e.workflow_name, c.old_state, e.state),
     appended as (
       insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
