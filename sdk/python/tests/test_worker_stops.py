@@ -248,3 +248,28 @@ async def test_a_wrong_command_line_is_explained() -> None:
     process = await start(SVC_WORKERS__BOOTSTRAP_TOKEN="")
     assert await process.ended() == 2
     assert process.text.startswith("windlass worker: ")
+
+
+PRYING = f"""
+import os
+import subprocess
+import sys
+
+from windlass import ExecutionContext, workflow
+
+PRINT = "import os; print(dict(os.environ))"
+
+
+@workflow
+async def pries(context: ExecutionContext):
+    child = subprocess.run([sys.executable, "-c", PRINT], capture_output=True, text=True)
+    seen = str(dict(os.environ)) + child.stdout
+    return ["PATH" in child.stdout, {BOOTSTRAP!r} in seen]
+"""
+
+
+@pytest.mark.usefixtures("process")
+async def test_workflows_and_their_children_do_not_get_the_fleets_token(server: Server) -> None:
+    stored = server.start(PRYING, "pries")
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.output == [True, False]
