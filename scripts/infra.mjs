@@ -80,6 +80,7 @@ async function serve() {
       processes,
       dir,
       progress: new Progress(),
+      prefixes: ['', '*'], // each test is a system of its own
       durable: !values.temporary,
     })
     const lines = Object.entries(testEnv(infra)).map(([key, value]) => `export ${key}=${value}\n`)

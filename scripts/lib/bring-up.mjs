@@ -20,7 +20,7 @@ export async function bringUp(context, { port, workers }) {
   const { processes, progress } = context
   await processes.recover()
   const [infra, python] = await Promise.all([
-    startInfra(context),
+    startInfra({ ...context, prefixes: [process.env.SVC_NATS__PREFIX ?? ''] }),
     workers > 0 && ensurePython(context),
     installPackages(context).then(() => build(context)),
   ])

@@ -7,14 +7,14 @@ import { startRedis } from './redis.mjs'
  * PostgreSQL, NATS and Redis as `{ url, child }` each: private ones in a data directory, installed
  * if they are missing, or those that the environment names, which run elsewhere and have no child.
  */
-export async function startInfra({ processes, dir, progress, durable = true }) {
+export async function startInfra({ processes, dir, progress, prefixes, durable = true }) {
   const given = givenInfra()
   if (given) return given
   await ensureInfraPrograms(progress)
   return progress.step('Starting PostgreSQL, NATS and Redis', async () => {
     const starts = [
       startPostgres(processes, dir, { durable }),
-      startNats(processes, dir),
+      startNats(processes, dir, { prefixes }),
       startRedis(processes, dir),
     ]
     const settled = await Promise.allSettled(starts)
@@ -34,5 +34,11 @@ function givenInfra({ SVC_POSTGRES__URL, SVC_NATS__URL, SVC_REDIS__URL } = proce
 
 /** The environment in which the tests find their infrastructure. */
 export function testEnv({ postgres, nats, redis }) {
-  return { TEST_POSTGRES_URL: postgres.url, TEST_NATS_URL: nats.url, TEST_REDIS_URL: redis.url }
+  return {
+    // NATS and Redis know the services, each by a password that comes from the administrator's.
+    ...(nats.urlOf && redis.urlOf && { TEST_SERVICE_USERS: '1' }),
+    TEST_POSTGRES_URL: postgres.url,
+    TEST_NATS_URL: nats.url,
+    TEST_REDIS_URL: redis.url,
+  }
 }

@@ -21,17 +21,32 @@ const PERMISSIONS = {
 
 export const NATS_SERVICES = Object.keys(PERMISSIONS)
 
-/**
- * The configuration of a NATS server: one user who may do everything (`all`: name and password), and
- * one for each service with what it needs and nothing else.
- */
-export function natsConfig({ port, store, all, passwordOf }) {
-  const users = NATS_SERVICES.map((service) => {
-    const permissions = JSON.stringify(PERMISSIONS[service])
-    return `{ user: ${service}, password: "${passwordOf(service)}", permissions: ${permissions} }`
+const OF_THE_SERVER = new Set([...JETSTREAM, ANSWERS])
+
+/** Subjects as they are called under each of these prefixes ([svc.nats].prefix). */
+const under = (prefixes, subjects) =>
+  prefixes.flatMap((prefix, i) =>
+    subjects
+      .filter((subject) => i === 0 || !OF_THE_SERVER.has(subject))
+      .map((subject) => (prefix && !OF_THE_SERVER.has(subject) ? `${prefix}.${subject}` : subject)),
+  )
+
+/** The users of the services, each with what it needs and nothing else, as lines of a configuration. */
+export const natsUsers = (passwordOf, prefixes = ['']) =>
+  NATS_SERVICES.map((service) => {
+    const { publish, subscribe } = PERMISSIONS[service]
+    const permissions = {
+      publish: under(prefixes, publish),
+      subscribe: under(prefixes, subscribe),
+    }
+    return `{ user: ${service}, password: "${passwordOf(service)}", permissions: ${JSON.stringify(permissions)} }`
   })
+
+/** The configuration of a NATS server: one user who may do everything (`all`: name and password), and one for each service. */
+export function natsConfig({ port, store, all, passwordOf, prefixes, host = '127.0.0.1' }) {
+  const users = natsUsers(passwordOf, prefixes)
   return [
-    `listen: 127.0.0.1:${port}`,
+    `listen: ${host}:${port}`,
     'authorization { users: [',
     `  { user: ${all.user}, password: "${all.password}" }`,
     ...users.map((user) => `  ${user}`),

@@ -4,23 +4,24 @@ import { secret } from './data-dir.mjs'
 import { NATS_SERVICES, natsConfig } from './nats-config.mjs'
 import { onFreePort } from './ports.mjs'
 import { findProgram } from './programs.mjs'
+import { servicePassword } from './service-passwords.mjs'
 import { answers } from './tcp.mjs'
 
 const READY_LIMIT_MS = 20_000
 const USER = 'windlass'
 
-/** Starts the private NATS server with JetStream of a data directory; returns its URL. */
-export async function startNats(processes, dir) {
+/** Starts the private NATS server with JetStream of a data directory, for systems with these prefixes; returns its URL. */
+export async function startNats(processes, dir, { prefixes } = {}) {
   const home = path.join(dir, 'nats')
   mkdirSync(home, { recursive: true, mode: 0o700 })
   const password = secret(dir, 'nats-password')
   return onFreePort(async (port) => {
     const file = path.join(home, 'nats.conf')
-    const passwordOf = (service) => secret(dir, `nats-password-${service}`)
+    const passwordOf = (service) => servicePassword(password, service)
     const store = path.join(home, 'jetstream')
     const all = { user: USER, password }
     // a file, because a command line can be read by every user of the machine
-    writeFileSync(file, natsConfig({ port, store, all, passwordOf }), { mode: 0o600 })
+    writeFileSync(file, natsConfig({ port, store, all, passwordOf, prefixes }), { mode: 0o600 })
     const child = processes.start({
       name: 'nats',
       command: findProgram('nats-server'),

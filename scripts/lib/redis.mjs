@@ -3,6 +3,8 @@ import path from 'node:path'
 import { secret } from './data-dir.mjs'
 import { onFreePort } from './ports.mjs'
 import { findProgram } from './programs.mjs'
+import { REDIS_SERVICES, redisUsers } from './redis-users.mjs'
+import { servicePassword } from './service-passwords.mjs'
 import { answers } from './tcp.mjs'
 
 const READY_LIMIT_MS = 20_000
@@ -23,7 +25,15 @@ export async function startRedis(processes, dir) {
     })
     const ping = { say: `AUTH ${password}\r\nPING\r\n`, expect: /\+OK\r\n\+PONG/ }
     await processes.untilReady(child, () => answers(port, ping), READY_LIMIT_MS)
-    return { child, url: `redis://:${password}@127.0.0.1:${port}` }
+    const url = (user, password) => `redis://${user}:${password}@127.0.0.1:${port}`
+    return {
+      child,
+      url: url('', password),
+      urlOf: (service) =>
+        REDIS_SERVICES.includes(service)
+          ? url(service, servicePassword(password, service))
+          : undefined,
+    }
   })
 }
 
@@ -34,6 +44,7 @@ function config({ port, password, home }) {
     `requirepass ${password}`,
     'save ""',
     'appendonly no',
+    ...redisUsers((service) => servicePassword(password, service)),
   ]
   return `${[...lines, `dir ${JSON.stringify(home)}`].join('\n')}\n`
 }

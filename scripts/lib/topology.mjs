@@ -25,12 +25,12 @@ function usable(port, taken) {
 export function serviceEnv(service, { dir, infra, ports }) {
   const local = (name) => `127.0.0.1:${ports[name]}`
   return {
-    ...secretsUnlessSet(dir),
+    ...secretsUnlessSet(service, dir),
     ...process.env,
     SVC_HOME: path.join(dir, 'home'),
     ...postgresEnv(service, infra),
     ...natsEnv(service, infra),
-    SVC_REDIS__URL: infra.redis.url,
+    ...redisEnv(service, infra),
     ...Object.fromEntries(
       INNER.map((name) => [`SVC_SERVICES__${name.toUpperCase()}`, local(name)]),
     ),
@@ -58,25 +58,35 @@ function natsEnv(service, { nats }) {
   return url ? { SVC_NATS__URL: url } : {}
 }
 
+/** The same at Redis. */
+function redisEnv(service, { redis }) {
+  const url = redis.urlOf ? redis.urlOf(service) : redis.url
+  return url ? { SVC_REDIS__URL: url } : {}
+}
+
 /** What migrations need beside that. */
 export function migrationEnv({ infra: { postgres } }) {
   return postgres.urlOf ? { SVC_POSTGRES__ADMIN_URL: postgres.url } : {}
 }
 
+/** Who makes the tokens of executions, and who checks them. */
+const SIGNS_TOKENS = ['executions', 'gateway']
+
 /**
  * Secrets are made here once and kept, except those that svc.toml gives. With authentication on they
- * must be given: the services name those that are missing and do not start.
+ * must be given: the services name those that are missing and do not start. Made ones are known to
+ * those alone who use them.
  */
-function secretsUnlessSet(dir) {
+function secretsUnlessSet(service, dir) {
   const file = path.resolve(PROJECT, process.env.SVC_CONFIG ?? 'svc.toml')
   const toml = existsSync(file) ? readFileSync(file, 'utf8') : ''
   const given = (key) => new RegExp(`^\\s*${key}\\s*=`, 'm').test(toml)
   const env = {}
   if (authenticationIsOn(toml)) return env
-  if (!given('execution_token_secret')) {
+  if (SIGNS_TOKENS.includes(service) && !given('execution_token_secret')) {
     env.SVC_SECURITY__EXECUTION_TOKEN_SECRET = secret(dir, 'execution-token-secret', 32)
   }
-  if (!given('encryption_key')) {
+  if (service === 'identity' && !given('encryption_key')) {
     env.SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY = secret(dir, 'encryption-key', 32)
   }
   return env

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import net from 'node:net'
 import { join } from 'node:path'
 import { connect } from '@nats-io/transport-node'
-import { testUrl } from '@windlass/testkit/database'
+import { storeUrl, testUrl } from '@windlass/testkit/database'
 import { temporaryFolder } from '@windlass/testkit/folder'
 import { freePort } from '@windlass/testkit/ports'
 import { hasNats } from '@windlass/testkit/private-nats'
@@ -12,6 +12,8 @@ import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { openBus } from '../src/bus.ts'
+import { bumpEpoch, readEpoch } from '../src/epoch.ts'
+import { openRedis, redisReady } from '../src/redis.ts'
 
 const CONFIG = new URL('../../../scripts/lib/nats-config.mjs', import.meta.url).href
 const START_MS = 10_000
@@ -118,6 +120,53 @@ test.skipIf(!hasNats)('what a service says, those who need it hear', async () =>
   ])
   await expect.poll(() => heard.toSorted(), { timeout: START_MS }).toEqual(['e1', 'ready.r1'])
 })
+
+const redisAs = (service: string) => {
+  const redis = openRedis(storeUrl(testUrl('TEST_REDIS_URL'), service))
+  onTestFinished(() => redis.disconnect())
+  return redisReady(redis).then(() => redis)
+}
+
+test
+  .skipIf(!process.env.TEST_SERVICE_USERS)
+  .each<[service: string, command: string, args: string[]]>([
+    ['gateway', 'KEYS', ['*']],
+    ['gateway', 'FLUSHALL', []],
+    ['gateway', 'CONFIG', ['GET', '*']],
+    ['gateway', 'ACL', ['LIST']],
+    ['gateway', 'SET', ['something', 'else']],
+    ['gateway', 'MONITOR', []],
+    ['gateway', 'EVAL', ["return redis.call('get', 'something')", '0']],
+    ['identity', 'SET', ['epoch:catalog', 'x']],
+    ['identity', 'GET', ['epoch:auth']],
+    ['identity', 'EVAL', ['return 1', '0']],
+    ['catalog', 'SET', ['epoch:auth', 'x']],
+    ['catalog', 'SET', ['rate:register:127.0.0.1', '0']],
+    ['catalog', 'FLUSHDB', []],
+  ])('N156: Redis does no %s %s %j', async (service, command, args) => {
+  const redis = await redisAs(service)
+  await expect(redis.call(command, ...args)).rejects.toThrow(/NOPERM|permissions|can't access/)
+})
+
+test.skipIf(!process.env.TEST_SERVICE_USERS)('what a service needs of Redis, it may', async () => {
+  await bumpEpoch(await redisAs('identity'), 'auth')
+  await bumpEpoch(await redisAs('catalog'), 'catalog')
+  const gateway = await redisAs('gateway')
+  for (const name of ['auth', 'catalog'] as const)
+    expect(await readEpoch(gateway, name)).toMatch(/^[0-9a-f]{24}$/)
+})
+
+test.skipIf(!process.env.TEST_SERVICE_USERS).each(['executions', 'dispatcher', 'scheduler', 'mcp'])(
+  'N156: Redis does not know %s at all',
+  async (service) => {
+    const { hostname, port } = new URL(testUrl('TEST_REDIS_URL'))
+    const { password } = new URL(storeUrl(testUrl('TEST_REDIS_URL'), service))
+    const redis = new Redis({ host: hostname, port: Number(port), enableReadyCheck: false })
+    redis.on('error', () => {})
+    onTestFinished(() => redis.disconnect())
+    await expect(redis.call('AUTH', service, password)).rejects.toThrow('WRONGPASS')
+  },
+)
 
 test.each([
   ['PING', []],

@@ -22,11 +22,18 @@ export async function emptyDatabase(defer: Defer = withTest, at?: string): Promi
 }
 
 /** The URL with which a service reaches its own schema in a test database and nothing else. */
-export function serviceUrl(database: string, service: string): string {
-  const url = new URL(database)
-  const password = createHmac('sha256', url.password).update(service).digest('hex').slice(0, 32)
-  return Object.assign(url, { username: `windlass_${service}`, password }).href
+export const serviceUrl = (database: string, service: string): string =>
+  userUrl(database, service, `windlass_${service}`)
+
+function userUrl(url: string, service: string, username = service): string {
+  const known = new URL(url)
+  const password = createHmac('sha256', known.password).update(service).digest('hex').slice(0, 32)
+  return Object.assign(known, { username, password }).href
 }
+
+/** The URL of a service at NATS or Redis; that of all where none is known there by a name of its own. */
+export const storeUrl = (url: string, service: string): string =>
+  process.env.TEST_SERVICE_USERS && new URL(url).password ? userUrl(url, service) : url
 
 /** All columns of all rows in a database, as text, a line each: what somebody sees who gets hold of it. */
 export async function contentsOf(url: string): Promise<string> {

@@ -5,6 +5,8 @@ import { images } from './infra-engine.ts'
 
 const NAME = 'windlass'
 const HEALTH_CHECK_MS = 250
+const NATS_CONF = '/etc/windlass-nats.conf'
+const SCRIPTS = new URL('../../../scripts/lib/', import.meta.url)
 
 /** PostgreSQL, NATS and Redis in containers of the engine that answered. */
 export async function startContainers(): Promise<Infra> {
@@ -26,12 +28,14 @@ export async function startContainers(): Promise<Infra> {
       retries: 240,
     })
     .withWaitStrategy(Wait.forHealthCheck())
+  const { natsConf, redisArgs } = await usersOf(password)
   const nats = new GenericContainer(images.nats)
-    .withCommand(['-js', '--user', NAME, '--pass', password])
+    .withCopyContentToContainer([{ content: natsConf, target: NATS_CONF }])
+    .withCommand(['-c', NATS_CONF])
     .withExposedPorts(4222)
     .withWaitStrategy(Wait.forLogMessage(/Server is ready/))
   const redis = new GenericContainer(images.redis)
-    .withCommand(['redis-server', '--requirepass', password, '--save', ''])
+    .withCommand(['redis-server', '--requirepass', password, '--save', '', ...redisArgs])
     .withExposedPorts(6379)
     .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
 
@@ -52,11 +56,35 @@ export async function startContainers(): Promise<Infra> {
   ]
   return {
     urls: {
+      TEST_SERVICE_USERS: '1',
       TEST_POSTGRES_URL: `postgres://${NAME}:${password}@${address(pg, 5432)}/${NAME}`,
       TEST_NATS_URL: `nats://${NAME}:${password}@${address(bus, 4222)}`,
       TEST_REDIS_URL: `redis://:${password}@${address(cache, 6379)}`,
     },
     stop,
+  }
+}
+
+interface Scripts {
+  natsConfig(given: object): string
+  redisUsers(passwordOf: (service: string) => string): string[]
+  servicePassword(password: string, service: string): string
+}
+
+/** The same users as the private servers have. */
+async function usersOf(password: string) {
+  const load = (name: string) => import(/* @vite-ignore */ new URL(name, SCRIPTS).href)
+  const { natsConfig, redisUsers, servicePassword }: Scripts = {
+    ...(await load('nats-config.mjs')),
+    ...(await load('redis-users.mjs')),
+    ...(await load('service-passwords.mjs')),
+  }
+  const passwordOf = (service: string) => servicePassword(password, service)
+  const all = { user: NAME, password }
+  const place = { host: '0.0.0.0', port: 4222, store: '/tmp/jetstream', prefixes: ['', '*'] }
+  return {
+    natsConf: natsConfig({ ...place, all, passwordOf }),
+    redisArgs: redisUsers(passwordOf).flatMap((line) => `--${line}`.split(' ')),
   }
 }
 

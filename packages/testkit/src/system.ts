@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { migrate } from '@windlass/runtime/migrate'
 import { keysOf } from '@windlass/runtime/rpc-keys'
 import { balance } from './balancer.ts'
-import { emptyDatabase, serviceUrl, testUrl } from './database.ts'
+import { emptyDatabase, serviceUrl, storeUrl, testUrl } from './database.ts'
 import { type Defer, withTest } from './defer.ts'
 import { temporaryFolder } from './folder.ts'
 import type { Infra } from './infra.ts'
@@ -157,9 +157,7 @@ async function layOut(
   const common = {
     SVC_CONFIG: '/dev/null',
     SVC_HOME: home,
-    SVC_NATS__URL: infra.TEST_NATS_URL ?? testUrl('TEST_NATS_URL'),
     SVC_NATS__PREFIX: `test-${randomBytes(4).toString('hex')}`,
-    SVC_REDIS__URL: infra.TEST_REDIS_URL ?? testUrl('TEST_REDIS_URL'),
     ...Object.fromEntries(
       SERVICES.slice(0, 5).map((service) => [
         `SVC_SERVICES__${service.toUpperCase()}`,
@@ -189,6 +187,8 @@ async function layOut(
           args: [fileURLToPath(new URL(`services/${service}/dist/main.js`, ROOT))],
           env: {
             SVC_POSTGRES__URL: serviceUrl(database, service),
+            SVC_NATS__URL: storeUrl(infra.TEST_NATS_URL ?? testUrl('TEST_NATS_URL'), service),
+            SVC_REDIS__URL: storeUrl(infra.TEST_REDIS_URL ?? testUrl('TEST_REDIS_URL'), service),
             SVC_RPC__KEYS: keysOf(secret, service).join(','),
             ...common,
             ...own(service, i, port),

@@ -25,7 +25,7 @@ import type { Handlers } from '@windlass/runtime/rpc'
 import { serviceOf } from '@windlass/runtime/rpc-access'
 import { RpcServer } from '@windlass/runtime/rpc-server'
 import { member, openDoors } from '@windlass/testkit/cluster'
-import { testUrl } from '@windlass/testkit/database'
+import { storeUrl, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
@@ -60,8 +60,8 @@ export async function world(scripts: Scripts = {}, env: Record<string, string> =
   const executions = new Memory(bus)
   const { ports, stop } = await started(start, {
     SVC_SERVER__PORT: '0',
-    SVC_NATS__URL: testUrl('TEST_NATS_URL'),
-    SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
+    SVC_NATS__URL: storeUrl(testUrl('TEST_NATS_URL'), 'gateway'),
+    SVC_REDIS__URL: storeUrl(testUrl('TEST_REDIS_URL'), 'gateway'),
     SVC_WORKERS__REGISTER_RATE_LIMIT: '',
     SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'a secret of the tests',
     SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'another one',

@@ -1,13 +1,13 @@
 import { openRedis, redisReady } from '@windlass/runtime/redis'
-import { testUrl } from '@windlass/testkit/database'
+import { storeUrl, testUrl } from '@windlass/testkit/database'
 import type { Defer } from '@windlass/testkit/defer'
 import { LossyLink } from '@windlass/testkit/lossy-link'
 import { openHouse } from './house.ts'
 import { cycles, type Tally } from './revocation.ts'
 
-/** A cable to a store that can be cut. */
+/** A cable of a gateway to a store that can be cut. */
 async function cable(store: Parameters<typeof testUrl>[0], defer: Defer) {
-  const url = new URL(testUrl(store))
+  const url = new URL(storeUrl(testUrl(store), 'gateway'))
   const link = await LossyLink.to(Number(url.port))
   defer(() => link.stop())
   url.port = String(link.port)
