@@ -6,7 +6,8 @@ const parser = await openParser(64 * 1_048_576)
 const HEAD = `from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, field, KW_ONLY
-from typing import Annotated, ClassVar, Generic, NotRequired, Optional, Required, TypedDict, TypeVar
+from enum import Enum
+from typing import Annotated, ClassVar, Final, Generic, NotRequired, Optional, Required, TypedDict, TypeVar
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, RootModel
 from pydantic.alias_generators import to_camel
 from windlass import ExecutionContext, workflow
@@ -215,6 +216,11 @@ test.each([
     'X.a: its pattern is not checked',
   ],
   [
+    'lengths of all texts of a model',
+    'class X(BaseModel):\n    model_config = ConfigDict(str_max_length=5)\n    a: str\n',
+    'X: its str_max_length is not checked',
+  ],
+  [
     'type arguments',
     'class X(BaseModel, Generic[T]):\n    a: T\n',
     'X.a: the type TypeVar("T") is not known',
@@ -227,6 +233,35 @@ test('the arguments of a generic model are not followed', () => {
   const { schema, notes } = schemaOfX('class X(BaseModel, Generic[T]):\n    a: T\n', 'X[int]')
   expect(schema.properties.a).toEqual({ title: 'A' })
   expect(notes).toContain('input: the type arguments of X are not followed')
+})
+
+test('a root model may state its type in its body', () => {
+  const { schema, notes } = schemaOfX('class X(RootModel):\n    root: list[int]\n')
+  expect(schema).toEqual({ type: 'array', items: { type: 'integer' }, title: 'X' })
+  expect(notes).toBeUndefined()
+  expect(schemaOfX('class X(RootModel): ...\n').notes).toEqual(['X: its root type is not known'])
+})
+
+test('the annotations of a mixin are fields of a model, and of nothing else', () => {
+  const mixin = 'class M:\n    m: int\n    n: str = "x"\n'
+  const { schema } = schemaOfX(`${mixin}class X(M, BaseModel):\n    a: int\n`)
+  expect(Object.keys(schema.properties)).toEqual(['m', 'n', 'a'])
+  expect(schema.required).toEqual(['m', 'a'])
+  const { schema: plain } = schemaOfX(`${mixin}@dataclass\nclass X(M):\n    a: int\n`)
+  expect(Object.keys(plain.properties)).toEqual(['a'])
+})
+
+test('a field of a dataclass has its alias, a constant of a model is no field', () => {
+  const alias = schemaOfX('@dataclass\nclass X:\n    a: int = Field(alias="b")\n')
+  expect(alias.schema).toMatchObject({ properties: { b: { type: 'integer' } }, required: ['b'] })
+  const { schema } = schemaOfX('class X(BaseModel):\n    a: Final[int] = 3\n    b: Final[int]\n')
+  expect(Object.keys(schema.properties)).toEqual(['b'])
+})
+
+test('an enumeration may have null and truth among its values', () => {
+  const { schema, notes } = schemaOfX('class X(Enum):\n    A = "x"\n    B = None\n    C = True\n')
+  expect(schema).toEqual({ enum: ['x', null, true], title: 'X' })
+  expect(notes).toBeUndefined()
 })
 
 test('classes of one name in different places are kept apart', () => {

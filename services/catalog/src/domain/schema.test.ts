@@ -100,6 +100,11 @@ test('a decimal is a number or its text', () => {
     { type: 'number' },
     { type: 'string', pattern: expect.any(String) },
   ])
+  const pattern = new RegExp(schema.anyOf[1].pattern, 'u')
+  for (const text of ['1', '-1.50', '+1', '1.', '.5', '1e5', '1E-7', ' 1 ', '1_000.000_1'])
+    expect(text).toMatch(pattern)
+  for (const text of ['', '-', '.', '_1', '1e', '0x1', 'NaN', 'Infinity', '1 2', '1,5'])
+    expect(text).not.toMatch(pattern)
 })
 
 test.each([

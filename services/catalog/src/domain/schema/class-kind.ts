@@ -51,13 +51,21 @@ export function shapeOf(definition: Definition, types: Types, deep = 0): ClassSh
     ? 'dataclass'
     : known.map((base) => base.inherited).find(Boolean)
   if (!kind) return NO_KIND
-  return { kind, bases: known.flatMap(({ local }) => local ?? []), options }
+  return { kind, bases: known.flatMap(({ local, mixin }) => basesOf(kind, local, mixin)), options }
+}
+
+/** Pydantic takes the annotations of any base for fields; dataclasses and TypedDicts do not. */
+function basesOf(kind: ClassKind, local?: Definition, mixin?: Definition): Definition[] {
+  const base = local ?? (kind === 'model' ? mixin : undefined)
+  return base ? [base] : []
 }
 
 interface Base {
   /** The kind that a class has from it. A dataclass is one by its own decorator alone. */
   inherited?: ClassKind | undefined
   local?: Definition
+  /** Of no kind of its own. */
+  mixin?: Definition
 }
 
 /** What a base brings, or why that is not known. */
@@ -70,8 +78,7 @@ function judge(base: Expression, types: Types, deep: number): Base | string {
     return `the base class '${base.node.text.slice(0, 60)}' is not defined in the source`
   }
   const shape = deep < MAX_BASES_DEEP ? shapeOf(local, types, deep + 1) : 'too many bases'
-  // Without a kind of its own a base brings no fields: a mixin.
-  if (typeof shape === 'string') return shape === NO_KIND ? {} : shape
+  if (typeof shape === 'string') return shape === NO_KIND ? { mixin: local } : shape
   return { local, inherited: shape.kind === 'dataclass' ? undefined : shape.kind }
 }
 

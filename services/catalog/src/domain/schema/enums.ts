@@ -12,7 +12,7 @@ export function enumSchema(definition: Definition, types: Types): Schema {
     if (name.startsWith('_') || type || !value) continue
     const member = types.inside(definition, value)
     const known = isAuto(member) ? autoValue(definition, name, values) : constantOf(member)
-    if (typeof known !== 'string' && typeof known !== 'number') {
+    if (known === undefined || (typeof known === 'object' && known !== null)) {
       types.note(definition.name, `the value of ${name} is not a constant`)
       return {}
     }

@@ -18,8 +18,10 @@ export function knownName(paths: string[]): string | undefined {
 const string = (format: string, more?: Schema): Schema => ({ type: 'string', format, ...more })
 const url = (most: number) => string('uri', { minLength: 1, maxLength: most })
 
+/** As `Decimal("…")` takes it, but for what is no finite number. */
+const DECIMAL_TEXT = String.raw`^\s*[+-]?(\d[\d_]*(\.[\d_]*)?|\.\d[\d_]*)([eE][+-]?\d+)?\s*$`
 const DECIMAL: Schema = {
-  anyOf: [{ type: 'number' }, { type: 'string', pattern: String.raw`^[+-]?(\d+(\.\d*)?|\.\d+)$` }],
+  anyOf: [{ type: 'number' }, { type: 'string', pattern: DECIMAL_TEXT }],
 }
 
 const SCALARS: Record<string, Schema> = {

@@ -42,6 +42,8 @@ export function configOf(definition: Definition, shape: ClassShape, types: Types
     const value = options.get(name)
     return value && constantOf(value)
   }
+  for (const name of ['str_min_length', 'str_max_length'])
+    if (options.has(name)) types.note(definition.name, `its ${name} is not checked`)
   const extra = options.get('extra')
   const title = known('title')
   return {

@@ -56,8 +56,7 @@ export function modelSchema(definition: Definition, shape: ClassShape, types: Ty
 function fieldsOf(definition: Definition, shape: ClassShape, types: Types): Map<string, Field> {
   const fields = new Map<string, Field>()
   for (const base of shape.bases.toReversed()) {
-    const above = shapeOf(base, types)
-    if (typeof above !== 'object') continue
+    const above = fieldShapeOf(base, types)
     for (const [name, field] of fieldsOf(base, above, types)) fields.set(name, field)
   }
   for (const attribute of attributesOf(definition)) {
@@ -65,6 +64,12 @@ function fieldsOf(definition: Definition, shape: ClassShape, types: Types): Map<
     if (field) fields.set(field.name, field)
   }
   return fields
+}
+
+/** A base without a kind of its own is a mixin of a model, or it would not be among its bases. */
+function fieldShapeOf(base: Definition, types: Types): ClassShape {
+  const shape = shapeOf(base, types)
+  return typeof shape === 'object' ? shape : { kind: 'model', bases: [], options: new Map() }
 }
 
 function fieldOf(
@@ -78,6 +83,9 @@ function fieldOf(
   const annotation = types.inside(definition, type)
   const said = fieldOptions(value && types.inside(definition, value))
   if (isWrappedIn(annotation, 'ClassVar')) return undefined
+  // To pydantic a constant of the class.
+  const isConstant = shape.kind === 'model' && said.hasDefault && isWrappedIn(annotation, 'Final')
+  if (isConstant) return undefined
   if (shape.kind === 'dataclass' && isNoArgument(annotation, said)) return undefined
   return { name, where: `${definition.name}.${name}`, annotation, said, shape }
 }
@@ -91,7 +99,7 @@ function isNoArgument(annotation: Expression, { options }: FieldOptions): boolea
 }
 
 function propertiesOf(field: Field, config: ModelConfig, types: Types): [string, Property][] {
-  const { name, where, annotation, shape } = field
+  const { name, where, annotation } = field
   const { schema, said } = types.readField(annotation, where)
   const options = new Map([...said.options, ...field.said.options])
   for (const reason of constrain(schema, field.said.options)) {
@@ -101,7 +109,7 @@ function propertiesOf(field: Field, config: ModelConfig, types: Types): [string,
   const fallback = field.said.default ?? said.default
   const known = fallback && jsonOf(constantOf(fallback))
   if (known !== undefined) schema.default = known
-  const names = shape.kind === 'model' ? namesOf(name, options, config) : [name]
+  const names = namesOf(name, options, config)
   if (names.length === 0) {
     types.note(where, 'its alias is not a constant')
     config.forbidsExtra = false

@@ -1,6 +1,7 @@
 import type { Node } from 'web-tree-sitter'
 import { type Arguments, argumentsOf } from '../python/arguments.ts'
 import type { Budget } from '../python/budget.ts'
+import { attributesOf } from '../python/class-body.ts'
 import {
   bare,
   bindingsOf,
@@ -170,14 +171,18 @@ export class TypeReader implements Types {
     return this.#use(shared)
   }
 
-  /** `class Orders(RootModel[list[Order]])`. */
+  /** `class Orders(RootModel[list[Order]])`, or `root: list[Order]` in its body. */
   #root(definition: Definition): Schema {
     const bases = definition.node.childForFieldName('superclasses')?.namedChildren ?? []
     const arg = bases.flatMap((base) => {
       const outside = { ...this.inside(definition, base), scope: definition.scope }
       return subscriptOf(outside)?.args ?? []
     })[0]
-    return arg ? { ...this.read(arg, definition.name), title: definition.name } : {}
+    const stated = attributesOf(definition).find(({ name }) => name === 'root')?.type
+    const root = stated ? this.inside(definition, stated) : arg
+    if (root) return { ...this.read(root, definition.name), title: definition.name }
+    this.note(definition.name, 'its root type is not known')
+    return {}
   }
 
   #called(here: Expression, where: string): Schema {
