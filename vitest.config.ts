@@ -3,10 +3,11 @@ import { defineConfig } from 'vitest/config'
 const SETUP = ['./packages/testkit/src/infra.ts']
 /** Races that both projects run, a hundred times or a thousand. */
 const RACES = ['tests/e2e/{claims,races,uploads}.test.ts', 'services/catalog/test/races.test.ts']
-/** The same with a thousand connects, with ten thousand runs that nobody can do, through minutes of faults, with a hundred thousand that are overdue. */
+/** The same with a thousand connects, with ten thousand runs that nobody can do or clients that vanish, through minutes of faults, with a hundred thousand that are overdue. */
 const FLEETS = [
   'tests/e2e/{fleet,unmatchable,mixed}.test.ts',
   'services/{dispatcher,executions}/test/stale.test.ts',
+  'services/gateway/test/aborted-uploads.test.ts',
 ]
 
 export default defineConfig({
@@ -62,6 +63,7 @@ export default defineConfig({
             TEST_UNMATCHABLE: process.env.TEST_UNMATCHABLE ?? '10000',
             TEST_STALE: process.env.TEST_STALE ?? '100000',
             TEST_MIXED_SECONDS: process.env.TEST_MIXED_SECONDS ?? '240',
+            TEST_ABORTED: process.env.TEST_ABORTED ?? '10000',
           },
           globalSetup: SETUP,
           testTimeout: 3_600_000,

@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openDb } from '@windlass/runtime/db'
+import { sql } from '@windlass/runtime/sql'
 import { expect, onTestFinished, test } from 'vitest'
 import { faultsIn, type Upload } from '../../services/catalog/test/upload-history.ts'
 import { client } from './api.ts'
 import { sharedSystem } from './arena.ts'
 
-const ROUNDS = Number(process.env.TEST_ROUNDS ?? 3)
+/** Each of them kills a catalog and waits until it is back, which takes seconds. */
+const ROUNDS = Math.min(Number(process.env.TEST_ROUNDS ?? 5), 200)
 const UPLOADS = 16
 const shared = sharedSystem({ replicas: { catalog: 2 }, workers: 1 })
 
@@ -31,11 +33,19 @@ test('K1 to K3: while a catalog is killed again and again no upload is torn and 
     made.answered = performance.now()
     made.given = new Map(rows.map(({ name, version }) => [name, version]))
   }
+  const countStored = async () =>
+    (await db.rows(sql`select from catalog.versions where namespace = 'raced'`)).length
   for (let round = 0; round < ROUNDS; round++) {
+    // When some are stored, others are on their way.
+    const enough = (await countStored()) + 1 + (round % UPLOADS)
+    let over = false
     const all = Array.from({ length: UPLOADS }, (_, i) => upload(i % 2 ? ['a', 'b'] : ['b', 'a']))
-    await pause((round * 7) % 50)
+    const settled = Promise.all(all).then(() => {
+      over = true
+    })
+    while (!over && (await countStored()) < enough) await pause(1)
     await system.of('catalog')[round % 2]?.restart('SIGKILL')
-    await Promise.all(all)
+    await settled
   }
   expect(await faultsIn(db, 'raced', uploads)).toEqual([])
   expect(uploads.filter(({ given }) => given).length).toBeGreaterThan(ROUNDS)

@@ -87,7 +87,7 @@ test.each(disguises)('%s change nothing of what is declared', (_, disguise) => {
 })
 
 test.each(hostile.map((one) => [one.name, one] as const))(
-  '%s',
+  'N118: %s',
   async (_, { source, workflows }) => {
     const outcome = await pool.read(source()).catch((error: unknown) => error)
     if (workflows) expect(outcome).toMatchObject(workflows.map((name) => ({ name })))
