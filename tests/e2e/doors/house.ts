@@ -10,11 +10,14 @@ const MAKER = fileURLToPath(
   new URL('../../../services/identity/dist/create-admin-key.js', import.meta.url),
 )
 
-const LOCKED = {
+const lockedBy = (issuer: string) => ({
   SVC_SECURITY__AUTH__ENABLED: 'true',
   SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'a secret of the tests alone',
   SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'a key of the tests alone',
-}
+  SVC_SECURITY__AUTH__OIDC__ENABLED: 'true',
+  SVC_SECURITY__AUTH__OIDC__ISSUER: issuer,
+  SVC_SECURITY__AUTH__OIDC__AUDIENCE: 'windlass',
+})
 
 export interface Ask {
   token?: string
@@ -25,20 +28,19 @@ export interface Ask {
 
 export type House = Awaited<ReturnType<typeof openHouse>>
 
+interface HouseOptions extends SystemOptions {
+  /** Authentication is off, and there are no secrets that it would need. */
+  isOpen?: boolean
+}
+
 /** A whole system with authentication on, an issuer beside it, and an administrator in it. */
-export async function openHouse(defer: Defer, options: SystemOptions = {}) {
+export async function openHouse(defer: Defer, { isOpen = false, ...options }: HouseOptions = {}) {
   const idp = await oidcIssuer(defer)
   const system = await startSystem({
     workers: 0,
     defer,
     ...options,
-    env: {
-      ...LOCKED,
-      SVC_SECURITY__AUTH__OIDC__ENABLED: 'true',
-      SVC_SECURITY__AUTH__OIDC__ISSUER: idp.issuer,
-      SVC_SECURITY__AUTH__OIDC__AUDIENCE: 'windlass',
-      ...options.env,
-    },
+    env: { ...(isOpen ? {} : lockedBy(idp.issuer)), ...options.env },
   })
   const admin = await adminKey(system.database)
   let made = 0
