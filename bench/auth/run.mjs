@@ -1,10 +1,8 @@
 // What it costs to know who is asking, for each request: the very functions of the gateway, in this
 // process, before a real identity and a real Redis.
 //   npm run bench -- auth             (SECONDS=5 a point)
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { promisify } from 'node:util'
+import { adminKey, environmentOf } from '../lib/admin.mjs'
 import { cpuSeconds } from '../lib/cpu.mjs'
 import { closedLoop, percentile } from '../lib/load.mjs'
 import { table } from '../lib/report.mjs'
@@ -70,12 +68,6 @@ async function cost(operation, inFlight, { redis, identity, postgres }) {
   }
 }
 
-/** The settings of a service as it was started. */
-function environmentOf(pid) {
-  const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean)
-  return Object.fromEntries(entries.map((entry) => entry.split(/=(.*)/s).slice(0, 2)))
-}
-
 /** The functions by which the gateway knows its callers, with connections of their own. */
 async function openDoors(env) {
   const from = (path) => import(new URL(`../../${path}.js`, import.meta.url))
@@ -114,10 +106,4 @@ async function makePerson(url, key) {
     }),
   })
   if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`)
-}
-
-async function adminKey(env) {
-  const maker = 'services/identity/dist/create-admin-key.js'
-  const { stdout } = await promisify(execFile)(process.execPath, [maker, 'root'], { env })
-  return stdout.trim()
 }
