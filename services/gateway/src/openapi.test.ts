@@ -49,6 +49,6 @@ test('no two routes have the same method and path, and every one says who may', 
   const table = accessTable(routes)
   for (const { path } of routes) expect(table).toContain(`\`${path}\``)
   expect(table).toContain(
-    '| GET | `/workflows/{namespace}/{workflow_name}/cancel/{execution_id}` | · | · | · | yes | · | yes | · | `workflow:{namespace}:{workflow_name}:run` |',
+    '| GET | `/workflows/{namespace}/{workflow_name}/cancel/{execution_id}` | · | · | · | yes | · | yes | · | · | `workflow:{namespace}:{workflow_name}:run` |',
   )
 })

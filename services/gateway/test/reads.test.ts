@@ -166,7 +166,6 @@ test('a resume goes on with the newest source, or with its own where that is set
     expect(made.executions.commands.at(-1)?.body?.value).toEqual({
       body_json: '{"a":1}',
       target,
-      resumed_by: '',
     })
   }
 })

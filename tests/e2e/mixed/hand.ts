@@ -7,7 +7,7 @@ const RETRY_MS = 60
 const STEPS = ['s1', 's2', 's3', 's4']
 
 /** What an execution is to do: its number says which of these. */
-export const KINDS = ['plain', 'pausing', 'gated', 'failing'] as const
+const KINDS = ['plain', 'pausing', 'gated', 'failing'] as const
 export const kindOf = (marker: number) => KINDS[marker % KINDS.length] ?? 'plain'
 
 interface Job {

@@ -14,7 +14,7 @@ export type Asked =
 export type Op = Asked & { sent: number; heard: number; status: number; told: Told }
 
 /** What an answer said, as far as it matters. */
-export interface Told {
+interface Told {
   id?: string
   state?: string
   /** How many events the log had. */
