@@ -1,5 +1,6 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Execution, Lease, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
+import { contextJson } from '@windlass/runtime/execution-json'
 import { quote } from '@windlass/runtime/json'
 
 /** The part of a dispatch that all executions of a workflow version share, as JSON text. */
@@ -48,23 +49,6 @@ export const cancelFrame = (execution: Execution, log: readonly LogEntry[]): str
     frameId(execution, execution.last_seq),
     `{"context":${contextJson(execution, log)}}`,
   )
-
-/** The execution as workers know it. Their event objects bear these seven members and no other. */
-function contextJson(execution: Execution, log: readonly LogEntry[]): string {
-  return (
-    `{"workflow_id":${quote(execution.workflow_id)},` +
-    `"workflow_namespace":${quote(execution.workflow_namespace)},` +
-    `"workflow_name":${quote(execution.workflow_name)},` +
-    `"execution_id":${quote(execution.execution_id)},` +
-    `"input":${execution.input_json || 'null'},"output":${execution.output_json || 'null'},` +
-    `"state":${quote(execution.state)},"current_worker":${quote(execution.worker_name)},` +
-    `"events":[${log.map(eventJson).join(',')}]}`
-  )
-}
-
-const eventJson = ({ type, source_id, name, value_json, time, event_id }: LogEntry): string =>
-  `{"type":${quote(type)},"source_id":${quote(source_id)},"name":${quote(name)},` +
-  `"value":${value_json || 'null'},"time":${quote(time)},"id":${quote(event_id)},"subject":null}`
 
 /** Tells repeats apart: the same work given once more under one generation bears the same id. */
 const frameId = ({ execution_id }: Execution, count: number): string =>
