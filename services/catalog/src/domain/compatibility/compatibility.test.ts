@@ -154,3 +154,26 @@ test('large schemas are compared in bounded time', () => {
   compare(nested(integer, 10), nested(string, 10))
   expect(performance.now() - begun).toBeLessThan(10_000)
 })
+
+test('classes that all refer to one another are compared, or said to be too much to compare', () => {
+  const count = 60
+  const ref = (i: number) => ({ $ref: `#/$defs/M${i % count}` })
+  const members = (i: number) =>
+    Array.from({ length: 10 }, (_, k) => [
+      `f${k}`,
+      either(ref(i * 7 + k * 13), ref(i + k + 1), integer),
+    ])
+  const defs = (last: Schema) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, i) => [
+        `M${i}`,
+        object({ ...Object.fromEntries(members(i)), ...(i === count - 1 ? { last } : {}) }),
+      ]),
+    )
+  const older = { ...ref(0), $defs: defs(integer) }
+  const newer = { ...ref(0), $defs: defs(string) }
+  expect(compare(older, newer)).toMatchObject({
+    compatibility: 'unknown',
+    problems: [{ loc: [], msg: 'too much to compare' }],
+  })
+})

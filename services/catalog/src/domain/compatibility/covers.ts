@@ -32,6 +32,8 @@ const KNOWN_RULES = new Set(
   ).split(' '),
 )
 const MAX_STEPS = 20_000
+/** Pairs within pairs; what refers to one another may lead through every pair there is. */
+const MAX_DEPTH = 200
 const MAX_PROBLEMS = 20
 const UNDECIDED = 'too much to compare'
 
@@ -51,6 +53,7 @@ class Proof {
   readonly #granted: string[] = []
   readonly #grantedSet = new Set<string>()
   #steps = MAX_STEPS
+  #depth = 0
 
   constructor(older: Schema, newer: Schema) {
     this.#older = older
@@ -73,8 +76,17 @@ class Proof {
     if (this.#grantedSet.has(key)) return []
     const mark = this.#granted.length
     this.#grant(key)
-    const problems = this.#prove(was === true ? {} : was, is, loc)
+    const problems = this.#within(was === true ? {} : was, is, loc)
     if (problems.length > 0) this.#takeBack(mark)
+    return problems
+  }
+
+  #within(was: Schema, is: Schema, loc: Loc): Problem[] {
+    if (this.#depth === MAX_DEPTH) this.#steps = -1
+    if (this.#steps < 0) return [{ loc, msg: UNDECIDED }]
+    this.#depth++
+    const problems = this.#prove(was, is, loc)
+    this.#depth--
     return problems
   }
 
