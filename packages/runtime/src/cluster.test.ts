@@ -1,7 +1,9 @@
+import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { NOBODY } from './caller.ts'
-import { clusterOf } from './cluster.ts'
+import { clusterOf, openCluster } from './cluster.ts'
 import { keysOf, parseKeys, RPC_SERVICES } from './rpc-keys.ts'
+import { Settings } from './settings.ts'
 
 const SECRET = 'one secret of the cluster'
 const member = (service: string, secret = SECRET) =>
@@ -118,4 +120,25 @@ test('the same statement serves for a minute, then another one is made', () => {
   expect(said(from)).toBe(first)
   vi.advanceTimersByTime(2)
   expect(said(from)).not.toBe(first)
+})
+
+async function opened(rpc: Record<string, unknown>) {
+  const lines: string[] = []
+  const log = pino({}, { write: (line: string) => void lines.push(line) })
+  return { cluster: await openCluster(Settings.parse({ rpc }), 'executions', log), lines }
+}
+
+test('a service with keys of its own is what one is that derives them, and has nothing to warn of', async () => {
+  const { cluster, lines } = await opened({ keys: keysOf(SECRET, 'executions') })
+  expect(cluster.admits(gateway.credential('executions'))).toBe('gateway')
+  expect(lines).toEqual([])
+})
+
+test('one that has the secret of all says so, and one that has both does not start', async () => {
+  const { cluster, lines } = await opened({ secret: SECRET })
+  expect(cluster.admits(gateway.credential('executions'))).toBe('gateway')
+  expect(lines).toEqual([expect.stringContaining('knows the secret of all services')])
+  await expect(opened({ secret: SECRET, keys: keysOf(SECRET, 'executions') })).rejects.toThrow(
+    'must not know it',
+  )
 })
