@@ -1,5 +1,6 @@
 import type { Offer } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Db } from '@windlass/runtime/db'
+import { isLockedOut } from '@windlass/runtime/outage'
 import type { Change } from './command.ts'
 import type { Execution, Limits } from './domain/execution.ts'
 import type { Effect } from './flush.ts'
@@ -20,7 +21,7 @@ interface Creating {
  * there already has no result here: that takes a look at its row.
  */
 export async function createNew(creating: Creating, changes: readonly Change[]): Promise<Done> {
-  const first = new Map<string, { change: Change; row: NewExecution; fresh: Execution }>()
+  const first = new Map<string, New>()
   for (const change of changes) {
     const { execution_id, command } = change
     if (command.kind === 'create' && !first.has(execution_id))
@@ -29,31 +30,46 @@ export async function createNew(creating: Creating, changes: readonly Change[]):
   const all = [...first.values()]
   const reserved = creating.standing.reserve(all.map(({ fresh }) => fresh))
   try {
-    const leases = all.flatMap(({ fresh }) => leaseOf(creating, reserved, fresh))
-    const { made, written } = await unlocked.insert(
-      creating.db,
-      all.map(({ row }) => row).sort(byId),
-      leases,
-    )
-    const leased = new Map(
-      leases.flatMap((lease) =>
-        written.has(lease.next.execution_id) ? [[lease.next.execution_id, lease]] : [],
-      ),
-    )
-    const done = all.filter(({ row }) => made.has(row.execution_id))
-    return {
-      results: new Map(
-        done.map(({ change, fresh }) => [change, { execution: fresh, changed: true }]),
-      ),
-      effects: done.map(({ fresh }): Effect => {
-        const { next = fresh, entries = [] } = leased.get(fresh.execution_id) ?? {}
-        return { before: undefined, after: next, entries: [...entries] }
-      }),
-      noted: () => reserved.give([...leased.values()].map(({ next }) => next)),
-    }
+    return await make(creating, all, reserved)
   } catch (error) {
     reserved.give([])
-    throw error
+    if (reserved.offers.size === 0 || !isLockedOut(error)) throw error
+    // Who is to have it may wait; that it is made may not.
+    creating.standing.postpone()
+    return make(creating, all, NOBODY)
+  }
+}
+
+interface New {
+  change: Change
+  row: NewExecution
+  fresh: Execution
+}
+
+const NOBODY: Reservation = { offers: new Map(), give: () => {} }
+
+async function make(creating: Creating, all: readonly New[], reserved: Reservation): Promise<Done> {
+  const leases = all.flatMap(({ fresh }) => leaseOf(creating, reserved, fresh))
+  const { made, written } = await unlocked.insert(
+    creating.db,
+    all.map(({ row }) => row).sort(byId),
+    leases,
+  )
+  const leased = new Map(
+    leases.flatMap((lease) =>
+      written.has(lease.next.execution_id) ? [[lease.next.execution_id, lease]] : [],
+    ),
+  )
+  const done = all.filter(({ row }) => made.has(row.execution_id))
+  return {
+    results: new Map(
+      done.map(({ change, fresh }) => [change, { execution: fresh, changed: true }]),
+    ),
+    effects: done.map(({ fresh }): Effect => {
+      const { next = fresh, entries = [] } = leased.get(fresh.execution_id) ?? {}
+      return { before: undefined, after: next, entries: [...entries] }
+    }),
+    noted: () => reserved.give([...leased.values()].map(({ next }) => next)),
   }
 }
 

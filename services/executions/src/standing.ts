@@ -3,6 +3,9 @@ import { type Assignment, assign } from './domain/assign.ts'
 import type { Execution } from './domain/execution.ts'
 import { roomOf } from './offers.ts'
 
+/** Well over what a lock is waited for, so that few are made late because of it. */
+const POSTPONED_MS = 10_000
+
 /** What became of a wait. */
 export interface Given {
   /** To be leased now. */
@@ -33,6 +36,7 @@ export interface Reservation {
 export class Standing {
   readonly #waiting = new Set<Waiting>()
   #isClosed = false
+  #postponedUntilMs = 0
 
   /** Who is to have what; nothing when the time is up or one of the signals aborts. */
   wait(offers: readonly Offer[], ms: number, signals: readonly AbortSignal[]): Promise<Given> {
@@ -66,7 +70,7 @@ export class Standing {
 
   /** Decides who is to have rows that are about to be made, so that they are made and leased at once. */
   reserve(rows: readonly Execution[]): Reservation {
-    const shares = this.#share(rows)
+    const shares = this.#share(performance.now() < this.#postponedUntilMs ? [] : rows)
     const offers = new Map(
       [...shares].flatMap(([waiting, assignments]) =>
         assignments.map(({ execution_id, worker_name }) => [
@@ -82,6 +86,11 @@ export class Standing {
       }
     }
     return { offers, give }
+  }
+
+  /** Somebody hangs who is about to give work to a worker: for a while it is made first, then given. */
+  postpone(): void {
+    this.#postponedUntilMs = performance.now() + POSTPONED_MS
   }
 
   close(): void {

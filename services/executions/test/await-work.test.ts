@@ -3,6 +3,7 @@ import type { Offer } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
 import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
+import { lockWorkers } from '../src/store/ready.ts'
 import { type Client, cancel, create, get, run, setup, submit, worker } from './support.ts'
 
 /** A system that has seen work of one kind, and the ears of a dispatcher. */
@@ -207,4 +208,22 @@ test('a submission that is repeated is leased once, whoever waits for it', async
     claim_generation: 1,
     last_seq: 1,
   })
+})
+
+test('D5: while somebody who gives work to a worker hangs, work is made as ever, and given later', async () => {
+  const { client, db, queue, offer, nudges } = await idle()
+  const made: string[] = []
+  await db.tx(async (tx) => {
+    await lockWorkers(tx, ['w1'])
+    for (let i = 0; i < 3; i++) {
+      const { waiting } = await wait(client, [offer('w1')])
+      made.push((await queue()).execution_id)
+      expect((await waiting).leases).toEqual([])
+    }
+    await expect.poll(() => nudges.length).toBe(3)
+  })
+  for (const id of made)
+    expect(await get(client, id)).toMatchObject({ worker_name: '', claim_generation: 0 })
+  const { leases } = await worker(client, 'w1').lease()
+  expect(leases.map(({ execution }) => execution?.execution_id)).toEqual(made)
 })

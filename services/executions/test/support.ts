@@ -40,12 +40,12 @@ export function callersOf(ports: readonly number[]) {
   const addresses = ports.map((port) => `127.0.0.1:${port}`)
   const gateway = clientOf(ExecutionsService, addresses)
   const dispatcher = clientOf(ExecutionsService, addresses, { as: 'dispatcher' })
-  const { lease, requeue, listReady } = dispatcher
+  const { lease, awaitWork, requeue, listReady } = dispatcher
   const close = () => {
     gateway.close()
     dispatcher.close()
   }
-  return { ...gateway, lease, requeue, listReady, close }
+  return { ...gateway, lease, awaitWork, requeue, listReady, close }
 }
 
 /** A requirement of its own for each test keeps leases of other tests apart. */
