@@ -140,7 +140,7 @@ test.each<[string, Schema, Schema]>([
   expect(found.problems.length).toBeGreaterThan(0)
 })
 
-test('large schemas are compared in bounded time', () => {
+test('large schemas are compared before a hang is suspected', () => {
   const words = (n: number, from: number) => ({
     enum: Array.from({ length: n }, (_, i) => `w${from + i}`),
   })
@@ -148,11 +148,12 @@ test('large schemas are compared in bounded time', () => {
     either(...Array.from({ length: n }, (_, i) => object({ [`m${i}`]: integer })))
   const nested = (leaf: Schema, depth: number): Schema =>
     depth === 0 ? leaf : either(nested(leaf, depth - 1), object({ a: nested(leaf, depth - 1) }))
-  const begun = performance.now()
-  compare(words(50_000, 0), words(50_000, 1))
-  compare(classes(2_000), classes(2_001))
-  compare(nested(integer, 10), nested(string, 10))
-  expect(performance.now() - begun).toBeLessThan(10_000)
+  const verdicts = [
+    compare(words(50_000, 0), words(50_000, 1)),
+    compare(classes(2_000), classes(2_001)),
+    compare(nested(integer, 10), nested(string, 10)),
+  ].map(({ compatibility }) => compatibility)
+  expect(verdicts).toEqual(['incompatible', 'unknown', 'unknown'])
 })
 
 test('classes that all refer to one another are compared, or said to be too much to compare', () => {
