@@ -15,6 +15,7 @@ import type { RpcClient } from '@windlass/runtime/rpc-client'
 import { type Caller, may, principalOf } from './access/caller.ts'
 import { inRuns, orAlone, persistently } from './batches.ts'
 import { isFinal } from './domain/states.ts'
+import { SharedReads } from './shared-reads.ts'
 
 type Outcome<T> = { value: T } | { error: unknown }
 
@@ -35,6 +36,7 @@ export class Executions {
   readonly #rpc: RpcClient<typeof ExecutionsService>
   readonly #vouch: Cluster['vouch']
   readonly #submits: Gather<Command, Outcome<Result>>
+  readonly #pages = new SharedReads<LogResponse>()
   readonly #gets: Gather<string, Outcome<Execution | undefined>>
   /** Told when a change through this process has ended or paused an execution. */
   onSettled: (execution: Execution) => void = () => {}
@@ -109,9 +111,11 @@ export class Executions {
     return execution
   }
 
-  /** A page of the log, with the execution as it is then. */
+  /** A page of the log, with the execution as it is then. Readers who are at one place read it once. */
   page(execution_id: string, after_seq: number): Promise<LogResponse> {
-    return this.#rpc.log({ execution_id, after_seq, limit: 0 })
+    return this.#pages.read(`${execution_id} ${after_seq}`, () =>
+      this.#rpc.log({ execution_id, after_seq, limit: 0 }),
+    )
   }
 
   /** The execution and its whole log, of one moment. */
