@@ -11,7 +11,7 @@ import {
   TWO_OF_EACH,
   types,
 } from './arena.ts'
-import { diligent } from './nemesis.ts'
+import { diligent, obtained } from './nemesis.ts'
 
 const PATIENT = { timeout: 300_000 }
 /** Of a second, which is what is promised, five. */
@@ -99,7 +99,12 @@ test('D7: an unhealthy worker gets nothing new and finishes what it has, until i
     await until(async () => (await seen(a, ill)) === 'unhealthy')
     const well = await a.started()
     const ids = await Promise.all(Array.from({ length: 10 }, () => a.run()))
-    for (const id of ids) await well.complete(id, await well.take(id))
+    await Promise.all(
+      ids.map(async (id) => {
+        const { generation } = await obtained(well, 'execution_scheduled', id)
+        ok(await well.complete(id, generation))
+      }),
+    )
     expect(ill.frames, `flap ${flap}`).toEqual([])
     well.close()
     await until(async () => (await seen(a, well)) === 'offline')
