@@ -46,36 +46,3 @@ test('N021: of fifty first requests at once one makes the principal, and all are
   expect(answers.every(({ permissions }) => permissions.includes('workflow:*:*:read'))).toBe(true)
   expect(await db.rows(sql`select id from principals`)).toHaveLength(1)
 })
-
-test('N061: the last administrator does not lock itself out, but may when there is another', async () => {
-  const { principals } = await setup()
-  const make = async (subject: string) => {
-    const made = { subject, external_issuer: 'svc' }
-    await principals.create({
-      ...made,
-      type: 'user',
-      display_name: undefined,
-      roles: ['admin'],
-    })
-    return made
-  }
-  const ann = await make('ann')
-  const by = { caller: { subject: 'ann', issuer: 'svc' } }
-  const turns = [
-    () => principals.update({ principal: ann, enabled: false }, by),
-    () => principals.delete({ principal: ann, force: true }, by),
-    () => principals.revokeRole({ principal: ann, role: 'admin' }, by),
-  ]
-  for (const turn of turns) await expect(turn()).rejects.toMatchObject({ kind: 'conflict' })
-  expect(await principals.resolve(ann)).toMatchObject({
-    principal: { enabled: true, roles: ['admin'] },
-  })
-  await principals.revokeRole({ principal: ann, role: 'viewer' }, by)
-  await make('bob')
-  await principals.delete({ principal: ann, force: true }, by)
-  const bob = { subject: 'bob', external_issuer: 'svc' }
-  await principals.update(
-    { principal: bob, enabled: false },
-    { caller: { ...by.caller, subject: 'carol' } },
-  )
-})

@@ -15,6 +15,7 @@ import { type Call, callerOf, type Handlers } from '@windlass/runtime/rpc'
 import { type Origin, originOf, record } from '../audit.ts'
 import { changingRights } from '../changing-rights.ts'
 import { textIn, typeOf } from '../domain/grants.ts'
+import { keepingAnAdmin } from '../keeping-an-admin.ts'
 import * as keys from '../store/keys.ts'
 import * as principals from '../store/principals.ts'
 import * as roles from '../store/roles.ts'
@@ -36,9 +37,9 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
   update: ({ principal: ref, display_name, enabled }, call) =>
     changingRights(db, redis, async (tx) => {
       const by = originOf(call)
-      const { id, ...principal } = await locked(tx, ref)
+      const { id } = await locked(tx, ref)
       const shown = display_name && textIn('display_name', display_name)
-      await keepingAnAdmin(tx, { id, ...principal, by }, () =>
+      await keepingAnAdmin(tx, by, () =>
         principals.update(tx, id, { display_name: shown, enabled }),
       )
       const changed = await found(tx, ref)
@@ -56,7 +57,7 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
         throw conflict(
           `Principal '${ref?.subject}' has ${held.length} API keys. Delete it with force=true.`,
         )
-      await keepingAnAdmin(tx, { id, ...principal, by }, () => principals.remove(tx, id))
+      await keepingAnAdmin(tx, by, () => principals.remove(tx, id))
       const detail = { force, keys: held.map(({ name }) => name) }
       await record(tx, by, { action: 'principal.delete', object: named(principal), detail })
       return {}
@@ -80,27 +81,11 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
     changingRights(db, redis, async (tx) => {
       const [by, { role }] = [originOf(call), request]
       const { id, ...principal } = await locked(tx, request.principal)
-      await keepingAnAdmin(tx, { id, ...principal, by }, () => principals.revoke(tx, id, role))
+      await keepingAnAdmin(tx, by, () => principals.revoke(tx, id, role))
       await recordRole(tx, by, { action: 'principal.revoke_role', principal, role })
       return request
     }),
 })
-
-interface Touched extends PrincipalRef {
-  id: string
-  by: Origin
-}
-
-/** Nobody locks everybody out by turning on themselves. */
-async function keepingAnAdmin(tx: Tx, touched: Touched, change: () => Promise<unknown>) {
-  const { id, by, subject, external_issuer } = touched
-  const { caller } = by
-  const isItself = caller.subject === subject && caller.issuer === external_issuer
-  const isLast = isItself && (await principals.isLastAdmin(tx, id))
-  await change()
-  if (isLast && !(await principals.isLastAdmin(tx, id)))
-    throw conflict('The last administrator cannot give up being one')
-}
 
 interface RoleChange {
   action: 'principal.grant_role' | 'principal.revoke_role'

@@ -7,6 +7,7 @@ import type { Handlers } from '@windlass/runtime/rpc'
 import { type Origin, originOf, record } from '../audit.ts'
 import { changingRights } from '../changing-rights.ts'
 import { changed, newRoleIn, permissionsOf } from '../domain/grants.ts'
+import { keepingAnAdmin } from '../keeping-an-admin.ts'
 import * as principals from '../store/principals.ts'
 import * as roles from '../store/roles.ts'
 
@@ -32,9 +33,10 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
     changingRights(db, redis, async (tx) => {
       const role = await changeable(tx, name)
       const permissions = changed(role.permissions, { add, remove })
-      await roles.setPermissions(tx, name, permissions)
+      const by = originOf(call)
+      await keepingAnAdmin(tx, by, () => roles.setPermissions(tx, name, permissions))
       const detail = { before: role.permissions, after: permissions }
-      await record(tx, originOf(call), {
+      await record(tx, by, {
         action: 'role.update',
         object: objects.role(name),
         detail,
@@ -45,9 +47,10 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
   delete: ({ name }, call) =>
     changingRights(db, redis, async (tx) => {
       const { permissions } = await changeable(tx, name)
-      await roles.remove(tx, name)
+      const by = originOf(call)
+      await keepingAnAdmin(tx, by, () => roles.remove(tx, name))
       const detail = { permissions }
-      await record(tx, originOf(call), {
+      await record(tx, by, {
         action: 'role.delete',
         object: objects.role(name),
         detail,

@@ -87,12 +87,24 @@ export async function holders(db: Queries, role: string): Promise<RoleHolder[]> 
   return rows.map(({ other_permissions, ...principal }) => ({ principal, other_permissions }))
 }
 
-/** Whether it may do everything, and nobody else who is enabled may. */
-export async function isLastAdmin(tx: Tx, id: string): Promise<boolean> {
-  const admins = await tx.rows<{ id: string }>(sql`
-    select distinct p.id from principals p
-      join principal_roles h on h.principal_id = p.id
-      join roles r on r.name = h.role_name
-     where p.enabled and '*' = any(r.permissions) limit 2`)
-  return admins.length === 1 && admins[0]?.id === id
+/** Makes the transactions that may take rights from an administrator follow one another. */
+export const lockAdmins = (tx: Tx) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended('administrators', 0))`)
+
+const admins = sql`
+  select from principals p
+    join principal_roles h on h.principal_id = p.id
+    join roles r on r.name = h.role_name
+   where '*' = any(r.permissions)`
+
+/** Whether its roles let it do everything, be it enabled or, by now, not. */
+export const isAdmin = (tx: Tx, { subject, external_issuer }: PrincipalRef) =>
+  isThere(tx, sql`${admins} and p.subject = ${subject} and p.external_issuer = ${external_issuer}`)
+
+/** Whether anybody who is enabled may do everything. */
+export const isThereAnAdmin = (tx: Tx) => isThere(tx, sql`${admins} and p.enabled`)
+
+async function isThere(tx: Tx, rows: ReturnType<typeof sql>): Promise<boolean> {
+  const found = await tx.maybe<{ is_there: boolean }>(sql`select exists (${rows}) as is_there`)
+  return found?.is_there === true
 }

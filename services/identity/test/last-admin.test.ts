@@ -1,0 +1,82 @@
+import { sql } from '@windlass/runtime/sql'
+import { expect, test } from 'vitest'
+import { identities } from './identity.ts'
+
+async function setup() {
+  const { db, replica } = await identities()
+  const { principals, roles } = await replica()
+  const make = async (subject: string, role = 'admin') => {
+    const made = { subject, external_issuer: 'svc' }
+    await principals.create({ ...made, type: 'user', display_name: undefined, roles: [role] })
+    return made
+  }
+  return { db, principals, roles, make }
+}
+
+const by = (subject: string) => ({ caller: { subject, issuer: 'svc' } })
+const refused = { kind: 'conflict', message: 'The last administrator cannot give up being one' }
+
+test('N061: the last administrator does not lock itself out, but may when there is another', async () => {
+  const { principals, make } = await setup()
+  const ann = await make('ann')
+  const turns = [
+    () => principals.update({ principal: ann, enabled: false }, by('ann')),
+    () => principals.delete({ principal: ann, force: true }, by('ann')),
+    () => principals.revokeRole({ principal: ann, role: 'admin' }, by('ann')),
+  ]
+  for (const turn of turns) await expect(turn()).rejects.toMatchObject(refused)
+  expect(await principals.resolve(ann)).toMatchObject({
+    principal: { enabled: true, roles: ['admin'] },
+  })
+  await principals.revokeRole({ principal: ann, role: 'viewer' }, by('ann'))
+  const bob = await make('bob')
+  await principals.delete({ principal: ann, force: true }, by('ann'))
+  await principals.update({ principal: bob, enabled: false }, by('carol'))
+})
+
+test('N061: nor by the role that makes it one', async () => {
+  const { principals, roles, make } = await setup()
+  await roles.create({ name: 'all', permissions: ['*'] })
+  const ann = await make('ann', 'all')
+  const less = { name: 'all', add_permissions: ['a:b'], remove_permissions: ['*'] }
+  await expect(roles.update(less, by('ann'))).rejects.toMatchObject(refused)
+  await expect(roles.delete({ name: 'all' }, by('ann'))).rejects.toMatchObject(refused)
+  expect(await principals.resolve(ann)).toMatchObject({ permissions: ['*'] })
+  await make('bob')
+  expect(await roles.update(less, by('ann'))).toMatchObject({ permissions: ['a:b'] })
+})
+
+test.each([
+  ['themselves', ['ann', 'bob']],
+  ['each other', ['bob', 'ann']],
+])(
+  'N061: of the last two, who disable %s at once, one stays',
+  async (_, [first = '', second = '']) => {
+    const { db, principals, make } = await setup()
+    const targets = [await make('ann'), await make('bob')]
+    const waiting = async () =>
+      (
+        await db.maybe<{ count: number }>(sql`
+        select count(*)::int as count from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`)
+      )?.count
+    // Nobody gets on to commit before both have looked who is left.
+    const going = await db.tx(async (tx) => {
+      await tx.run(sql`select from audit_head for update`)
+      const both = targets.map((principal) =>
+        principals.update(
+          { principal, enabled: false },
+          by(principal.subject === 'ann' ? first : second),
+        ),
+      )
+      const ends = Promise.allSettled(both)
+      await expect.poll(waiting, { timeout: 10_000 }).toBe(2)
+      return { ends }
+    })
+    const ends = await going.ends
+    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({ reason: refused })
+    const { principals: left } = await principals.list({ type: '' })
+    expect(left.filter(({ enabled }) => enabled)).toHaveLength(1)
+  },
+)
