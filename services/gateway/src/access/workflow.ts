@@ -51,8 +51,8 @@ export const mayRun = rule({
 
 export interface Resumable {
   execution: Execution
-  /** The newest version, unless the workflow was deleted meanwhile. */
-  newest: Workflow | undefined
+  /** The version that it goes on with, unless that was deleted meanwhile. */
+  version: Workflow | undefined
 }
 
 export const mayResume = rule({
@@ -67,11 +67,14 @@ export const mayResume = rule({
     demandSight(caller, params)
     const execution = await services.executions.of(params, caller)
     const { namespace, workflow_name: name } = params
-    const newest = await latestOf(services)(namespace, name)
+    const isNewest = services.settings.executions.resume_version === 'newest'
+    const version = await services
+      .resolve(namespace, name, isNewest ? 0 : execution.workflow_version)
+      .catch(ifNotFound)
     const run = `workflow:${namespace}:${name}:run`
-    if (newest) await demandRun({ caller, services }, newest)
+    if (version) await demandRun({ caller, services }, version)
     else if (!may(caller, run)) throw denied([run])
-    return { execution, newest }
+    return { execution, version }
   },
 })
 

@@ -84,7 +84,7 @@ export const resumeWorkflow = route(
           $case: 'resume',
           value: {
             body_json: body,
-            target: isNewest ? targetOf(found.newest) : undefined,
+            target: isNewest ? targetOf(found.version) : undefined,
           },
         },
       }
