@@ -1,0 +1,49 @@
+import { connect, type Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { arena, ok, sharedSystem } from '../e2e/arena.ts'
+
+const SLOW = 1_000
+const PATIENT = { timeout: 600_000 }
+const HEAD =
+  'POST /workers/register HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 4000\r\n\r\n'
+const system = sharedSystem()
+
+test(
+  'N096: a thousand bodies that come a byte a second are cut off, and nobody else waits for them',
+  PATIENT,
+  async () => {
+    const a = await arena(system(), 1)
+    const [worker] = a.workers
+    if (!worker) expect.unreachable()
+    const { hostname, port } = new URL(system().url)
+    const slow = await Promise.all(Array.from({ length: SLOW }, () => dribble(hostname, port)))
+    const open = () => slow.filter(({ destroyed }) => !destroyed).length
+    const trickle = setInterval(() => {
+      for (const socket of slow) if (socket.writable) socket.write(' ')
+    }, 1_000)
+    try {
+      for (let n = 0; n < 20; n++) {
+        const id = await a.run()
+        ok(await worker.complete(id, await worker.take(id)))
+      }
+      expect(open()).toBe(SLOW)
+      await expect.poll(open, { timeout: 300_000, interval: 1_000 }).toBe(0)
+    } finally {
+      clearInterval(trickle)
+      for (const socket of slow) socket.destroy()
+    }
+  },
+)
+
+/** Begins a request whose body it will never finish; resolves when it is connected. */
+function dribble(host: string, port: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port: Number(port) }, () => {
+      socket.write(HEAD)
+      resolve(socket)
+    })
+    socket.once('error', reject)
+    socket.on('error', () => {})
+    socket.resume()
+  })
+}
