@@ -21,6 +21,11 @@ const RETRIES = 20
 
 type Method = MethodDefinition<unknown, unknown>
 
+/** The other end is of a release that does not have this rpc. */
+export class UnknownRpc extends Error {
+  override readonly name = 'UnknownRpc'
+}
+
 export type RpcClient<Service> = ClientOf<Service> & { close(): void }
 
 /**
@@ -156,5 +161,6 @@ function faultOf({ code, message, fault, cause }: Failed): Error {
     return new Fault(kind, message, { details, cause })
   }
   if (OUT_OF_REACH.has(code)) return unavailable('a needed service is out of reach', cause)
+  if (code === status.UNIMPLEMENTED) return new UnknownRpc(message, { cause })
   return new Error(`rpc failed: ${message}`, { cause })
 }

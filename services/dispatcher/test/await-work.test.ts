@@ -110,3 +110,21 @@ test('a dispatcher that stops lets go of what it waits for', async () => {
   await stop()
   expect(executions.waits.size).toBe(0)
 })
+
+test('beside an older executions work comes by nudge, and that is said once', async () => {
+  const { executions, ready, join, name, logged } = await setup({ older: true })
+  const labels = { only: 'this' }
+  const { stream } = await join({ name: name(), max_concurrent_executions: 8, labels })
+  const requirement_id = executions.require({ ...anything, affinity: labels })
+  const SAID = 'executions is older'
+  for (let i = 1; i <= 4; i++) {
+    executions.queue(requirement_id)
+    ready(requirement_id)
+    await expect.poll(() => work(stream)).toHaveLength(i)
+    await expect.poll(logged).toContain(SAID)
+    // One more that comes begins another round.
+    await join({ name: name() })
+  }
+  expect(logged().split(SAID)).toHaveLength(2)
+  expect(logged()).not.toContain('cannot be waited for')
+})

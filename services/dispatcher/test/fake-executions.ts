@@ -62,15 +62,19 @@ export class FakeExecutions {
     this.held.set(worker_name, [...(this.held.get(worker_name) ?? []), ...more])
   }
 
-  async listen(): Promise<string> {
+  /** One that is older has no AwaitWork. */
+  async listen({ older }: { older: boolean }): Promise<string> {
     const server = new RpcServer(pino({ level: 'silent' }), member('executions'))
     onTestFinished(() => server.stop())
+    const { awaitWork: _, ...rest } = unscripted(ExecutionsService)
+    const awaitWork: Handlers<typeof ExecutionsService>['awaitWork'] = (request, { hurry }) =>
+      this.#await(request, hurry)
     server.serve(
       ExecutionsService,
       {
-        ...unscripted(ExecutionsService),
+        ...rest,
+        ...((older ? {} : { awaitWork }) as { awaitWork: typeof awaitWork }),
         lease: async (request) => this.#lease(request),
-        awaitWork: (request, { hurry }) => this.#await(request, hurry),
         submit: async ({ commands }) => {
           this.#answerable()
           this.commands.push(...commands)

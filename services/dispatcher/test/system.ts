@@ -19,13 +19,17 @@ import { openStream } from './fake-worker.ts'
 const MIGRATIONS = new URL('../migrations/', import.meta.url)
 
 /** One database and scripted neighbours, and as many dispatchers as asked for. */
-export async function setup({ dispatchers = 1, env = {} as Record<string, string> } = {}) {
+export async function setup({
+  dispatchers = 1,
+  env = {} as Record<string, string>,
+  older = false,
+} = {}) {
   const url = await freshDatabase('dispatcher', MIGRATIONS)
   const executions = new FakeExecutions()
   const settings = {
     SVC_POSTGRES__URL: url,
     SVC_NATS__URL: testUrl('TEST_NATS_URL'),
-    SVC_SERVICES__EXECUTIONS: await executions.listen(),
+    SVC_SERVICES__EXECUTIONS: await executions.listen({ older }),
     SVC_SERVICES__CATALOG: await executions.listenCatalog(),
     SVC_WORKERS__HEARTBEAT_INTERVAL: '0.2',
     SVC_WORKERS__HEARTBEAT_TIMEOUT: '60',
@@ -33,13 +37,13 @@ export async function setup({ dispatchers = 1, env = {} as Record<string, string
     ...env,
   }
   const begin = async () => {
-    const { ports, stop } = await started(start, settings)
+    const { ports, stop, logged } = await started(start, settings)
     const client = <S extends Parameters<typeof clientOf>[0]>(service: S) => {
       const made = clientOf(service, [`127.0.0.1:${ports.grpc}`])
       onTestFinished(() => made.close())
       return made
     }
-    return { rpc: client(DispatcherService), client, streams: ports.streams ?? 0, stop }
+    return { rpc: client(DispatcherService), client, streams: ports.streams ?? 0, stop, logged }
   }
   const all = await Promise.all(Array.from({ length: dispatchers }, begin))
   const db = openDb(url, 'dispatcher')

@@ -1,7 +1,7 @@
 import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Logger } from '@windlass/runtime/log'
 import { type Loop, loop } from '@windlass/runtime/loop'
-import type { RpcClient } from '@windlass/runtime/rpc-client'
+import { type RpcClient, UnknownRpc } from '@windlass/runtime/rpc-client'
 import type { Dispatch } from '../dispatch.ts'
 import { standingOffers } from '../domain/offers.ts'
 import type { Queue } from '../queue.ts'
@@ -11,6 +11,8 @@ const WAIT_MS = 5_000
 /** For the answer to a wait that has ended. */
 const GRACE_MS = 5_000
 const PAUSE_MS = 1_000
+/** How long a service is left alone that is older than this one: it may be replaced at any time. */
+const OLDER_MS = 30_000
 
 export interface Waiting {
   executions: Pick<RpcClient<ExecutionsService>, 'awaitWork'>
@@ -34,9 +36,11 @@ export function awaitLoop({ executions, sessions, queue, dispatch, log }: Waitin
   let hurry = new AbortController()
   let isStopping = false
   let start = 0
+  let olderUntilMs = Number.NEGATIVE_INFINITY
 
   const round = async (): Promise<boolean> => {
     hurry = new AbortController()
+    if (performance.now() < olderUntilMs) return false
     if (isStopping || !queue.isEmpty || !dispatch.keepsUp) return false
     const offers = standingOffers(sessions.rotated(start++), queue.recent)
     if (offers.length === 0) return false
@@ -53,6 +57,11 @@ export function awaitLoop({ executions, sessions, queue, dispatch, log }: Waitin
     try {
       return await round()
     } catch (error) {
+      if (error instanceof UnknownRpc) {
+        olderUntilMs = performance.now() + OLDER_MS
+        log.info('executions is older than this: work comes by nudge')
+        return false
+      }
       log.warn({ err: error }, 'work cannot be waited for')
       return false
     }
