@@ -1,43 +1,70 @@
 // What each service may say and hear on NATS. Services that are not listed have no business there.
-const JETSTREAM = ['$JS.API.>', '$JS.ACK.>']
 const ANSWERS = '_INBOX.>'
 
+/** `keeps` says that a service makes the stream of events where it is missing; `consumes` are the durable consumers it has there, with what each hears. */
 const PERMISSIONS = {
   gateway: {
     publish: ['executions.*.progress'],
-    subscribe: ['executions.*.events.*', 'executions.*.progress', ANSWERS],
+    subscribe: ['executions.*.events.*', 'executions.*.progress'],
   },
-  catalog: { publish: ['events.catalog.>', ...JETSTREAM], subscribe: [ANSWERS] },
+  catalog: { publish: ['events.catalog.>'], subscribe: [], keeps: true },
   executions: {
-    publish: ['executions.*.events.*', 'ready.*', 'workers.>', 'events.executions.>', ...JETSTREAM],
-    subscribe: [ANSWERS],
+    publish: ['executions.*.events.*', 'ready.*', 'workers.>', 'events.executions.>'],
+    subscribe: [],
+    keeps: true,
+    consumes: { 'executions-dispatcher': 'dispatcher.worker_evicted' },
   },
   dispatcher: {
-    publish: ['workers.>', 'events.dispatcher.>', ...JETSTREAM],
-    subscribe: ['ready.*', 'workers.>', ANSWERS],
+    publish: ['workers.>', 'events.dispatcher.>'],
+    subscribe: ['ready.*', 'workers.>'],
+    keeps: true,
   },
-  scheduler: { publish: JETSTREAM, subscribe: [ANSWERS] },
+  scheduler: {
+    publish: [],
+    subscribe: [],
+    keeps: true,
+    consumes: {
+      'scheduler-executions': 'executions.execution_finished',
+      'scheduler-catalog': 'catalog.>',
+    },
+  },
 }
 
 export const NATS_SERVICES = Object.keys(PERMISSIONS)
 
-const OF_THE_SERVER = new Set([...JETSTREAM, ANSWERS])
+/**
+ * What of JetStream a service may ask for under a prefix: the one stream, and its own consumers. Who may
+ * ask for anything could make a stream of what others say, or delete this one.
+ */
+function jetStream({ keeps, consumes = {} }, prefix) {
+  if (!keeps) return []
+  const stream = streamUnder(prefix)
+  const consumers = Object.entries(consumes).flatMap(([durable, heard]) => [
+    `$JS.API.CONSUMER.CREATE.${stream}.${durable}.${under(prefix, `events.${heard}`)}`,
+    `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
+    `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`,
+    `$JS.ACK.${stream}.${durable}.>`,
+  ])
+  return ['$JS.API.INFO', `$JS.API.STREAM.CREATE.${stream}`, ...consumers]
+}
 
-/** Subjects as they are called under each of these prefixes ([svc.nats].prefix). */
-const under = (prefixes, subjects) =>
-  prefixes.flatMap((prefix, i) =>
-    subjects
-      .filter((subject) => i === 0 || !OF_THE_SERVER.has(subject))
-      .map((subject) => (prefix && !OF_THE_SERVER.has(subject) ? `${prefix}.${subject}` : subject)),
-  )
+/** Where any prefix may be taken, as by tests, any stream may: a star stands for whole words alone. */
+const streamUnder = (prefix) => (prefix === '*' ? '*' : prefix ? `EVENTS-${prefix}` : 'EVENTS')
+
+/** A subject as it is called under a prefix ([svc.nats].prefix). */
+const under = (prefix, subject) => (prefix ? `${prefix}.${subject}` : subject)
 
 /** The users of the services, each with what it needs and nothing else, as lines of a configuration. */
 export const natsUsers = (passwordOf, prefixes = ['']) =>
   NATS_SERVICES.map((service) => {
     const { publish, subscribe } = PERMISSIONS[service]
+    const each = (list) => [...new Set(prefixes.flatMap(list))]
     const permissions = {
-      publish: under(prefixes, publish),
-      subscribe: under(prefixes, subscribe),
+      publish: each((prefix) => [
+        ...publish.map((subject) => under(prefix, subject)),
+        ...jetStream(PERMISSIONS[service], prefix),
+      ]),
+      subscribe: [...each((prefix) => subscribe.map((subject) => under(prefix, subject))), ANSWERS],
     }
     return `{ user: ${service}, password: "${passwordOf(service)}", permissions: ${JSON.stringify(permissions)} }`
   })

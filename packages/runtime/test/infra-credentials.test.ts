@@ -13,20 +13,21 @@ import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { openBus } from '../src/bus.ts'
 import { bumpEpoch, readEpoch } from '../src/epoch.ts'
+import { seal } from '../src/outbox.ts'
 import { openRedis, redisReady } from '../src/redis.ts'
 
 const CONFIG = new URL('../../../scripts/lib/nats-config.mjs', import.meta.url).href
 const START_MS = 10_000
 
 /** A NATS server with the users of the services, as `npm start` configures it. */
-async function natsServer() {
+async function natsServer(prefixes = ['']) {
   const { natsConfig } = (await import(CONFIG)) as { natsConfig(given: object): string }
   const folder = temporaryFolder('nats')
   const port = await freePort()
   const file = join(folder, 'nats.conf')
   const all = { user: 'windlass', password: 'all' }
   const passwordOf = (service: string) => `of ${service}`
-  await writeFile(file, natsConfig({ port, store: join(folder, 'js'), all, passwordOf }))
+  await writeFile(file, natsConfig({ port, store: join(folder, 'js'), all, passwordOf, prefixes }))
   const server: ChildProcess = spawn('nats-server', ['-c', file], { stdio: 'ignore' })
   onTestFinished(async () => {
     if (server.exitCode === null) {
@@ -65,6 +66,26 @@ test.skipIf(!hasNats).each<[service: string, subject: string]>([
   ['catalog', 'executions.x.events.step'],
   ['dispatcher', 'events.identity.key_created'],
   ['scheduler', 'events.executions.execution_finished'],
+  // Of JetStream: a stream of what others say, an end to the one there is, the place of another in it.
+  ...['catalog', 'executions', 'dispatcher', 'scheduler'].flatMap((service): [string, string][] =>
+    [
+      'STREAM.CREATE.SPY',
+      'STREAM.UPDATE.EVENTS',
+      'STREAM.DELETE.EVENTS',
+      'STREAM.PURGE.EVENTS',
+      'STREAM.MSG.GET.EVENTS',
+      'STREAM.MSG.DELETE.EVENTS',
+      'STREAM.SNAPSHOT.EVENTS',
+      'DIRECT.GET.EVENTS',
+      'CONSUMER.LIST.EVENTS',
+      'CONSUMER.CREATE.EVENTS.spy',
+      'CONSUMER.DELETE.EVENTS.scheduler-executions',
+    ].map((request) => [service, `$JS.API.${request}`]),
+  ),
+  ['catalog', '$JS.API.CONSUMER.MSG.NEXT.EVENTS.scheduler-catalog'],
+  ['executions', '$JS.API.CONSUMER.MSG.NEXT.EVENTS.scheduler-executions'],
+  ['executions', '$JS.ACK.EVENTS.scheduler-executions.1.1.1.1.1'],
+  ['scheduler', '$JS.API.CONSUMER.CREATE.EVENTS.scheduler-executions.events.dispatcher.>'],
 ])('N155: as %s nobody says %s', async (service, subject) => {
   const { open } = await natsServer()
   const connection = await open(service)
@@ -94,32 +115,42 @@ test.skipIf(!hasNats).each<[service: string, subject: string]>([
   expect(await refused).toMatch(/permission/i)
 })
 
-test.skipIf(!hasNats)('what a service says, those who need it hear', async () => {
-  const { urlOf } = await natsServer()
-  const open = async (service: string) => {
-    const bus = await openBus(urlOf(service), pino({ level: 'silent' }))
-    onTestFinished(() => bus.close())
-    return bus
-  }
-  const [executions, dispatcher, scheduler] = [
-    await open('executions'),
-    await open('dispatcher'),
-    await open('scheduler'),
-  ]
-  const heard: string[] = []
-  const hearing = dispatcher.overhear('ready.*', (_, subject) => void heard.push(subject))
-  await hearing.flushed()
-  const consumer = { durable: 'scheduler-executions', subject: 'executions.execution_finished' }
-  const stop = scheduler.consume(consumer, async ({ event_id }) => void heard.push(event_id))
-  onTestFinished(stop)
-  executions.whisper('ready.r1', Buffer.alloc(0))
-  const { seal } = await import('../src/outbox.ts')
-  const value = { execution_id: 'x', state: 'COMPLETED', schedule_id: '' }
-  await executions.publishAll([
-    seal('executions', 'x', { $case: 'execution_finished', value } as never, 'e1'),
-  ])
-  await expect.poll(() => heard.toSorted(), { timeout: START_MS }).toEqual(['e1', 'ready.r1'])
-})
+test.skipIf(!hasNats).each(['', 'one', 'two'])(
+  'what a service says under prefix "%s", those who need it hear',
+  async (prefix) => {
+    const { urlOf } = await natsServer([prefix, 'one'])
+    const open = async (service: string) => {
+      const bus = await openBus(urlOf(service), pino({ level: 'silent' }), prefix)
+      onTestFinished(() => bus.close())
+      return bus
+    }
+    const buses = {
+      catalog: await open('catalog'),
+      executions: await open('executions'),
+      dispatcher: await open('dispatcher'),
+      scheduler: await open('scheduler'),
+    }
+    const heard: string[] = []
+    const hear = async ({ event_id }: { event_id: string }) => void heard.push(event_id)
+    const { executions, dispatcher, scheduler } = buses
+    const hearing = dispatcher.overhear('ready.*', (_, subject) => void heard.push(subject))
+    await hearing.flushed()
+    executions.whisper('ready.r1', Buffer.alloc(0))
+    const finished = { durable: 'scheduler-executions', subject: 'executions.execution_finished' }
+    onTestFinished(scheduler.consume(finished, hear))
+    onTestFinished(scheduler.consume({ durable: 'scheduler-catalog', subject: 'catalog.>' }, hear))
+    const evicted = { durable: 'executions-dispatcher', subject: 'dispatcher.worker_evicted' }
+    onTestFinished(executions.consume(evicted, hear))
+    const say = (service: keyof typeof buses, $case: string, value: object, id: string) =>
+      buses[service].publishAll([seal(service, 'x', { $case, value } as never, id)])
+    const ended = { execution_id: 'x', state: 'COMPLETED', schedule_id: '' }
+    await say('executions', 'execution_finished', ended, 'e1')
+    await say('catalog', 'workflow_deleted', { namespace: 'a', name: 'x', version: 0 }, 'c1')
+    await say('dispatcher', 'worker_evicted', { worker_name: 'w', connection_generation: 1 }, 'd1')
+    const all = ['c1', 'd1', 'e1', 'ready.r1']
+    await expect.poll(() => heard.toSorted(), { timeout: START_MS }).toEqual(all)
+  },
+)
 
 const redisAs = (service: string) => {
   const redis = openRedis(storeUrl(testUrl('TEST_REDIS_URL'), service))
