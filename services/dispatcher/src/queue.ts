@@ -1,6 +1,7 @@
 import type { ReadyRequirement } from '@windlass/proto/windlass/executions/v1/executions'
 import { selectorsOf } from './domain/facts.ts'
-import type { Need } from './domain/offers.ts'
+import { hopeful, type Need } from './domain/offers.ts'
+import type { Sessions } from './sessions.ts'
 
 /** Of requirements without work. What has work is known, however much there is. */
 const MAX_KNOWN = 4_096
@@ -52,13 +53,14 @@ export class Queue {
     for (const id of requirement_ids) if ((this.#ready.get(id) ?? 0) <= mark) this.#ready.delete(id)
   }
 
-  get isEmpty(): boolean {
-    return this.#ready.size === 0
+  /** Whether there may be work that a worker here can do, with room for it or not. */
+  hasHope(sessions: Sessions): boolean {
+    return this.puzzled || hopeful(this.needs, sessions, sessions.fleet).length > 0
   }
 
-  /** The requirements that had work last, those of the newest last. */
+  /** The requirements that had work last, those of the newest last. Work that nobody can do displaces none. */
   get recent(): Need[] {
-    return [...this.#known.values()].slice(-MAX_RECENT)
+    return [...this.#known.values()].filter(({ hope }) => hope?.is !== false).slice(-MAX_RECENT)
   }
 
   /** The requirements that have work now. */

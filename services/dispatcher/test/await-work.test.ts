@@ -68,12 +68,30 @@ test('a worker that comes waits with the others', async () => {
   expect(executions.waits.size).toBe(1)
 })
 
-test('while something is queued nobody waits in front of it', async () => {
-  const { executions, ready, waiting } = await idle()
-  const nobody = executions.require({ ...anything, cpu: 1_000 })
-  executions.queue(nobody)
-  ready(nobody)
+test('while something is queued that a worker here can do nobody waits in front of it', async () => {
+  const { executions, ready, waiting, join, name } = await idle()
+  const [full, labels] = [name(), { only: 'this' }]
+  await join({ name: full, labels, max_concurrent_executions: 1 })
+  executions.hold(full, 1)
+  const theirs = executions.require({ ...anything, affinity: labels })
+  executions.queue(theirs)
+  ready(theirs)
   await expect.poll(waiting).toEqual([])
+})
+
+test('work that nobody can do keeps nobody from waiting for other work, however much it is', async () => {
+  const { executions, ready, worker, requirement_id } = await idle()
+  for (let cpu = 1_000; cpu < 1_100; cpu++) {
+    const nobody = executions.require({ ...anything, cpu })
+    executions.queue(nobody)
+    ready(nobody)
+  }
+  const listed = () => executions.listCalls.at(-1)?.known_ids.length
+  await expect.poll(listed).toBe(101)
+  const offered = () => [...executions.waits].flatMap(({ offers }) => offers)
+  await expect
+    .poll(offered)
+    .toEqual([expect.objectContaining({ worker_name: worker, requirement_ids: [requirement_id] })])
 })
 
 test('work whose worker has just left is handed back under its own claim', async () => {

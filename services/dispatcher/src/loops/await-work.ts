@@ -28,8 +28,8 @@ export interface AwaitLoop extends Loop {
 }
 
 /**
- * While nothing is queued, waits at the executions service with what the workers here could do, so
- * that the next work is given to one of them in the moment it is queued. All that it misses comes by
+ * While nothing is queued that they could do, waits at the executions service with what the workers
+ * here could do, so that the next work is given to one of them in the moment it is queued. All that it misses comes by
  * nudge.
  */
 export function awaitLoop({ executions, sessions, queue, dispatch, log }: Waiting): AwaitLoop {
@@ -41,7 +41,7 @@ export function awaitLoop({ executions, sessions, queue, dispatch, log }: Waitin
   const round = async (): Promise<boolean> => {
     hurry = new AbortController()
     if (performance.now() < olderUntilMs) return false
-    if (isStopping || !queue.isEmpty || !dispatch.keepsUp) return false
+    if (isStopping || queue.hasHope(sessions) || !dispatch.keepsUp) return false
     const offers = standingOffers(sessions.rotated(start++), queue.recent)
     if (offers.length === 0) return false
     const { leases } = await executions.awaitWork(

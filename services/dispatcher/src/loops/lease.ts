@@ -22,7 +22,7 @@ export interface Leasing {
   sessions: Sessions
   queue: Queue
   dispatch: Dispatch
-  /** Nothing is queued, as far as is known here. */
+  /** Nothing is queued that a worker here could do, as far as is known. */
   emptied(): void
   log: Logger
 }
@@ -45,7 +45,7 @@ export function leaseLoop(leasing: Leasing): Loop {
       await look(leasing)
     }
     const more = await lease(leasing, turn, floor)
-    if (queue.isEmpty) leasing.emptied()
+    if (!queue.hasHope(sessions)) leasing.emptied()
     return more
   }
 
