@@ -30,11 +30,22 @@ const headOf = (entries: Linked[]) => {
   return { seq, hash: hash.toString('hex') }
 }
 
-/** Verifies a log of these entries, as a server with that head shows it page by page. */
-async function verified(entries: Linked[], head = headOf(entries), ...options: string[]) {
+interface Heads {
+  first: ReturnType<typeof headOf>
+  later: ReturnType<typeof headOf>
+}
+
+/** Verifies a log of these entries, as a server shows it page by page that had that head at first, and has `later` when asked for more than there is. */
+async function verified(
+  entries: Linked[],
+  heads: Heads | Heads['first'] = headOf(entries),
+  ...options: string[]
+) {
+  const { first, later } = 'first' in heads ? heads : { first: heads, later: headOf(entries) }
   const { api, windlass } = await setup()
   for (let from = 0, after: number | undefined = 0; after !== undefined; from += 1_000) {
     const page = entries.slice(from, from + 1_000)
+    const head = page.length > 0 ? first : later
     api.answers.set(`GET /admin/audit?after=${after}&limit=1000`, {
       body: `{"entries":[${page.map(viewOf)}],"head":${JSON.stringify(head)}}`,
     })
@@ -78,6 +89,19 @@ test('what was written while it is read does not disturb, nor hides what is miss
     err: 'entry 6 is missing\n',
   })
 })
+
+test.each([8, 1_000, 1_003])(
+  'an entry beyond the head is found that no head ever follows, after %i',
+  async (n) => {
+    const entries = chain(n + 1)
+    const head = headOf(entries.slice(0, n))
+    expect(await verified(entries, { first: head, later: head })).toMatchObject({
+      status: 3,
+      err: `entry ${n + 1} is beyond the head of the log\n`,
+    })
+    expect(await verified(entries, head)).toMatchObject({ status: 0 })
+  },
+)
 
 test('a head that was remembered finds an end that was cut off, and a chain made anew', async () => {
   const entries = chain(5)

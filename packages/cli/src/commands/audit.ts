@@ -83,15 +83,32 @@ function headOf(text: string | undefined): Head | undefined {
 async function follow(call: Call, check: ChainCheck): Promise<void> {
   let first: Head | undefined
   for (;;) {
-    const query = { after: String(check.head.seq), limit: String(PAGE) }
-    const answer = await call({ method: 'GET', path: path`/admin/audit`, query })
-    const { entries = '[]', head = '{}' } = pick(answer, ['entries', 'head'])
-    first ??= claimedIn(head)
-    const page = (elementsOf(entries) ?? []).map(linkedIn)
+    const { head, page } = await read(call, check.head.seq)
+    first ??= head
     for (const entry of page) if (entry.seq <= first.seq) check.take(entry)
-    const isLast = page.length < PAGE || (page.at(-1)?.seq ?? 0) >= first.seq
-    if (isLast) return check.end(first)
+    const last = page.at(-1)?.seq ?? 0
+    if (page.length === PAGE && last < first.seq) continue
+    check.end(first)
+    return checkBeyond(call, check, page)
   }
+}
+
+/** What is beyond the head was appended meanwhile, with the head: one that does not follow is of another make. */
+async function checkBeyond(call: Call, check: ChainCheck, page: Linked[]): Promise<void> {
+  const end = check.head.seq
+  const isAllTaken = page.at(-1)?.seq === end
+  const rest = isAllTaken ? (await read(call, end)).page : page
+  const last = rest.at(-1)?.seq ?? 0
+  if (last <= end) return
+  const { head } = await read(call, last)
+  if (head.seq < last) check.problems.push(`entry ${last} is beyond the head of the log`)
+}
+
+async function read(call: Call, after: number): Promise<{ head: Head; page: Linked[] }> {
+  const query = { after: String(after), limit: String(PAGE) }
+  const answer = await call({ method: 'GET', path: path`/admin/audit`, query })
+  const { entries = '[]', head = '{}' } = pick(answer, ['entries', 'head'])
+  return { head: claimedIn(head), page: (elementsOf(entries) ?? []).map(linkedIn) }
 }
 
 const hexIn = (json: string | undefined) => Buffer.from(stringOf(json) ?? '', 'hex')
