@@ -9,7 +9,7 @@ import {
 } from './domain/approvals.ts'
 import type { Checkpoint } from './domain/checkpoint.ts'
 import { checkpoint } from './domain/checkpoint.ts'
-import { cancel, resume, type Target } from './domain/client.ts'
+import { cancel, type Resume, resume } from './domain/client.ts'
 import type { Draft, Execution, Limits, Outcome } from './domain/execution.ts'
 import { claim, type Loss, lease, lose, type Offer, timeOut } from './domain/ownership.ts'
 import { fence, type Writer } from './domain/writer.ts'
@@ -22,8 +22,8 @@ export type Command =
   | { kind: 'claim'; writer: Writer }
   | { kind: 'checkpoint'; report: Checkpoint }
   | { kind: 'release'; writer: Writer }
-  | { kind: 'resume'; body_json: string; target?: Target }
-  | { kind: 'cancel' }
+  | ({ kind: 'resume' } & Resume)
+  | { kind: 'cancel'; request_id?: string | undefined }
   | { kind: 'verify'; writer: Writer }
   | { kind: 'ask'; writer: Writer; question: Question }
   | { kind: 'decide'; decision: Decision }
@@ -61,7 +61,9 @@ export function decide(
     return ask(execution, approvals, command.question)
   }
   if (command.kind === 'decide') return decideApproval(execution, approvals, command.decision, now)
-  return settle(move(execution, command, circumstances), approvals, now)
+  const isDone = isRepeated(command, circumstances.isKnown)
+  const outcome = isDone ? unchanged(execution) : move(execution, command, circumstances)
+  return settle(outcome, approvals, now)
 }
 
 /** The commands that approvals have no part in. */
@@ -84,9 +86,9 @@ function move(
       fence(execution, command.writer)
       return lose(execution, 'released', limits)
     case 'resume':
-      return resume(execution, command.body_json, command.target)
+      return resume(execution, command)
     case 'cancel':
-      return cancel(execution, limits)
+      return cancel(execution, limits, command.request_id)
     case 'verify':
       fence(execution, command.writer)
       return unchanged(execution)
@@ -103,3 +105,26 @@ function move(
 }
 
 const unchanged = (execution: Execution): Outcome => ({ next: execution, events: [] })
+
+/** The events that requests leave in the log under their own ids. */
+const TRACES: Partial<Record<Command['kind'], string>> = {
+  resume: 'WORKFLOW_RESUMING',
+  cancel: 'WORKFLOW_CANCELLING',
+}
+
+/** Whether the log has this request already: its answer was lost, and it is sent again. */
+function isRepeated(command: Command, isKnown: Circumstances['isKnown']): boolean {
+  const type = TRACES[command.kind]
+  const [event_id] = eventIdsOf(command)
+  if (!type || !event_id) return false
+  return isKnown({ type, event_id, source_id: '', name: '', value_json: 'null' })
+}
+
+/** The ids under which a command appends to the log, where it says so. */
+export function eventIdsOf(command: Command): string[] {
+  if (command.kind === 'checkpoint')
+    return command.report.events.flatMap(({ event_id }) => event_id || [])
+  if (command.kind === 'resume' || command.kind === 'cancel')
+    return [command.request_id ?? []].flat()
+  return []
+}

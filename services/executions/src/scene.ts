@@ -1,5 +1,5 @@
 import type { Tx } from '@windlass/runtime/db'
-import type { Change, Command } from './command.ts'
+import { type Change, type Command, eventIdsOf } from './command.ts'
 import type { Approval } from './domain/approvals.ts'
 import type { Execution } from './domain/execution.ts'
 import * as approvals from './store/approvals.ts'
@@ -89,8 +89,8 @@ const idsOf = (changes: readonly { execution_id: string }[]) => [
 ]
 
 function knownEvents(tx: Tx, changes: readonly Change[]): Promise<log.Key[]> | log.Key[] {
-  const keys = pick(changes, 'checkpoint').flatMap(({ execution_id, command }) =>
-    command.report.events.flatMap(({ event_id }) => (event_id ? [{ execution_id, event_id }] : [])),
+  const keys = changes.flatMap(({ execution_id, command }) =>
+    eventIdsOf(command).map((event_id) => ({ execution_id, event_id })),
   )
   return keys.length > 0 ? log.known(tx, keys) : []
 }

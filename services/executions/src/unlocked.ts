@@ -1,5 +1,5 @@
 import type { Db } from '@windlass/runtime/db'
-import type { Change, Command } from './command.ts'
+import { type Change, type Command, eventIdsOf } from './command.ts'
 import type { Execution, Limits } from './domain/execution.ts'
 import { apply, type Draught, type Result } from './draught.ts'
 import type { Effect } from './flush.ts'
@@ -132,11 +132,7 @@ export function decide({ row, known }: Found, group: readonly Change[], limits: 
 
 const eventsOf = (group: readonly Change[]) =>
   group.flatMap(({ execution_id, command }) =>
-    command.kind === 'checkpoint'
-      ? command.report.events.flatMap(({ event_id }) =>
-          event_id ? [{ execution_id, event_id }] : [],
-        )
-      : [],
+    eventIdsOf(command).map((event_id) => ({ execution_id, event_id })),
   )
 
 function byExecution(changes: readonly Change[]): Map<string, Change[]> {

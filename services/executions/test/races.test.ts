@@ -149,7 +149,7 @@ test('a command that comes together with the creation is not lost', async () => 
       {
         execution_id: made.execution_id,
         with_log: false,
-        body: { $case: 'cancel' as const, value: { cancelled_by: '' } },
+        body: { $case: 'cancel' as const, value: {} },
       },
     ]),
   })

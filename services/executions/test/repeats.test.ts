@@ -1,5 +1,6 @@
+import { newId } from '@windlass/runtime/ids'
 import { expect, test } from 'vitest'
-import { event, get, resume, run, setup, worker } from './support.ts'
+import { cancel, event, get, resume, run, setup, worker } from './support.ts'
 
 test('after the end the very same report is fine, and another one is stale', async () => {
   const { client } = await setup()
@@ -47,4 +48,38 @@ test('C4: without a generation only the session that has the work may write', as
   await w.report(execution_id, 'RUNNING')
   // Of a caller that cannot be told apart the newest session is meant.
   await of('').report(execution_id, 'RUNNING', { events: [event('WORKFLOW_STARTED')] })
+})
+
+test('E8: a resume whose answer was lost is answered when it is sent again; another one is refused', async () => {
+  const { client } = await setup({ replicas: 2 })
+  const { execution_id } = await run(client)
+  const w = worker(client)
+  await w.lease()
+  await w.claim(execution_id)
+  const events = [event('WORKFLOW_PAUSED', { value_json: '{"name":"p","output":1}' })]
+  await w.report(execution_id, 'PAUSED', { generation: 1, events })
+  const request_id = newId()
+  const repeats = Array.from({ length: 4 }, () => resume(client, execution_id, '1', request_id))
+  expect((await Promise.all(repeats)).map(({ state }) => state)).toEqual(Array(4).fill('RESUMING'))
+  const refused = { kind: 'conflict' }
+  await expect(resume(client, execution_id, '1', newId())).rejects.toMatchObject(refused)
+  await expect(resume(client, execution_id, '1')).rejects.toMatchObject(refused)
+
+  await w.lease()
+  await w.claim(execution_id)
+  expect(await resume(client, execution_id, '1', request_id)).toMatchObject({
+    state: 'RESUME_CLAIMED',
+  })
+  const { entries } = await client.log({ execution_id, after_seq: 0, limit: 0 })
+  expect(entries.filter(({ type }) => type === 'WORKFLOW_RESUMING')).toHaveLength(1)
+})
+
+test('E8: a cancel whose answer was lost is answered when it is sent again, also after the end', async () => {
+  const { client } = await setup({ replicas: 2 })
+  const { execution_id } = await run(client)
+  const request_id = newId()
+  const repeats = Array.from({ length: 4 }, () => cancel(client, execution_id, request_id))
+  expect((await Promise.all(repeats)).map(({ state }) => state)).toEqual(Array(4).fill('CANCELLED'))
+  expect(await cancel(client, execution_id, request_id)).toMatchObject({ state: 'CANCELLED' })
+  await expect(cancel(client, execution_id, newId())).rejects.toMatchObject({ kind: 'invalid' })
 })

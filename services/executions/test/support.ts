@@ -159,18 +159,23 @@ interface Reported {
   output_json?: string
 }
 
-export const cancel = (client: Client, execution_id: string) =>
+export const cancel = (client: Client, execution_id: string, request_id?: string) =>
   submit(client, {
     execution_id,
     with_log: true,
-    body: { $case: 'cancel', value: {} },
+    body: { $case: 'cancel', value: { request_id } },
   })
 
-export const resume = (client: Client, execution_id: string, body_json: string) =>
+export const resume = (
+  client: Client,
+  execution_id: string,
+  body_json: string,
+  request_id?: string,
+) =>
   submit(client, {
     execution_id,
     with_log: false,
-    body: { $case: 'resume', value: { body_json, target: undefined } },
+    body: { $case: 'resume', value: { body_json, request_id, target: undefined } },
   })
 
 export async function get(client: Client, execution_id: string) {

@@ -11,15 +11,22 @@ export interface Target {
   queue_timeout_ms: number | undefined
 }
 
+export interface Resume {
+  body_json: string
+  target?: Target
+  /** Tells a request that is sent again from another one. */
+  request_id?: string | undefined
+}
+
 /**
  * Asks for the end of an execution. What no worker has claimed ends at once, under a new
  * generation, so that a frame on its way finds nothing; a claimed one is told to its worker, which
  * has `cancelMs` to answer. Asking again changes nothing.
  */
-export function cancel(execution: Execution, limits: Limits): Outcome {
+export function cancel(execution: Execution, limits: Limits, event_id?: string): Outcome {
   const state = next(execution.state, 'cancel')
   if (execution.state === 'CANCELLING') return { next: execution, events: [] }
-  const events: Draft[] = [workflowEvent(execution, 'WORKFLOW_CANCELLING')]
+  const events: Draft[] = [{ ...workflowEvent(execution, 'WORKFLOW_CANCELLING'), event_id }]
   if (!isFinal(state)) return { next: { ...execution, state }, events, deadlineMs: limits.cancelMs }
   events.push(workflowEvent(execution, 'WORKFLOW_CANCELLED'))
   return {
@@ -34,7 +41,7 @@ export function cancel(execution: Execution, limits: Limits): Outcome {
 }
 
 /** Delivers a body to a paused execution and queues it, preferably for the worker that paused it. */
-export function resume(execution: Execution, body_json: string, target?: Target): Outcome {
+export function resume(execution: Execution, { body_json, target, request_id }: Resume): Outcome {
   const state = next(execution.state, 'resume')
   const { queue_timeout_ms } = target ?? execution
   return {
@@ -48,7 +55,13 @@ export function resume(execution: Execution, body_json: string, target?: Target)
       worker_name: undefined,
       pause_output_json: undefined,
     },
-    events: [{ ...workflowEvent(execution, 'WORKFLOW_RESUMING'), value_json: body_json }],
+    events: [
+      {
+        ...workflowEvent(execution, 'WORKFLOW_RESUMING'),
+        event_id: request_id,
+        value_json: body_json,
+      },
+    ],
     deadlineMs: queue_timeout_ms,
   }
 }

@@ -53,7 +53,7 @@ export function parse({ execution_id, with_log, body }: Message, sender: Sender)
     case 'verify':
       return as({ kind: 'verify', writer: writerOf(body.value.writer) })
     case 'cancel':
-      return as({ kind: 'cancel' })
+      return as({ kind: 'cancel', request_id: body.value.request_id })
     case 'checkpoint': {
       const { writer, state, output_json, events } = body.value
       const report = { writer: writerOf(writer), state, output_json, events: events.map(draft) }
@@ -106,14 +106,14 @@ function routingInputs({ requirement, input_json }: Body<'create'>): string | un
   return routing_json ? inputsFor(JSON.parse(routing_json), input_json) : undefined
 }
 
-function resume({ body_json, target }: Body<'resume'>, as: As): Parsed {
-  if (!target) return as({ kind: 'resume', body_json })
+function resume({ body_json, target, request_id }: Body<'resume'>, as: As): Parsed {
+  if (!target) return as({ kind: 'resume', body_json, request_id })
   const known = identify(target.requirement)
   const { workflow_id, workflow_version, requirement } = target
   const { requirement_id } = known
   const queue_timeout_ms = queueTimeoutMs(requirement)
   const onto = { workflow_id, workflow_version, requirement_id, queue_timeout_ms }
-  return as({ kind: 'resume', body_json, target: onto }, known)
+  return as({ kind: 'resume', body_json, target: onto, request_id }, known)
 }
 
 export function writerOf(writer: WriterMessage | undefined): Writer {

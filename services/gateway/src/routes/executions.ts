@@ -1,5 +1,6 @@
 import { objects } from '@windlass/runtime/audit'
 import { invalid, notFound } from '@windlass/runtime/faults'
+import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import { isFinal, isState, STATES } from '../domain/states.ts'
 import { flag, page, text } from '../fields.ts'
@@ -111,7 +112,7 @@ export const cancelExecution = route(
         services.executions.submit({
           execution_id,
           with_log: false,
-          body: { $case: 'cancel', value: {} },
+          body: { $case: 'cancel', value: { request_id: newId() } },
         })
       const { signal } = x
       const execution =

@@ -1,5 +1,6 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
+import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import { anyJson } from '../body.ts'
 import { isFinal } from '../domain/states.ts'
@@ -84,6 +85,7 @@ export const resumeWorkflow = route(
           $case: 'resume',
           value: {
             body_json: body,
+            request_id: newId(),
             target: isNewest ? targetOf(found.version) : undefined,
           },
         },

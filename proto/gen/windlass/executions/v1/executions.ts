@@ -117,7 +117,11 @@ export interface Release {
 export interface Resume {
   body_json: string;
   /** The source it goes on with; absent: its own. */
-  target?: Target | undefined;
+  target?:
+    | Target
+    | undefined;
+  /** The same whenever this request is sent again: it is answered as if it had not been done before. */
+  request_id?: string | undefined;
 }
 
 export interface Target {
@@ -127,6 +131,8 @@ export interface Target {
 }
 
 export interface Cancel {
+  /** As of a resume. */
+  request_id?: string | undefined;
 }
 
 export interface Verify {
@@ -1353,7 +1359,7 @@ export const Release: MessageFns<Release> = {
 };
 
 function createBaseResume(): Resume {
-  return { body_json: "", target: undefined };
+  return { body_json: "", target: undefined, request_id: undefined };
 }
 
 export const Resume: MessageFns<Resume> = {
@@ -1363,6 +1369,9 @@ export const Resume: MessageFns<Resume> = {
     }
     if (message.target !== undefined) {
       Target.encode(message.target, writer.uint32(18).fork()).join();
+    }
+    if (message.request_id !== undefined) {
+      writer.uint32(34).string(message.request_id);
     }
     return writer;
   },
@@ -1394,6 +1403,14 @@ export const Resume: MessageFns<Resume> = {
             }
 
             message.target = Target.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.request_id = reader.string();
             continue;
           }
         }
@@ -1478,11 +1495,14 @@ export const Target: MessageFns<Target> = {
 };
 
 function createBaseCancel(): Cancel {
-  return {};
+  return { request_id: undefined };
 }
 
 export const Cancel: MessageFns<Cancel> = {
-  encode(_: Cancel, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: Cancel, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.request_id !== undefined) {
+      writer.uint32(18).string(message.request_id);
+    }
     return writer;
   },
 
@@ -1499,6 +1519,14 @@ export const Cancel: MessageFns<Cancel> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.request_id = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
