@@ -165,6 +165,7 @@ test('a resume goes on with the newest source, or with its own where that is set
     expect(await response.json()).toMatchObject({ execution_id: id, state: 'RESUMING' })
     expect(made.executions.commands.at(-1)?.body?.value).toEqual({
       body_json: '{"a":1}',
+      request_id: expect.stringMatching(/^[0-9a-f]{32}$/),
       target,
     })
   }
