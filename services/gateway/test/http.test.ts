@@ -101,6 +101,10 @@ const broken: Record<string, [bytes: string, status: RegExp]> = {
     'GET /health HTTP/1.1\r\n\r\n',
     /^HTTP\/1.1 400 .*\{"detail":"Host header missing"\}$/s,
   ],
+  'two hosts': [
+    'GET /health HTTP/1.1\r\nHost: x\r\nHOST: x\r\n\r\n',
+    /^HTTP\/1.1 400 .*\{"detail":"Duplicate Host header"\}$/s,
+  ],
   'a target that is a whole URL': [
     'GET http://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     /^HTTP\/1.1 (404|200) /,

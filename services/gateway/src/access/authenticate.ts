@@ -1,15 +1,13 @@
 import { Fault, invalid } from '@windlass/runtime/faults'
-import type { Exchange } from '../http/exchange.ts'
+import { type Exchange, timesGiven } from '../http/exchange.ts'
 import type { Services } from '../services.ts'
 import { ANONYMOUS, type Caller } from './caller.ts'
 import { actingFor } from './execution.ts'
 
 /** The header that says who is asking. Of two of them Node would take the first and others the last, so both are refused. */
 export function authorizationOf({ req, headers }: Exchange): string | undefined {
-  let given = 0
-  for (let i = 0; i < req.rawHeaders.length; i += 2)
-    if (req.rawHeaders[i]?.toLowerCase() === 'authorization') given++
-  if (given > 1) throw invalid('Duplicate Authorization header')
+  if (timesGiven(req.rawHeaders, 'authorization') > 1)
+    throw invalid('Duplicate Authorization header')
   return headers.authorization
 }
 

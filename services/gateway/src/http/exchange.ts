@@ -63,3 +63,10 @@ export class Exchange {
     this.#leaving?.abort(reason)
   }
 }
+
+/** How often a header was sent; Node shows the first of some, and joins others. */
+export function timesGiven(rawHeaders: readonly string[], name: string): number {
+  let times = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) times++
+  return times
+}

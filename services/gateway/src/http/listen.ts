@@ -1,10 +1,10 @@
-import { createServer, type Server, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { Fault, unavailable } from '@windlass/runtime/faults'
 import type { Route } from '../route.ts'
 import { sendFault, sendJson } from './answer.ts'
 import { createApp } from './app.ts'
-import { Exchange } from './exchange.ts'
+import { Exchange, timesGiven } from './exchange.ts'
 import { Matcher } from './matcher.ts'
 import { logRequest } from './request-log.ts'
 import { type Serving, serve } from './serve.ts'
@@ -23,6 +23,14 @@ const STOPPING = unavailable('the server is stopping')
 export interface Listening {
   port: number
   stop(): Promise<void>
+}
+
+/** Of two hosts a proxy may have gone by one and we by the other, so neither is believed (RFC 9112, 3.2). */
+function hostFault({ rawHeaders, httpVersion }: IncomingMessage): Fault | undefined {
+  const hosts = timesGiven(rawHeaders, 'host')
+  if (hosts > 1) return new Fault('invalid', 'Duplicate Host header')
+  if (hosts === 0 && httpVersion !== '1.0') return new Fault('invalid', 'Host header missing')
+  return undefined
 }
 
 /** Serves the routes: the hot ones by themselves, the others by Express, with the same checks. */
@@ -48,9 +56,10 @@ export async function listen(routes: readonly Route[], serving: Serving): Promis
     if (!server.listening) res.setHeader('connection', 'close')
     const x = new Exchange(req, res)
     try {
-      if (req.headers.host === undefined && req.httpVersion !== '1.0') {
+      const fault = hostFault(req)
+      if (fault) {
         res.setHeader('connection', 'close')
-        throw new Fault('invalid', 'Host header missing')
+        throw fault
       }
       const match = hot.find(req.method ?? '', x.path)
       if (match) void serve(match.route, x, match.params, serving)
