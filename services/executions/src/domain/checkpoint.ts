@@ -1,4 +1,4 @@
-import { Fault } from '@windlass/runtime/faults'
+import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { membersOf } from '@windlass/runtime/json'
 import type { Draft, Execution, Limits, Outcome } from './execution.ts'
 import { next, type Trigger } from './lifecycle.ts'
@@ -56,10 +56,22 @@ export function checkpoint(
     throw stale(execution)
   const state = next(execution.state, trigger)
   const moved = { ...execution, state }
+  if (GOES_ON.has(trigger)) noEnding(report)
   if (trigger !== 'work') return end(moved, { ...report, events }, trigger)
   if (state === execution.state && events.length === 0) return { next: execution, events }
   const deadlineMs = state === 'CANCELLING' ? 'kept' : undefined
   return { next: progressed(moved, events), events, deadlineMs }
+}
+
+const GOES_ON = new Set<Trigger>(['work', 'pause'])
+const ENDINGS = new Set(['WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED'])
+
+/** What goes on has no end in its log: its readers would see two. */
+function noEnding({ state, events }: Checkpoint): void {
+  const at = events.findIndex(({ type }) => ENDINGS.has(type))
+  if (at < 0) return
+  const msg = `is an end, but the state is ${state}`
+  throw unprocessable({ loc: ['body', 'events', at, 'type'], msg, type: 'value_error' })
 }
 
 /** After the end, only the very same report is fine. */
