@@ -11,8 +11,9 @@ export async function account(pids, load) {
   const before = own(cpuSeconds(named))
   const { count, seconds, latencies } = await load()
   const cpu = perOperation(before, own(cpuSeconds(named)), count)
-  const [p50, p95, p99] = [50, 95, 99].map((p) => percentile(latencies, p))
-  return { count, per_second: count / seconds, p50, p95, p99, cpu, mebibytes: residentMiB(pids) }
+  const [p50, p95, p99, max] = [50, 95, 99, 100].map((p) => percentile(latencies, p))
+  const rates = { count, per_second: count / seconds, p50, p95, p99, max }
+  return { ...rates, cpu, mebibytes: residentMiB(pids) }
 }
 
 /** Everything is a child of the load generator: its own share is what is left of the sum. */
@@ -36,4 +37,5 @@ export function figures(points) {
 }
 
 /** What tells a point from the others: how many were in flight, and what the benchmark adds. */
-const labelOf = ({ count, per_second, p50, p95, p99, ...label }) => Object.values(label).join(' ')
+const labelOf = ({ count, per_second, p50, p95, p99, max, ...label }) =>
+  Object.values(label).join(' ')
