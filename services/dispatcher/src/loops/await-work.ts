@@ -29,8 +29,8 @@ export interface AwaitLoop extends Loop {
 
 /**
  * While nothing is queued that they could do, waits at the executions service with what the workers
- * here could do, so that the next work is given to one of them in the moment it is queued. All that it misses comes by
- * nudge.
+ * here could do, so that the next work is given to one of them in the moment it is queued. All that it
+ * misses comes by nudge.
  */
 export function awaitLoop({ executions, sessions, queue, dispatch, log }: Waiting): AwaitLoop {
   let hurry = new AbortController()
