@@ -63,9 +63,10 @@ function* effects({ id, state, output, events }: Ended): Generator<string> {
     if (ids.has(`${event.id} ${event.type}`)) yield `event-twice: ${id} ${event.type}`
     ids.add(`${event.id} ${event.type}`)
     if (event.type !== 'TASK_COMPLETED') continue
-    if (seen.has(event.source_id)) yield `effect-twice: ${id} ${event.source_id}`
-    seen.add(event.source_id)
     const { generation } = event.value as { generation: number }
+    if (seen.has(event.source_id))
+      yield `effect-twice: ${id} ${event.source_id} under ${generation} after ${newest}`
+    seen.add(event.source_id)
     if (generation < newest) yield `C3-backwards: ${id} ${event.source_id}`
     newest = Math.max(newest, generation)
   }

@@ -32,6 +32,8 @@ export class Hand {
   readonly #worker: ScriptedWorker
   readonly #history: History
   readonly #cancelled = new Set<string>()
+  /** Under which claim it has what in hand. */
+  readonly #doing = new Map<string, number>()
   readonly #lanes: Promise<unknown>
   #connecting: Promise<unknown> | undefined
   #isDead = false
@@ -98,7 +100,14 @@ export class Hand {
     if (answer?.status !== 200) return
     const { input, events } = answer.json
     const generation = Number(answer.headers['x-svc-claim-generation'])
-    const job = { id, generation, kind: kindOf(input), events }
+    // A frame that came again while it hung is the same work, and a claim may be repeated.
+    if (this.#doing.get(id) === generation) return
+    this.#doing.set(id, generation)
+    await this.#carryOut({ id, generation, kind: kindOf(input), events })
+    if (this.#doing.get(id) === generation) this.#doing.delete(id)
+  }
+
+  async #carryOut(job: Job): Promise<void> {
     for (const step of STEPS) if (!(await this.#step(job, step))) return
     const output = JSON.stringify(STEPS.join())
     const state = job.kind === 'failing' ? 'FAILED' : 'COMPLETED'
