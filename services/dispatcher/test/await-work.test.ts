@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { anything } from './fake-executions.ts'
 import type { FakeStream } from './fake-worker.ts'
 import { type registration, setup } from './system.ts'
@@ -145,4 +145,23 @@ test('beside an older executions work comes by nudge, and that is said once', as
   }
   expect(logged().split(SAID)).toHaveLength(2)
   expect(logged()).not.toContain('cannot be waited for')
+})
+
+test('a worker that is wrongly believed to be full gets work within about a second, whatever else is queued', async () => {
+  const { executions, worker, stream, ready, requirement_id } = await idle({
+    max_concurrent_executions: 2,
+  })
+  executions.give(worker)
+  await expect.poll(() => work(stream)).toHaveLength(2)
+  // Its dispatcher has not heard that it holds nothing any more.
+  executions.held.delete(worker)
+  const strange = setInterval(() => {
+    const nobody = executions.require({ ...anything, cpu: 1_000 })
+    executions.queue(nobody)
+    ready(nobody)
+  }, 100)
+  onTestFinished(() => clearInterval(strange))
+  executions.queue(requirement_id)
+  ready(requirement_id)
+  await expect.poll(() => work(stream)).toHaveLength(3)
 })

@@ -33,17 +33,17 @@ export interface Leasing {
  * that can do what is queued, whatever is believed of its load.
  */
 export function leaseLoop(leasing: Leasing): Loop {
-  let lookedAtMs = Number.NEGATIVE_INFINITY
+  /** Looks in between, at requirements that are new here, do not put the next one off. */
+  let flooredAtMs = Number.NEGATIVE_INFINITY
   const turn = { start: 0 }
 
   const round = async (): Promise<boolean> => {
     const { sessions, queue, dispatch } = leasing
     if (sessions.size === 0 || !dispatch.keepsUp) return false
-    const floor = performance.now() - lookedAtMs >= FLOOR_MS
-    if (floor || queue.puzzled) {
-      lookedAtMs = performance.now()
-      await look(leasing)
-    }
+    const now_ms = performance.now()
+    const floor = now_ms - flooredAtMs >= FLOOR_MS
+    if (floor) flooredAtMs = now_ms
+    if (floor || queue.puzzled) await look(leasing)
     const more = await lease(leasing, turn, floor)
     if (!queue.hasHope(sessions)) leasing.emptied()
     return more
