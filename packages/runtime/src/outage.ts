@@ -18,10 +18,16 @@ export function outageOf(error: unknown): Fault | undefined {
 }
 
 const LOCK_NOT_AVAILABLE = '55P03'
+const DEADLOCK_DETECTED = '40P01'
+
+const isOf = (code: string) => (error: unknown) =>
+  (error as { code?: unknown } | undefined)?.code === code
 
 /** Whether a statement waited longer than it may for what somebody else has locked. */
-export const isLockedOut = (error: unknown): boolean =>
-  (error as { code?: unknown } | undefined)?.code === LOCK_NOT_AVAILABLE
+export const isLockedOut = isOf(LOCK_NOT_AVAILABLE)
+
+/** Whether the database undid a transaction because it and another waited for one another. */
+export const isDeadlock = isOf(DEADLOCK_DETECTED)
 
 /** `unprocessable` for a value that the database cannot store (SQLSTATE class 22), such as NUL in a text. */
 export function unstorable(error: unknown): Fault | undefined {

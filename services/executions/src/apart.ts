@@ -1,4 +1,4 @@
-import { isLockedOut, outageOf, unstorable } from '@windlass/runtime/outage'
+import { isDeadlock, isLockedOut, outageOf, unstorable } from '@windlass/runtime/outage'
 import type { Change } from './command.ts'
 import type { Result } from './draught.ts'
 import type { Effect } from './flush.ts'
@@ -35,9 +35,10 @@ export class Apart {
       return results
     } catch (error) {
       if (isLockedOut(error)) return this.#withoutHeld(way, changes)
-      const outage = outageOf(error)
-      if (outage) return new Map(changes.map((change) => [change, { fault: outage }]))
       const [only, ...more] = changes
+      const outage = outageOf(error)
+      if (outage && !(isDeadlock(error) && more.length > 0))
+        return new Map(changes.map((change) => [change, { fault: outage }]))
       if (only && more.length === 0) return new Map([[only, refusal(error)]])
       return this.#oneByOne(way, changes)
     }
@@ -56,7 +57,7 @@ export class Apart {
     return outcomes
   }
 
-  /** What the database refused together is tried one by one. */
+  /** What the database refused together is tried one by one; one alone waits in no circle. */
   async #oneByOne(way: Way, changes: readonly Change[]): Promise<Outcomes> {
     const outcomes: Outcomes = new Map()
     for (const change of changes)

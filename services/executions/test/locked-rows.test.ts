@@ -1,7 +1,18 @@
 import type { Db, Tx } from '@windlass/runtime/db'
 import { sql } from '@windlass/runtime/sql'
 import { expect, test } from 'vitest'
-import { cancel, event, get, resume, run, setup, worker } from './support.ts'
+import {
+  type Client,
+  cancel,
+  create,
+  event,
+  get,
+  resume,
+  run,
+  setup,
+  submit,
+  worker,
+} from './support.ts'
 
 /** A process that hangs in the middle of a change leaves rows locked until the database has had enough of it. */
 const locking = (db: Db, execution_id: string, work: (tx: Tx) => Promise<void>) =>
@@ -53,3 +64,66 @@ test('D5: queued work that somebody has locked keeps no other from being given',
     .poll(async () => (await w.lease()).leases.map(({ execution }) => execution?.execution_id))
     .toContain(first?.execution_id)
 })
+
+test('rows that are changed together are locked in the order of their ids, however they lie in the table', async () => {
+  const { client, db } = await setup()
+  const ids = (await inHand(client, 100)).slice(-20)
+  // A table known to be small is read in the order in which it lies: here the last id first.
+  await db.run(sql`create index made on executions (created_at)`)
+  await db.run(sql`cluster executions using made`)
+  await db.run(sql`analyze executions`)
+  const first = ids.at(-1) ?? ''
+  let cancelled: ReturnType<typeof cancelTogether> | undefined
+  await locking(db, first, async (tx) => {
+    cancelled = cancelTogether(client, ids)
+    await expect.poll(() => waiting(db)).toBe(true)
+    const rows = await tx.rows(sql`
+      select from executions
+       where execution_id = any(${ids}::uuid[]) and execution_id <> ${first}
+         for update skip locked`)
+    expect(rows).toHaveLength(ids.length - 1)
+  })
+  expect(await cancelled).toEqual(ids.map(() => 'CANCELLING'))
+})
+
+test('what the database undoes because of a circle of waits is done all the same', async () => {
+  const { client, db } = await setup()
+  const ids = await inHand(client, 20)
+  const [last = ''] = ids
+  let cancelled: ReturnType<typeof cancelTogether> | undefined
+  await locking(db, last, async (tx) => {
+    cancelled = cancelTogether(client, ids.toReversed())
+    await expect.poll(() => waiting(db)).toBe(true)
+    await tx.rows(sql`select from executions for update`)
+  })
+  expect(await cancelled).toEqual(ids.map(() => 'CANCELLING'))
+})
+
+/** Ids of claimed executions, the last in order first. */
+async function inHand(client: Client, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, i) => `${1000 - i}`.padStart(32, '0'))
+  for (const id of ids) await submit(client, create({}, id))
+  const w = worker(client)
+  await w.lease({ limit: count })
+  for (const id of ids) await w.claim(id)
+  return ids
+}
+
+/** One call for all. Answers their states. */
+async function cancelTogether(client: Client, ids: readonly string[]) {
+  const { results } = await client.submit({
+    commands: ids.map((execution_id) => ({
+      execution_id,
+      with_log: false,
+      body: { $case: 'cancel', value: {} },
+    })),
+  })
+  return results.map(({ body }) => (body?.$case === 'execution' ? body.value.state : body))
+}
+
+/** Whether a statement waits for what somebody else has locked. */
+const waiting = async (db: Db) =>
+  (
+    await db.rows(sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+  ).length > 0

@@ -113,22 +113,25 @@ function ranked(writes: readonly Write[]): Write[] {
  */
 function statement(
   db: Queries,
-  unsorted: readonly Write[],
+  writes: readonly Write[],
   workers: readonly string[] = [],
   only = sql``,
 ) {
-  // Rows are locked in the order of their ids here too.
-  const writes = unsorted.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1))
   const entries = writes.flatMap((write) => write.entries)
   const room = sql`
     and (c.most_held is null or c.most_held >=
       coalesce((select used from held where held.worker_name = c.held_by), 0))`
+  const isOrdered =
+    writes.length > 1
+      ? sql`and (e.execution_id in (select execution_id from locked)) is true`
+      : sql``
   return db.rows<Id>(sql`
     with held as (${ready.loadsOf(workers)}),
+    ${writes.length > 1 ? sql`locked as (${lockedInOrder(writes)}),` : sql``}
     changed as (
       update executions e set ${assignments} from ${changed(writes)}
        where e.execution_id = c.execution_id and e.revision = c.old_revision
-         ${workers.length > 0 ? room : sql``} ${only}
+         ${isOrdered} ${workers.length > 0 ? room : sql``} ${only}
       returning e.execution_id, e.workflow_namespace, e.workflow_name, c.old_state, e.state),
     appended as (
       insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
@@ -141,5 +144,10 @@ function statement(
        where old_state <> changed.state group by 1, 2, 3)
     select execution_id from changed`)
 }
+
+/** An update alone takes its rows in any order; two that meet in two orders wait for one another. */
+const lockedInOrder = (writes: readonly Write[]) => sql`
+  select execution_id from executions
+   where execution_id = any(${writes.map(idOf)}::uuid[]) order by execution_id for update`
 
 const idOf = ({ before }: Write) => before.execution_id
