@@ -2,7 +2,7 @@ import { LogGrew, Ready, WorkerSignal } from '@windlass/proto/windlass/signals/v
 import type { Bus } from '@windlass/runtime/bus'
 import { subjectOf } from '@windlass/runtime/subjects'
 import type { Execution } from './domain/execution.ts'
-import { isFinal } from './domain/states.ts'
+import { ENDINGS, isFinal, isSettled } from './domain/states.ts'
 import type { Effect } from './flush.ts'
 import { toMessage } from './message.ts'
 import type { Standing } from './standing.ts'
@@ -59,8 +59,6 @@ function freed(effects: readonly Effect[]): Map<string, number> {
   return slots
 }
 
-const ENDINGS = new Set(['WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED'])
-
 function grew(bus: Bus, { after, entries }: Effect): void {
   if (entries.length === 0) return
   const { execution_id, state, last_seq } = after
@@ -69,7 +67,7 @@ function grew(bus: Bus, { after, entries }: Effect): void {
   // Whoever waits for the end has the input, or reads the row.
   const ended = !omitted && isFinal(state) ? toMessage({ ...after, input_json: '' }) : undefined
   const message = { execution_id, state, last_seq, omitted, entries: omitted ? [] : entries, ended }
-  const kind = isFinal(state) || state === 'PAUSED' ? 'settled' : 'step'
+  const kind = isSettled(state) ? 'settled' : 'step'
   bus.whisper(`executions.${execution_id}.events.${kind}`, LogGrew.encode(message).finish())
 }
 

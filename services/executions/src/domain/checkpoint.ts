@@ -3,7 +3,7 @@ import { membersOf } from '@windlass/runtime/json'
 import type { Draft, Execution, Limits, Outcome } from './execution.ts'
 import { next, type Trigger } from './lifecycle.ts'
 import { lose, unheld, workflowEvent } from './ownership.ts'
-import { isFinal } from './states.ts'
+import { ENDINGS, isSettled } from './states.ts'
 import { fence, isFrom, stale, type Writer } from './writer.ts'
 
 export interface Checkpoint {
@@ -47,7 +47,7 @@ export function checkpoint(
   const trigger = MEANINGS[report.state]
   if (!trigger) throw unknownState(report.state)
   const events = report.events.filter((event) => !isKnown(event))
-  if (isFinal(execution.state) || execution.state === 'PAUSED')
+  if (isSettled(execution.state))
     return repeated(execution, { ...report, trigger }, events.length > 0)
   fence(execution, report.writer)
   if (trigger === 'confirm_cancel' && execution.state !== 'CANCELLING')
@@ -64,7 +64,6 @@ export function checkpoint(
 }
 
 const GOES_ON = new Set<Trigger>(['work', 'pause'])
-const ENDINGS = new Set(['WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED'])
 
 /** What goes on has no end in its log: its readers would see two. */
 function noEnding({ state, events }: Checkpoint): void {

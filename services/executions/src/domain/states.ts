@@ -19,4 +19,14 @@ const FINAL: readonly State[] = ['COMPLETED', 'FAILED', 'CANCELLED']
 
 export const isFinal = (state: State): boolean => FINAL.includes(state)
 
+/** Nothing goes on before somebody asks for it. */
+export const isSettled = (state: State): boolean => isFinal(state) || state === 'PAUSED'
+
+/** The events with which a log ends. */
+export const ENDINGS: ReadonlySet<string> = new Set([
+  'WORKFLOW_COMPLETED',
+  'WORKFLOW_FAILED',
+  'WORKFLOW_CANCELLED',
+])
+
 export const isState = (text: string): text is State => STATES.includes(text as State)

@@ -20,7 +20,12 @@ const MAX_KNOWN = 10_000
 const HIDING = new Set<Command['kind']>(['checkpoint', 'verify'])
 
 /** Applies many commands, each with a result of its own, in the order sent. */
-export function submitter({ db, door, cluster, tokens }: Omit<Parts, 'bus' | 'standing'>) {
+export function submitter({
+  db,
+  door,
+  cluster,
+  tokens,
+}: Pick<Parts, 'db' | 'door' | 'cluster' | 'tokens'>) {
   const known = new Set<string>()
 
   async function remember({ requirement }: Parsed): Promise<void> {

@@ -2,7 +2,7 @@ import type { Queries, Tx } from '@windlass/runtime/db'
 import { type Sql, sql } from '@windlass/runtime/sql'
 import type { Execution } from '../domain/execution.ts'
 import { forChange, whole } from './columns.ts'
-import { rowsOf } from './rows.ts'
+import { type Column, rowsOf } from './rows.ts'
 
 /** Locks rows in the order of their ids, which is the order everywhere, and waits for others' locks. */
 export const lock = (tx: Tx, ids: readonly string[]) =>
@@ -61,22 +61,22 @@ export interface NewExecution {
   queue_timeout_ms?: number
 }
 
-const NEW_COLUMNS = [
-  ['execution_id', 'uuid'],
-  ['workflow_id', 'uuid'],
-  ['workflow_namespace', 'text'],
-  ['workflow_name', 'text'],
-  ['workflow_version', 'int'],
-  ['requirement_id', 'uuid'],
-  ['preferred_worker', 'text'],
-  ['input', 'json'],
-  ['created_by', 'text'],
-  ['created_by_issuer', 'text'],
-  ['schedule_id', 'uuid'],
-  ['request_hash', 'text'],
-  ['routing_inputs', 'json'],
-  ['queue_timeout_ms', 'float8'],
-] as const
+const NEW_COLUMNS: Column<NewExecution>[] = [
+  ['execution_id', 'uuid', (row) => row.execution_id],
+  ['workflow_id', 'uuid', (row) => row.workflow_id],
+  ['workflow_namespace', 'text', (row) => row.workflow_namespace],
+  ['workflow_name', 'text', (row) => row.workflow_name],
+  ['workflow_version', 'int', (row) => row.workflow_version],
+  ['requirement_id', 'uuid', (row) => row.requirement_id],
+  ['preferred_worker', 'text', (row) => row.preferred_worker],
+  ['input', 'json', (row) => row.input_json],
+  ['created_by', 'text', (row) => row.created_by],
+  ['created_by_issuer', 'text', (row) => row.created_by_issuer],
+  ['schedule_id', 'uuid', (row) => row.schedule_id],
+  ['request_hash', 'text', (row) => row.request_hash],
+  ['routing_inputs', 'json', (row) => row.routing_inputs],
+  ['queue_timeout_ms', 'float8', (row) => row.queue_timeout_ms],
+]
 
 /** Inserts what is not there yet; the caller says what it returns. */
 export const newRows = (rows: readonly NewExecution[]): Sql => sql`
@@ -85,25 +85,8 @@ export const newRows = (rows: readonly NewExecution[]): Sql => sql`
     schedule_id, request_hash, routing_inputs, queue_timeout_ms, state, queued_at, deadline_at)
   select new.*, 'SCHEDULED', clock_timestamp(),
          clock_timestamp() + queue_timeout_ms * interval '1 ms'
-    from ${rowsOf('new', NEW_COLUMNS, rows.map(newCellsOf))}
+    from ${rowsOf('new', NEW_COLUMNS, rows)}
   on conflict (execution_id) do nothing`
-
-const newCellsOf = (row: NewExecution): unknown[] => [
-  row.execution_id,
-  row.workflow_id,
-  row.workflow_namespace,
-  row.workflow_name,
-  row.workflow_version,
-  row.requirement_id,
-  row.preferred_worker,
-  row.input_json,
-  row.created_by,
-  row.created_by_issuer,
-  row.schedule_id,
-  row.request_hash,
-  row.routing_inputs,
-  row.queue_timeout_ms,
-]
 
 /** Answers the ids that were new. */
 export async function insert(tx: Tx, rows: readonly NewExecution[]): Promise<Set<string>> {
@@ -138,70 +121,39 @@ export const assignments = sql`
   finished_at = case when c.state in ('COMPLETED', 'FAILED', 'CANCELLED')
                      then clock_timestamp() end`
 
-/** Of each change what goes into its row `c`, in the order of the columns. */
-const cellsOf = ({ before, next, deadlineMs, mostHeld }: Changed): unknown[] => [
-  next.execution_id,
-  next.workflow_id,
-  next.workflow_version,
-  next.requirement_id,
-  next.state,
-  next.held_by,
-  next.held_session,
-  next.held_connection,
-  next.worker_name,
-  next.claim_generation,
-  next.queued,
-  deadlineMs === 'kept' ? -1 : deadlineMs,
-  next.attempts,
-  next.completions,
-  next.resume_due,
-  next.gated,
-  next.pause_source_id,
-  next.preferred_worker,
-  next.passed_over,
-  next.last_seq,
-  next.revision,
-  next.output_json,
-  next.pause_output_json,
-  before?.state,
-  before?.revision,
-  mostHeld,
-  next.queue_timeout_ms,
+/** Of each change what goes into its row `c`. */
+const COLUMNS: Column<Changed>[] = [
+  ['execution_id', 'uuid', ({ next }) => next.execution_id],
+  ['workflow_id', 'uuid', ({ next }) => next.workflow_id],
+  ['workflow_version', 'int', ({ next }) => next.workflow_version],
+  ['requirement_id', 'uuid', ({ next }) => next.requirement_id],
+  ['state', 'text', ({ next }) => next.state],
+  ['held_by', 'text', ({ next }) => next.held_by],
+  ['held_session', 'text', ({ next }) => next.held_session],
+  ['held_connection', 'bigint', ({ next }) => next.held_connection],
+  ['worker_name', 'text', ({ next }) => next.worker_name],
+  ['claim_generation', 'bigint', ({ next }) => next.claim_generation],
+  ['queued', 'bool', ({ next }) => next.queued],
+  ['deadline_ms', 'float8', ({ deadlineMs }) => (deadlineMs === 'kept' ? -1 : deadlineMs)],
+  ['attempts', 'int', ({ next }) => next.attempts],
+  ['completions', 'int', ({ next }) => next.completions],
+  ['resume_due', 'bool', ({ next }) => next.resume_due],
+  ['gated', 'bool', ({ next }) => next.gated],
+  ['pause_source_id', 'text', ({ next }) => next.pause_source_id],
+  ['preferred_worker', 'text', ({ next }) => next.preferred_worker],
+  ['passed_over', 'text', ({ next }) => next.passed_over],
+  ['last_seq', 'bigint', ({ next }) => next.last_seq],
+  ['revision', 'bigint', ({ next }) => next.revision],
+  ['output', 'json', ({ next }) => next.output_json],
+  ['pause_output', 'json', ({ next }) => next.pause_output_json],
+  ['old_state', 'text', ({ before }) => before?.state],
+  ['old_revision', 'bigint', ({ before }) => before?.revision],
+  ['most_held', 'int', ({ mostHeld }) => mostHeld],
+  ['queue_timeout_ms', 'float8', ({ next }) => next.queue_timeout_ms],
 ]
 
-const COLUMNS = [
-  ['execution_id', 'uuid'],
-  ['workflow_id', 'uuid'],
-  ['workflow_version', 'int'],
-  ['requirement_id', 'uuid'],
-  ['state', 'text'],
-  ['held_by', 'text'],
-  ['held_session', 'text'],
-  ['held_connection', 'bigint'],
-  ['worker_name', 'text'],
-  ['claim_generation', 'bigint'],
-  ['queued', 'bool'],
-  ['deadline_ms', 'float8'],
-  ['attempts', 'int'],
-  ['completions', 'int'],
-  ['resume_due', 'bool'],
-  ['gated', 'bool'],
-  ['pause_source_id', 'text'],
-  ['preferred_worker', 'text'],
-  ['passed_over', 'text'],
-  ['last_seq', 'bigint'],
-  ['revision', 'bigint'],
-  ['output', 'json'],
-  ['pause_output', 'json'],
-  ['old_state', 'text'],
-  ['old_revision', 'bigint'],
-  ['most_held', 'int'],
-  ['queue_timeout_ms', 'float8'],
-] as const
-
 /** The changes as rows `c`. */
-export const changed = (changes: readonly Changed[]): Sql =>
-  rowsOf('c', COLUMNS, changes.map(cellsOf))
+export const changed = (changes: readonly Changed[]): Sql => rowsOf('c', COLUMNS, changes)
 
 /** Writes rows that this transaction has locked. */
 export const update = (tx: Tx, changes: readonly Changed[]): Promise<number> =>

@@ -1,7 +1,7 @@
 import type { LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Queries, Tx } from '@windlass/runtime/db'
 import { type Sql, sql } from '@windlass/runtime/sql'
-import { rowsOf } from './rows.ts'
+import { type Column, rowsOf } from './rows.ts'
 
 export interface Entry extends LogEntry {
   execution_id: string
@@ -23,33 +23,20 @@ export const known = (tx: Tx, keys: readonly Omit<Key, 'type'>[]) =>
                   ${keys.map((key) => key.event_id)}::text[]) as k(execution_id, event_id)
       join events e using (execution_id, event_id)`)
 
-const COLUMNS = [
-  ['execution_id', 'uuid'],
-  ['seq', 'bigint'],
-  ['event_id', 'text'],
-  ['type', 'text'],
-  ['source_id', 'text'],
-  ['name', 'text'],
-  ['value', 'json'],
-  ['time', 'text'],
-] as const
+const COLUMNS: Column<Entry>[] = [
+  ['execution_id', 'uuid', (entry) => entry.execution_id],
+  ['seq', 'bigint', (entry) => entry.seq],
+  ['event_id', 'text', (entry) => entry.event_id],
+  ['type', 'text', (entry) => entry.type],
+  ['source_id', 'text', (entry) => entry.source_id],
+  ['name', 'text', (entry) => entry.name],
+  ['value', 'json', (entry) => entry.value_json],
+  ['time', 'text', (entry) => entry.time],
+]
 
 /** Entries as rows of a statement, in the order that `events` has its columns below. */
 export const rows = (alias: string, entries: readonly Entry[]): Sql =>
-  rowsOf(
-    alias,
-    COLUMNS,
-    entries.map((entry) => [
-      entry.execution_id,
-      entry.seq,
-      entry.event_id,
-      entry.type,
-      entry.source_id,
-      entry.name,
-      entry.value_json,
-      entry.time,
-    ]),
-  )
+  rowsOf(alias, COLUMNS, entries)
 
 export const append = (tx: Tx, entries: readonly Entry[]): Promise<number> =>
   tx.run(sql`

@@ -1,11 +1,13 @@
 import { compile } from '@windlass/runtime/sql'
 import { expect, test } from 'vitest'
-import { rowsOf } from './rows.ts'
+import { type Column, rowsOf } from './rows.ts'
 
-const columns = [
-  ['id', 'uuid'],
-  ['count', 'int'],
-] as const
+type Row = [id: string, count: number | undefined]
+
+const columns: Column<Row>[] = [
+  ['id', 'uuid', ([id]) => id],
+  ['count', 'int', ([, count]) => count],
+]
 
 test('few rows are spelled out, each value a parameter of its own', () => {
   expect(compile(rowsOf('c', columns, [['a', 1]]))).toEqual({
@@ -26,7 +28,7 @@ test('few rows are spelled out, each value a parameter of its own', () => {
 })
 
 test('many rows go as one array a column, whatever their number', () => {
-  const rows = Array.from({ length: 5 }, (_, i) => [`${i}`, i])
+  const rows = Array.from({ length: 5 }, (_, i): Row => [`${i}`, i])
   expect(compile(rowsOf('c', columns, rows))).toEqual({
     text: 'unnest($1::uuid[], $2::int[]) as c(id, count)',
     values: [
