@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AuthorizationError, connect, type NatsConnection } from '@nats-io/transport-node'
 import type { Logger } from 'pino'
+import { waitAtMost } from './patience.ts'
 
 /** How long a process that starts waits for NATS; then it goes on without, since NATS only saves time. */
 const PATIENCE_MS = 3_000
@@ -63,12 +64,9 @@ export async function openLink(url: string, log: Logger): Promise<Link> {
   })
   making.catch(() => {})
 
-  const waited = new AbortController()
-  const enough = pause(PATIENCE_MS, undefined, { signal: waited.signal }).catch(() => {})
   try {
-    await Promise.race([making, enough])
+    await waitAtMost(PATIENCE_MS, making)
   } finally {
-    waited.abort()
     isStarting = false
   }
   if (!made) log.warn('NATS cannot be reached yet; work is found by looking for it')

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis'
+import { waitAtMost } from './patience.ts'
 
 const COMMAND_MS = 1_000
 const CONNECT_MS = 2_000
@@ -21,10 +22,7 @@ export function openRedis(url: string): Redis {
 /** Waits for the first connection, or gives up after `ms`: a service starts without Redis, only slower. */
 export async function redisReady(redis: Redis, ms = CONNECT_MS): Promise<void> {
   if (redis.status === 'ready') return
-  await Promise.race([
-    new Promise<void>((resolve) => redis.once('ready', resolve)),
-    new Promise<void>((resolve) => setTimeout(resolve, ms).unref()),
-  ])
+  await waitAtMost(ms, new Promise<void>((resolve) => redis.once('ready', resolve)))
 }
 
 export type { Redis }

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
 import type { Bus } from '@windlass/runtime/bus'
+import { waitAtMost } from '@windlass/runtime/patience'
 import { subjectOf } from '@windlass/runtime/subjects'
 
 /** How long whoever tells waits for NATS. */
@@ -18,8 +18,5 @@ export const signal = (bus: Bus, name: string, body: Body): void =>
  */
 export async function signalFirst(bus: Bus, name: string, body: Body): Promise<void> {
   signal(bus, name, body)
-  const waiting = new AbortController()
-  const enough = pause(TOLD_MS, undefined, { signal: waiting.signal }).catch(() => {})
-  await Promise.race([bus.ping().catch(() => {}), enough])
-  waiting.abort()
+  await waitAtMost(TOLD_MS, bus.ping()).catch(() => {})
 }

@@ -1,5 +1,6 @@
 import type { Bus, Overhearing } from '@windlass/runtime/bus'
 import { Gather } from '@windlass/runtime/gather'
+import { waitAtMost } from '@windlass/runtime/patience'
 
 type Hear<T> = (message: T) => void
 
@@ -70,17 +71,7 @@ export class Shared<T> {
 
 /** The server knows of all subscriptions that were made before a flush when that flush is answered. */
 async function flushOnce(made: Overhearing[]): Promise<undefined[]> {
-  let patience: NodeJS.Timeout | undefined
-  const enough = new Promise<void>((resolve) => {
-    patience = setTimeout(resolve, FLUSH_MS)
-  })
-  await Promise.race([
-    made
-      .at(-1)
-      ?.flushed()
-      .catch(() => {}),
-    enough,
-  ])
-  clearTimeout(patience)
+  const last = made.at(-1)
+  if (last) await waitAtMost(FLUSH_MS, last.flushed()).catch(() => {})
   return made.map(() => undefined)
 }
