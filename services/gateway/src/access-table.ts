@@ -19,7 +19,7 @@ export const VISITORS = [
 export function verdictOf(access: string, visitor: string): Verdict {
   if (access === 'public') return 'yes'
   if (visitor === 'session') return SESSION[access] ?? 'no'
-  if (visitor === 'execution') return EXECUTION[access] ?? 'no'
+  if (visitor === 'execution') return EXECUTION[ruleOf(access)?.takesExecutions ?? 'none']
   if (visitor === 'nobody' || access === 'bootstrap') return 'no'
   const granted = BUILT_IN_ROLES[visitor] ?? []
   const asks = ruleOf(access)?.asks ?? (access === 'authenticated' ? [] : [access])
@@ -29,7 +29,7 @@ export function verdictOf(access: string, visitor: string): Verdict {
 }
 
 const SESSION: Record<string, Verdict> = { 'own worker': 'own', 'may read configs': 'yes' }
-const EXECUTION: Record<string, Verdict> = { 'may run': 'yes', 'may decide task': 'own' }
+const EXECUTION = { all: 'yes', own: 'own', none: 'no' } as const
 
 /** A permission with something in place of what the path says. */
 const sampleOf = (template: string) => template.replace(/{\w+}/g, 'x')

@@ -14,7 +14,7 @@ export async function identify(access: string, x: Exchange, services: Services):
   if (access === 'bootstrap') return BOOTSTRAP
   const rule = ruleOf(access)
   if (access === 'public' || rule?.for === 'machines') return ANONYMOUS
-  return authenticate(x, services, { takesExecutions: rule?.takesExecutions })
+  return authenticate(x, services, { takesExecutions: rule?.takesExecutions !== undefined })
 }
 
 /** Lets a request in, or throws why not. Answers what a rule has looked up. */

@@ -57,7 +57,7 @@ export const mayDecideTask = rule({
     'workflow:<namespace>:<name>:read and what the workflow requires; or the token of the execution, which asks whether its task may run',
   for: 'people',
   asks: ['workflow:{namespace}:{workflow_name}:read'],
-  takesExecutions: true,
+  takesExecutions: 'own',
   async admit(asked: Asked<OfExecution & { task_name: string }>): Promise<Approval | undefined> {
     const { params, caller, services, body } = asked
     if (caller.execution) return demandTask(services, caller, params)

@@ -20,8 +20,8 @@ export interface AccessRule<Params, T> {
   for: 'people' | 'machines'
   /** The permissions without which nobody gets in, as templates; what the objects ask beyond that is in the summary. */
   asks: readonly string[]
-  /** Workers may ask in the name of an execution, with its token. */
-  takesExecutions?: boolean
+  /** Workers may ask in the name of an execution, with its token: for anything, or for what is its own. */
+  takesExecutions?: 'all' | 'own'
   admit(asked: Asked<Params>): Promise<T>
 }
 

@@ -38,7 +38,7 @@ export const mayRun = rule({
   summary:
     'workflow:{namespace}:{workflow_name}:run and whatever the workflow requires; for nested runs an execution token, which asks the same of who started the execution',
   for: 'people',
-  takesExecutions: true,
+  takesExecutions: 'all',
   asks: ['workflow:{namespace}:{workflow_name}:run'],
   async admit({ params, query, caller, services }: Asked<Named>): Promise<Workflow> {
     demandSight(caller, params)
