@@ -37,6 +37,17 @@ def takes(server: Server, *valid: str) -> list[str]:
     return shown
 
 
+async def run_to_the_end(
+    server: Server, workers: Workers, source: str, renewals: list[str | None]
+) -> Stored:
+    """An execution that came with an old token; each claim is answered with the next of these."""
+    await workers.start()
+    stored = server.start(source, "calls", exec_token="old")
+    stored.renewals = renewals
+    await until(lambda: stored.state in TERMINAL)
+    return stored
+
+
 def claims(server: Server, stored: Stored) -> int:
     return [path for _, path in server.requests].count(
         f"/workers/{stored.worker}/claim/{stored.execution_id}"
@@ -48,11 +59,8 @@ async def test_a_token_that_has_expired_is_renewed_by_a_claim(
 ) -> None:
     shown = takes(server, "renewed")
     server.run_answers = [DONE]
-    await workers.start()
-    stored = server.start(source, "calls", exec_token="old")
     # The claim that takes the work gives no token, as those of other servers.
-    stored.renewals = [None, "renewed"]
-    await until(lambda: stored.state in TERMINAL)
+    stored = await run_to_the_end(server, workers, source, [None, "renewed"])
     assert (stored.state, stored.output) == ("COMPLETED", "done")
     assert shown == ["old", "renewed"]
     assert claims(server, stored) == 2
@@ -63,10 +71,7 @@ async def test_a_token_that_came_with_the_claim_is_used_before_that_of_the_frame
 ) -> None:
     shown = takes(server, "claimed")
     server.run_answers = [DONE]
-    await workers.start()
-    stored = server.start(source, "calls", exec_token="old")
-    stored.renewals = ["claimed"]
-    await until(lambda: stored.state in TERMINAL)
+    stored = await run_to_the_end(server, workers, source, ["claimed"])
     assert (stored.state, shown) == ("COMPLETED", ["claimed"])
 
 
@@ -74,10 +79,7 @@ async def test_a_refusal_of_the_new_token_too_is_the_end_of_it(
     server: Server, workers: Workers, source: str
 ) -> None:
     shown = takes(server)
-    await workers.start()
-    stored = server.start(source, "calls", exec_token="old")
-    stored.renewals = ["claimed", "renewed"]
-    await until(lambda: stored.state in TERMINAL)
+    stored = await run_to_the_end(server, workers, source, ["claimed", "renewed"])
     assert stored.state == "FAILED"
     assert stored.output["message"] == "Invalid or expired token"
     assert shown == ["claimed", "renewed"]
