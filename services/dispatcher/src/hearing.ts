@@ -53,7 +53,7 @@ function heed(hearing: Hearing, name: string, body: NonNullable<WorkerSignal['bo
       sessions.changed()
       break
     case 'slot_freed':
-      sessions.get(name)?.freed(body.value.slots)
+      sessions.get(name)?.load.freed(body.value.slots)
       poke()
   }
 }

@@ -1,4 +1,5 @@
 import type { Metrics } from './domain/facts.ts'
+import { Load } from './domain/load.ts'
 import type { Abilities } from './domain/matching.ts'
 import type { Seat } from './domain/offers.ts'
 import type { Ending, WorkerStream } from './stream.ts'
@@ -25,10 +26,9 @@ export class Session implements Seat {
   readonly generation: number
   readonly stream: WorkerStream
   readonly #cancelled = new Map<string, number>()
+  readonly load = new Load()
   #standing: Standing
   #doubt: { changed_at: string; until_ms: number } | undefined
-  /** How much the worker holds, as far as this process knows. */
-  used = 0
   metrics: Metrics = {}
 
   constructor(name: string, generation: number, standing: Standing, stream: WorkerStream) {
@@ -80,18 +80,12 @@ export class Session implements Seat {
     return changed_at === this.changed_at && performance.now() < until_ms
   }
 
+  get used(): number {
+    return this.load.used
+  }
+
   get drained(): boolean {
     return this.stream.drained
-  }
-
-  /** The worker holds one more. */
-  given(): void {
-    this.used++
-  }
-
-  /** The worker holds less than before. */
-  freed(slots: number): void {
-    this.used = Math.max(0, this.used - slots)
   }
 
   /** Whether this cancellation is to be told now; if so it counts as told. */

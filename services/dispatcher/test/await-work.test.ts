@@ -60,6 +60,25 @@ test('a worker that has no room left does not wait, and waits again when it has'
   await expect.poll(waiting).toEqual([worker])
 })
 
+test('what a lease has counted already is not counted again when it comes in answer to a wait', async () => {
+  const { executions, worker, stream, waiting, ready, tell } = await idle()
+  executions.crosses = true
+  executions.hold(worker, 1)
+  const other = executions.require({ ...anything, affinity: { zone: 'a' } })
+  executions.queue(other)
+  ready(other)
+  await expect.poll(() => work(stream)).toHaveLength(2)
+  executions.crosses = false
+  executions.give(worker)
+  await expect.poll(() => work(stream)).toHaveLength(3)
+  tell(worker, { $case: 'slot_freed', value: { slots: 3 } })
+  executions.held.delete(worker)
+  const offered = () =>
+    [...executions.waits].flatMap(({ offers }) => offers.map(({ used }) => used))
+  await expect.poll(waiting).toEqual([worker])
+  await expect.poll(offered).toEqual([0])
+})
+
 test('a worker that comes waits with the others', async () => {
   const { executions, join, name, worker, waiting } = await idle()
   const other = name()

@@ -44,11 +44,13 @@ export function awaitLoop({ executions, sessions, queue, dispatch, log }: Waitin
     if (isStopping || queue.hasHope(sessions) || !dispatch.keepsUp) return false
     const offers = standingOffers(sessions.rotated(start++), queue.recent)
     if (offers.length === 0) return false
+    const asked_ms = performance.now()
     const { leases } = await executions.awaitWork(
       { offers, wait_ms: WAIT_MS },
       { timeoutMs: WAIT_MS + GRACE_MS, hurry: hurry.signal },
     )
-    for (const { execution } of leases) sessions.get(execution?.worker_name ?? '')?.given()
+    for (const { execution } of leases)
+      sessions.get(execution?.worker_name ?? '')?.load.given(asked_ms)
     dispatch.send(leases)
     return true
   }

@@ -75,6 +75,7 @@ async function lease(leasing: Leasing, turn: { start: number }, regardless: bool
   const offers = offersFor(sessions.rotated(turn.start), needs, { regardless })
   if (offers.length === 0) return false
   turn.start += offers.length
+  for (const { worker_name } of offers) sessions.get(worker_name)?.load.asked()
   const answer = await executions.lease({ offers, limit: MAX_LEASES })
   settle(sessions, answer)
   if (!answer.more) queue.emptied(drained(offers, answer.loads), mark)
@@ -95,8 +96,6 @@ async function measure({ db, sessions }: Leasing): Promise<void> {
 }
 
 function settle(sessions: Sessions, { loads }: LeaseResponse): void {
-  for (const { worker_name, used } of loads) {
-    const session = sessions.get(worker_name)
-    if (session) session.used = used
-  }
+  const now_ms = performance.now()
+  for (const { worker_name, used } of loads) sessions.get(worker_name)?.load.counted(used, now_ms)
 }

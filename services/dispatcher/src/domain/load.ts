@@ -1,0 +1,34 @@
+/**
+ * How much a worker holds, as far as this process knows: rather too little than too much. The lease
+ * itself counts, but who is believed to be full is not even offered.
+ */
+export class Load {
+  #used = 0
+  #freed = 0
+  #countedAtMs = Number.NEGATIVE_INFINITY
+
+  get used(): number {
+    return this.#used
+  }
+
+  /** The executions service is asked to count. */
+  asked(): void {
+    this.#freed = 0
+  }
+
+  /** What it has counted. It may have done so before it freed what was heard of meanwhile. */
+  counted(used: number, now_ms: number): void {
+    this.#used = Math.max(0, used - this.#freed)
+    this.#countedAtMs = now_ms
+  }
+
+  /** One more was given in answer to a wait that began then; a count since may have it already. */
+  given(since_ms: number): void {
+    if (this.#countedAtMs < since_ms) this.#used++
+  }
+
+  freed(slots: number): void {
+    this.#used = Math.max(0, this.#used - slots)
+    this.#freed += slots
+  }
+}
