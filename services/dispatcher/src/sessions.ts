@@ -103,7 +103,7 @@ export class Session implements Seat {
 /** The live streams of this process, at most one for each worker: the one of the highest generation. */
 export class Sessions {
   readonly #byName = new Map<string, Session>()
-  /** Another number whenever a worker came, or something about one changed. */
+  /** Another number whenever a worker came or left, or something about one changed. */
   fleet = 0
   /** A worker came or left, or something about one changed. */
   onChange: () => void = () => {}
@@ -151,7 +151,7 @@ export class Sessions {
   drop(session: Session): boolean {
     if (this.#byName.get(session.name) !== session) return false
     this.#byName.delete(session.name)
-    this.onChange()
+    this.changed()
     return true
   }
 

@@ -79,6 +79,19 @@ test('what a lease has counted already is not counted again when it comes in ans
   await expect.poll(offered).toEqual([0])
 })
 
+test('work of a worker that left keeps nobody from waiting for other work', async () => {
+  const { executions, ready, waiting, join, name, worker } = await idle()
+  const [full, labels] = [name(), { only: 'this' }]
+  executions.hold(full, 1)
+  const { stream } = await join({ name: full, labels, max_concurrent_executions: 1 })
+  const theirs = executions.require({ ...anything, affinity: labels })
+  executions.queue(theirs)
+  ready(theirs)
+  await expect.poll(waiting).toEqual([])
+  stream.kill()
+  await expect.poll(waiting).toEqual([worker])
+})
+
 test('a worker that comes waits with the others', async () => {
   const { executions, join, name, worker, waiting } = await idle()
   const other = name()

@@ -91,7 +91,7 @@ export function standingOffers(seats: Iterable<Seat>, needs: readonly Need[]): O
 
 /**
  * Those needs that any worker here meets, whether it has room or not. `fleet` is another number
- * whenever a worker came or changed: until then, work that nobody can do costs one look a round.
+ * whenever a worker came, left or changed: until then, work that nobody can do costs one look a round.
  */
 export function hopeful(needs: readonly Need[], seats: Iterable<Seat>, fleet: number): Need[] {
   const unknown = needs.filter(({ hope }) => hope?.fleet !== fleet)
