@@ -19,6 +19,9 @@ import { member, openDoors } from '@windlass/testkit/cluster'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 
+/** As much of the queue as a lease looks at. */
+const MAX_CANDIDATES = 128
+
 export const anything: Requirement = { packages: [], affinity: {}, runner: '' }
 
 /** A scripted executions service with a queue in memory, and a catalog that knows every workflow. */
@@ -34,6 +37,8 @@ export class FakeExecutions {
   readonly #queued: { requirement_id: string; execution: Execution }[] = []
   readonly #requirements = new Map<string, Requirement>()
   fetched = 0
+  /** Workflows that the catalog cannot be asked for. */
+  readonly unreachable = new Set<string>()
   /** Set to have work given by whoever was asked to hurry, as when both cross. */
   crosses = false
   /** Set to make every call fail. */
@@ -167,13 +172,15 @@ export class FakeExecutions {
     this.inFlight--
     this.leaseCalls.push(request)
     const leases: Lease[] = []
-    for (const entry of [...this.#queued]) {
+    const asked = new Set(request.offers.flatMap(({ requirement_ids }) => requirement_ids))
+    const wanted = this.#queued.filter(({ requirement_id }) => asked.has(requirement_id))
+    for (const entry of wanted.slice(0, MAX_CANDIDATES)) {
       const offer = request.offers.find(
         ({ requirement_ids, worker_name, capacity }) =>
           requirement_ids.includes(entry.requirement_id) &&
           (capacity === 0 || (this.held.get(worker_name)?.length ?? 0) < capacity),
       )
-      if (!offer || leases.length === request.limit) continue
+      if (!offer) continue
       this.#queued.splice(this.#queued.indexOf(entry), 1)
       const { worker_name } = offer
       const execution = { ...entry.execution, worker_name, claim_generation: 1 }
@@ -184,7 +191,7 @@ export class FakeExecutions {
       worker_name,
       used: this.held.get(worker_name)?.length ?? 0,
     }))
-    return { leases, loads, more: leases.length === request.limit }
+    return { leases, loads, more: wanted.length > MAX_CANDIDATES }
   }
 }
 

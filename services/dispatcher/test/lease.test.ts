@@ -84,6 +84,20 @@ test('D2: work that nobody can do in front does not delay work that somebody can
   expect((work(stream)[0]?.at_ms ?? 0) - queued).toBeLessThan(2_500)
 })
 
+test('a long queue for full workers does not keep an idle one from other work, also without a nudge', async () => {
+  const { join, ready, executions, name } = await setup()
+  const [full, zone] = [name(), { zone: 'full' }]
+  executions.hold(full, 2)
+  await join({ name: full, labels: zone })
+  const { stream } = await join({ name: name() })
+  const theirs = executions.require({ ...anything, affinity: zone })
+  for (let i = 0; i < 200; i++) executions.queue(theirs)
+  ready(theirs)
+  await expect.poll(() => executions.leaseCalls.length).toBeGreaterThan(1)
+  executions.queue(executions.require({ ...anything, affinity: { zone: 'a' } }))
+  await expect.poll(() => work(stream)).toHaveLength(1)
+})
+
 test('a full worker is given the next work as soon as a slot is freed', async () => {
   const { join, ready, tell, executions, name } = await setup()
   const worker = name()

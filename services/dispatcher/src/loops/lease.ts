@@ -80,7 +80,8 @@ async function lease(leasing: Leasing, turn: { start: number }, regardless: bool
   settle(sessions, answer)
   if (!answer.more) queue.emptied(drained(offers, answer.loads), mark)
   dispatch.send(answer.leases)
-  return answer.more && answer.leases.length > 0
+  // All that it looked at may have been for full workers; from now on they are known to be full.
+  return answer.more && (regardless || answer.leases.length > 0)
 }
 
 /** Policies rank by metrics that another dispatcher may have heard of: so they are read, for all workers here. */
