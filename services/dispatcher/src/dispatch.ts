@@ -35,10 +35,10 @@ export class Dispatch {
   }
 
   send(leases: readonly Lease[]): void {
-    for (const [name, mine] of byWorker(leases)) {
-      this.#leases += mine.length
-      const sending = this.#bring(name, mine).finally(() => {
-        this.#leases -= mine.length
+    for (const batch of together(leases)) {
+      this.#leases += batch.leases.length
+      const sending = this.#bring(batch).finally(() => {
+        this.#leases -= batch.leases.length
         this.#underWay.delete(sending)
       })
       this.#underWay.add(sending)
@@ -49,26 +49,30 @@ export class Dispatch {
     await Promise.all(this.#underWay)
   }
 
-  async #bring(worker_name: string, leases: Lease[]): Promise<void> {
+  async #bring({ worker_name, workflow_id, leases }: Batch): Promise<void> {
     try {
-      const frames = await Promise.all(leases.map((lease) => this.#frame(lease)))
+      const part = await this.#workflows.part(workflow_id)
       const session = this.#sessions.get(worker_name)
-      // Another process may have the name by now; the work was not given to that one.
-      const isMine = ({ held_by }: Frame) =>
-        session?.healthy && (held_by === '' || held_by === session.session_id)
-      const mine = frames.filter(isMine)
-      if (mine.length > 0) session?.stream.send(...mine.map(({ text }) => text))
-      if (mine.length < frames.length)
-        await this.#handBack(frames.flatMap((frame) => (isMine(frame) ? [] : frame.execution)))
+      const mine: string[] = []
+      const others: Execution[] = []
+      for (const lease of leases) {
+        const { worker_session } = lease.execution
+        // Another process may have the name by now; the work was not given to that one.
+        const isMine = worker_session === '' || worker_session === session?.session_id
+        if (isMine && session?.healthy) mine.push(dispatchFrame(lease, part))
+        else others.push(lease.execution)
+      }
+      if (mine.length > 0) session?.stream.send(...mine)
+      if (others.length > 0) await this.#handBack(worker_name, others)
     } catch (error) {
       this.#log.warn({ err: error, worker_name }, 'work was not delivered')
     }
   }
 
   /** What is not even handed back is left to the claim's deadline. */
-  async #handBack(executions: readonly Execution[]): Promise<void> {
+  async #handBack(worker_name: string, executions: readonly Execution[]): Promise<void> {
     const commands = executions.map(
-      ({ execution_id, worker_name, worker_session: session_id, claim_generation }) => ({
+      ({ execution_id, worker_session: session_id, claim_generation }) => ({
         execution_id,
         with_log: false,
         body: {
@@ -78,31 +82,28 @@ export class Dispatch {
       }),
     )
     await this.#executions.submit({ commands })
-    const [{ worker_name } = { worker_name: '' }] = executions
     this.#log.info({ worker_name, count: commands.length }, 'worker left before its work came')
   }
-
-  async #frame({ execution, ...lease }: Lease): Promise<Frame> {
-    if (!execution) throw new Error('a lease without its execution')
-    const part = await this.#workflows.part(execution.workflow_id)
-    const text = dispatchFrame({ execution, ...lease }, part)
-    return { execution, held_by: execution.worker_session, text }
-  }
 }
 
-interface Frame {
-  execution: Execution
-  held_by: string
-  text: string
+type Leased = Lease & { execution: Execution }
+
+/** Work of one workflow for one worker, so that none waits for the workflow of another. */
+interface Batch {
+  worker_name: string
+  workflow_id: string
+  leases: Leased[]
 }
 
-function byWorker(leases: readonly Lease[]): Map<string, Lease[]> {
-  const grouped = new Map<string, Lease[]>()
-  for (const lease of leases) {
-    const name = lease.execution?.worker_name ?? ''
-    const mine = grouped.get(name)
-    if (mine) mine.push(lease)
-    else grouped.set(name, [lease])
+function together(leases: readonly Lease[]): Iterable<Batch> {
+  const batches = new Map<string, Batch>()
+  for (const { execution, ...lease } of leases) {
+    if (!execution) continue
+    const { worker_name, workflow_id } = execution
+    const key = `${workflow_id} ${worker_name}`
+    const batch = batches.get(key) ?? { worker_name, workflow_id, leases: [] }
+    batches.set(key, batch)
+    batch.leases.push({ ...lease, execution })
   }
-  return grouped
+  return batches.values()
 }

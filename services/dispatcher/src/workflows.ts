@@ -1,9 +1,14 @@
-import type { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { CatalogService, Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { Fault } from '@windlass/runtime/faults'
 import type { RpcClient } from '@windlass/runtime/rpc-client'
 import { type WorkflowPart, workflowPart } from './domain/frame.ts'
 
 const MAX_CACHED_CHARS = 32 * 1_048_576
-const CATALOG_MS = 5_000
+const CATALOG_MS = 3_000
+const RETRY_MS = 250
+/** Until no more is tried. What is not given by then is given anew when its claim's deadline has passed. */
+const PATIENCE_MS = 6_000
 
 /** Workflow versions as frames repeat them. They never change, so what was fetched once stays true. */
 export class Workflows {
@@ -31,12 +36,26 @@ export class Workflows {
 
   async #fetch(id: string): Promise<WorkflowPart> {
     try {
-      const workflow = await this.#catalog.getById({ id }, { timeoutMs: CATALOG_MS })
+      const workflow = await this.#ask(id)
       const part = workflowPart(workflow, Buffer.from(workflow.source).toString('base64'))
       this.#keep(id, part)
       return part
     } finally {
       this.#asked.delete(id)
+    }
+  }
+
+  /** Asks until somebody answers, for a while: a replica that hangs has a neighbour. */
+  async #ask(id: string): Promise<Workflow> {
+    const until_ms = performance.now() + PATIENCE_MS
+    for (;;) {
+      try {
+        return await this.#catalog.getById({ id }, { timeoutMs: CATALOG_MS })
+      } catch (error) {
+        const isPassing = error instanceof Fault && error.kind === 'unavailable'
+        if (!isPassing || performance.now() > until_ms) throw error
+      }
+      await pause(RETRY_MS)
     }
   }
 

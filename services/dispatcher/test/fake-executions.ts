@@ -122,6 +122,7 @@ export class FakeExecutions {
         ...unscripted(CatalogService),
         getById: async ({ id }) => {
           this.fetched++
+          if (this.unreachable.has(id)) throw new Fault('unavailable', 'scripted to be down')
           return workflow(id)
         },
       },

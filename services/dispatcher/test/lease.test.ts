@@ -214,6 +214,20 @@ test('work leased just before a reconnect goes to the new stream', async () => {
   await expect.poll(() => new Set([...ids(stream), ...ids(again)]).size).toBe(50)
 })
 
+test('work whose workflow cannot be had yet comes when it can, and keeps no other back', async () => {
+  const { join, ready, executions, name } = await setup()
+  const { stream } = await join({ name: name() })
+  const workflow_id = 'd'.repeat(32)
+  executions.unreachable.add(workflow_id)
+  const requirement_id = executions.require(anything)
+  const late = executions.queue(requirement_id, { workflow_id })
+  const other = executions.queue(requirement_id)
+  ready(requirement_id)
+  await expect.poll(() => ids(stream)).toEqual([other.execution_id])
+  executions.unreachable.delete(workflow_id)
+  await expect.poll(() => ids(stream)).toEqual([other.execution_id, late.execution_id])
+})
+
 test('leasing goes on when executions comes back', async () => {
   const { join, executions, name } = await setup()
   executions.down = true
