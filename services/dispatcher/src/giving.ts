@@ -3,7 +3,7 @@ import { awaitLoop, type Waiting } from './loops/await-work.ts'
 import { type Leasing, leaseLoop } from './loops/lease.ts'
 import type { Roster } from './roster.ts'
 
-type Parts = Omit<Leasing, 'emptied'> & Waiting & { roster: Roster }
+type Parts = Omit<Leasing, 'looked'> & Waiting & { roster: Roster }
 
 export interface Giving extends Pick<Hearing, 'poke' | 'queued'> {
   stop(): Promise<void>
@@ -13,7 +13,7 @@ export interface Giving extends Pick<Hearing, 'poke' | 'queued'> {
 export function giveWork(parts: Parts): Giving {
   const { sessions, roster } = parts
   const waiting = awaitLoop(parts)
-  const leasing = leaseLoop({ ...parts, emptied: () => waiting.poke() })
+  const leasing = leaseLoop({ ...parts, looked: () => waiting.poke() })
   const poke = () => {
     leasing.poke()
     waiting.poke()
@@ -22,7 +22,10 @@ export function giveWork(parts: Parts): Giving {
   roster.onFit = poke
   return {
     poke,
-    queued: () => waiting.revise(),
+    queued() {
+      leasing.poke()
+      waiting.revise()
+    },
     stop: async () => void (await Promise.all([leasing.stop(), waiting.stop()])),
   }
 }

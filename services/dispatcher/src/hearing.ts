@@ -21,11 +21,10 @@ export interface Hearing {
 const READY = 'ready.'
 
 /** Hears of work that was queued. */
-export const hearQueue = ({ bus, queue, poke, queued }: Hearing): Overhearing =>
+export const hearQueue = ({ bus, queue, queued }: Hearing): Overhearing =>
   bus.overhear(`${READY}*`, (_, subject) => {
     queue.nudge(subject.slice(READY.length))
     queued()
-    poke()
   })
 
 /** Hears what concerns one worker, as long as its stream is here. */

@@ -22,8 +22,8 @@ export interface Leasing {
   sessions: Sessions
   queue: Queue
   dispatch: Dispatch
-  /** Nothing is queued that a worker here could do, as far as is known. */
-  emptied(): void
+  /** What is queued is known anew. */
+  looked(): void
   log: Logger
 }
 
@@ -45,7 +45,7 @@ export function leaseLoop(leasing: Leasing): Loop {
     if (floor) flooredAtMs = now_ms
     if (floor || queue.puzzled) await look(leasing)
     const more = await lease(leasing, turn, floor)
-    if (!queue.hasHope(sessions)) leasing.emptied()
+    leasing.looked()
     return more
   }
 
