@@ -19,6 +19,9 @@ const lockedBy = (issuer: string) => ({
   SVC_SECURITY__AUTH__OIDC__AUDIENCE: 'windlass',
 })
 
+/** A worker of these tests does not come back: a test process that stalls for a second must not lose it. */
+const PATIENT = { SVC_WORKERS__HEARTBEAT_TIMEOUT: '60' }
+
 export interface Ask {
   token?: string
   body?: unknown
@@ -40,7 +43,7 @@ export async function openHouse(defer: Defer, { isOpen = false, ...options }: Ho
     workers: 0,
     defer,
     ...options,
-    env: { ...(isOpen ? {} : lockedBy(idp.issuer)), ...options.env },
+    env: { ...PATIENT, ...(isOpen ? {} : lockedBy(idp.issuer)), ...options.env },
   })
   const admin = await adminKey(system.database)
   let made = 0

@@ -15,10 +15,7 @@ let tokens: Record<string, string | undefined>
 
 /** An execution of x/x that waits for an approval, a schedule of it, and one visitor of each kind. */
 beforeAll(async () => {
-  house = await openHouse((one) => undo.push(one), {
-    replicas: { gateway: 2 },
-    env: { SVC_WORKERS__HEARTBEAT_TIMEOUT: '60' },
-  })
+  house = await openHouse((one) => undo.push(one), { replicas: { gateway: 2 } })
   await house.upload(workflowSource('x', 'x'))
   const worker = await idleWorker(house, 'w1')
   undo.push(() => worker.leave())

@@ -9,11 +9,7 @@ let worker: Awaited<ReturnType<typeof idleWorker>>
 let held: Held
 
 beforeAll(async () => {
-  house = await openHouse((one) => undo.push(one), {
-    replicas: { gateway: 2 },
-    // Hundreds of streams in one process keep it from answering pings at the pace of tests.
-    env: { SVC_WORKERS__HEARTBEAT_TIMEOUT: '60' },
-  })
+  house = await openHouse((one) => undo.push(one), { replicas: { gateway: 2 } })
   await house.upload(workflowSource('a', 'x'))
   worker = await idleWorker(house, 'w1')
   undo.push(() => worker.leave())
