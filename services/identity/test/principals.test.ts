@@ -83,6 +83,21 @@ test('a key tells when it was used last, and a refused try is no use', async () 
   expect(await lastUse()).toBeUndefined()
 })
 
+test('a key that is asked for again and again is written down once', async () => {
+  const { keys, make, find, db } = await setup()
+  await make()
+  const { key } = await keys.create({ principal: robot, name: 'ci', expires_in_days: 0 })
+  const lastUse = async () => (await keys.list(robot)).keys[0]?.last_used_at
+  await find(key)
+  const first = await lastUse()
+  await find(key)
+  expect(await lastUse()).toEqual(first)
+
+  await db.run(sql`update api_keys set last_used_at = now() - interval '1 minute'`)
+  await find(key)
+  expect(Number(await lastUse())).toBeGreaterThanOrEqual(Number(first))
+})
+
 test("what is nobody's key is refused", async () => {
   const { keys, make, find } = await setup()
   await make()

@@ -38,8 +38,12 @@ export const find = (db: Queries, prefix: string) =>
     sql`select token_hash, principal_id, expires_at from api_keys where prefix = ${prefix}`,
   )
 
-/** Notes that it was used just now, unless it has expired: what is refused is no use of it. */
+/**
+ * Notes that it was used just now, unless it has expired: what is refused is no use of it. Where that
+ * was noted a moment ago nothing is written: without Redis a key is asked for at each request.
+ */
 export const touch = (db: Queries, prefix: string) =>
   db.run(sql`
     update api_keys set last_used_at = now()
-     where prefix = ${prefix} and (expires_at is null or expires_at > now())`)
+     where prefix = ${prefix} and (expires_at is null or expires_at > now())
+       and (last_used_at is null or last_used_at < now() - interval '5 seconds')`)
