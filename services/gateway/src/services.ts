@@ -110,7 +110,8 @@ export function rememberedBy(
   { redis, log }: { redis: Redis; log: Logger },
   { catalog, identity, keys, principals }: Clients,
 ): Pick<Services, 'resolve' | 'callerOf' | 'accountOf' | 'sessionOf' | 'secretsOf'> {
-  const workflows = new EpochCache(epochReader(redis, 'catalog'), (key) => {
+  const readCatalog = epochReader(redis, 'catalog')
+  const workflows = new EpochCache(readCatalog, (key) => {
     const [namespace = '', name = '', version] = key.split('/')
     return catalog.resolve({ namespace, name, version: Number(version) })
   })
@@ -126,7 +127,7 @@ export function rememberedBy(
   const { oidc: issuer } = security.auth
   const warn = (err: unknown) => log.warn({ err }, 'the keys of the OIDC issuer cannot be had')
   const oidc = issuer.enabled ? callersByOidc(issuer, principals, readAuth, warn) : undefined
-  const secrets = new EpochCache(epochReader(redis, 'catalog'), async (id) =>
+  const secrets = new EpochCache(readCatalog, async (id) =>
     declaredSecrets((await catalog.getById({ id })).metadata_json),
   )
   return {

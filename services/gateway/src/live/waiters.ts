@@ -39,7 +39,7 @@ export class Waiters {
     const found = await Promise.all([...new Set(quiet)].map(look))
     for (const execution of found) {
       if (!execution) continue
-      const news = { ...newsOf(execution), ended: undefined }
+      const news = newsOf(execution)
       this.grew.tell(execution.execution_id, news)
       this.settled.tell(execution.execution_id, news)
     }
