@@ -64,9 +64,9 @@ function unary({ service, channels, lines, cluster }: Way, method: Method) {
     const { timeoutMs = UNARY_MS, signal, hurry, requestId = '' } = options
     const deadline = Date.now() + timeoutMs
     const bytes = method.requestSerialize(request)
-    const caller = options.caller ? cluster.vouch(options.caller, service, method.path) : ''
-    const line = lines.next(bytes)
     const { path } = method
+    const caller = options.caller ? cluster.vouch(options.caller, service, path) : ''
+    const line = lines.next(bytes)
     const asking = { path, request: bytes, deadline, signal, hurry, caller, requestId }
     const response = line && (await asked(line, asking))
     if (response) return method.responseDeserialize(response)

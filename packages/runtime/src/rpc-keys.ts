@@ -9,18 +9,22 @@ const CALLED_BY = {
 
 export type Calling = keyof typeof CALLED_BY
 
-/** The services that take part in the calls of a cluster. */
-export const RPC_SERVICES = [
-  ...['identity', 'catalog', 'executions', 'dispatcher', 'scheduler', 'gateway'],
-] as const
-
 const KEY_BYTES = 32
 
-const PAIRS = Object.entries(CALLED_BY).flatMap(([from, all]) =>
-  all.map((to) => ({ from: from as string, to: to as string })),
+interface Pair {
+  from: string
+  to: string
+}
+
+const PAIRS = Object.entries(CALLED_BY).flatMap(([from, all]): Pair[] =>
+  all.map((to) => ({ from, to })),
 )
+
+/** The services that take part in the calls of a cluster. */
+export const RPC_SERVICES = [...new Set(PAIRS.flatMap(({ from, to }) => [from, to]))]
+
 const pairsOf = (service: string) => PAIRS.filter(({ from, to }) => [from, to].includes(service))
-const nameOf = ({ from, to }: { from: string; to: string }) => `${from}:${to}`
+const nameOf = ({ from, to }: Pair) => `${from}:${to}`
 
 /** The keys that a service shares with those that it calls and those that call it, and with nobody else. */
 export interface Keyring {
@@ -62,5 +66,5 @@ const ringOf = (service: string, keys: ReadonlyMap<string, Buffer>): Keyring => 
   from: (other) => keys.get(nameOf({ from: other, to: service })),
 })
 
-const derived = (secret: string, pair: { from: string; to: string }): Buffer =>
+const derived = (secret: string, pair: Pair): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, '', `windlass rpc ${nameOf(pair)}`, KEY_BYTES))

@@ -30,10 +30,9 @@ export class Channels {
   #turn = 0
 
   constructor(addresses: readonly string[], cluster: Cluster) {
-    const areNumeric = addresses.every((address) => isIPv4(address.replace(/:\d+$/, '')))
-    const targets = areNumeric
+    const targets = addresses.every(isNumeric)
       ? [`ipv4:${addresses.join(',')}`]
-      : addresses.map((address) => `dns:${address}`)
+      : addresses.map(targetOf)
     this.#clients = targets.map((target) => channelTo(target, cluster))
   }
 
@@ -46,8 +45,8 @@ export class Channels {
   }
 }
 
-const targetOf = (address: string) =>
-  isIPv4(address.replace(/:\d+$/, '')) ? `ipv4:${address}` : `dns:${address}`
+const isNumeric = (address: string) => isIPv4(address.replace(/:\d+$/, ''))
+const targetOf = (address: string) => `${isNumeric(address) ? 'ipv4' : 'dns'}:${address}`
 
 function channelTo(target: string, { tls }: Cluster): Client {
   return tls
