@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { OWN_ISSUER } from './caller.ts'
 
 /** What the audit log calls the changes that it knows. */
 export const ACTIONS = [
@@ -42,7 +43,7 @@ export type Outcome = (typeof OUTCOMES)[number]
 
 /** What an action was done to, in the form in which the log names and finds it. */
 export const objects = {
-  principal: (subject = '', issuer = 'svc') =>
+  principal: (subject = '', issuer = OWN_ISSUER) =>
     named('principal', subject && `${issuer}/${subject}`),
   key: (principal: string, name = '') => named(principal.replace(/^principal/, 'key'), name, '/'),
   role: (name = '') => named('role', name),

@@ -1,3 +1,4 @@
+import { OWN_ISSUER } from '@windlass/runtime/caller'
 import type { Db } from '@windlass/runtime/db'
 import { Fault } from '@windlass/runtime/faults'
 import { itself, record } from './audit.ts'
@@ -24,7 +25,7 @@ const BY = itself(MAKER)
  */
 export const makeAdminKey = (db: Db, { subject, name, days }: AdminKey): Promise<string> =>
   db.tx(async (tx) => {
-    const ref = { subject: subject.normalize('NFC'), external_issuer: 'svc' }
+    const ref = { subject: subject.normalize('NFC'), external_issuer: OWN_ISSUER }
     const wanted = { ...ref, type: 'service_account', roles: [], created_by: MAKER }
     const known = await principals.find(tx, ref)
     const principal = known ?? (await create(tx, { ...wanted, display_name: undefined }))

@@ -1,4 +1,5 @@
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { OWN_ISSUER } from '@windlass/runtime/caller'
 import { Fault } from '@windlass/runtime/faults'
 import { schedulesIn } from '../domain/permissions.ts'
 import type { Services } from '../services.ts'
@@ -41,17 +42,15 @@ export const mayForecast = rule({
   },
 })
 
-const ISSUER = 'svc'
-
 /** Refuses an account to run as that the caller may not name, or that cannot run anything. */
 export async function checkAccount(
   caller: Caller,
   { principals }: Services,
   subject: string,
 ): Promise<void> {
-  const isItself = caller.subject === subject && caller.issuer === ISSUER
+  const isItself = caller.subject === subject && caller.issuer === OWN_ISSUER
   if (!isItself) demand(caller, 'admin:principals:manage')
-  const account = await principals.get({ subject, external_issuer: ISSUER }).catch(ifNotFound)
+  const account = await principals.get({ subject, external_issuer: OWN_ISSUER }).catch(ifNotFound)
   if (account?.type !== 'service_account')
     throw new Fault('invalid', `Service account '${subject}' not found`)
   if (!account.enabled) throw new Fault('invalid', `Service account '${subject}' is disabled`)

@@ -1,3 +1,4 @@
+import { OWN_ISSUER } from '@windlass/runtime/caller'
 import { Fault } from '@windlass/runtime/faults'
 import type { Services } from '../services.ts'
 import { bearerOf } from './authenticate.ts'
@@ -42,5 +43,5 @@ async function accountOf(services: Services, token: string): Promise<Owner> {
     throw new Fault('unauthenticated', 'Invalid or expired token')
   const caller = await services.callerOf(token)
   demand(caller, 'worker:*:*')
-  return { worker_name: caller.issuer === 'svc' ? caller.subject : '', session_id: '' }
+  return { worker_name: caller.issuer === OWN_ISSUER ? caller.subject : '', session_id: '' }
 }

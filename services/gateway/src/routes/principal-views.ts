@@ -1,5 +1,6 @@
 import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
 import { objects } from '@windlass/runtime/audit'
+import { OWN_ISSUER } from '@windlass/runtime/caller'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { plainNameOf, subjectOf } from '../domain/names.ts'
@@ -35,8 +36,7 @@ export const plain = z
     'must be 1 to 128 letters, digits, dots, underscores or hyphens',
   )
 
-export const DEFAULT_ISSUER = 'svc'
-export const atIssuer = { issuer: label.default(DEFAULT_ISSUER) }
+export const atIssuer = { issuer: label.default(OWN_ISSUER) }
 
 export const principalType = z.enum(['user', 'service_account'])
 

@@ -1,4 +1,5 @@
 import { objects } from '@windlass/runtime/audit'
+import { OWN_ISSUER } from '@windlass/runtime/caller'
 import { z } from 'zod'
 import { asking, type Caller } from '../access/caller.ts'
 import { json } from '../body.ts'
@@ -9,7 +10,6 @@ import type { Services } from '../services.ts'
 import {
   type Asked,
   atIssuer,
-  DEFAULT_ISSUER,
   label,
   objectOf,
   PrincipalView,
@@ -53,7 +53,7 @@ export const createPrincipal = route('post', '/admin/principals', {
   status: 201,
   audited: {
     action: 'principal.create',
-    object: ({ body }) => objects.principal(body?.subject, body?.external_issuer ?? DEFAULT_ISSUER),
+    object: ({ body }) => objects.principal(body?.subject, body?.external_issuer ?? OWN_ISSUER),
     recorded: 'owner',
   },
   handle: async ({ body, caller, services, x }) =>
@@ -62,7 +62,7 @@ export const createPrincipal = route('post', '/admin/principals', {
         {
           type: body.type,
           subject: body.subject,
-          external_issuer: body.external_issuer ?? DEFAULT_ISSUER,
+          external_issuer: body.external_issuer ?? OWN_ISSUER,
           display_name: body.display_name ?? undefined,
           roles: body.roles ?? [],
         },

@@ -1,3 +1,4 @@
+import { OWN_ISSUER } from '@windlass/runtime/caller'
 import type { Queries, Tx } from '@windlass/runtime/db'
 import type { Overlap } from '@windlass/runtime/overlap'
 import { sql } from '@windlass/runtime/sql'
@@ -25,7 +26,7 @@ export interface Firing {
 /** Columns of `schedules s` that say whose rights its ticks have. Accounts that can be named are the service's own. */
 export const owner = sql`
   coalesce(s.run_as_service_account, s.changed_by) as run_as,
-  case when s.run_as_service_account is null then s.changed_by_issuer else 'svc' end as run_as_issuer`
+  case when s.run_as_service_account is null then s.changed_by_issuer else ${OWN_ISSUER}::text end as run_as_issuer`
 
 /** What became of a firing. */
 export interface Outcome {
