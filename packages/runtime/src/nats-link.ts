@@ -44,7 +44,7 @@ export async function openLink(url: string, log: Logger): Promise<Link> {
           timeout: CONNECT_MS,
         })
       } catch (error) {
-        if (isStarting && error instanceof AuthorizationError) throw error
+        if (isStarting && isRefusal(error)) throw error
         await pause(RECONNECT_MS, undefined, { signal })
       }
     }
@@ -84,6 +84,10 @@ export async function openLink(url: string, log: Logger): Promise<Link> {
     },
   }
 }
+
+/** Of what nats.js calls so this alone is an answer: a login that took too long says that somebody is busy. */
+const isRefusal = (error: unknown) =>
+  error instanceof AuthorizationError && /authorization violation/i.test(error.message)
 
 /** Tells when a connection is lost and when it holds again, until it is closed. */
 async function watch(connection: NatsConnection, tell: (isUp: boolean) => void): Promise<void> {

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { testUrl } from '@windlass/testkit/database'
@@ -181,6 +183,30 @@ test('a bus is not opened with a wrong password', async () => {
   const url = new URL(testUrl('TEST_NATS_URL'))
   url.password = 'guess'
   await expect(openBus(url.href, pino({ level: 'silent' }))).rejects.toThrow(/authorization/i)
+})
+
+/** A server that is too busy for the first login, and says so as NATS does. */
+async function busyServer(): Promise<string> {
+  let logins = 0
+  const server = createServer((socket) => {
+    const isFirst = ++logins === 1
+    socket.on('error', () => {})
+    socket.write('INFO {"server_id":"BUSY","version":"2.10.0","proto":1,"max_payload":1048576}\r\n')
+    socket.on('data', (sent) => {
+      if (isFirst) socket.end("-ERR 'Authentication Timeout'\r\n")
+      else if (sent.includes('PING')) socket.write('PONG\r\n')
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void server.close())
+  return `nats://service:word@127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('a login that NATS was too busy for is no refusal', async () => {
+  const bus = await openBus(await busyServer(), pino({ level: 'silent' }))
+  onTestFinished(() => bus.close())
+  await bus.ping()
+  expect(bus.isUp).toBe(true)
 })
 
 test.skipIf(!hasNats)('a bus that never found NATS can be closed', async () => {
