@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { Message, Reply, Setup } from './protocol.ts'
 
@@ -112,7 +113,7 @@ function processCpuMs(): number {
   return (user + system) / 1_000
 }
 
-/** Where the sources are not built, as in tests, a thread needs a loader of TypeScript of its own. */
+/** Where the sources are not built, as in tests, a thread makes itself what it runs. */
 function spawn(options: WorkerOptions): Worker {
   if (!import.meta.url.endsWith('.ts')) {
     return new Worker(new URL('./analysis.worker.js', import.meta.url), {
@@ -120,7 +121,18 @@ function spawn(options: WorkerOptions): Worker {
       execArgv: [],
     })
   }
-  const entry = JSON.stringify(new URL('./analysis.worker.ts', import.meta.url).href)
-  const load = `import('tsx/esm/api').then(({ register }) => (register(), import(${entry})))`
-  return new Worker(load, { ...options, eval: true, execArgv: ['--conditions=windlass'] })
+  const file = fileURLToPath(new URL('./analysis.worker.ts', import.meta.url))
+  const how = {
+    entryPoints: [file],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    conditions: ['windlass'],
+    define: { 'import.meta.url': JSON.stringify(pathToFileURL(file).href) },
+  }
+  const load = `import('esbuild')
+    .then(({ build }) => build(${JSON.stringify(how)}))
+    .then(({ outputFiles: [{ text }] }) => import('data:text/javascript,' + encodeURIComponent(text)))`
+  return new Worker(load, { ...options, eval: true, execArgv: [] })
 }
