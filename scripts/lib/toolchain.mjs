@@ -32,12 +32,15 @@ export async function installPackages({ dir, progress }) {
   stamp.set()
 }
 
-/** Compiles what changed; the compiler itself knows what that is. */
+/** Compiles what changed and makes programs of it; both know what that is. As `npm run build`. */
 export async function build({ progress }) {
-  const tsc = path.join(PROJECT, 'node_modules/typescript/bin/tsc')
-  await progress.step('Building', (tell) =>
-    run(process.execPath, [tsc, '-b', 'tsconfig.build.json'], { cwd: PROJECT, onLine: tell }),
-  )
+  const steps = [
+    ['node_modules/typescript/bin/tsc', '-b', 'tsconfig.build.json'],
+    ['scripts/bundle.mjs'],
+  ]
+  await progress.step('Building', async (tell) => {
+    for (const step of steps) await run(process.execPath, step, { cwd: PROJECT, onLine: tell })
+  })
 }
 
 /** pnpm in the data directory: never global, and not by corepack, whose signatures are too old. */

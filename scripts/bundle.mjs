@@ -1,0 +1,80 @@
+// The second half of `npm run build`: makes each program of a service one file over what the compiler
+// wrote, so that a process starts in half the time that hundreds of modules take to be found and read.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { build } from 'esbuild'
+import { PROJECT } from './lib/data-dir.mjs'
+import { Stamp } from './lib/stamp.mjs'
+
+/** The programs of a service, and the body of a thread, by the files that they are made from. */
+const PROGRAMS = {
+  gateway: ['main'],
+  identity: ['main', 'migrate', 'create-admin-key'],
+  catalog: ['main', 'migrate', 'analysis/analysis.worker'],
+  executions: ['main', 'migrate'],
+  dispatcher: ['main', 'migrate'],
+  scheduler: ['main', 'migrate'],
+  mcp: ['main'],
+}
+
+/** What CommonJS modules expect to be there. */
+const COMMON_JS = `
+import { createRequire as createRequireOfBundle } from 'node:module'
+import { fileURLToPath as pathInBundle } from 'node:url'
+const require = createRequireOfBundle(import.meta.url)
+const folderOfModule = (folder) => pathInBundle(new URL(folder, import.meta.url))
+`
+
+await Promise.all(Object.entries(PROGRAMS).map(([name, programs]) => bundle(name, programs)))
+
+/** Bundles what changed since the last time; the compiler's notes have the hashes of all sources. */
+async function bundle(name, programs) {
+  const service = path.join(PROJECT, 'services', name)
+  const dist = path.join(service, 'dist')
+  const notes = [dist, ...['packages/runtime/dist', 'proto/dist'].map(inProject)]
+  const stamp = new Stamp(path.join(dist, '.bundled'), {
+    files: [
+      ...notes.map((folder) => path.join(folder, '.tsbuildinfo')),
+      ...['pnpm-lock.yaml', 'scripts/bundle.mjs'].map(inProject),
+    ],
+  })
+  if (stamp.matches()) return
+  await build({
+    // side by side, so that every part of a program finds what lies beside it
+    entryPoints: programs.map((program) => ({
+      in: path.join(service, 'src', `${program}.ts`),
+      out: path.basename(program),
+    })),
+    outdir: dist,
+    bundle: true,
+    platform: 'node',
+    target: 'node20.19',
+    format: 'esm',
+    conditions: ['windlass'],
+    sourcemap: true,
+    sourcesContent: false,
+    banner: { js: COMMON_JS },
+    plugins: [keepFolders(dist)],
+    logLevel: 'error',
+  })
+  stamp.set()
+}
+
+/** Modules of dependencies that ask for their own folder, to read what lies there, are told it. */
+function keepFolders(dist) {
+  return {
+    name: 'keep-folders',
+    setup({ onLoad }) {
+      onLoad({ filter: /node_modules.*\.c?js$/ }, ({ path: file }) => {
+        const text = readFileSync(file, 'utf8')
+        if (!text.includes('__dirname')) return undefined
+        const folder = JSON.stringify(path.relative(dist, path.dirname(file)))
+        return { contents: `var __dirname = folderOfModule(${folder});\n${text}`, loader: 'js' }
+      })
+    },
+  }
+}
+
+function inProject(name) {
+  return path.join(PROJECT, name)
+}
