@@ -45,7 +45,7 @@ export class CronError extends Error {
 
 /**
  * The fields of a cron expression, in lower case: minute, hour, day of month, month, day of week and,
- * where given, second; a nickname is written out. Throws CronError, with a message for the user, for
+ * where given, second; a nickname is written out, and so is where a step ends. Throws CronError, with a message for the user, for
  * what is none and for what no calendar holds, such as 30 February.
  */
 export function cronFields(expression: string): string[] {
@@ -60,8 +60,18 @@ export function cronFields(expression: string): string[] {
       throw new CronError(`has no valid ${field.name}: '${text}'`)
   }
   if (!hasDay(texts as [string, string, string, string, string])) throw new CronError('never fires')
-  return texts
+  return texts.map((text, i) => withEnds(text, FIELDS[i] as Field))
 }
+
+/** A value with a step goes on to the end: `5/15` is `5-59/15`. */
+const withEnds = (text: string, field: Field) =>
+  text
+    .split(',')
+    .map((item) => item.replace(/^(\w+)\//, `$1-${lastOf(field)}/`))
+    .join(',')
+
+/** Sunday has two numbers, and of a week one counts. */
+const lastOf = ({ names, most }: Field) => (names === DAYS ? 6 : most)
 
 const isItem = (item: string, field: Field) =>
   field.word?.test(item) || valuesOf(item, field) !== undefined
@@ -89,9 +99,8 @@ function valuesOf(item: string, field: Field): number[] | undefined {
   return values
 }
 
-/** A value with a step goes on to the end: `5/15` is `5-59/15`. */
 function boundsOf(range: string, steps: boolean, field: Field): (number | undefined)[] | undefined {
-  const last = field.names === DAYS ? 6 : field.most
+  const last = lastOf(field)
   if (range === '*') return [field.least, last]
   const [from, to, ...others] = range.split('-').map((text) => valueIn(text, field))
   if (others.length > 0) return undefined
