@@ -124,16 +124,17 @@ export function rememberedBy(
     const [subject, external_issuer] = JSON.parse(key) as [string, string]
     return principals.resolve({ subject, external_issuer })
   })
+  const accountOf: Services['accountOf'] = (...ref) => accounts.get(JSON.stringify(ref))
   const { oidc: issuer } = security.auth
   const warn = (err: unknown) => log.warn({ err }, 'the keys of the OIDC issuer cannot be had')
-  const oidc = issuer.enabled ? callersByOidc(issuer, principals, readAuth, warn) : undefined
+  const oidc = issuer.enabled ? callersByOidc(issuer, { accountOf, principals }, warn) : undefined
   const secrets = new EpochCache(readCatalog, async (id) =>
     declaredSecrets((await catalog.getById({ id })).metadata_json),
   )
   return {
     resolve: (namespace, name, version) => workflows.get(`${namespace}/${name}/${version}`),
     callerOf: (token) => (oidc && !isApiKey(token) ? oidc(token) : byKey(token)),
-    accountOf: (...ref) => accounts.get(JSON.stringify(ref)),
+    accountOf,
     sessionOf: (token) => sessions.get(token),
     secretsOf: (workflow_id) => secrets.get(workflow_id),
   }

@@ -1,14 +1,18 @@
-import type { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
+import type { Account, PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
 import type { RpcClient } from '@windlass/runtime/rpc-client'
 import type { Settings } from '@windlass/runtime/settings'
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
-import { EpochCache } from '../epoch-cache.ts'
 import { type CallerOf, callerOf } from './callers.ts'
 import { type Hooks, keysOf, trustworthy } from './oidc-keys.ts'
 
 type Oidc = Settings['security']['auth']['oidc']
-type Principals = Pick<RpcClient<typeof PrincipalsService>, 'resolve' | 'provision'>
+type Principals = Pick<RpcClient<typeof PrincipalsService>, 'provision'>
+
+interface Registry {
+  accountOf(subject: string, external_issuer: string): Promise<Account>
+  principals: Principals
+}
 
 const ALGORITHM = 'RS256'
 const MAX_SUBJECT_CHARS = 255
@@ -21,15 +25,11 @@ const MAX_LIFE_S = 10 * 366 * 86_400
  */
 export function callersByOidc(
   oidc: Oidc,
-  principals: Principals,
-  readEpoch: () => Promise<string | undefined>,
+  { accountOf, principals }: Registry,
   warn?: Hooks['warn'],
 ): CallerOf {
   const { issuer, audience, default_user_roles } = oidc
   const keys = keysOf(oidc, { warn })
-  const accounts = new EpochCache(readEpoch, (subject) =>
-    principals.resolve({ subject, external_issuer: issuer }),
-  )
 
   const claimsOf = async (token: string) => {
     try {
@@ -55,7 +55,7 @@ export function callersByOidc(
     const claims = await claimsOf(token)
     const { sub: subject } = claims
     if (typeof subject !== 'string' || !isSubject(subject)) throw refused()
-    const account = await accounts.get(subject).catch((error: unknown) => {
+    const account = await accountOf(subject, issuer).catch((error: unknown) => {
       if (!(error instanceof Fault) || error.kind !== 'not_found') throw error
       if (!default_user_roles) throw new Fault('unauthenticated', 'Principal not provisioned')
       return provision(principals, claims, { subject, issuer, roles: default_user_roles })
