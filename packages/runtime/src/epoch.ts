@@ -1,8 +1,18 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from './faults.ts'
 import type { Redis } from './redis.ts'
 
 export type EpochName = 'auth' | 'catalog'
+
+/**
+ * For how long from when it was asked for an epoch may be taken for the current one, in milliseconds.
+ * Short, since each change waits for it; longer than the few requests that one execution makes.
+ */
+export const EPOCH_LEASE_MS = 25
+
+/** A timer may ring a millisecond early; clocks of two hosts do not run alike. */
+const MARGIN_MS = 2
 
 const keyOf = (name: EpochName) => `epoch:${name}`
 const fresh = () => randomBytes(12).toString('hex')
@@ -24,8 +34,9 @@ export async function readEpoch(redis: Redis, name: EpochName): Promise<string |
 
 /**
  * Voids every cache filed under the epoch. Called by the owner after its commit and before its
- * answer; a random token, since a counter could repeat after a flush. Throws `unavailable`
- * when it cannot be done: the caller's change stands, but its answer must not promise it.
+ * answer; a random token, since a counter could repeat after a flush. Returns when nobody takes the
+ * one before it for the current one any more. Throws `unavailable` when it cannot be done: the
+ * caller's change stands, but its answer must not promise it.
  */
 export async function bumpEpoch(redis: Redis, name: EpochName): Promise<void> {
   try {
@@ -33,4 +44,5 @@ export async function bumpEpoch(redis: Redis, name: EpochName): Promise<void> {
   } catch (error) {
     throw unavailable('the change was made but cannot be announced yet', error)
   }
+  await sleep(EPOCH_LEASE_MS + MARGIN_MS)
 }

@@ -1,0 +1,69 @@
+import { EPOCH_LEASE_MS, type EpochName, readEpoch } from '@windlass/runtime/epoch'
+import { Gather } from '@windlass/runtime/gather'
+import type { Redis } from '@windlass/runtime/redis'
+
+const LANES = 2
+const RENEW_MS = EPOCH_LEASE_MS / 2
+
+/** A moment. Only the wall's clock goes on while a host sleeps; only the other is never set. */
+type Moment = readonly [running_ms: number, wall_ms: number]
+
+const moment = (): Moment => [performance.now(), Date.now()]
+
+interface Lease {
+  epoch: string
+  connection: number
+  asked_at: Moment
+}
+
+/**
+ * Reads the current epoch. What was read serves for EPOCH_LEASE_MS from when it was asked for, which
+ * whoever replaces the epoch waits out, and is renewed meanwhile if it is in use. (The idea is that of
+ * Gray and Cheriton, "Leases", SOSP 1989.) Otherwise it is one question for all who ask at the same
+ * time; nobody joins one that was under way already, whose answer may be older than what the asker
+ * must see. An epoch counts for one connection: a Redis that comes back, or another in its place, may
+ * remember an old one.
+ */
+export function epochReader(
+  redis: Redis,
+  name: EpochName,
+  now = moment,
+): () => Promise<string | undefined> {
+  let connection = 0
+  let lease: Lease | undefined
+  let isRenewing = false
+  redis.on('ready', () => connection++)
+
+  async function read(): Promise<string | undefined> {
+    const asked = { connection, asked_at: now() }
+    const known = await readEpoch(redis, name)
+    if (known === undefined || asked.connection !== connection) return undefined
+    const epoch = `${connection} ${known}`
+    if (!lease || lease.asked_at[0] <= asked.asked_at[0]) lease = { ...asked, epoch }
+    return epoch
+  }
+  const reads = new Gather<undefined, string | undefined>(
+    async (asks) => {
+      const epoch = await read()
+      return asks.map(() => epoch)
+    },
+    { lanes: LANES, maxItems: 10_000 },
+  )
+  async function renew(): Promise<void> {
+    if (isRenewing) return
+    isRenewing = true
+    await reads.add(undefined)
+    isRenewing = false
+  }
+
+  return async () => {
+    if (lease?.connection !== connection) return reads.add(undefined)
+    const { epoch, asked_at } = lease
+    const [running_ms, wall_ms] = now()
+    const ages_ms = [running_ms - asked_at[0], wall_ms - asked_at[1]]
+    if (Math.min(...ages_ms) < 0 || Math.max(...ages_ms) >= EPOCH_LEASE_MS)
+      return reads.add(undefined)
+    if (Math.max(...ages_ms) >= RENEW_MS) void renew()
+    return epoch
+  }
+}
