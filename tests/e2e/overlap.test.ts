@@ -50,8 +50,8 @@ test('C6: a stopped worker that goes on leaves the work to the one that has it, 
   const evictedBy = Date.now()
   const second = await system.startWorker({ name: 'second' })
   await tickingAs(second.pid)
-  first.signal('SIGCONT')
   const wentOnAt = Date.now()
+  first.signal('SIGCONT')
   await new Promise((resolve) => setTimeout(resolve, HEARS_MS + 1_000))
 
   const [old, young] = [await ledger(first.pid), await ledger(second.pid)]
