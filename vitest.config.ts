@@ -44,11 +44,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e',
-          // Whole systems, one at a time, when nothing else wants the processors.
+          // Whole systems: they wait as long as they work, so two of them, and nothing else.
           sequence: { groupOrder: 2 },
+          maxWorkers: 2,
           include: ['tests/e2e/**/*.test.ts'],
           globalSetup: SETUP,
-          fileParallelism: false,
+          setupFiles: ['./packages/testkit/src/own-redis.ts'],
         },
       },
       {

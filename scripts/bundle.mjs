@@ -25,27 +25,35 @@ const require = createRequireOfBundle(import.meta.url)
 const folderOfModule = (folder) => pathInBundle(new URL(folder, import.meta.url))
 `
 
-await Promise.all(Object.entries(PROGRAMS).map(([name, programs]) => bundle(name, programs)))
+// Bundles what changed since the last time; the compiler's notes have the hashes of all sources.
+const changed = Object.keys(PROGRAMS)
+  .map((service) => ({ service, stamp: stampOf(service) }))
+  .filter(({ stamp }) => !stamp.matches())
+if (changed.length > 0) await bundle(changed.flatMap(({ service }) => entriesOf(service)))
+for (const { stamp } of changed) stamp.set()
 
-/** Bundles what changed since the last time; the compiler's notes have the hashes of all sources. */
-async function bundle(name, programs) {
-  const service = path.join(PROJECT, 'services', name)
-  const dist = path.join(service, 'dist')
-  const notes = [dist, ...['packages/runtime/dist', 'proto/dist'].map(inProject)]
-  const stamp = new Stamp(path.join(dist, '.bundled'), {
+function stampOf(service) {
+  const notes = [`services/${service}`, 'packages/runtime', 'proto']
+  return new Stamp(inProject(`services/${service}/dist/.bundled`), {
     files: [
-      ...notes.map((folder) => path.join(folder, '.tsbuildinfo')),
+      ...notes.map((folder) => inProject(`${folder}/dist/.tsbuildinfo`)),
       ...['pnpm-lock.yaml', 'scripts/bundle.mjs'].map(inProject),
     ],
   })
-  if (stamp.matches()) return
-  await build({
-    // side by side, so that every part of a program finds what lies beside it
-    entryPoints: programs.map((program) => ({
-      in: path.join(service, 'src', `${program}.ts`),
-      out: path.basename(program),
-    })),
-    outdir: dist,
+}
+
+/** The programs lie side by side, so that every part of one finds what lies beside it. */
+function entriesOf(service) {
+  return PROGRAMS[service].map((program) => ({
+    in: inProject(`services/${service}/src/${program}.ts`),
+    out: `services/${service}/dist/${path.basename(program)}`,
+  }))
+}
+
+function bundle(entryPoints) {
+  return build({
+    entryPoints,
+    outdir: PROJECT,
     bundle: true,
     platform: 'node',
     target: 'node20.19',
@@ -54,14 +62,14 @@ async function bundle(name, programs) {
     sourcemap: true,
     sourcesContent: false,
     banner: { js: COMMON_JS },
-    plugins: [keepFolders(dist)],
+    plugins: [keepFolders()],
     logLevel: 'error',
   })
-  stamp.set()
 }
 
 /** Modules of dependencies that ask for their own folder, to read what lies there, are told it. */
-function keepFolders(dist) {
+function keepFolders() {
+  const dist = inProject('services/any/dist')
   return {
     name: 'keep-folders',
     setup({ onLoad }) {

@@ -33,7 +33,7 @@ export async function storm(defer: Defer, seconds: number): Promise<Tally & { fa
 
   const identities = house.system.of('identity')
   const faults = [
-    () => redis.flushall(),
+    () => redis.flushdb(),
     async () => {
       nats.cut()
       await pause(1_000)
@@ -45,7 +45,7 @@ export async function storm(defer: Defer, seconds: number): Promise<Tally & { fa
       await pause(700)
       redisLink.mend()
     },
-    () => redis.flushall(),
+    () => redis.flushdb(),
     () => identities[1]?.restart('SIGKILL'),
   ]
   let made = 0
