@@ -1,71 +1,54 @@
-import http from 'node:http'
+import { Agent, Pool } from 'undici'
 
-/** Keep-alive requests with as little work as node:http allows: the load generator shares the machine. */
+/** Keep-alive requests with little work: the load generator shares the machine. */
 export class Client {
-  #agent
+  #pool
+  #streams
   #base
 
   constructor(base, sockets = 512) {
-    this.#base = new URL(base)
-    this.#agent = new http.Agent({ keepAlive: true, maxSockets: sockets })
+    this.#base = new URL(base).origin
+    this.#pool = new Pool(this.#base, { connections: sockets })
+    // A connection for each stream, which is silent for as long as nothing happens.
+    this.#streams = new Agent({ bodyTimeout: 0, pipelining: 0 })
   }
 
   /** Answers `{ status, headers, text }`. */
-  request(method, path, { body, headers = {} } = {}) {
-    return new Promise((resolve, reject) => {
-      const request = http.request(this.#options(method, path, { body, headers }), (response) => {
-        let text = ''
-        response.setEncoding('utf8')
-        response.on('data', (chunk) => {
-          text += chunk
-        })
-        response.on('end', () =>
-          resolve({ status: response.statusCode, headers: response.headers, text }),
-        )
-      })
-      request.on('error', reject)
-      request.end(body)
-    })
+  async request(method, path, { body, headers = {} } = {}) {
+    const answer = await this.#pool.request({ method, path, body, headers: typed(body, headers) })
+    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
   }
 
   /** Opens an event stream; `onFrame(event, data)` for each frame. Answers a function that closes it. */
-  stream(method, path, { body, headers = {}, onFrame, onEnd = () => {} }) {
-    return new Promise((resolve, reject) => {
-      const options = { ...this.#options(method, path, { body, headers }), agent: false }
-      const request = http.request(options, (response) => {
-        if (response.statusCode !== 200) return reject(new Error(`${path}: ${response.statusCode}`))
-        response.setEncoding('utf8')
-        let text = ''
-        response.on('data', (chunk) => {
-          text += chunk
-          let end = text.indexOf('\n\n')
-          while (end >= 0) {
-            deliver(text.slice(0, end), onFrame)
-            text = text.slice(end + 2)
-            end = text.indexOf('\n\n')
-          }
-        })
-        response.on('close', onEnd)
-        resolve(() => request.destroy())
-      })
-      request.on('error', reject)
-      request.end(body)
+  async stream(method, path, { body, headers = {}, onFrame, onEnd = () => {} }) {
+    const origin = this.#base
+    const options = { origin, method, path, body, headers: typed(body, headers) }
+    const { statusCode, body: frames } = await this.#streams.request(options)
+    if (statusCode !== 200) throw new Error(`${path}: ${statusCode}`)
+    frames.setEncoding('utf8')
+    let text = ''
+    frames.on('data', (chunk) => {
+      text += chunk
+      let end = text.indexOf('\n\n')
+      while (end >= 0) {
+        deliver(text.slice(0, end), onFrame)
+        text = text.slice(end + 2)
+        end = text.indexOf('\n\n')
+      }
     })
+    frames.on('error', () => {})
+    frames.on('close', onEnd)
+    return () => frames.destroy()
   }
 
   close() {
-    this.#agent.destroy()
-  }
-
-  #options(method, path, { body, headers }) {
-    const sent =
-      body === undefined
-        ? {}
-        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
-    const { hostname, port } = this.#base
-    return { hostname, port, method, path, agent: this.#agent, headers: { ...sent, ...headers } }
+    void this.#pool.destroy()
+    void this.#streams.destroy()
   }
 }
+
+const typed = (body, headers) =>
+  body === undefined ? headers : { 'content-type': 'application/json', ...headers }
 
 function deliver(block, onFrame) {
   const field = (name) => block.match(new RegExp(`^${name}: ?(.*)$`, 'm'))?.[1]
