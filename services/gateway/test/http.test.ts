@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { ID, RUN } from './check.ts'
@@ -133,6 +134,24 @@ test('the connection of a refused body serves the next request', async () => {
   const head = `POST ${RUN} HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n`
   const got = await raw(url, head, 'x'.repeat(5_000), 'GET /nope HTTP/1.1\r\nHost: x\r\n\r\n')
   expect(got.match(/HTTP\/1.1 (\d+)/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 404'])
+})
+
+test('who wants no second answer on a connection is not hung up on before a refused body has gone by', async () => {
+  const { url } = await world({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
+  const socket = connect({
+    port: Number(new URL(url).port),
+    host: '127.0.0.1',
+    allowHalfOpen: true,
+  })
+  socket.write(
+    `POST ${RUN} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5000\r\n\r\n`,
+  )
+  const [answer] = await once(socket, 'data')
+  expect(String(answer)).toMatch(/^HTTP\/1.1 413 /)
+  socket.write('x'.repeat(2_500), () => socket.write('x'.repeat(2_500)))
+  await once(socket, 'end')
+  socket.end()
+  expect(await once(socket, 'close')).toEqual([false])
 })
 
 test('a body that ends early is nobody’s error', async () => {

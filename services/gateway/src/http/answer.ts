@@ -32,12 +32,19 @@ interface Answer {
   text: string
 }
 
-export function send({ res, id, answerHeaders }: Exchange, { status, type, text }: Answer): void {
+export function send(
+  { req, res, id, answerHeaders }: Exchange,
+  { status, type, text }: Answer,
+): void {
   if (res.headersSent || res.destroyed) return
   const bytes = Buffer.byteLength(text)
   const headers = ['content-type', type, 'content-length', String(bytes), 'x-request-id', id]
   res.writeHead(status, answerHeaders.length > 0 ? [...headers, ...answerHeaders] : headers)
-  res.end(text)
+  if (req.complete || !req.readableFlowing) return void res.end(text)
+  // It still sends what is let go by; hung up on now, it would lose the answer.
+  res.write(text)
+  const end = () => res.end()
+  req.once('end', end).once('close', end)
 }
 
 /** Answers a refusal. A Fault speaks to the caller; anything else is ours and is not told. */
