@@ -76,7 +76,7 @@ async function openDoors(env) {
   )
   const { connectAll, rememberedBy } = await from('services/gateway/dist/services')
   const { callersByKey } = await from('services/gateway/dist/access/callers')
-  const { epochReader } = await from('services/gateway/dist/epoch-cache')
+  const { epochReader } = await from('services/gateway/dist/epoch-reader')
   const settings = loadSettings(env)
   const redis = openRedis(settings.redis.url)
   await redisReady(redis)
