@@ -28,8 +28,12 @@ test('a cancellation that is due is told once in a while, with the context', asy
   })
 
   const again = await openStream(streams, worker, session_id)
-  tell(worker, { $case: 'cancel_due', value: { execution_id } })
-  await expect.poll(() => work(again)).toHaveLength(1)
+  // Told again and again, as executions does: the new stream may not be listened for yet.
+  const toldAgain = () => {
+    tell(worker, { $case: 'cancel_due', value: { execution_id } })
+    return work(again)
+  }
+  await expect.poll(toldAgain).toHaveLength(1)
   expect(work(stream)).toHaveLength(2)
 })
 
