@@ -33,7 +33,8 @@ if (changed.length > 0) await bundle(changed.flatMap(({ service }) => entriesOf(
 for (const { stamp } of changed) stamp.set()
 
 function stampOf(service) {
-  const notes = [`services/${service}`, 'packages/runtime', 'proto']
+  const packages = ['runtime', 'domain', 'rpc'].map((name) => `packages/${name}`)
+  const notes = [`services/${service}`, ...packages, 'proto']
   return new Stamp(inProject(`services/${service}/dist/.bundled`), {
     files: [
       ...notes.map((folder) => inProject(`${folder}/dist/.tsbuildinfo`)),

@@ -1,4 +1,4 @@
-import type { DeclaredRpc } from '../packages/runtime/src/rpc-access.ts'
+import type { DeclaredRpc } from '../packages/rpc/src/policy.ts'
 import * as catalog from '../services/catalog/src/access.ts'
 import * as dispatcher from '../services/dispatcher/src/access.ts'
 import * as executions from '../services/executions/src/access.ts'

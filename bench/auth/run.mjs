@@ -72,7 +72,11 @@ async function cost(operation, inFlight, { redis, identity, postgres }) {
 async function openDoors(env) {
   const from = (path) => import(new URL(`../../${path}.js`, import.meta.url))
   const [{ loadSettings }, { openRedis, redisReady }, { openCluster }] = await Promise.all(
-    ['config', 'redis', 'cluster'].map((name) => from(`packages/runtime/dist/${name}`)),
+    [
+      'runtime/dist/config/load-settings',
+      'runtime/dist/redis/redis',
+      'rpc/dist/service-identity',
+    ].map((name) => from(`packages/${name}`)),
   )
   const { connectAll, rememberedBy } = await from('services/gateway/dist/services')
   const { callersByKey } = await from('services/gateway/dist/access/callers')

@@ -1,5 +1,5 @@
-import { openDb } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import { openDb } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { certificates } from '@windlass/testkit/certificates'
 import { withTest } from '@windlass/testkit/defer'
 import { expect, onTestFinished, test } from 'vitest'

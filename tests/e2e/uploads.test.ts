@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { openDb } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import { openDb } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, onTestFinished, test } from 'vitest'
 import { faultsIn, type Upload } from '../../services/catalog/test/upload-history.ts'
 import { client } from './api.ts'

@@ -1,6 +1,6 @@
 import { ConnectError, connectApi, StatusError } from '@windlass/mcp/api'
-import { callerToken, loadSettings } from '@windlass/runtime/config'
-import { membersOf, stringOf } from '@windlass/runtime/json'
+import { callerToken, loadSettings } from '@windlass/runtime/config/load-settings'
+import { membersOf, stringOf } from '@windlass/runtime/json/json'
 import { Failure, type Given, type Option, type World } from './command.ts'
 
 /** The options of every command that speaks to the server. */

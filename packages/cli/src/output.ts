@@ -1,4 +1,4 @@
-import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json'
+import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json/json'
 import type { Given, Option, World } from './command.ts'
 import { columns } from './help.ts'
 

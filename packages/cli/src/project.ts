@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadSettings } from '@windlass/runtime/config'
-import { Settings } from '@windlass/runtime/settings'
+import { loadSettings } from '@windlass/runtime/config/load-settings'
+import { Settings } from '@windlass/runtime/config/settings'
 
 const ROOT = new URL('../../../', import.meta.url)
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { executionId, path } from '@windlass/mcp/domain/path'
-import { membersOf, stringOf } from '@windlass/runtime/json'
+import { membersOf, stringOf } from '@windlass/runtime/json/json'
 import type { Call } from './client.ts'
 import { stateOf } from './output.ts'
 

@@ -1,4 +1,4 @@
-import { GENESIS, hashOf, type Linked } from '@windlass/runtime/audit'
+import { GENESIS, hashOf, type Linked } from '@windlass/domain/audit'
 import { expect, test } from 'vitest'
 import { setup } from './setup.ts'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { parseKeys, RPC_SERVICES } from '@windlass/runtime/rpc-keys'
+import { parseKeys, RPC_SERVICES } from '@windlass/rpc/pair-keys'
 import { expect, onTestFinished, test } from 'vitest'
 import { scriptedApi } from '../../../services/mcp/test/scripted-api.ts'
 

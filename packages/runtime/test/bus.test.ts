@@ -7,8 +7,8 @@ import { testUrl } from '@windlass/testkit/database'
 import { hasNats, startNats } from '@windlass/testkit/private-nats'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { openBus } from '../src/bus.ts'
-import { seal } from '../src/outbox.ts'
+import { openBus } from '../src/nats/bus.ts'
+import { seal } from '../src/postgres/outbox.ts'
 
 async function setup() {
   const bus = await openBus(testUrl('TEST_NATS_URL'), pino({ level: 'silent' }))

@@ -11,10 +11,10 @@ import { hasNats } from '@windlass/testkit/private-nats'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { openBus } from '../src/bus.ts'
-import { bumpEpoch, readEpoch } from '../src/epoch.ts'
-import { seal } from '../src/outbox.ts'
-import { openRedis, redisReady } from '../src/redis.ts'
+import { bumpEpoch, readEpoch } from '../src/cache-generation.ts'
+import { openBus } from '../src/nats/bus.ts'
+import { seal } from '../src/postgres/outbox.ts'
+import { openRedis, redisReady } from '../src/redis/redis.ts'
 
 const CONFIG = new URL('../../../scripts/lib/nats-config.mjs', import.meta.url).href
 const START_MS = 10_000

@@ -2,10 +2,10 @@ import { freshDatabase } from '@windlass/testkit/database'
 import { hasNats, startNats } from '@windlass/testkit/private-nats'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { openBus } from '../src/bus.ts'
-import { openDb } from '../src/db.ts'
-import { emit, relay } from '../src/outbox.ts'
-import { sql } from '../src/sql.ts'
+import { openBus } from '../src/nats/bus.ts'
+import { openDb } from '../src/postgres/db.ts'
+import { emit, relay } from '../src/postgres/outbox.ts'
+import { sql } from '../src/postgres/sql.ts'
 
 const MIGRATIONS = new URL('../../../services/catalog/migrations/', import.meta.url)
 

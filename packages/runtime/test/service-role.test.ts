@@ -6,10 +6,10 @@ import { emptyDatabase, serviceUrl } from '@windlass/testkit/database'
 import { temporaryFolder } from '@windlass/testkit/folder'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { openDb } from '../src/db.ts'
-import { migrate } from '../src/migrate.ts'
-import { warnOfSharedRole } from '../src/service-role.ts'
-import { Sql, sql } from '../src/sql.ts'
+import { openDb } from '../src/postgres/db.ts'
+import { migrate } from '../src/postgres/migrate.ts'
+import { warnOfSharedRole } from '../src/postgres/service-role.ts'
+import { Sql, sql } from '../src/postgres/sql.ts'
 
 /** A database with the schemas `identity` and `catalog`, each with a role, and connections of identity's. */
 async function setup() {

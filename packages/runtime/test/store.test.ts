@@ -4,11 +4,11 @@ import { pathToFileURL } from 'node:url'
 import { emptyDatabase, testUrl } from '@windlass/testkit/database'
 import { temporaryFolder } from '@windlass/testkit/folder'
 import { expect, onTestFinished, test } from 'vitest'
-import { openDb } from '../src/db.ts'
-import { bumpEpoch, readEpoch } from '../src/epoch.ts'
-import { migrate } from '../src/migrate.ts'
-import { openRedis, redisReady } from '../src/redis.ts'
-import { sql } from '../src/sql.ts'
+import { bumpEpoch, readEpoch } from '../src/cache-generation.ts'
+import { openDb } from '../src/postgres/db.ts'
+import { migrate } from '../src/postgres/migrate.ts'
+import { sql } from '../src/postgres/sql.ts'
+import { openRedis, redisReady } from '../src/redis/redis.ts'
 
 async function setup() {
   const url = await emptyDatabase()

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { migrate } from '@windlass/runtime/migrate'
+import { migrate } from '@windlass/runtime/postgres/migrate'
 import pg from 'pg'
 import { type Defer, withTest } from './defer.ts'
 

@@ -1,4 +1,4 @@
-import { openRedis, redisReady } from '@windlass/runtime/redis'
+import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from './database.ts'
 
 // Vitest's set-up of a file that starts whole systems. Those of one process have one of the sixteen

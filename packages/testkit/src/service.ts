@@ -1,9 +1,9 @@
-import { loadSettings } from '@windlass/runtime/config'
-import type { Start } from '@windlass/runtime/main'
-import { Teardown } from '@windlass/runtime/teardown'
+import { loadSettings } from '@windlass/runtime/config/load-settings'
+import type { Start } from '@windlass/runtime/process/main'
+import { Teardown } from '@windlass/runtime/process/teardown'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
-import { TEST_RPC_SECRET } from './cluster.ts'
+import { TEST_RPC_SECRET } from './service-identity.ts'
 
 const KEPT_LINES = 10_000
 

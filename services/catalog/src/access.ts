@@ -1,5 +1,5 @@
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
-import { declared, from, onBehalf, type RpcAccess } from '@windlass/runtime/rpc-access'
+import { declared, from, onBehalf, type RpcAccess } from '@windlass/rpc/policy'
 
 /** Who may call what here. Whoever changes something is named by a signed statement. */
 export const catalog: RpcAccess<typeof CatalogService> = {

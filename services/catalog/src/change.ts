@@ -1,9 +1,9 @@
-import type { Db, Tx } from '@windlass/runtime/db'
-import { bumpEpoch } from '@windlass/runtime/epoch'
+import { bumpEpoch } from '@windlass/runtime/cache-generation'
 import { newId } from '@windlass/runtime/ids'
-import type { Logger } from '@windlass/runtime/log'
-import type { Loop } from '@windlass/runtime/loop'
-import type { Redis } from '@windlass/runtime/redis'
+import type { Db, Tx } from '@windlass/runtime/postgres/db'
+import type { Logger } from '@windlass/runtime/process/log'
+import type { Loop } from '@windlass/runtime/process/loop'
+import type { Redis } from '@windlass/runtime/redis/redis'
 import * as pendingEpochs from './store/pending-epochs.ts'
 
 export interface Changing {

@@ -1,6 +1,6 @@
 import type { DeleteRequest } from '@windlass/proto/windlass/catalog/v1/catalog'
-import type { Tx } from '@windlass/runtime/db'
-import { emit } from '@windlass/runtime/outbox'
+import type { Tx } from '@windlass/runtime/postgres/db'
+import { emit } from '@windlass/runtime/postgres/outbox'
 import { workflowNotFound } from './not-found.ts'
 import { keyOf, lock } from './store/names.ts'
 import * as versions from './store/versions.ts'

@@ -1,4 +1,4 @@
-import { createLog } from '@windlass/runtime/log'
+import { createLog } from '@windlass/runtime/process/log'
 import { expect, onTestFinished, test } from 'vitest'
 import { Analyzer } from '../src/analysis/analyzer.ts'
 import { Pool } from '../src/analysis/pool.ts'

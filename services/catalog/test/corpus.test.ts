@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Fault } from '@windlass/runtime/faults'
-import { createLog } from '@windlass/runtime/log'
+import { createLog } from '@windlass/runtime/process/log'
 import { afterAll, expect, test } from 'vitest'
 import { openParser } from '../src/analysis/parser.ts'
 import { Pool } from '../src/analysis/pool.ts'

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
-import { openDb } from '@windlass/runtime/db'
-import { clientOf } from '@windlass/testkit/cluster'
+import { openDb } from '@windlass/runtime/postgres/db'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
+import { clientOf } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
 

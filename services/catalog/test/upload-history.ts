@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Queries } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Queries } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 
 /** One upload as its client saw it. Every one has a source of its own. */
 export interface Upload {

@@ -1,6 +1,6 @@
-import { readEpoch } from '@windlass/runtime/epoch'
-import { openRedis, redisReady } from '@windlass/runtime/redis'
-import { sql } from '@windlass/runtime/sql'
+import { readEpoch } from '@windlass/runtime/cache-generation'
+import { sql } from '@windlass/runtime/postgres/sql'
+import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { expect, onTestFinished, test } from 'vitest'
 import { setup, sourceOf, uploadOf } from './setup.ts'
 

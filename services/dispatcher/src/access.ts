@@ -1,5 +1,5 @@
 import { DispatcherService, FleetService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
-import { declared, from, type RpcAccess } from '@windlass/runtime/rpc-access'
+import { declared, from, type RpcAccess } from '@windlass/rpc/policy'
 
 /** Who may call what here. */
 export const dispatcher: RpcAccess<typeof DispatcherService> = {

@@ -1,5 +1,5 @@
-import type { Db } from '@windlass/runtime/db'
-import { Gather } from '@windlass/runtime/gather'
+import { Gather } from '@windlass/runtime/batcher'
+import type { Db } from '@windlass/runtime/postgres/db'
 import type { Sessions } from './sessions.ts'
 import * as workers from './store/workers.ts'
 

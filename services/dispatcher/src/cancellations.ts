@@ -1,7 +1,7 @@
 import type { ExecutionsService, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
-import { Gather } from '@windlass/runtime/gather'
-import type { Logger } from '@windlass/runtime/log'
-import type { RpcClient } from '@windlass/runtime/rpc-client'
+import type { RpcClient } from '@windlass/rpc/client'
+import { Gather } from '@windlass/runtime/batcher'
+import type { Logger } from '@windlass/runtime/process/log'
 import { cancelFrame } from './domain/frame.ts'
 import type { Sessions } from './sessions.ts'
 

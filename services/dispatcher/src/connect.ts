@@ -1,6 +1,6 @@
-import type { Db } from '@windlass/runtime/db'
 import { parseId } from '@windlass/runtime/ids'
-import type { Logger } from '@windlass/runtime/log'
+import type { Db } from '@windlass/runtime/postgres/db'
+import type { Logger } from '@windlass/runtime/process/log'
 import { standingOf } from './abilities.ts'
 import { type Hearing, hearWorker } from './hearing.ts'
 import type { Open } from './http.ts'

@@ -3,8 +3,8 @@ import type {
   ExecutionsService,
   Lease,
 } from '@windlass/proto/windlass/executions/v1/executions'
-import type { Logger } from '@windlass/runtime/log'
-import type { RpcClient } from '@windlass/runtime/rpc-client'
+import type { RpcClient } from '@windlass/rpc/client'
+import type { Logger } from '@windlass/runtime/process/log'
 import { dispatchFrame } from './domain/frame.ts'
 import type { Sessions } from './sessions.ts'
 import type { Workflows } from './workflows.ts'

@@ -1,6 +1,6 @@
 import { WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
-import type { Bus, Overhearing } from '@windlass/runtime/bus'
-import { subjectOf } from '@windlass/runtime/subjects'
+import type { Bus, Overhearing } from '@windlass/runtime/nats/bus'
+import { subjectOf } from '@windlass/runtime/nats/subjects'
 import type { Cancellations } from './cancellations.ts'
 import type { Queue } from './queue.ts'
 import type { Roster } from './roster.ts'

@@ -8,8 +8,8 @@ import {
 } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { Cluster } from '@windlass/runtime/cluster'
-import type { Logger } from '@windlass/runtime/log'
+import type { Cluster } from '@windlass/rpc/service-identity'
+import type { Logger } from '@windlass/runtime/process/log'
 import { PING } from './domain/frame.ts'
 import { isName } from './domain/names.ts'
 

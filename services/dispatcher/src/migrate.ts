@@ -1,3 +1,3 @@
-import { migrateMain } from '@windlass/runtime/migrate'
+import { migrateMain } from '@windlass/runtime/postgres/migrate'
 
 await migrateMain('dispatcher', new URL('../migrations/', import.meta.url))

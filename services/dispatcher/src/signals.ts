@@ -1,7 +1,7 @@
 import { WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
-import type { Bus } from '@windlass/runtime/bus'
-import { waitAtMost } from '@windlass/runtime/patience'
-import { subjectOf } from '@windlass/runtime/subjects'
+import type { Bus } from '@windlass/runtime/nats/bus'
+import { subjectOf } from '@windlass/runtime/nats/subjects'
+import { waitAtMost } from '@windlass/runtime/timeout'
 
 /** How long whoever tells waits for NATS. */
 const TOLD_MS = 250

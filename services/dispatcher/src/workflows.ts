@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CatalogService, Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import type { RpcClient } from '@windlass/rpc/client'
 import { Fault } from '@windlass/runtime/faults'
-import type { RpcClient } from '@windlass/runtime/rpc-client'
 import { type WorkflowPart, workflowPart } from './domain/frame.ts'
 
 const MAX_CACHED_CHARS = 32 * 1_048_576

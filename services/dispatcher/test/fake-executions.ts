@@ -11,11 +11,11 @@ import {
   type RequeueRequest,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
+import type { Handlers } from '@windlass/rpc/call'
+import { RpcServer } from '@windlass/rpc/server'
 import { Fault } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
-import type { Handlers } from '@windlass/runtime/rpc'
-import { RpcServer } from '@windlass/runtime/rpc-server'
-import { member, openDoors } from '@windlass/testkit/cluster'
+import { member, openDoors } from '@windlass/testkit/service-identity'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 

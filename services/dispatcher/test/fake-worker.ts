@@ -1,5 +1,5 @@
 import { get, type IncomingMessage } from 'node:http'
-import { member } from '@windlass/testkit/cluster'
+import { member } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
 
 interface Frame {

@@ -1,5 +1,5 @@
 import { FleetService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
-import { sql } from '@windlass/runtime/sql'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { setup } from './system.ts'
 

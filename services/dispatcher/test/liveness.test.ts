@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Event } from '@windlass/proto/windlass/events/v1/events'
-import { sql } from '@windlass/runtime/sql'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { openStream } from './fake-worker.ts'
 import { setup } from './system.ts'

@@ -1,4 +1,4 @@
-import { sql } from '@windlass/runtime/sql'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { openStream } from './fake-worker.ts'
 import { registration, setup } from './system.ts'

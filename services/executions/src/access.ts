@@ -3,7 +3,7 @@ import {
   ExecutionsService,
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
-import { declared, from, onBehalf, type RpcAccess } from '@windlass/runtime/rpc-access'
+import { declared, from, onBehalf, type RpcAccess } from '@windlass/rpc/policy'
 
 /** Who may call what here. */
 export const executions: RpcAccess<typeof ExecutionsService> = {

@@ -1,6 +1,6 @@
 import { LogGrew, Ready, WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
-import type { Bus } from '@windlass/runtime/bus'
-import { subjectOf } from '@windlass/runtime/subjects'
+import type { Bus } from '@windlass/runtime/nats/bus'
+import { subjectOf } from '@windlass/runtime/nats/subjects'
 import type { Execution } from './domain/execution.ts'
 import { ENDINGS, isFinal, isSettled } from './domain/states.ts'
 import type { Effect } from './flush.ts'

@@ -1,4 +1,4 @@
-import { isDeadlock, isLockedOut, outageOf, unstorable } from '@windlass/runtime/outage'
+import { isDeadlock, isLockedOut, outageOf, unstorable } from '@windlass/runtime/postgres/outage'
 import type { Change } from './command.ts'
 import type { Result } from './draught.ts'
 import type { Effect } from './flush.ts'

@@ -1,5 +1,5 @@
-import type { Db } from '@windlass/runtime/db'
-import { Gather } from '@windlass/runtime/gather'
+import { Gather } from '@windlass/runtime/batcher'
+import type { Db } from '@windlass/runtime/postgres/db'
 import { Apart, type Failed, type Way } from './apart.ts'
 import { BeingMade } from './being-made.ts'
 import type { Change } from './command.ts'

@@ -1,6 +1,6 @@
 import type { Offer } from '@windlass/proto/windlass/executions/v1/executions'
-import type { Db } from '@windlass/runtime/db'
-import { isLockedOut } from '@windlass/runtime/outage'
+import type { Db } from '@windlass/runtime/postgres/db'
+import { isLockedOut } from '@windlass/runtime/postgres/outage'
 import type { Change } from './command.ts'
 import type { Execution, Limits } from './domain/execution.ts'
 import type { Effect } from './flush.ts'

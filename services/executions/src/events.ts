@@ -1,5 +1,5 @@
-import type { Bus, Handle } from '@windlass/runtime/bus'
-import type { Db } from '@windlass/runtime/db'
+import type { Bus, Handle } from '@windlass/runtime/nats/bus'
+import type { Db } from '@windlass/runtime/postgres/db'
 import type { Door } from './change.ts'
 import { requeue } from './requeue.ts'
 

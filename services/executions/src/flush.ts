@@ -1,4 +1,4 @@
-import type { Db, Tx } from '@windlass/runtime/db'
+import type { Db, Tx } from '@windlass/runtime/postgres/db'
 import type { Change } from './command.ts'
 import type { Execution, Limits } from './domain/execution.ts'
 import { apply, type Draught, deltasOf, type Result } from './draught.ts'

@@ -1,5 +1,5 @@
-import type { Db } from '@windlass/runtime/db'
 import { unavailable } from '@windlass/runtime/faults'
+import type { Db } from '@windlass/runtime/postgres/db'
 import * as executions from './store/executions.ts'
 
 /**

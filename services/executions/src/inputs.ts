@@ -1,4 +1,4 @@
-import type { Db } from '@windlass/runtime/db'
+import type { Db } from '@windlass/runtime/postgres/db'
 import type { Execution } from './domain/execution.ts'
 import * as executions from './store/executions.ts'
 

@@ -1,4 +1,4 @@
-import { main } from '@windlass/runtime/main'
+import { main } from '@windlass/runtime/process/main'
 import { start } from './server.ts'
 
 await main('executions', start)

@@ -1,4 +1,4 @@
-import type { Db } from '@windlass/runtime/db'
+import type { Db } from '@windlass/runtime/postgres/db'
 import type { Door } from './change.ts'
 import type { Loss } from './domain/ownership.ts'
 import * as sweep from './store/sweep.ts'

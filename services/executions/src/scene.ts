@@ -1,4 +1,4 @@
-import type { Tx } from '@windlass/runtime/db'
+import type { Tx } from '@windlass/runtime/postgres/db'
 import { type Change, type Command, eventIdsOf } from './command.ts'
 import type { Approval } from './domain/approvals.ts'
 import type { Execution } from './domain/execution.ts'

@@ -1,4 +1,4 @@
-import type { Db } from '@windlass/runtime/db'
+import type { Db } from '@windlass/runtime/postgres/db'
 import { type Change, type Command, eventIdsOf } from './command.ts'
 import type { Execution, Limits } from './domain/execution.ts'
 import { apply, type Draught, type Result } from './draught.ts'

@@ -1,5 +1,5 @@
 import { ApprovalsService } from '@windlass/proto/windlass/executions/v1/executions'
-import { clientOf } from '@windlass/testkit/cluster'
+import { clientOf } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Client, cancel, event, get, run, setup, worker } from './support.ts'
 

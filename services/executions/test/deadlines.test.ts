@@ -1,4 +1,4 @@
-import { Sql, sql } from '@windlass/runtime/sql'
+import { Sql, sql } from '@windlass/runtime/postgres/sql'
 import { describe, expect, test } from 'vitest'
 import { cancel, event, get, resume, run, setup, worker } from './support.ts'
 

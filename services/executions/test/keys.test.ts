@@ -1,5 +1,5 @@
 import { newId } from '@windlass/runtime/ids'
-import { sql } from '@windlass/runtime/sql'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { type Client, create, setup, submit } from './support.ts'
 

@@ -1,5 +1,5 @@
-import type { Db, Tx } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Db, Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import {
   type Client,

@@ -1,6 +1,6 @@
 import { QueueService } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
-import { clientOf } from '@windlass/testkit/cluster'
+import { clientOf } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
 import { cancel, run, setup, worker } from './support.ts'
 

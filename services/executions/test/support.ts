@@ -5,11 +5,11 @@ import {
   type NewEvent,
   type Writer,
 } from '@windlass/proto/windlass/executions/v1/executions'
-import { openDb } from '@windlass/runtime/db'
 import { newId } from '@windlass/runtime/ids'
-import { clientOf, statementOf } from '@windlass/testkit/cluster'
+import { openDb } from '@windlass/runtime/postgres/db'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
+import { clientOf, statementOf } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
 

@@ -1,10 +1,10 @@
+import { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import {
   ApprovalsService,
   ExecutionsService,
 } from '@windlass/proto/windlass/executions/v1/executions'
-import { ExecutionTokens } from '@windlass/runtime/execution-tokens'
-import { sql } from '@windlass/runtime/sql'
-import { clientOf, member, statementOf } from '@windlass/testkit/cluster'
+import { sql } from '@windlass/runtime/postgres/sql'
+import { clientOf, member, statementOf } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
 import { cancel, create, resume, setup, submit, worker } from './support.ts'
 

@@ -1,4 +1,4 @@
-import { permits } from '@windlass/runtime/permissions'
+import { permits } from '@windlass/domain/permissions'
 import { BUILT_IN_ROLES } from './access/built-in-roles.ts'
 import { ruleOf } from './access/rules.ts'
 import type { Route } from './route.ts'

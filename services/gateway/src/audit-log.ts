@@ -1,10 +1,10 @@
+import type { Caller } from '@windlass/domain/caller'
 import { type AuditRecord, AuditService } from '@windlass/proto/windlass/identity/v1/audit'
-import type { Caller } from '@windlass/runtime/caller'
-import type { Cluster } from '@windlass/runtime/cluster'
-import { Gather } from '@windlass/runtime/gather'
-import type { Logger } from '@windlass/runtime/log'
-import { type Loop, loop } from '@windlass/runtime/loop'
-import type { RpcClient } from '@windlass/runtime/rpc-client'
+import type { RpcClient } from '@windlass/rpc/client'
+import type { Cluster } from '@windlass/rpc/service-identity'
+import { Gather } from '@windlass/runtime/batcher'
+import type { Logger } from '@windlass/runtime/process/log'
+import { type Loop, loop } from '@windlass/runtime/process/loop'
 
 type Audit = Pick<RpcClient<typeof AuditService>, 'record'>
 

@@ -1,6 +1,6 @@
-import type { Caller } from '@windlass/runtime/caller'
+import type { Caller } from '@windlass/domain/caller'
 import { conflict, Fault, unavailable } from '@windlass/runtime/faults'
-import { JsonError } from '@windlass/runtime/json'
+import { JsonError } from '@windlass/runtime/json/json'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { AuditLog } from './audit-log.ts'

@@ -1,4 +1,4 @@
-import { type Action, detailOf, type Outcome } from '@windlass/runtime/audit'
+import { type Action, detailOf, type Outcome } from '@windlass/domain/audit'
 import { type Caller, principalOf } from './access/caller.ts'
 import { ruleOf } from './access/rules.ts'
 import type { AuditLog } from './audit-log.ts'

@@ -1,6 +1,6 @@
 import { Fault, unprocessable } from '@windlass/runtime/faults'
-import { checkJson, decodeJson, membersOf } from '@windlass/runtime/json'
-import { repeatedMember } from '@windlass/runtime/json-repeats'
+import { repeatedMember } from '@windlass/runtime/json/duplicate-members'
+import { checkJson, decodeJson, membersOf } from '@windlass/runtime/json/json'
 import type { z } from 'zod'
 import { repeated } from './domain/members.ts'
 import { JsonText } from './domain/views.ts'

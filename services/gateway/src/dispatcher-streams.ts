@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { request as requestSecurely } from 'node:https'
-import type { Cluster } from '@windlass/runtime/cluster'
+import type { Cluster } from '@windlass/rpc/service-identity'
 import { unavailable } from '@windlass/runtime/faults'
 import type { Owner } from './access/worker.ts'
 import type { Exchange } from './http/exchange.ts'

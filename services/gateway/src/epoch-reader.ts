@@ -1,6 +1,6 @@
-import { EPOCH_LEASE_MS, type EpochName, readEpoch } from '@windlass/runtime/epoch'
-import { Gather } from '@windlass/runtime/gather'
-import type { Redis } from '@windlass/runtime/redis'
+import { Gather } from '@windlass/runtime/batcher'
+import { EPOCH_LEASE_MS, type EpochName, readEpoch } from '@windlass/runtime/cache-generation'
+import type { Redis } from '@windlass/runtime/redis/redis'
 
 const LANES = 2
 const RENEW_MS = EPOCH_LEASE_MS / 2

@@ -8,10 +8,10 @@ import {
   type LogResponse,
   type Result,
 } from '@windlass/proto/windlass/executions/v1/executions'
-import type { Cluster } from '@windlass/runtime/cluster'
+import type { RpcClient } from '@windlass/rpc/client'
+import type { Cluster } from '@windlass/rpc/service-identity'
+import { Gather } from '@windlass/runtime/batcher'
 import { Fault, type Kind, notFound } from '@windlass/runtime/faults'
-import { Gather } from '@windlass/runtime/gather'
-import type { RpcClient } from '@windlass/runtime/rpc-client'
 import { type Caller, may, principalOf } from './access/caller.ts'
 import { inRuns, orAlone, persistently } from './batches.ts'
 import { isFinal } from './domain/states.ts'

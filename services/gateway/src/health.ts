@@ -1,7 +1,7 @@
-import type { Cluster } from '@windlass/runtime/cluster'
-import { Gather } from '@windlass/runtime/gather'
-import { connect } from '@windlass/runtime/rpc-client'
-import type { Settings } from '@windlass/runtime/settings'
+import { connect } from '@windlass/rpc/client'
+import type { Cluster } from '@windlass/rpc/service-identity'
+import { Gather } from '@windlass/runtime/batcher'
+import type { Settings } from '@windlass/runtime/config/settings'
 
 const CHECK_MS = 3_000
 const nothing = () => Buffer.alloc(0)

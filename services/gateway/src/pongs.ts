@@ -1,7 +1,7 @@
 import type { FleetService, PongRequest } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import type { RpcClient } from '@windlass/rpc/client'
+import { Gather } from '@windlass/runtime/batcher'
 import { Fault, type Kind } from '@windlass/runtime/faults'
-import { Gather } from '@windlass/runtime/gather'
-import type { RpcClient } from '@windlass/runtime/rpc-client'
 import { orAlone, persistently } from './batches.ts'
 
 type Outcome = { value: Fault | undefined } | { error: unknown }

@@ -1,6 +1,6 @@
 import type { AuditDraft } from '@windlass/proto/windlass/identity/v1/audit'
+import type { Call } from '@windlass/rpc/call'
 import { conflict, type Fault, unavailable } from '@windlass/runtime/faults'
-import type { Call } from '@windlass/runtime/rpc'
 import { expect, test } from 'vitest'
 import { routes } from '../src/routes/index.ts'
 import { robot } from './robot.ts'

@@ -1,3 +1,4 @@
+import { writtenAs } from '@windlass/domain/caller'
 import type {
   Approval,
   ApprovalsService,
@@ -5,9 +6,8 @@ import type {
   ListApprovalsRequest,
   RequestApprovalRequest,
 } from '@windlass/proto/windlass/executions/v1/executions'
-import { writtenAs } from '@windlass/runtime/caller'
+import { callerOf, type Handlers } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
-import { callerOf, type Handlers } from '@windlass/runtime/rpc'
 import { ID } from './check.ts'
 import { world } from './world.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bumpEpoch, EPOCH_LEASE_MS } from '@windlass/runtime/epoch'
-import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis'
+import { bumpEpoch, EPOCH_LEASE_MS } from '@windlass/runtime/cache-generation'
+import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { epochReader } from '../src/epoch-reader.ts'

@@ -7,9 +7,9 @@ import type {
   Result,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { LogGrew } from '@windlass/proto/windlass/signals/v1/signals'
-import type { Bus } from '@windlass/runtime/bus'
+import type { Handlers } from '@windlass/rpc/call'
 import { newId } from '@windlass/runtime/ids'
-import type { Handlers } from '@windlass/runtime/rpc'
+import type { Bus } from '@windlass/runtime/nats/bus'
 
 interface Row {
   execution: Execution

@@ -1,5 +1,5 @@
+import { NOBODY } from '@windlass/domain/caller'
 import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
-import { NOBODY } from '@windlass/runtime/caller'
 import { conflict } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { robot } from './robot.ts'

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { RegisterRequest } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
-import { openRedis, redisReady } from '@windlass/runtime/redis'
+import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Scripts, world } from './world.ts'

@@ -1,6 +1,6 @@
 import type { SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import type { Handlers } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
-import type { Handlers } from '@windlass/runtime/rpc'
 
 /** Secrets or configs that are kept in memory. */
 export function vault(what: 'Secret' | 'Config') {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { member } from '@windlass/testkit/cluster'
+import { member } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
 import { DispatcherStreams } from '../src/dispatcher-streams.ts'
 import { Exchange } from '../src/http/exchange.ts'

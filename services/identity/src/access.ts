@@ -6,7 +6,7 @@ import {
   RolesService,
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
-import { declared, from, onBehalf, type RpcAccess } from '@windlass/runtime/rpc-access'
+import { declared, from, onBehalf, type RpcAccess } from '@windlass/rpc/policy'
 
 /** Who may call what here. Whoever changes something is named by a signed statement. */
 export const identity: RpcAccess<typeof IdentityService> = {

@@ -1,6 +1,6 @@
-import { OWN_ISSUER } from '@windlass/runtime/caller'
-import type { Db } from '@windlass/runtime/db'
+import { OWN_ISSUER } from '@windlass/domain/caller'
 import { Fault } from '@windlass/runtime/faults'
+import type { Db } from '@windlass/runtime/postgres/db'
 import { itself, record } from './audit.ts'
 import { add, created } from './handlers/keys.ts'
 import { create, named } from './handlers/principals.ts'

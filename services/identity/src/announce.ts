@@ -1,6 +1,6 @@
-import type { Db } from '@windlass/runtime/db'
-import { bumpEpoch } from '@windlass/runtime/epoch'
-import type { Redis } from '@windlass/runtime/redis'
+import { bumpEpoch } from '@windlass/runtime/cache-generation'
+import type { Db } from '@windlass/runtime/postgres/db'
+import type { Redis } from '@windlass/runtime/redis/redis'
 import * as pendingEpoch from './store/pending-epoch.ts'
 
 /**

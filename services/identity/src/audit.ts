@@ -1,7 +1,7 @@
-import { type Action, detailOf } from '@windlass/runtime/audit'
-import { type Caller, OWN_ISSUER, writtenAs } from '@windlass/runtime/caller'
-import type { Tx } from '@windlass/runtime/db'
-import { type Call, callerOf } from '@windlass/runtime/rpc'
+import { type Action, detailOf } from '@windlass/domain/audit'
+import { type Caller, OWN_ISSUER, writtenAs } from '@windlass/domain/caller'
+import { type Call, callerOf } from '@windlass/rpc/call'
+import type { Tx } from '@windlass/runtime/postgres/db'
 import { append } from './store/audit.ts'
 
 interface Deed {

@@ -1,5 +1,5 @@
-import { keptSecret } from '@windlass/runtime/home-file'
-import type { Logger } from '@windlass/runtime/log'
+import { keptSecret } from '@windlass/runtime/config/home-file'
+import type { Logger } from '@windlass/runtime/process/log'
 
 /** Answers the bootstrap token, or undefined while there is none and none can be made. */
 export type Bootstrap = () => Promise<string | undefined>

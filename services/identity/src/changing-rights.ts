@@ -1,5 +1,5 @@
-import type { Db, Tx } from '@windlass/runtime/db'
-import type { Redis } from '@windlass/runtime/redis'
+import type { Db, Tx } from '@windlass/runtime/postgres/db'
+import type { Redis } from '@windlass/runtime/redis/redis'
 import { announce } from './announce.ts'
 import * as pendingEpoch from './store/pending-epoch.ts'
 

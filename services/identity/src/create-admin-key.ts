@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { loadSettings } from '@windlass/runtime/config'
-import { openDb } from '@windlass/runtime/db'
+import { loadSettings } from '@windlass/runtime/config/load-settings'
+import { openDb } from '@windlass/runtime/postgres/db'
 import { makeAdminKey } from './admin-key.ts'
 
 const { positionals, values } = parseArgs({

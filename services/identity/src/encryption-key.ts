@@ -1,6 +1,6 @@
 import { scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { Settings } from '@windlass/runtime/settings'
+import type { Settings } from '@windlass/runtime/config/settings'
 import { keyOf, MATERIAL_BYTES } from './domain/cipher.ts'
 import { Keyring } from './keyring.ts'
 

@@ -1,5 +1,5 @@
-import type { Tx } from '@windlass/runtime/db'
 import { conflict } from '@windlass/runtime/faults'
+import type { Tx } from '@windlass/runtime/postgres/db'
 import type { Origin } from './audit.ts'
 import * as principals from './store/principals.ts'
 

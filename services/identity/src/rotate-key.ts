@@ -2,9 +2,9 @@ import type {
   RotateKeyRequest,
   RotateKeyResponse,
 } from '@windlass/proto/windlass/identity/v1/secrets'
-import type { Db } from '@windlass/runtime/db'
 import { invalid } from '@windlass/runtime/faults'
-import type { Logger } from '@windlass/runtime/log'
+import type { Db } from '@windlass/runtime/postgres/db'
+import type { Logger } from '@windlass/runtime/process/log'
 import { type Origin, record } from './audit.ts'
 import { Unreadable } from './domain/cipher.ts'
 import type { Keyring } from './keyring.ts'

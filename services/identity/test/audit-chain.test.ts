@@ -1,4 +1,4 @@
-import { type Sql, sql } from '@windlass/runtime/sql'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { entry, problems, setup } from './audit-log.ts'
 

@@ -1,11 +1,11 @@
+import { ChainCheck } from '@windlass/domain/audit'
+import type { Caller } from '@windlass/domain/caller'
 import {
   type AuditRecord,
   AuditService,
   type ListAuditRequest,
 } from '@windlass/proto/windlass/identity/v1/audit'
-import { ChainCheck } from '@windlass/runtime/audit'
-import type { Caller } from '@windlass/runtime/caller'
-import { member } from '@windlass/testkit/cluster'
+import { member } from '@windlass/testkit/service-identity'
 import { identities } from './identity.ts'
 
 /** Identity with an audit log of its own. */

@@ -1,6 +1,6 @@
 import type { AuditRecord, ListAuditRequest } from '@windlass/proto/windlass/identity/v1/audit'
 import { newId } from '@windlass/runtime/ids'
-import { statementOf } from '@windlass/testkit/cluster'
+import { statementOf } from '@windlass/testkit/service-identity'
 import { expect, test } from 'vitest'
 import { makeAdminKey } from '../src/admin-key.ts'
 import { ann, by, entry, problems, robot, setup, spokenFor } from './audit-log.ts'

@@ -6,10 +6,10 @@ import {
   RolesService,
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
-import { openDb } from '@windlass/runtime/db'
-import { clientOf } from '@windlass/testkit/cluster'
+import { openDb } from '@windlass/runtime/postgres/db'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { started } from '@windlass/testkit/service'
+import { clientOf } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
 

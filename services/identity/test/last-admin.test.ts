@@ -1,4 +1,4 @@
-import { sql } from '@windlass/runtime/sql'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { identities } from './identity.ts'
 

@@ -1,5 +1,5 @@
-import { readEpoch } from '@windlass/runtime/epoch'
-import { sql } from '@windlass/runtime/sql'
+import { readEpoch } from '@windlass/runtime/cache-generation'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { contentsOf } from '@windlass/testkit/database'
 import { expect, test } from 'vitest'
 import { makeAdminKey } from '../src/admin-key.ts'

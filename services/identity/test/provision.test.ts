@@ -1,5 +1,5 @@
-import { NOBODY } from '@windlass/runtime/caller'
-import { sql } from '@windlass/runtime/sql'
+import { NOBODY } from '@windlass/domain/caller'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { identities } from './identity.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { openRedis, redisReady } from '@windlass/runtime/redis'
+import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
 import { onTestFinished } from 'vitest'
 import { identities } from './identity.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { sql } from '@windlass/runtime/sql'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { identities } from './identity.ts'
 

@@ -1,4 +1,4 @@
-import { type Sql, sql } from '@windlass/runtime/sql'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { contentsOf } from '@windlass/testkit/database'
 import { expect, test } from 'vitest'
 import { identities } from './identity.ts'

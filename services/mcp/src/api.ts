@@ -1,4 +1,4 @@
-import { checkJson } from '@windlass/runtime/json'
+import { checkJson } from '@windlass/runtime/json/json'
 
 const MAX_ANSWER_BYTES = 64 * 1_048_576
 const MAX_DEPTH = 1_000

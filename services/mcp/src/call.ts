@@ -1,4 +1,4 @@
-import { quote } from '@windlass/runtime/json'
+import { quote } from '@windlass/runtime/json/json'
 import { type Api, type Caller, ConnectError, StatusError } from './api.ts'
 import { objectOf } from './domain/payload.ts'
 import { Refusal } from './domain/refusal.ts'

@@ -1,6 +1,6 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
-import { loadSettings } from '@windlass/runtime/config'
-import type { Runtime } from '@windlass/runtime/main'
+import { loadSettings } from '@windlass/runtime/config/load-settings'
+import type { Runtime } from '@windlass/runtime/process/main'
 import { type Backend, mcpServer } from './mcp-server.ts'
 
 /** Where logs go: standard output belongs to the protocol when that is how it is spoken. */

@@ -1,5 +1,5 @@
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
-import { declared, from, onBehalf, type RpcAccess } from '@windlass/runtime/rpc-access'
+import { declared, from, onBehalf, type RpcAccess } from '@windlass/rpc/policy'
 
 /** Who may call what here. Whoever changes something is named by a signed statement. */
 export const scheduler: RpcAccess<typeof SchedulerService> = {

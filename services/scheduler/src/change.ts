@@ -1,4 +1,4 @@
-import type { Tx } from '@windlass/runtime/db'
+import type { Tx } from '@windlass/runtime/postgres/db'
 import { parseConfig } from './domain/config.ts'
 import { spanBefore } from './domain/plan.ts'
 import { nextTick } from './domain/recurrence.ts'

@@ -1,12 +1,12 @@
+import { NOBODY } from '@windlass/domain/caller'
+import type { Latest } from '@windlass/domain/permissions'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import {
   type Command,
   ExecutionsService,
   type Result,
 } from '@windlass/proto/windlass/executions/v1/executions'
-import { NOBODY } from '@windlass/runtime/caller'
 import { Fault } from '@windlass/runtime/faults'
-import type { Latest } from '@windlass/runtime/permissions'
 import { chunksOf } from './domain/chunks.ts'
 import { retryMs } from './domain/retry.ts'
 import { SUBMIT_MS } from './lease.ts'

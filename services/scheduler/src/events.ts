@@ -1,6 +1,6 @@
 import type { Event } from '@windlass/proto/windlass/events/v1/events'
-import type { Bus } from '@windlass/runtime/bus'
-import type { Teardown } from '@windlass/runtime/teardown'
+import type { Bus } from '@windlass/runtime/nats/bus'
+import type { Teardown } from '@windlass/runtime/process/teardown'
 import { hearFinished } from './outcomes.ts'
 import type { Parts } from './parts.ts'
 import { reconcile } from './reconcile.ts'

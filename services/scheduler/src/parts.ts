@@ -1,10 +1,10 @@
 import type { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
 import type { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
-import type { Cluster } from '@windlass/runtime/cluster'
-import type { Db } from '@windlass/runtime/db'
-import type { Logger } from '@windlass/runtime/log'
-import type { ClientOf } from '@windlass/runtime/rpc'
+import type { ClientOf } from '@windlass/rpc/call'
+import type { Cluster } from '@windlass/rpc/service-identity'
+import type { Db } from '@windlass/runtime/postgres/db'
+import type { Logger } from '@windlass/runtime/process/log'
 
 export type Catalog = Pick<ClientOf<typeof CatalogService>, 'resolve' | 'list'>
 export type Executions = Pick<ClientOf<typeof ExecutionsService>, 'submit' | 'get'>

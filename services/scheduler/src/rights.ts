@@ -1,7 +1,7 @@
+import { type Latest, missingToRun } from '@windlass/domain/permissions'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
-import { type Latest, missingToRun } from '@windlass/runtime/permissions'
 import type { Parts } from './parts.ts'
 import type { Firing } from './store/ticks.ts'
 

@@ -1,4 +1,4 @@
-import { seal } from '@windlass/runtime/outbox'
+import { seal } from '@windlass/runtime/postgres/outbox'
 import { expect, test } from 'vitest'
 import { eventually, newName, request, setup } from './system.ts'
 

@@ -1,7 +1,7 @@
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
-import type { Db } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
-import { starterIn } from '@windlass/testkit/cluster'
+import type { Db } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
+import { starterIn } from '@windlass/testkit/service-identity'
 import { expect, test } from 'vitest'
 import { ADA, derivedId, eventually, every, missed, once, page, request, setup } from './system.ts'
 

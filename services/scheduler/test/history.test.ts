@@ -1,6 +1,6 @@
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
-import { seal } from '@windlass/runtime/outbox'
-import { sql } from '@windlass/runtime/sql'
+import { seal } from '@windlass/runtime/postgres/outbox'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { by, eventually, missed, page, request, setup } from './system.ts'
 

@@ -1,5 +1,5 @@
 import type { HistoryEntry } from '@windlass/proto/windlass/scheduler/v1/scheduler'
-import { sql } from '@windlass/runtime/sql'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { eventually, every, page, request, setup } from './system.ts'
 

@@ -1,5 +1,5 @@
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
-import { sql } from '@windlass/runtime/sql'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { by, eventually, every, missed, page, request, setup } from './system.ts'
 

@@ -1,5 +1,5 @@
-import { sql } from '@windlass/runtime/sql'
-import { starterIn } from '@windlass/testkit/cluster'
+import { sql } from '@windlass/runtime/postgres/sql'
+import { starterIn } from '@windlass/testkit/service-identity'
 import { expect, test } from 'vitest'
 import { by as asker, eventually, every, missed, page, request, setup } from './system.ts'
 

@@ -5,13 +5,13 @@ import {
   ExecutionsService,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
+import type { Handlers } from '@windlass/rpc/call'
+import { serviceOf } from '@windlass/rpc/policy'
+import { RpcServer } from '@windlass/rpc/server'
 import { Fault, notFound, unavailable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
-import { createLog } from '@windlass/runtime/log'
-import type { Handlers } from '@windlass/runtime/rpc'
-import { serviceOf } from '@windlass/runtime/rpc-access'
-import { RpcServer } from '@windlass/runtime/rpc-server'
-import { member, openDoors } from '@windlass/testkit/cluster'
+import { createLog } from '@windlass/runtime/process/log'
+import { member, openDoors } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }

@@ -1,6 +1,6 @@
-import { openBus } from '@windlass/runtime/bus'
-import { createLog } from '@windlass/runtime/log'
-import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis'
+import { openBus } from '@windlass/runtime/nats/bus'
+import { createLog } from '@windlass/runtime/process/log'
+import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
 import type { Defer } from '@windlass/testkit/defer'
 

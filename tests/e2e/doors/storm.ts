@@ -1,4 +1,4 @@
-import { openRedis, redisReady } from '@windlass/runtime/redis'
+import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { storeUrl, testUrl } from '@windlass/testkit/database'
 import type { Defer } from '@windlass/testkit/defer'
 import { LossyLink } from '@windlass/testkit/lossy-link'

@@ -1,6 +1,6 @@
 import { executionId, namespace, path, workflowName } from '@windlass/mcp/domain/path'
 import { pick } from '@windlass/mcp/domain/payload'
-import { stringOf } from '@windlass/runtime/json'
+import { stringOf } from '@windlass/runtime/json/json'
 import { type Call, client, serverOptions } from '../client.ts'
 import type { Command } from '../command.ts'
 import { inputOf } from '../input.ts'

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadSettings } from '@windlass/runtime/config'
-import { keysOf, RPC_SERVICES } from '@windlass/runtime/rpc-keys'
+import { keysOf, RPC_SERVICES } from '@windlass/rpc/pair-keys'
+import { loadSettings } from '@windlass/runtime/config/load-settings'
 import type { Command } from '../command.ts'
 
 const SECRET_BYTES = 32

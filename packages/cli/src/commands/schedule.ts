@@ -1,6 +1,6 @@
 import { path, scheduleRef } from '@windlass/mcp/domain/path'
 import { configOf, objectOf, pick } from '@windlass/mcp/domain/payload'
-import { elementsOf, membersOf, quote, stringOf } from '@windlass/runtime/json'
+import { elementsOf, membersOf, quote, stringOf } from '@windlass/runtime/json/json'
 import { client, serverOptions } from '../client.ts'
 import type { Command, Given } from '../command.ts'
 import { inputOf, textOf } from '../input.ts'

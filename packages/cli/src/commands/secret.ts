@@ -1,6 +1,6 @@
 import { path, Segment } from '@windlass/mcp/domain/path'
 import { objectOf } from '@windlass/mcp/domain/payload'
-import { checkJson, elementsOf, membersOf, quote, stringOf } from '@windlass/runtime/json'
+import { checkJson, elementsOf, membersOf, quote, stringOf } from '@windlass/runtime/json/json'
 import { type Call, client, serverOptions } from '../client.ts'
 import { type Command, Failure, UsageError } from '../command.ts'
 import { textOf } from '../input.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { loadSettings } from '@windlass/runtime/config'
+import { loadSettings } from '@windlass/runtime/config/load-settings'
 import { become } from '../child.ts'
 import { type Command, Failure } from '../command.ts'
 import { fileOf, homeDir } from '../project.ts'

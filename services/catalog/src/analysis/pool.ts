@@ -1,5 +1,5 @@
 import { Fault, invalid, unavailable } from '@windlass/runtime/faults'
-import type { Logger } from '@windlass/runtime/log'
+import type { Logger } from '@windlass/runtime/process/log'
 import type { Declared } from '../domain/analysis.ts'
 import type { Reply } from './protocol.ts'
 import { type Death, type Limits, Thread } from './thread.ts'

@@ -1,7 +1,7 @@
 import type { CatalogService, Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { callerOf, type Handlers } from '@windlass/rpc/call'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
-import { callerOf, type Handlers } from '@windlass/runtime/rpc'
 import type { Analyzer } from '../analysis/analyzer.ts'
 import { type Changing, change } from '../change.ts'
 import { diff } from '../diff.ts'

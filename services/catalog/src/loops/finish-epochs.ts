@@ -1,8 +1,8 @@
-import type { Db } from '@windlass/runtime/db'
-import { bumpEpoch } from '@windlass/runtime/epoch'
+import { bumpEpoch } from '@windlass/runtime/cache-generation'
 import { Fault } from '@windlass/runtime/faults'
-import type { Logger } from '@windlass/runtime/log'
-import type { Redis } from '@windlass/runtime/redis'
+import type { Db } from '@windlass/runtime/postgres/db'
+import type { Logger } from '@windlass/runtime/process/log'
+import type { Redis } from '@windlass/runtime/redis/redis'
 import * as pendingEpochs from '../store/pending-epochs.ts'
 
 /** Voids the caches for changes whose service died, or had no Redis, before it could. */

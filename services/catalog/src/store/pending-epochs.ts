@@ -1,5 +1,5 @@
-import type { Queries, Tx } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 
 /** Marks, in the commit of a change, that the caches do not know of it yet. */
 export const add = (tx: Tx, token: string) =>

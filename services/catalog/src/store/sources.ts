@@ -1,5 +1,5 @@
-import type { Tx } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 
 /** Keeps an uploaded file under its hash, unless it is there. */
 export const save = (tx: Tx, sha256: string, bytes: Uint8Array) =>

@@ -1,7 +1,7 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
-import type { Queries, Tx } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { type Declared, withSchema } from '../domain/analysis.ts'
 import { keyOf, type Name } from './names.ts'
 

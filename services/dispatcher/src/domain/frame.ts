@@ -1,7 +1,7 @@
+import { contextJson } from '@windlass/domain/execution-json'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Execution, Lease, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
-import { contextJson } from '@windlass/runtime/execution-json'
-import { quote } from '@windlass/runtime/json'
+import { quote } from '@windlass/runtime/json/json'
 
 /** The part of a dispatch that all executions of a workflow version share, as JSON text. */
 export interface WorkflowPart {

@@ -4,8 +4,8 @@ import type {
   Verdict,
 } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
-import type { Db } from '@windlass/runtime/db'
-import type { Handlers } from '@windlass/runtime/rpc'
+import type { Handlers } from '@windlass/rpc/call'
+import type { Db } from '@windlass/runtime/postgres/db'
 import { standingOf } from '../abilities.ts'
 import { lacking } from '../domain/matching.ts'
 import { statusOf } from '../domain/presence.ts'

@@ -1,6 +1,6 @@
 import type { DispatcherService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import type { Handlers } from '@windlass/rpc/call'
 import { notFound, unprocessable } from '@windlass/runtime/faults'
-import type { Handlers } from '@windlass/runtime/rpc'
 import * as records from '../store/records.ts'
 import { type Ponging, pong } from './pong.ts'
 import { type Registering, register } from './register.ts'

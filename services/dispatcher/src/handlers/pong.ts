@@ -3,9 +3,9 @@ import type {
   PongRequest,
   PongsResponse,
 } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
-import type { Bus } from '@windlass/runtime/bus'
 import { Fault, notFound } from '@windlass/runtime/faults'
-import { outageOf } from '@windlass/runtime/outage'
+import type { Bus } from '@windlass/runtime/nats/bus'
+import { outageOf } from '@windlass/runtime/postgres/outage'
 import type { Callers } from '../callers.ts'
 import { metricsJson } from '../domain/presence.ts'
 import type { Pulse } from '../pulse.ts'

@@ -2,11 +2,11 @@ import type {
   RegisterRequest,
   RegisterResponse,
 } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
-import type { Bus } from '@windlass/runtime/bus'
-import type { Db, Tx } from '@windlass/runtime/db'
 import { notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
-import type { Loop } from '@windlass/runtime/loop'
+import type { Bus } from '@windlass/runtime/nats/bus'
+import type { Db, Tx } from '@windlass/runtime/postgres/db'
+import type { Loop } from '@windlass/runtime/process/loop'
 import { admit } from '../domain/admission.ts'
 import { validWorker } from '../domain/registration.ts'
 import type { Roster } from '../roster.ts'

@@ -2,10 +2,10 @@ import type {
   ExecutionsService,
   LeaseResponse,
 } from '@windlass/proto/windlass/executions/v1/executions'
-import type { Db } from '@windlass/runtime/db'
-import type { Logger } from '@windlass/runtime/log'
-import { type Loop, loop } from '@windlass/runtime/loop'
-import type { RpcClient } from '@windlass/runtime/rpc-client'
+import type { RpcClient } from '@windlass/rpc/client'
+import type { Db } from '@windlass/runtime/postgres/db'
+import type { Logger } from '@windlass/runtime/process/log'
+import { type Loop, loop } from '@windlass/runtime/process/loop'
 import type { Dispatch } from '../dispatch.ts'
 import { asksForMetrics } from '../domain/facts.ts'
 import { drained, hopeful, offersFor, selectorsAmong } from '../domain/offers.ts'

@@ -1,8 +1,8 @@
 import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
-import type { Db } from '@windlass/runtime/db'
-import type { Logger } from '@windlass/runtime/log'
-import { type Loop, loop } from '@windlass/runtime/loop'
-import type { RpcClient } from '@windlass/runtime/rpc-client'
+import type { RpcClient } from '@windlass/rpc/client'
+import type { Db } from '@windlass/runtime/postgres/db'
+import type { Logger } from '@windlass/runtime/process/log'
+import { type Loop, loop } from '@windlass/runtime/process/loop'
 import { MAX_OWING, owing, released } from '../store/watch.ts'
 import type { Connection } from '../store/workers.ts'
 

@@ -1,5 +1,5 @@
-import type { Queries } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Queries } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { recent } from './records.ts'
 import type { Fitness } from './streams.ts'
 import { live } from './workers.ts'

@@ -1,6 +1,6 @@
 import type { Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
-import type { Queries, Tx } from '@windlass/runtime/db'
-import { type Sql, sql } from '@windlass/runtime/sql'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { statusOf } from '../domain/presence.ts'
 import { live } from './workers.ts'
 

@@ -1,5 +1,5 @@
-import type { Queries } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Queries } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 import type { Connection } from './workers.ts'
 
 /** What is needed of a worker to give it work, as stored. */

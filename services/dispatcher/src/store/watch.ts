@@ -1,5 +1,5 @@
-import type { Queries, Tx } from '@windlass/runtime/db'
-import { type Sql, sql } from '@windlass/runtime/sql'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { Connection } from './workers.ts'
 
 export interface Change extends Connection {

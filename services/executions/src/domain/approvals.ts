@@ -1,5 +1,5 @@
 import { Fault } from '@windlass/runtime/faults'
-import { membersOf, stringOf } from '@windlass/runtime/json'
+import { membersOf, stringOf } from '@windlass/runtime/json/json'
 import type { Draft, Execution, Outcome } from './execution.ts'
 import { next } from './lifecycle.ts'
 import { workflowEvent } from './ownership.ts'

@@ -1,5 +1,5 @@
 import { Fault, unprocessable } from '@windlass/runtime/faults'
-import { membersOf } from '@windlass/runtime/json'
+import { membersOf } from '@windlass/runtime/json/json'
 import type { Draft, Execution, Limits, Outcome } from './execution.ts'
 import { next, type Trigger } from './lifecycle.ts'
 import { lose, unheld, workflowEvent } from './ownership.ts'

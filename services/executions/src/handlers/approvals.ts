@@ -1,12 +1,12 @@
+import { writtenAs } from '@windlass/domain/caller'
 import type {
   ApprovalsService,
   Approval as Message,
 } from '@windlass/proto/windlass/executions/v1/executions'
-import { writtenAs } from '@windlass/runtime/caller'
-import type { Db } from '@windlass/runtime/db'
+import { callerOf, type Handlers } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
-import { callerOf, type Handlers } from '@windlass/runtime/rpc'
+import type { Db } from '@windlass/runtime/postgres/db'
 import type { Door } from '../change.ts'
 import { toMessage } from '../message.ts'
 import * as approvals from '../store/approvals.ts'

@@ -1,10 +1,10 @@
+import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import type {
   AwaitWorkRequest,
   LeaseResponse,
 } from '@windlass/proto/windlass/executions/v1/executions'
-import type { Db } from '@windlass/runtime/db'
-import type { ExecutionTokens } from '@windlass/runtime/execution-tokens'
-import type { Call } from '@windlass/runtime/rpc'
+import type { Call } from '@windlass/rpc/call'
+import type { Db } from '@windlass/runtime/postgres/db'
 import type { Door } from '../change.ts'
 import type { Execution } from '../domain/execution.ts'
 import type { Standing } from '../standing.ts'

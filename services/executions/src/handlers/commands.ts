@@ -5,7 +5,7 @@ import {
   type Writer as WriterMessage,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
-import type { Cluster } from '@windlass/runtime/cluster'
+import type { Cluster } from '@windlass/rpc/service-identity'
 import { Fault, invalid } from '@windlass/runtime/faults'
 import type { Change, Command } from '../command.ts'
 import type { Draft } from '../domain/execution.ts'

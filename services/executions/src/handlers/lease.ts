@@ -1,10 +1,10 @@
+import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import type {
   LeaseRequest,
   LeaseResponse,
   Offer,
 } from '@windlass/proto/windlass/executions/v1/executions'
-import type { Db } from '@windlass/runtime/db'
-import type { ExecutionTokens } from '@windlass/runtime/execution-tokens'
+import type { Db } from '@windlass/runtime/postgres/db'
 import type { Door } from '../change.ts'
 import { type Assignment, assign } from '../domain/assign.ts'
 import type { Execution } from '../domain/execution.ts'

@@ -2,8 +2,8 @@ import type {
   Command as Message,
   Result as ResultMessage,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Call } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
-import type { Call } from '@windlass/runtime/rpc'
 import type { Result } from '../change.ts'
 import type { Command } from '../command.ts'
 import { largeInputsOf } from '../inputs.ts'

@@ -1,6 +1,6 @@
-import type { Bus } from '@windlass/runtime/bus'
-import type { Db } from '@windlass/runtime/db'
-import { seal } from '@windlass/runtime/outbox'
+import type { Bus } from '@windlass/runtime/nats/bus'
+import type { Db } from '@windlass/runtime/postgres/db'
+import { seal } from '@windlass/runtime/postgres/outbox'
 import * as relays from '../store/relay.ts'
 
 const BATCH = 500

@@ -1,4 +1,4 @@
-import { sql } from '@windlass/runtime/sql'
+import { sql } from '@windlass/runtime/postgres/sql'
 
 /** Inputs above this are left out where the answer does not need them. */
 const SMALL_BYTES = 8192

@@ -1,5 +1,5 @@
-import type { Queries, Tx } from '@windlass/runtime/db'
-import { type Sql, sql } from '@windlass/runtime/sql'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { Execution } from '../domain/execution.ts'
 import { forChange, whole } from './columns.ts'
 import { type Column, rowsOf } from './rows.ts'

@@ -1,5 +1,5 @@
-import type { Db } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Db } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 
 /** The execution that the key stands for: the one given now, unless it stood for one already that is not too old. */
 export async function reserve(db: Db, key_id: string, execution_id: string): Promise<string> {

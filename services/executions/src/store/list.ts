@@ -1,5 +1,5 @@
-import type { Queries } from '@windlass/runtime/db'
-import { type Sql, sql } from '@windlass/runtime/sql'
+import type { Queries } from '@windlass/runtime/postgres/db'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { Execution } from '../domain/execution.ts'
 import { isFinal, type State } from '../domain/states.ts'
 import { listed } from './columns.ts'

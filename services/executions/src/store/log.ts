@@ -1,6 +1,6 @@
 import type { LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
-import type { Queries, Tx } from '@windlass/runtime/db'
-import { type Sql, sql } from '@windlass/runtime/sql'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { type Column, rowsOf } from './rows.ts'
 
 export interface Entry extends LogEntry {

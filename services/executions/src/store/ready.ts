@@ -1,5 +1,5 @@
-import type { Queries, Tx } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 import type { Candidate } from '../domain/assign.ts'
 
 /** The requirements with queued work: a skip scan, since a requirement may have many thousands of rows. */

@@ -1,4 +1,4 @@
-import { compile } from '@windlass/runtime/sql'
+import { compile } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { type Column, rowsOf } from './rows.ts'
 

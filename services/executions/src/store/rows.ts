@@ -1,4 +1,4 @@
-import { Sql } from '@windlass/runtime/sql'
+import { Sql } from '@windlass/runtime/postgres/sql'
 
 /** Name and type of a column, and what a row has there. */
 export type Column<Row> = readonly [name: string, type: string, of: (row: Row) => unknown]

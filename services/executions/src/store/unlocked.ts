@@ -1,5 +1,5 @@
-import type { Db, Queries } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Db, Queries } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 import type { Execution } from '../domain/execution.ts'
 import { forChange } from './columns.ts'
 import { assignments, type Changed, changed, type NewExecution, newRows } from './executions.ts'

@@ -1,6 +1,6 @@
+import { requiredBy } from '@windlass/domain/permissions'
 import type { Approval, Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault, notFound } from '@windlass/runtime/faults'
-import { requiredBy } from '@windlass/runtime/permissions'
 import { approvalOf, askedFor } from '../approvals.ts'
 import { readableScopes } from '../domain/permissions.ts'
 import type { Services } from '../services.ts'

@@ -1,8 +1,8 @@
-import { NOBODY, OWN_ISSUER, type Caller as Principal } from '@windlass/runtime/caller'
-import type { ExecutionClaims } from '@windlass/runtime/execution-tokens'
+import { NOBODY, OWN_ISSUER, type Caller as Principal } from '@windlass/domain/caller'
+import type { ExecutionClaims } from '@windlass/domain/execution-tokens'
+import { permits } from '@windlass/domain/permissions'
+import type { CallOptions } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
-import { permits } from '@windlass/runtime/permissions'
-import type { CallOptions } from '@windlass/runtime/rpc'
 import type { Exchange } from '../http/exchange.ts'
 
 /** Who is asking. Without `permissions` nothing is checked: authentication is off. */

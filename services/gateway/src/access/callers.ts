@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Account, ApiKeysService } from '@windlass/proto/windlass/identity/v1/principals'
+import type { RpcClient } from '@windlass/rpc/client'
 import { Fault } from '@windlass/runtime/faults'
-import type { RpcClient } from '@windlass/runtime/rpc-client'
 import type { Caller } from './caller.ts'
 import { InUse } from './in-use.ts'
 

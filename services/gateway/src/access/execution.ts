@@ -1,5 +1,5 @@
+import type { ExecutionClaims } from '@windlass/domain/execution-tokens'
 import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
-import type { ExecutionClaims } from '@windlass/runtime/execution-tokens'
 import { Fault } from '@windlass/runtime/faults'
 import { isFinal } from '../domain/states.ts'
 import type { Services } from '../services.ts'

@@ -1,5 +1,5 @@
 import { Fault } from '@windlass/runtime/faults'
-import type { Redis } from '@windlass/runtime/redis'
+import type { Redis } from '@windlass/runtime/redis/redis'
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { Exchange } from '../http/exchange.ts'
 import { addressOf } from './address.ts'

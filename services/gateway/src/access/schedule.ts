@@ -1,5 +1,5 @@
+import { OWN_ISSUER } from '@windlass/domain/caller'
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
-import { OWN_ISSUER } from '@windlass/runtime/caller'
 import { Fault } from '@windlass/runtime/faults'
 import { schedulesIn } from '../domain/permissions.ts'
 import type { Services } from '../services.ts'

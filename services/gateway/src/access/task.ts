@@ -1,5 +1,5 @@
+import { metadataOf } from '@windlass/domain/permissions'
 import { Fault } from '@windlass/runtime/faults'
-import { metadataOf } from '@windlass/runtime/permissions'
 import type { Services } from '../services.ts'
 import { type Caller, may } from './caller.ts'
 

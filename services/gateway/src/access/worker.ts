@@ -1,4 +1,4 @@
-import { OWN_ISSUER } from '@windlass/runtime/caller'
+import { OWN_ISSUER } from '@windlass/domain/caller'
 import { Fault } from '@windlass/runtime/faults'
 import type { Services } from '../services.ts'
 import { bearerOf } from './authenticate.ts'

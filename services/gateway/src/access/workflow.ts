@@ -1,7 +1,7 @@
+import { type Latest, missingToRun } from '@windlass/domain/permissions'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault } from '@windlass/runtime/faults'
-import { type Latest, missingToRun } from '@windlass/runtime/permissions'
 import type { Services } from '../services.ts'
 import { type Caller, demand, may } from './caller.ts'
 import { type Asked, rule } from './rule.ts'

@@ -1,6 +1,6 @@
 import type { NewEvent } from '@windlass/proto/windlass/executions/v1/executions'
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
-import { elementsOf, stringOf } from '@windlass/runtime/json'
+import { elementsOf, stringOf } from '@windlass/runtime/json/json'
 import { membersOnce } from './members.ts'
 import { EVENT_TYPES, isState } from './states.ts'
 

@@ -1,6 +1,6 @@
 import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
-import { quote } from '@windlass/runtime/json'
+import { quote } from '@windlass/runtime/json/json'
 import { isFinal } from './states.ts'
 import { detailed } from './views.ts'
 

@@ -1,5 +1,5 @@
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
-import { membersOf } from '@windlass/runtime/json'
+import { membersOf } from '@windlass/runtime/json/json'
 
 /** Which of two equal members counts, readers do not agree on: what passed the one would steer the other. */
 export const repeated = (loc: Problem['loc']) =>

@@ -1,5 +1,5 @@
+import { type Latest, metadataOf, neededToRun, permits } from '@windlass/domain/permissions'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
-import { type Latest, metadataOf, neededToRun, permits } from '@windlass/runtime/permissions'
 
 /** The workflows that these permissions let one read; `*` stands for every namespace or name. */
 export function readableScopes(granted: readonly string[]): { namespace: string; name: string }[] {

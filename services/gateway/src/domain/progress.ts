@@ -1,6 +1,6 @@
 import type { ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
-import { elementsOf, stringOf } from '@windlass/runtime/json'
+import { elementsOf, stringOf } from '@windlass/runtime/json/json'
 import { membersOnce } from './members.ts'
 
 const MAX_ITEMS = 1_000

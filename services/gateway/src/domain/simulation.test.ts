@@ -1,4 +1,4 @@
-import { permits } from '@windlass/runtime/permissions'
+import { permits } from '@windlass/domain/permissions'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { covers, effectOf } from './simulation.ts'

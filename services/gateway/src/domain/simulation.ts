@@ -1,4 +1,4 @@
-import { permits } from '@windlass/runtime/permissions'
+import { permits } from '@windlass/domain/permissions'
 
 /** In no permission, so that only a star covers it. */
 const ANY = '?'

@@ -1,4 +1,4 @@
-import { linearPattern } from '@windlass/runtime/pattern'
+import { linearPattern } from '@windlass/domain/pattern'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 
 type Schema = Record<string, unknown>

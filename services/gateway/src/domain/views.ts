@@ -1,5 +1,5 @@
+import { contextJson, eventsJson, executionMembers } from '@windlass/domain/execution-json'
 import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
-import { contextJson, eventsJson, executionMembers } from '@windlass/runtime/execution-json'
 
 /** JSON text that goes out as it is: payloads are spliced in, never parsed on the way. */
 export class JsonText {

@@ -1,5 +1,5 @@
 import { Fault, type Kind, type Problem } from '@windlass/runtime/faults'
-import { JsonError, quote } from '@windlass/runtime/json'
+import { JsonError, quote } from '@windlass/runtime/json/json'
 import type { Exchange } from './exchange.ts'
 
 const STATUSES: Record<Kind, number> = {

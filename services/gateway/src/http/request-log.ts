@@ -1,4 +1,4 @@
-import type { Logger } from '@windlass/runtime/log'
+import type { Logger } from '@windlass/runtime/process/log'
 import type { Exchange } from './exchange.ts'
 
 const MAX_PATH_LENGTH = 1_024

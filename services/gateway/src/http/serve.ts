@@ -1,4 +1,4 @@
-import type { Logger } from '@windlass/runtime/log'
+import type { Logger } from '@windlass/runtime/process/log'
 import { admit, identify } from '../access/admit.ts'
 import { watchAccess } from '../access/watch.ts'
 import { type AnyInput, Trail } from '../audited.ts'

@@ -1,6 +1,6 @@
-import type { Bus, Overhearing } from '@windlass/runtime/bus'
-import { Gather } from '@windlass/runtime/gather'
-import { waitAtMost } from '@windlass/runtime/patience'
+import { Gather } from '@windlass/runtime/batcher'
+import type { Bus, Overhearing } from '@windlass/runtime/nats/bus'
+import { waitAtMost } from '@windlass/runtime/timeout'
 
 type Hear<T> = (message: T) => void
 

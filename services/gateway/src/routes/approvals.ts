@@ -1,5 +1,5 @@
+import { objects } from '@windlass/domain/audit'
 import type { Approval } from '@windlass/proto/windlass/executions/v1/executions'
-import { objects } from '@windlass/runtime/audit'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { asking, type Caller } from '../access/caller.ts'

@@ -1,6 +1,6 @@
+import { OUTCOMES } from '@windlass/domain/audit'
 import type { AuditEntry } from '@windlass/proto/windlass/identity/v1/audit'
-import { OUTCOMES } from '@windlass/runtime/audit'
-import { quote } from '@windlass/runtime/json'
+import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
 import { JsonText } from '../domain/views.ts'
 import { page, text, whole } from '../fields.ts'

@@ -1,5 +1,5 @@
+import type { Latest } from '@windlass/domain/permissions'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
-import type { Latest } from '@windlass/runtime/permissions'
 import { z } from 'zod'
 import { latestOf } from '../access/workflow.ts'
 import { json } from '../body.ts'

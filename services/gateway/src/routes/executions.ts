@@ -1,4 +1,4 @@
-import { objects } from '@windlass/runtime/audit'
+import { objects } from '@windlass/domain/audit'
 import { invalid, notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'

@@ -1,6 +1,6 @@
+import { objects } from '@windlass/domain/audit'
+import { OWN_ISSUER } from '@windlass/domain/caller'
 import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
-import { objects } from '@windlass/runtime/audit'
-import { OWN_ISSUER } from '@windlass/runtime/caller'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { plainNameOf, subjectOf } from '../domain/names.ts'

@@ -1,5 +1,5 @@
-import { objects } from '@windlass/runtime/audit'
-import { OWN_ISSUER } from '@windlass/runtime/caller'
+import { objects } from '@windlass/domain/audit'
+import { OWN_ISSUER } from '@windlass/domain/caller'
 import { z } from 'zod'
 import { asking, type Caller } from '../access/caller.ts'
 import { json } from '../body.ts'

@@ -1,4 +1,4 @@
-import { objects } from '@windlass/runtime/audit'
+import { objects } from '@windlass/domain/audit'
 import { z } from 'zod'
 import { asking, may } from '../access/caller.ts'
 import { json } from '../body.ts'

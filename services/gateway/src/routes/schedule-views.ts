@@ -1,5 +1,5 @@
+import { OVERLAPS } from '@windlass/domain/overlap'
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
-import { OVERLAPS } from '@windlass/runtime/overlap'
 import { z } from 'zod'
 import { scheduleNameOf } from '../domain/names.ts'
 import { JsonText } from '../domain/views.ts'

@@ -1,4 +1,4 @@
-import { objects } from '@windlass/runtime/audit'
+import { objects } from '@windlass/domain/audit'
 import { unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { asking, type Caller } from '../access/caller.ts'

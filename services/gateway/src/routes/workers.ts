@@ -1,5 +1,5 @@
+import { objects } from '@windlass/domain/audit'
 import type { RegisterRequest, Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
-import { objects } from '@windlass/runtime/audit'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { asking } from '../access/caller.ts'

@@ -1,5 +1,5 @@
+import { objects } from '@windlass/domain/audit'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
-import { objects } from '@windlass/runtime/audit'
 import { z } from 'zod'
 import { asking } from '../access/caller.ts'
 import { JsonText } from '../domain/views.ts'

@@ -1,5 +1,5 @@
 import { Fault, invalid, unprocessable } from '@windlass/runtime/faults'
-import { checkJson, JsonError } from '@windlass/runtime/json'
+import { checkJson, JsonError } from '@windlass/runtime/json/json'
 
 /** The bounds of secrets and configs. */
 export const MAX_ENTRIES = 10_000

@@ -1,13 +1,13 @@
+import { ACTIONS, OUTCOMES } from '@windlass/domain/audit'
 import {
   type AuditEntry,
   type AuditRecord,
   AuditService,
 } from '@windlass/proto/windlass/identity/v1/audit'
-import { ACTIONS, OUTCOMES } from '@windlass/runtime/audit'
-import type { Cluster } from '@windlass/runtime/cluster'
-import type { Db } from '@windlass/runtime/db'
+import type { Handlers } from '@windlass/rpc/call'
+import type { Cluster } from '@windlass/rpc/service-identity'
 import { Fault, invalid } from '@windlass/runtime/faults'
-import type { Handlers } from '@windlass/runtime/rpc'
+import type { Db } from '@windlass/runtime/postgres/db'
 import { actorOf } from '../audit.ts'
 import * as audit from '../store/audit.ts'
 

@@ -1,14 +1,14 @@
+import { objects } from '@windlass/domain/audit'
 import type {
   ApiKeysService,
   FindKeyRequest,
   KeyHolder,
   PrincipalRef,
 } from '@windlass/proto/windlass/identity/v1/principals'
-import { objects } from '@windlass/runtime/audit'
-import type { Db, Tx } from '@windlass/runtime/db'
+import type { Handlers } from '@windlass/rpc/call'
 import { Fault, invalid } from '@windlass/runtime/faults'
-import type { Redis } from '@windlass/runtime/redis'
-import type { Handlers } from '@windlass/runtime/rpc'
+import type { Db, Tx } from '@windlass/runtime/postgres/db'
+import type { Redis } from '@windlass/runtime/redis/redis'
 import { originOf, record } from '../audit.ts'
 import { changingRights } from '../changing-rights.ts'
 import { daysOf, nameIn } from '../domain/grants.ts'

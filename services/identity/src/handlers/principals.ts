@@ -1,3 +1,4 @@
+import { objects } from '@windlass/domain/audit'
 import type {
   Account,
   CreatePrincipalRequest,
@@ -6,12 +7,11 @@ import type {
   PrincipalsService,
   ProvisionRequest,
 } from '@windlass/proto/windlass/identity/v1/principals'
-import { objects } from '@windlass/runtime/audit'
-import type { Db, Queries, Tx } from '@windlass/runtime/db'
+import { type Call, callerOf, type Handlers } from '@windlass/rpc/call'
 import { conflict, Fault, invalid, notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
-import type { Redis } from '@windlass/runtime/redis'
-import { type Call, callerOf, type Handlers } from '@windlass/runtime/rpc'
+import type { Db, Queries, Tx } from '@windlass/runtime/postgres/db'
+import type { Redis } from '@windlass/runtime/redis/redis'
 import { type Origin, originOf, record } from '../audit.ts'
 import { changingRights } from '../changing-rights.ts'
 import { textIn, typeOf } from '../domain/grants.ts'

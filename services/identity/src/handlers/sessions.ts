@@ -1,14 +1,14 @@
+import { objects } from '@windlass/domain/audit'
 import type {
   CheckSessionRequest,
   IssueSessionRequest,
   IssueSessionResponse,
   Session,
 } from '@windlass/proto/windlass/identity/v1/identity'
-import { objects } from '@windlass/runtime/audit'
-import type { Db } from '@windlass/runtime/db'
 import { Fault, invalid } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
-import type { Redis } from '@windlass/runtime/redis'
+import type { Db } from '@windlass/runtime/postgres/db'
+import type { Redis } from '@windlass/runtime/redis/redis'
 import { announce } from '../announce.ts'
 import { type Origin, record } from '../audit.ts'
 import * as pendingEpoch from '../store/pending-epoch.ts'

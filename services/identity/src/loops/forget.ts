@@ -1,4 +1,4 @@
-import type { Db } from '@windlass/runtime/db'
+import type { Db } from '@windlass/runtime/postgres/db'
 import * as pendingEpoch from '../store/pending-epoch.ts'
 import * as sessions from '../store/sessions.ts'
 

@@ -1,11 +1,11 @@
+import { type Head, hashOf, type Linked } from '@windlass/domain/audit'
 import type {
   AuditDraft,
   ListAuditRequest,
   Origin,
 } from '@windlass/proto/windlass/identity/v1/audit'
-import { type Head, hashOf, type Linked } from '@windlass/runtime/audit'
-import type { Queries, Tx } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 
 export interface Draft extends Omit<AuditDraft, 'by'> {
   by: Origin

@@ -1,6 +1,6 @@
 import type { Entry } from '@windlass/proto/windlass/identity/v1/secrets'
-import type { Queries } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Queries } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 
 export const listNames = (db: Queries) =>
   db.rows<{ name: string }>(sql`select name from configs order by name`)

@@ -1,6 +1,6 @@
 import type { Key } from '@windlass/proto/windlass/identity/v1/principals'
-import type { Queries, Tx } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 
 export interface NewKey {
   prefix: string

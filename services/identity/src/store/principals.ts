@@ -4,8 +4,8 @@ import type {
   PrincipalRef,
   RoleHolder,
 } from '@windlass/proto/windlass/identity/v1/principals'
-import type { Queries, Tx } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 
 const columns = sql`
   p.id, p.subject, p.type, p.external_issuer, p.display_name, p.enabled,

@@ -1,5 +1,5 @@
-import type { Queries, Tx } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 import type { Sealed } from '../domain/cipher.ts'
 
 export interface SecretRow extends Sealed {

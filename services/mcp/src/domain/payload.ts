@@ -1,4 +1,4 @@
-import { checkJson, elementsOf, JsonError, membersOf, quote } from '@windlass/runtime/json'
+import { checkJson, elementsOf, JsonError, membersOf, quote } from '@windlass/runtime/json/json'
 import { Refusal } from './refusal.ts'
 
 const MAX_DEPTH = 512

@@ -1,5 +1,5 @@
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import type { Logger } from '@windlass/runtime/log'
+import type { Logger } from '@windlass/runtime/process/log'
 import express, { type Express, type Request, type Response } from 'express'
 import { type Backend, mcpServer } from '../mcp-server.ts'
 import { guard, oneCredential } from './guard.ts'

@@ -1,4 +1,4 @@
-import { quote } from '@windlass/runtime/json'
+import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
 import { executionId, namespace, path, workflowName } from '../domain/path.ts'
 import { objectOf, pick } from '../domain/payload.ts'

@@ -1,4 +1,4 @@
-import { quote } from '@windlass/runtime/json'
+import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
 import type { ApiRequest } from '../api.ts'
 import { executionId, namespace, path, workflowName } from '../domain/path.ts'

@@ -1,4 +1,4 @@
-import { quote } from '@windlass/runtime/json'
+import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
 import { path, scheduleRef } from '../domain/path.ts'
 import { configOf, objectOf, payloadOf } from '../domain/payload.ts'

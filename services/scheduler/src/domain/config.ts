@@ -1,6 +1,6 @@
-import { CronError } from '@windlass/runtime/cron'
+import { CronError } from '@windlass/domain/cron'
+import { isOverlap, OVERLAPS, type Overlap } from '@windlass/domain/overlap'
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
-import { isOverlap, OVERLAPS, type Overlap } from '@windlass/runtime/overlap'
 import { compile } from './cron.ts'
 import { momentOf } from './moment.ts'
 import { nextTick, type Recurrence } from './recurrence.ts'

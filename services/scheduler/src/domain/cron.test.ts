@@ -1,4 +1,4 @@
-import { CronError } from '@windlass/runtime/cron'
+import { CronError } from '@windlass/domain/cron'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { GOLDEN } from '../../test/golden.ts'

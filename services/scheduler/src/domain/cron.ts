@@ -1,4 +1,4 @@
-import { CronError, cronFields } from '@windlass/runtime/cron'
+import { CronError, cronFields } from '@windlass/domain/cron'
 import { Cron } from 'croner'
 
 /**

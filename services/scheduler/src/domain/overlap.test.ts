@@ -1,4 +1,4 @@
-import { OVERLAPS } from '@windlass/runtime/overlap'
+import { OVERLAPS } from '@windlass/domain/overlap'
 import { expect, test } from 'vitest'
 import { MAX_QUEUED, type Open, onOverlap } from './overlap.ts'
 

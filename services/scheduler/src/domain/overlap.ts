@@ -1,4 +1,4 @@
-import type { Overlap } from '@windlass/runtime/overlap'
+import type { Overlap } from '@windlass/domain/overlap'
 
 /** How many ticks of one schedule may wait for their turn. */
 export const MAX_QUEUED = 100

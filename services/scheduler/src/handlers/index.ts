@@ -1,6 +1,6 @@
 import type { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { callerOf, type Handlers } from '@windlass/rpc/call'
 import { notFound } from '@windlass/runtime/faults'
-import { callerOf, type Handlers } from '@windlass/runtime/rpc'
 import { paused, resumed } from '../change.ts'
 import type { Parts } from '../parts.ts'
 import * as schedules from '../store/schedules.ts'

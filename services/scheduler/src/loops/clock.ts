@@ -1,4 +1,4 @@
-import { type Loop, loop } from '@windlass/runtime/loop'
+import { type Loop, loop } from '@windlass/runtime/process/loop'
 import type { Parts } from '../parts.ts'
 import { round } from './round.ts'
 

@@ -1,5 +1,5 @@
-import type { Queries, Tx } from '@windlass/runtime/db'
-import { sql } from '@windlass/runtime/sql'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { type Firing, owner } from './ticks.ts'
 
 /** How long until each kind of work is due, in milliseconds; negative when it is, undefined when there is none. */

@@ -1,7 +1,7 @@
-import type { Queries, Tx } from '@windlass/runtime/db'
+import type { Overlap } from '@windlass/domain/overlap'
 import { parseId } from '@windlass/runtime/ids'
-import type { Overlap } from '@windlass/runtime/overlap'
-import { sql } from '@windlass/runtime/sql'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 
 export interface ScheduleRow {
   id: string

@@ -1,7 +1,7 @@
-import { OWN_ISSUER } from '@windlass/runtime/caller'
-import type { Queries, Tx } from '@windlass/runtime/db'
-import type { Overlap } from '@windlass/runtime/overlap'
-import { sql } from '@windlass/runtime/sql'
+import { OWN_ISSUER } from '@windlass/domain/caller'
+import type { Overlap } from '@windlass/domain/overlap'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 import type { Open } from '../domain/overlap.ts'
 
 /** A tick that is to become an execution. */

@@ -1,4 +1,4 @@
-import { linearPattern } from '@windlass/runtime/pattern'
+import { linearPattern } from '@windlass/domain/pattern'
 import type { Schema } from '../schema/known-types.ts'
 import { itemAt, listOf, numberAt, objectOf, otherMembers, type Part, resolved } from './parts.ts'
 

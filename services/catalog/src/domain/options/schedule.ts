@@ -1,5 +1,5 @@
-import { CronError, cronFields } from '@windlass/runtime/cron'
-import { isOverlap, OVERLAPS } from '@windlass/runtime/overlap'
+import { CronError, cronFields } from '@windlass/domain/cron'
+import { isOverlap, OVERLAPS } from '@windlass/domain/overlap'
 import { type Arguments, argumentsOf } from '../python/arguments.ts'
 import { constantOf } from '../python/constants.ts'
 import { calleeOf, type Expression, follow } from '../python/expression.ts'

@@ -1,4 +1,4 @@
-import { linearPattern } from '@windlass/runtime/pattern'
+import { linearPattern } from '@windlass/domain/pattern'
 import { constantOf } from '../python/constants.ts'
 import type { Expression } from '../python/expression.ts'
 import { jsonOf } from './json.ts'

@@ -1,0 +1,28 @@
+import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
+import { quote } from '@windlass/runtime/json/json'
+
+/**
+ * The members of an execution that clients and workers both know, as JSON text without its braces.
+ * Payloads are spliced in as they are; what is not quoted here is within a grammar that needs no escape.
+ */
+export function executionMembers(execution: Execution, output_json: string | undefined): string {
+  const { workflow_id, workflow_namespace, workflow_name, execution_id } = execution
+  return (
+    `"workflow_id":"${workflow_id}","workflow_namespace":"${workflow_namespace}"` +
+    `,"workflow_name":${quote(workflow_name)},"execution_id":"${execution_id}"` +
+    `,"input":${execution.input_json || 'null'},"output":${output_json || 'null'}` +
+    `,"state":"${execution.state}","current_worker":"${execution.worker_name}"`
+  )
+}
+
+/** A log as a JSON array. */
+export const eventsJson = (log: readonly LogEntry[]): string => `[${log.map(eventJson).join(',')}]`
+
+/** The seven members that workers know; an eighth would make them drop the event. */
+const eventJson = ({ event_id, type, source_id, name, value_json, time }: LogEntry): string =>
+  `{"id":${quote(event_id)},"type":"${type}","source_id":${quote(source_id)}` +
+  `,"name":${quote(name)},"value":${value_json || 'null'},"time":${quote(time)},"subject":null}`
+
+/** The context of an execution in the form that workers of every make take. */
+export const contextJson = (execution: Execution, log: readonly LogEntry[]): string =>
+  `{${executionMembers(execution, execution.output_json)},"events":${eventsJson(log)}}`

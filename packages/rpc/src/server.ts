@@ -1,0 +1,231 @@
+import {
+  Metadata,
+  type MethodDefinition,
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+  ServerInterceptingCall,
+  type ServerInterceptor,
+  type ServerUnaryCall,
+  type ServiceDefinition,
+  type ServiceError,
+  type StatusObject,
+  type sendUnaryData,
+  status,
+} from '@grpc/grpc-js'
+import type { Caller } from '@windlass/domain/caller'
+import {
+  type Answer,
+  type Ask,
+  CallsService,
+  type Failure,
+} from '@windlass/proto/windlass/rpc/v1/calls'
+import { Fault } from '@windlass/runtime/faults'
+import { outageOf } from '@windlass/runtime/postgres/outage'
+import { HealthImplementation } from 'grpc-health-check'
+import type { Logger } from 'pino'
+import { Admissions, Refused, textIn } from './authorizer.ts'
+import {
+  CALLER,
+  type Call,
+  codes,
+  FAULT,
+  type Handlers,
+  MAX_MESSAGE_BYTES,
+  REQUEST_ID,
+} from './call.ts'
+import { type Carried, CarriedCalls } from './multiplexed-server.ts'
+import type { RpcAccess } from './policy.ts'
+import type { Cluster } from './service-identity.ts'
+
+type Unary = (request: unknown, call: Call) => Promise<unknown>
+export type Check = () => Promise<unknown>
+
+const CHECK_MS = 5_000
+const DRAIN_MS = 10_000
+const MAX_STREAMS = 4_096
+
+/**
+ * A gRPC server of plain async functions, for the services of its cluster alone. It answers the
+ * standard health service by running the given checks.
+ */
+export class RpcServer {
+  readonly #server: Server
+  readonly #health = new HealthImplementation({ '': 'NOT_SERVING' })
+  readonly #log: Logger
+  readonly #cluster: Cluster
+  readonly #rpcs = new Map<string, Carried>()
+  readonly #admissions: Admissions
+  readonly #streams = new Set<CarriedCalls>()
+  #checking: NodeJS.Timeout | undefined
+
+  constructor(log: Logger, cluster: Cluster) {
+    this.#log = log
+    this.#cluster = cluster
+    this.#admissions = new Admissions(cluster, log)
+    this.#server = new Server({
+      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+      'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+      'grpc.max_concurrent_streams': MAX_STREAMS,
+      'grpc.enable_channelz': 0,
+      interceptors: [guard(this.#admissions)],
+    })
+    this.#health.addToServer(this.#server)
+    this.#server.addService(CallsService, {
+      carry: (stream: ServerDuplexStream<Ask, Answer>) => this.#carry(stream),
+    })
+  }
+
+  /** An rpc is there for those whom `access` names and for nobody else. */
+  serve<S extends ServiceDefinition>(
+    service: S,
+    handlers: Handlers<S>,
+    access: RpcAccess<S>,
+  ): void {
+    const adapted = Object.entries(handlers).map(([rpc, handle]) => {
+      const method = service[rpc] as MethodDefinition<unknown, unknown>
+      this.#admissions.add(method.path, access[rpc])
+      this.#rpcs.set(method.path, carried(method, handle as Unary))
+      return [rpc, this.#unary(rpc, handle as Unary)]
+    })
+    this.#server.addService(service, Object.fromEntries(adapted))
+  }
+
+  /** Answers the port it got. Health follows the checks from then on. */
+  async listen(address: { host: string; port: number }, checks: Check[]): Promise<number> {
+    const bound = await new Promise<number>((resolve, reject) => {
+      this.#server.bindAsync(
+        `${address.host}:${address.port}`,
+        credentialsOf(this.#cluster),
+        (error, bound) => (error ? reject(error) : resolve(bound)),
+      )
+    })
+    await this.#check(checks)
+    this.#checking = setInterval(() => void this.#check(checks), CHECK_MS)
+    return bound
+  }
+
+  /** Stops claiming health, refuses new calls and lets running ones finish, for a while. */
+  async stop(): Promise<void> {
+    clearInterval(this.#checking)
+    this.#health.setStatus('', 'NOT_SERVING')
+    for (const stream of this.#streams) stream.leave()
+    const impatience = setTimeout(() => this.#server.forceShutdown(), DRAIN_MS)
+    await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()))
+    clearTimeout(impatience)
+  }
+
+  async #check(checks: Check[]): Promise<void> {
+    try {
+      await Promise.all(checks.map((check) => check()))
+      this.#health.setStatus('', 'SERVING')
+    } catch (error) {
+      this.#health.setStatus('', 'NOT_SERVING')
+      this.#log.warn({ err: error }, 'health check failed')
+    }
+  }
+
+  #unary(rpc: string, handle: Unary) {
+    return (call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>) => {
+      const answer = async () => handle(call.request, new UnaryCall(call, this.#admissions))
+      void answer().then(
+        (response) => done(null, response),
+        (error) => done(this.#statusOf(rpc, error) as ServiceError),
+      )
+    }
+  }
+
+  #carry(stream: ServerDuplexStream<Ask, Answer>): void {
+    const service = this.#admissions.serviceIn(stream.metadata)
+    const calls = new CarriedCalls(stream, {
+      rpcs: this.#rpcs,
+      service,
+      admit: (path, statement) => this.#admissions.admit(path, service, statement),
+      failureOf: (path, error) => this.#failureOf(path, error),
+      over: () => this.#streams.delete(calls),
+    })
+    this.#streams.add(calls)
+  }
+
+  #statusOf(rpc: string, error: unknown): Partial<StatusObject> {
+    const { code, message, fault } = this.#failureOf(rpc, error)
+    const metadata = new Metadata()
+    if (fault.length > 0) metadata.set(FAULT, fault)
+    return { code, details: message, metadata }
+  }
+
+  #failureOf(rpc: string, error: unknown): Failure {
+    if (error instanceof Refused)
+      return { code: error.code, message: error.message, fault: Buffer.alloc(0) }
+    const fault = error instanceof Fault ? error : outageOf(error)
+    if (!fault) {
+      this.#log.error({ err: error, rpc }, 'unexpected error in an rpc')
+      return { code: status.INTERNAL, message: 'internal error', fault: Buffer.alloc(0) }
+    }
+    if (fault.kind === 'unavailable') this.#log.warn({ err: fault.cause, rpc }, fault.message)
+    const { kind, details, message } = fault
+    return { code: codes[kind], message, fault: Buffer.from(JSON.stringify({ kind, details })) }
+  }
+}
+
+const carried =
+  (method: MethodDefinition<unknown, unknown>, handle: Unary): Carried =>
+  async (request, call) =>
+    method.responseSerialize(await handle(method.requestDeserialize(request), call))
+
+/** Refuses whoever may not call, before a byte of his message is read. */
+const guard =
+  (admissions: Admissions): ServerInterceptor =>
+  ({ path }, call) =>
+    new ServerInterceptingCall(call, {
+      start(next) {
+        next({
+          onReceiveMetadata(metadata, proceed) {
+            try {
+              admissions.check(path, metadata)
+              proceed(metadata)
+            } catch (error) {
+              const known = error instanceof Refused ? error : undefined
+              const { code, message } = known ?? {
+                code: status.INTERNAL,
+                message: 'internal error',
+              }
+              call.sendStatus({ code, details: message })
+            }
+          },
+        })
+      },
+    })
+
+const credentialsOf = ({ tls }: Cluster): ServerCredentials =>
+  tls
+    ? ServerCredentials.createSsl(tls.ca, [{ cert_chain: tls.cert, private_key: tls.key }], true)
+    : ServerCredentials.createInsecure()
+
+const NEVER = new AbortController().signal
+
+/** Most handlers never look at the signal, so it is made when one does: grpc-js says `cancelled` of every call that ends. */
+class UnaryCall implements Call {
+  readonly service: string
+  readonly caller: Caller | undefined
+  readonly requestId: string
+  readonly #call: ServerUnaryCall<unknown, unknown>
+
+  constructor(call: ServerUnaryCall<unknown, unknown>, admissions: Admissions) {
+    this.#call = call
+    const { metadata } = call
+    this.service = admissions.serviceIn(metadata)
+    this.caller = admissions.admit(call.getPath(), this.service, textIn(metadata, CALLER))
+    this.requestId = textIn(metadata, REQUEST_ID)
+  }
+
+  /** A call by itself has no way to say so. */
+  readonly hurry = NEVER
+
+  get signal(): AbortSignal {
+    const controller = new AbortController()
+    if (this.#call.cancelled) controller.abort()
+    else this.#call.once('cancelled', () => controller.abort())
+    return controller.signal
+  }
+}

@@ -1,0 +1,144 @@
+import { NOBODY } from '@windlass/domain/caller'
+import { Settings } from '@windlass/runtime/config/settings'
+import { pino } from 'pino'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { keysOf, parseKeys, RPC_SERVICES } from './pair-keys.ts'
+import { clusterOf, openCluster } from './service-identity.ts'
+
+const SECRET = 'one secret of the cluster'
+const member = (service: string, secret = SECRET) =>
+  clusterOf(parseKeys(service, keysOf(secret, service)), service)
+
+const gateway = member('gateway')
+const executions = member('executions')
+const scheduler = member('scheduler')
+const stranger = member('gateway', 'another secret altogether')
+
+const ada = { subject: 'ada', issuer: 'https://issuer', key_prefix: 'wk_1' }
+const RPC = '/windlass.executions.v1.Executions/Submit'
+const said = (by = gateway, caller = ada, to = 'executions', rpc = RPC) => by.vouch(caller, to, rpc)
+
+test('a credential says which service shows it, to the one that it is for and to no other', () => {
+  const shown = gateway.credential('executions')
+  expect(executions.admits(shown)).toBe('gateway')
+  expect(member('identity').admits(shown)).toBeUndefined()
+  expect(gateway.admits(shown)).toBeUndefined()
+  for (const forged of [
+    '',
+    stranger.credential('executions'),
+    shown.replace('gateway', 'scheduler'),
+  ])
+    expect(executions.admits(forged)).toBeUndefined()
+})
+
+test('a service has no key of what it does not call, so it can pretend nothing there', () => {
+  const catalog = member('catalog')
+  for (const to of RPC_SERVICES)
+    expect(() => catalog.credential(to), to).toThrow('no business with')
+  expect(() => scheduler.credential('dispatcher')).toThrow('no business with')
+  expect(() => catalog.vouch(ada, 'identity', RPC)).toThrow('no business with')
+})
+
+test('whoever has all keys of one service cannot speak as another to a third', () => {
+  for (const stolen of RPC_SERVICES) {
+    const known = new Set(keysOf(SECRET, stolen))
+    for (const other of RPC_SERVICES.filter((name) => name !== stolen)) {
+      const shared = keysOf(SECRET, other).filter((key) => known.has(key))
+      for (const key of shared) expect(key.split(':').slice(0, 2)).toContain(stolen)
+    }
+  }
+})
+
+test('a statement names the principal, by subject, issuer and key', () => {
+  expect(executions.believe(said(), 'gateway', RPC)).toEqual(ada)
+  const other = { subject: 'ada', issuer: 'svc' }
+  expect(executions.believe(said(gateway, other as typeof ada), 'gateway', RPC)).toEqual(other)
+})
+
+test('nobody in particular is said to be asking like anybody else', () => {
+  expect(executions.believe(gateway.vouch(NOBODY, 'executions', RPC), 'gateway', RPC)).toEqual(
+    NOBODY,
+  )
+})
+
+test.each([
+  ['nothing', ''],
+  ['a principal in clear', '{"sub":"root","iss":"svc"}'],
+  ['the statement of a stranger', said(stranger)],
+  ['the statement of another service', said(scheduler)],
+  ['a statement for another service', said(gateway, ada, 'identity')],
+  ['a statement for another rpc', said(gateway, ada, 'executions', `${RPC}s`)],
+  ['a credential', gateway.credential('executions')],
+  ['a changed statement', said().replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
+])('%s is believed of nobody', (_, statement) => {
+  expect(executions.believe(statement, 'gateway', RPC)).toBeUndefined()
+})
+
+test('a statement is no credential', () => {
+  expect(executions.admits(said())).toBeUndefined()
+  expect(executions.admits(`gateway:${said()}`)).toBeUndefined()
+})
+
+const MINUTE_MS = 60_000
+
+beforeEach(() => vi.useFakeTimers({ toFake: ['Date', 'performance'] }))
+afterEach(() => vi.useRealTimers())
+
+/** What is shown now, looked at when the clock of the other is so many minutes ahead. */
+function after(minutes: number): { isAdmitted: boolean; isBelieved: boolean } {
+  const [from, to] = [member('gateway'), member('executions')]
+  const [credential, statement] = [from.credential('executions'), said(from)]
+  vi.setSystemTime(Date.now() + minutes * MINUTE_MS)
+  return {
+    isAdmitted: to.admits(credential) === 'gateway',
+    isBelieved: to.believe(statement, 'gateway', RPC) !== undefined,
+  }
+}
+
+test.each([0, 1, 60, -60])('with a clock that is %i minutes ahead they count', (minutes) => {
+  expect(after(minutes)).toEqual({ isAdmitted: true, isBelieved: true })
+})
+
+test.each([63, 600, -63, -600])('with one that is %i minutes ahead they do not', (minutes) => {
+  expect(after(minutes)).toEqual({ isAdmitted: false, isBelieved: false })
+})
+
+test('what was believed once ends like anything else', () => {
+  const to = member('executions')
+  const [credential, statement] = [gateway.credential('executions'), said()]
+  expect(to.admits(credential)).toBe('gateway')
+  expect(to.believe(statement, 'gateway', RPC)).toEqual(ada)
+  vi.setSystemTime(Date.now() + 63 * MINUTE_MS)
+  expect(to.admits(credential)).toBeUndefined()
+  expect(to.believe(statement, 'gateway', RPC)).toBeUndefined()
+})
+
+test('the same statement serves for a minute, then another one is made', () => {
+  const from = member('gateway')
+  const first = said(from)
+  vi.advanceTimersByTime(MINUTE_MS - 1)
+  expect(said(from)).toBe(first)
+  vi.advanceTimersByTime(2)
+  expect(said(from)).not.toBe(first)
+})
+
+async function opened(rpc: Record<string, unknown>) {
+  const lines: string[] = []
+  const log = pino({}, { write: (line: string) => void lines.push(line) })
+  return { cluster: await openCluster(Settings.parse({ rpc }), 'executions', log), lines }
+}
+
+test('a service with keys of its own is what one is that derives them, and has nothing to warn of', async () => {
+  const { cluster, lines } = await opened({ keys: keysOf(SECRET, 'executions') })
+  expect(cluster.admits(gateway.credential('executions'))).toBe('gateway')
+  expect(lines).toEqual([])
+})
+
+test('one that has the secret of all says so, and one that has both does not start', async () => {
+  const { cluster, lines } = await opened({ secret: SECRET })
+  expect(cluster.admits(gateway.credential('executions'))).toBe('gateway')
+  expect(lines).toEqual([expect.stringContaining('knows the secret of all services')])
+  await expect(opened({ secret: SECRET, keys: keysOf(SECRET, 'executions') })).rejects.toThrow(
+    'must not know it',
+  )
+})

@@ -1,0 +1,208 @@
+import { gzipSync } from 'node:zlib'
+import { status } from '@grpc/grpc-js'
+import type { Caller } from '@windlass/domain/caller'
+import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
+import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { certificates } from '@windlass/testkit/certificates'
+import { member } from '@windlass/testkit/service-identity'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { callerOf, type Handlers } from '../src/call.ts'
+import { connect } from '../src/client.ts'
+import { from, onBehalf, type RpcAccess } from '../src/policy.ts'
+import { RpcServer } from '../src/server.ts'
+import { clusterOf } from '../src/service-identity.ts'
+import { carried, type Given, strange } from './raw-calls.ts'
+
+const SECRET = 'a secret of this test alone'
+const as = (service: string) => clusterOf(SECRET, service)
+const gateway = as('gateway')
+
+/** One that the gateway calls for itself, one for somebody, one that is the scheduler's. */
+const ACCESS: RpcAccess<typeof IdentityService> = {
+  checkSession: from('gateway'),
+  issueSession: onBehalf('gateway'),
+  checkBootstrap: from('scheduler'),
+}
+const PLAIN = IdentityService.checkSession.path
+const VOUCHED = IdentityService.issueSession.path
+const FOREIGN = IdentityService.checkBootstrap.path
+
+/** A server that remembers on whose behalf it was called. */
+async function serve(cluster = as('identity')) {
+  const calls: (Caller | undefined)[] = []
+  const lines: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
+  const server = new RpcServer(log, cluster)
+  const handlers: Handlers<typeof IdentityService> = {
+    async checkBootstrap(_, { caller }) {
+      calls.push(caller)
+      return { configured: true, valid: true }
+    },
+    async issueSession(_, call) {
+      calls.push(callerOf(call))
+      return { token: '' }
+    },
+    async checkSession(_, { caller }) {
+      calls.push(caller)
+      return { worker_name: 'w', session_id: '' }
+    },
+  }
+  server.serve(IdentityService, handlers, ACCESS)
+  const port = await server.listen({ host: '127.0.0.1', port: 0 }, [])
+  onTestFinished(() => server.stop())
+  return { calls, lines, address: `127.0.0.1:${port}` }
+}
+
+const HEALTH = '/grpc.health.v1.Health/Check'
+const WATCH = '/grpc.health.v1.Health/Watch'
+const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
+const CHANNELZ = '/grpc.channelz.v1.Channelz/GetTopChannels'
+const stranger = clusterOf('a secret that somebody guessed', 'gateway')
+const root = { subject: 'root', issuer: 'svc' }
+const shown = { authorization: gateway.credential('identity') }
+const vouched = gateway.vouch(root, 'identity', VOUCHED)
+
+test.each<[string, string, Given]>([
+  ['no metadata', PLAIN, {}],
+  ['a principal of its own making', PLAIN, { 'x-principal': 'admin', 'windlass-caller': 'admin' }],
+  ['an empty credential', PLAIN, { authorization: '' }],
+  ['a guessed credential', PLAIN, { authorization: 'Bearer admin' }],
+  ['a name for a credential', PLAIN, { authorization: 'gateway' }],
+  ['the credential of another cluster', PLAIN, { authorization: stranger.credential('identity') }],
+  ['a credential for another service', PLAIN, { authorization: gateway.credential('catalog') }],
+  ['a statement for a credential', PLAIN, { authorization: `gateway:${vouched}` }],
+  ['an API key', PLAIN, { authorization: `wk_${'0'.repeat(16)}.${'a'.repeat(43)}` }],
+  ['nothing, about health', HEALTH, {}],
+])('N153, N154, N158: %s is refused and reaches no handler', async (_, path, metadata) => {
+  const { address, calls } = await serve()
+  expect(await strange(address, path, metadata)).toBe(status.UNAUTHENTICATED)
+  expect(await carried(address, path, metadata)).toBe(status.UNAUTHENTICATED)
+  expect(calls).toEqual([])
+})
+
+test('N154: 5 MB from a stranger are refused, plain and as a bomb', async () => {
+  const { address, calls } = await serve()
+  const big = Buffer.alloc(5_000_000, 'a')
+  expect(await strange(address, PLAIN, {}, big)).toBe(status.UNAUTHENTICATED)
+  const bomb = gzipSync(Buffer.alloc(50_000_000))
+  expect(await strange(address, PLAIN, { 'grpc-encoding': 'gzip' }, bomb)).toBe(
+    status.UNAUTHENTICATED,
+  )
+  expect(calls).toEqual([])
+})
+
+test.each([REFLECTION, CHANNELZ, WATCH, AuditService.record.path])(
+  'N154: %s is served to nobody here',
+  async (path) => {
+    const { address } = await serve()
+    expect(await strange(address, path, { authorization: '' })).not.toBe(status.OK)
+    expect(await strange(address, path, shown)).toBe(status.UNIMPLEMENTED)
+    expect(await carried(address, path, shown)).toBe(status.UNIMPLEMENTED)
+  },
+)
+
+const { UNAUTHENTICATED, PERMISSION_DENIED } = status
+const speaking = (statement: string) => ({ ...shown, 'windlass-caller': statement })
+
+test.each<[string, string, Given, status]>([
+  ['an rpc of another service', FOREIGN, shown, PERMISSION_DENIED],
+  [
+    'it with a statement',
+    FOREIGN,
+    speaking(gateway.vouch(root, 'identity', FOREIGN)),
+    PERMISSION_DENIED,
+  ],
+  ['one on behalf of nobody', VOUCHED, shown, UNAUTHENTICATED],
+  ['one with a name for a statement', VOUCHED, speaking('root'), UNAUTHENTICATED],
+  ['one with a principal in clear', VOUCHED, speaking(JSON.stringify(root)), UNAUTHENTICATED],
+  [
+    'one with the statement of a stranger',
+    VOUCHED,
+    speaking(stranger.vouch(root, 'identity', VOUCHED)),
+    UNAUTHENTICATED,
+  ],
+  [
+    'one with the statement of another service',
+    VOUCHED,
+    speaking(as('scheduler').vouch(root, 'identity', VOUCHED)),
+    UNAUTHENTICATED,
+  ],
+  [
+    'one with a statement for another service',
+    VOUCHED,
+    speaking(gateway.vouch(root, 'catalog', VOUCHED)),
+    UNAUTHENTICATED,
+  ],
+  [
+    'one with a statement for another rpc',
+    VOUCHED,
+    speaking(gateway.vouch(root, 'identity', PLAIN)),
+    UNAUTHENTICATED,
+  ],
+  [
+    'one with its credential for a statement',
+    VOUCHED,
+    speaking(shown.authorization),
+    UNAUTHENTICATED,
+  ],
+  ['one that asks for none with a false one', PLAIN, speaking('root'), UNAUTHENTICATED],
+])(
+  'a service of the cluster is refused %s, by itself and on a stream',
+  async (_, path, given, code) => {
+    const { address, calls, lines } = await serve()
+    expect(await strange(address, path, given)).toBe(code)
+    expect(await carried(address, path, given)).toBe(code)
+    expect(calls).toEqual([])
+    // Whoever reads the logs learns which service tries what, and no credential.
+    expect(lines).toHaveLength(2)
+    for (const line of lines) {
+      expect(JSON.parse(line)).toMatchObject({ rpc: path, service: 'gateway' })
+      expect(line).not.toMatch(/eyJ/)
+    }
+  },
+)
+
+test('one that it may call is answered, on whose behalf it says', async () => {
+  const { address, calls } = await serve()
+  for (const way of [strange, carried]) {
+    expect(await way(address, PLAIN, shown)).toBe(status.OK)
+    expect(await way(address, VOUCHED, speaking(vouched))).toBe(status.OK)
+  }
+  expect(calls).toEqual([undefined, root, undefined, root])
+})
+
+test('an rpc of which nobody says who may call it is not served', () => {
+  const server = new RpcServer(pino({ level: 'silent' }), as('identity'))
+  const { issueSession: _, ...rest } = ACCESS
+  const handlers = { checkBootstrap: 0, issueSession: 0, checkSession: 0 } as never
+  expect(() => server.serve(IdentityService, handlers, rest as typeof ACCESS)).toThrow(
+    `nobody says who may call ${VOUCHED}`,
+  )
+})
+
+test('a service with another secret is refused, and learns why', async () => {
+  const { address } = await serve()
+  const client = connect(IdentityService, [address], member('gateway'))
+  onTestFinished(() => client.close())
+  await expect(client.checkSession({ token: 'a' })).rejects.toThrow('no credential of this cluster')
+})
+
+test('mutual TLS: both ends show a certificate of the same authority', async () => {
+  const [{ tls }, { tls: other }] = [await certificates(), await certificates()]
+  const { address, calls } = await serve(clusterOf(SECRET, 'identity', tls))
+  const client = (...given: Parameters<typeof clusterOf>) => {
+    const made = connect(IdentityService, [address], clusterOf(...given))
+    onTestFinished(() => made.close())
+    return made
+  }
+  await client(SECRET, 'gateway', tls).checkSession({ token: 'let in' })
+  for (const strange of [
+    client(SECRET, 'gateway'),
+    client(SECRET, 'gateway', other),
+    client(SECRET, 'gateway', { ...other, ca: tls.ca }),
+    client(SECRET, 'gateway', { ...tls, serverName: 'elsewhere' }),
+  ])
+    await expect(strange.checkSession({ token: 'out' }, { timeoutMs: 1_000 })).rejects.toThrow()
+  expect(calls).toHaveLength(1)
+})

@@ -1,0 +1,244 @@
+import { createServer, connect as dial, type Socket } from 'node:net'
+import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { Fault } from '@windlass/runtime/faults'
+import { member, openDoors } from '@windlass/testkit/service-identity'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Call, Handlers } from '../src/call.ts'
+import { connect } from '../src/client.ts'
+import { CarriedCall } from '../src/multiplexed-server.ts'
+import { RpcServer } from '../src/server.ts'
+import { clusterOf } from '../src/service-identity.ts'
+
+type Check = Handlers<typeof IdentityService>['checkSession']
+
+const HOST = '127.0.0.1'
+
+/** As much of the standard service as is asked here. */
+const HealthService = {
+  check: {
+    path: '/grpc.health.v1.Health/Check',
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: () => Buffer.alloc(0),
+    requestDeserialize: () => ({}),
+    responseSerialize: () => Buffer.alloc(0),
+    responseDeserialize: (bytes: Buffer) => ({ status: bytes[1] === 1 ? 'SERVING' : 'NOT' }),
+  },
+} as const
+const HELD = 'held'
+
+/** A server that says whether a call came on a stream, and holds one back until it is let go. */
+async function serve({ check = undefined as Check | undefined } = {}) {
+  const held: (() => void)[] = []
+  const server = new RpcServer(pino({ level: 'silent' }), member('identity'))
+  const missing = async () => {
+    throw new Error('not in this test')
+  }
+  server.serve(
+    IdentityService,
+    {
+      checkBootstrap: missing,
+      issueSession: missing,
+      async checkSession(request, call: Call) {
+        if (request.token === HELD) await new Promise<void>((resolve) => held.push(resolve))
+        if (check && request.token !== '') return check(request, call)
+        return { worker_name: call instanceof CarriedCall ? 'stream' : 'alone', session_id: '' }
+      },
+    } as Handlers<typeof IdentityService>,
+    openDoors(IdentityService),
+  )
+  const port = await server.listen({ host: HOST, port: 0 }, [])
+  onTestFinished(() => server.stop())
+  return { server, port, held }
+}
+
+type Identity = Awaited<ReturnType<typeof clientOf>>
+
+/** A client whose calls go on streams by now. */
+async function clientOf(...ports: number[]) {
+  const identity = connect(
+    IdentityService,
+    ports.map((port) => `${HOST}:${port}`),
+    member('gateway'),
+  )
+  onTestFinished(() => identity.close())
+  await untilCarried(identity)
+  return identity
+}
+
+const way = async (identity: Identity, token = '') =>
+  (await identity.checkSession({ token })).worker_name
+
+const untilCarried = (identity: Identity) =>
+  expect.poll(() => way(identity), { timeout: 5_000 }).toBe('stream')
+
+test('small requests go on the stream, large ones by themselves', async () => {
+  const { port } = await serve()
+  const identity = await clientOf(port)
+  expect(await way(identity, 'x'.repeat(1_000))).toBe('stream')
+  expect(await way(identity, 'x'.repeat(100_000))).toBe('alone')
+})
+
+test('what the server does not take on a stream goes by itself', async () => {
+  const { port } = await serve()
+  await clientOf(port)
+  const health = connect(HealthService, [`${HOST}:${port}`], member('gateway'), 'identity')
+  onTestFinished(() => health.close())
+  expect(await health.check({})).toEqual({ status: 'SERVING' })
+})
+
+test('a fault arrives as it was thrown', async () => {
+  const details = { problems: [{ loc: ['body', 'name'], msg: 'grüße', type: 'x' }] }
+  const { port } = await serve({
+    async check() {
+      throw new Fault('unprocessable', 'no — never', { details })
+    },
+  })
+  const identity = await clientOf(port)
+  const refused = identity.checkSession({ token: 'x' })
+  await expect(refused).rejects.toMatchObject({
+    kind: 'unprocessable',
+    message: 'no — never',
+    details,
+  })
+})
+
+test('a handler is told which service calls, on whose behalf and with which request', async () => {
+  const asked: unknown[] = []
+  const { port } = await serve({
+    async check(_, { service, caller, requestId }) {
+      asked.push([service, caller, requestId])
+      return { worker_name: '', session_id: '' }
+    },
+  })
+  const identity = await clientOf(port)
+  const ann = { subject: 'ann', issuer: 'svc' }
+  for (const token of ['x', 'x'.repeat(100_000)]) {
+    await identity.checkSession({ token }, { caller: ann, requestId: 'r-1' })
+    await identity.checkSession({ token })
+  }
+  const [of, without] = [
+    ['gateway', ann, 'r-1'],
+    ['gateway', undefined, ''],
+  ]
+  expect(asked).toEqual([of, without, of, without])
+})
+
+test('a stranger opens no stream', async () => {
+  const { port } = await serve()
+  const stranger = connect(
+    IdentityService,
+    [`${HOST}:${port}`],
+    clusterOf('another secret', 'gateway'),
+  )
+  onTestFinished(() => stranger.close())
+  for (let i = 0; i < 10; i++) {
+    await expect(stranger.checkSession({ token: '' })).rejects.toThrow('no credential')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+})
+
+test('what is no fault is told to nobody', async () => {
+  const { port } = await serve({
+    async check() {
+      throw new Error('select * from secrets')
+    },
+  })
+  const identity = await clientOf(port)
+  const failed = identity.checkSession({ token: 'x' })
+  await expect(failed).rejects.toMatchObject({ message: 'rpc failed: internal error' })
+})
+
+test('a call that is held up holds up no other', async () => {
+  const { port, held } = await serve()
+  const identity = await clientOf(port)
+  const slow = way(identity, HELD)
+  expect(await way(identity)).toBe('stream')
+  await expect.poll(() => held.length).toBe(1)
+  held[0]?.()
+  expect(await slow).toBe('stream')
+})
+
+test('a call has a deadline, and its handler learns that nobody waits any more', async () => {
+  let isAborted = false
+  const { port } = await serve({
+    check: (_, { signal }) =>
+      new Promise(() => signal.addEventListener('abort', () => (isAborted = true))),
+  })
+  const identity = await clientOf(port)
+  const late = identity.checkSession({ token: 'x' }, { timeoutMs: 100 })
+  await expect(late).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect.poll(() => isAborted).toBe(true)
+})
+
+test('a server that stops answers what it was asked before; others take the rest', async () => {
+  const [a, b] = [await serve(), await serve()]
+  const identity = await clientOf(a.port, b.port)
+  await expect.poll(() => Promise.all([way(identity), way(identity)])).not.toContain('alone')
+  const slow = [way(identity, HELD), way(identity, HELD)]
+  await expect.poll(() => a.held.length + b.held.length).toBe(2)
+  const stopped = a.server.stop()
+  for (let i = 0; i < 20; i++) expect(await way(identity)).not.toBe('')
+  for (const release of [...a.held, ...b.held]) release()
+  expect(await Promise.all(slow)).toEqual(['stream', 'stream'])
+  await stopped
+})
+
+test('when the stream breaks its calls are unavailable, and it is opened again', async () => {
+  const { port, held } = await serve()
+  const through = await cable(port)
+  const identity = await clientOf(through.port)
+  const lost = way(identity, HELD)
+  lost.catch(() => {})
+  await expect.poll(() => held.length).toBe(1)
+  through.cut()
+  await expect(lost).rejects.toMatchObject({ kind: 'unavailable' })
+  await untilCarried(identity)
+})
+
+/** A way to the server that can be cut. */
+async function cable(to: number) {
+  const sockets = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = dial(to, HOST)
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        near.destroy()
+        far.destroy()
+      })
+    }
+    near.pipe(far)
+    far.pipe(near)
+  })
+  await new Promise<void>((resolve) => server.listen(0, HOST, resolve))
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  onTestFinished(() => {
+    server.close()
+    cut()
+  })
+  return { port: (server.address() as { port: number }).port, cut }
+}
+
+test('a call that is hurried on its stream is still answered, by the server', async () => {
+  const hurried: boolean[] = []
+  const { port } = await serve({
+    check: async (_, { hurry, signal }) => {
+      await new Promise((resolve) => hurry.addEventListener('abort', resolve, { once: true }))
+      hurried.push(hurry.aborted && !signal.aborted)
+      return { worker_name: 'early', session_id: '' }
+    },
+  })
+  const identity = await clientOf(port)
+  const hurry = new AbortController()
+  const answer = identity.checkSession({ token: 'slow' }, { hurry: hurry.signal })
+  await identity.checkSession({ token: '' })
+  hurry.abort()
+  expect(await answer).toMatchObject({ worker_name: 'early' })
+  expect(hurried).toEqual([true])
+})

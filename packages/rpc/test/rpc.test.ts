@@ -1,0 +1,148 @@
+import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { Fault } from '@windlass/runtime/faults'
+import { member, openDoors } from '@windlass/testkit/service-identity'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Handlers } from '../src/call.ts'
+import { connect } from '../src/client.ts'
+import { RpcServer } from '../src/server.ts'
+
+type Identity = Handlers<typeof IdentityService>
+
+const HOST = '127.0.0.1'
+
+async function serve(handlers: Partial<Identity>, port = 0) {
+  const server = new RpcServer(pino({ level: 'silent' }), member('identity'))
+  const missing = async () => {
+    throw new Error('not in this test')
+  }
+  server.serve(
+    IdentityService,
+    {
+      checkBootstrap: missing,
+      issueSession: missing,
+      checkSession: missing,
+      ...handlers,
+    } as Identity,
+    openDoors(IdentityService),
+  )
+  const bound = await server.listen({ host: HOST, port }, [])
+  onTestFinished(() => server.stop())
+  return { server, port: bound }
+}
+
+function client(...ports: number[]) {
+  const identity = connect(
+    IdentityService,
+    ports.map((port) => `${HOST}:${port}`),
+    member('gateway'),
+  )
+  onTestFinished(() => identity.close())
+  return identity
+}
+
+test('a fault arrives as it was thrown, with its kind, message and details', async () => {
+  const details = { problems: [{ loc: ['body', 'name'], msg: 'grüße', type: 'x' }] }
+  const { port } = await serve({
+    async checkSession() {
+      throw new Fault('unprocessable', 'no — never', { details })
+    },
+  })
+  await expect(client(port).checkSession({ token: 'x' })).rejects.toMatchObject({
+    kind: 'unprocessable',
+    details,
+  })
+})
+
+test('a handler that throws before its first await answers like any other', async () => {
+  const { port } = await serve({
+    checkSession() {
+      throw new Fault('conflict', 'at once')
+    },
+  })
+  for (const token of ['x', large])
+    await expect(client(port).checkSession({ token })).rejects.toMatchObject({ kind: 'conflict' })
+})
+
+const large = 'x'.repeat(100_000) // goes by itself, past the stream of calls
+
+test('replicas are found by names as well as by numbers, each by its own', async () => {
+  const named = (worker_name: string) => ({ checkSession: async () => ({ worker_name }) as never })
+  const [a, b] = [await serve(named('a')), await serve(named('b'))]
+  const addresses = [a, b].map(({ port }) => `LOCALHOST:${port}`)
+  const identity = connect(IdentityService, addresses, member('gateway'))
+  onTestFinished(() => identity.close())
+  for (const token of ['x', large]) {
+    const answered = new Set<string>()
+    await expect
+      .poll(async () => answered.add((await identity.checkSession({ token })).worker_name).size)
+      .toBe(2)
+  }
+})
+
+test('what is no fault is told to nobody', async () => {
+  const { port } = await serve({
+    async checkSession() {
+      throw new Error('select * from secrets')
+    },
+  })
+  await expect(client(port).checkSession({ token: 'x' })).rejects.not.toMatchObject({
+    message: expect.stringContaining('secrets'),
+  })
+})
+
+test('an outage of the database is unavailable, not a bug', async () => {
+  const { port } = await serve({
+    async checkSession() {
+      throw Object.assign(new Error('terminating connection'), { code: '57P01' })
+    },
+  })
+  await expect(client(port).checkSession({ token: 'x' })).rejects.toMatchObject({
+    kind: 'unavailable',
+  })
+})
+
+test('a call has a deadline', async () => {
+  const { port } = await serve({ checkSession: () => new Promise(() => {}) })
+  await expect(client(port).checkSession({ token: 'x' }, { timeoutMs: 100 })).rejects.toMatchObject(
+    { kind: 'unavailable' },
+  )
+})
+
+test('a handler learns that its caller hung up', async () => {
+  let heard = false
+  const { port } = await serve({
+    checkSession: (_, { signal }) =>
+      new Promise((_, reject) =>
+        signal.addEventListener('abort', () => {
+          heard = true
+          reject(new Error('gone'))
+        }),
+      ),
+  })
+  const leaving = new AbortController()
+  const call = client(port).checkSession({ token: 'x' }, { signal: leaving.signal })
+  setTimeout(() => leaving.abort(), 50)
+  await expect(call).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect.poll(() => heard).toBe(true)
+})
+
+test('a service that restarts is waited for, and replicas share the calls', async () => {
+  const served = [0, 0]
+  const handler = (i: number) => ({
+    async checkSession() {
+      served[i] = (served[i] ?? 0) + 1
+      return { worker_name: `${i}`, session_id: '' }
+    },
+  })
+  const [a, b] = [await serve(handler(0)), await serve(handler(1))]
+  const identity = client(a.port, b.port)
+  const burst = () =>
+    Promise.all(Array.from({ length: 40 }, () => identity.checkSession({ token: 'x' })))
+  // The first calls go to whichever replica was connected first.
+  await expect.poll(() => burst().then(() => Math.min(...served))).toBeGreaterThan(20)
+  await Promise.all([a.server.stop(), b.server.stop()])
+  const waiting = identity.checkSession({ token: 'x' })
+  await serve(handler(0), a.port)
+  expect(await waiting).toMatchObject({ worker_name: '0' })
+})

@@ -1,0 +1,199 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '@windlass/testkit/folder'
+import { parse } from 'smol-toml'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { callerToken, loadSettings } from './load-settings.ts'
+import { Settings } from './settings.ts'
+
+const text = ['from-file', 'from-env']
+const number = [3, 4]
+const port = [20_001, 20_002]
+const flag = [true, true]
+const hosts = [['a:1'], ['b:2', 'c:3']]
+
+/** Each setting with a value for the file and one for the environment. */
+const samples: Record<string, unknown[]> = {
+  home: text,
+  'server.host': text,
+  'server.port': port,
+  'server.max_body_bytes': number,
+  'server.max_json_depth': number,
+  'server.trusted_proxies': number,
+  'listen.host': text,
+  'listen.port': port,
+  'rpc.secret': ['sixteen letters!', 'sixteen letters too'],
+  'rpc.keys': hosts,
+  'rpc.tls_ca': text,
+  'rpc.tls_cert': text,
+  'rpc.tls_key': text,
+  'rpc.tls_server_name': text,
+  'services.identity': hosts,
+  'services.catalog': hosts,
+  'services.executions': hosts,
+  'services.dispatcher': hosts,
+  'services.scheduler': hosts,
+  'services.dispatcher_streams': hosts,
+  'postgres.url': text,
+  'postgres.admin_url': text,
+  'postgres.max_connections': number,
+  'nats.url': text,
+  'nats.prefix': text,
+  'redis.url': text,
+  'catalog.max_workflow_upload_bytes': number,
+  'catalog.sdk_modules': hosts,
+  'workers.bootstrap_token': text,
+  'workers.register_rate_limit': ['5/second', ''],
+  'workers.heartbeat_interval': number,
+  'workers.heartbeat_timeout': number,
+  'workers.eviction_grace_period': [0.5, 1.5],
+  'workers.session_idle_timeout': number,
+  'workers.server_url': text,
+  'executions.claim_timeout': number,
+  'executions.cancel_timeout': number,
+  'executions.max_attempts': number,
+  'executions.resume_version': ['pinned', 'newest'],
+  'dispatcher.stream_host': text,
+  'dispatcher.stream_port': port,
+  'scheduling.auto_schedule_enabled': [false, false],
+  'scheduling.catchup_window': number,
+  'security.execution_token_secret': text,
+  'security.execution_token_ttl': number,
+  'security.auth.enabled': flag,
+  'security.auth.oidc.enabled': flag,
+  'security.auth.oidc.issuer': text,
+  'security.auth.oidc.audience': text,
+  'security.auth.oidc.default_user_roles': hosts,
+  'security.auth.oidc.jwks_hosts': hosts,
+  'security.auth.oidc.jwks_cache_ttl': number,
+  'security.auth.oidc.clock_skew': number,
+  'security.auth.oidc.roles_claim': text,
+  'security.encryption.encryption_key': text,
+  'security.encryption.previous_keys': hosts,
+  'mcp.name': text,
+  'mcp.host': text,
+  'mcp.port': port,
+  'mcp.server_url': text,
+  'mcp.allowed_hosts': hosts,
+  'mcp.transport': ['stdio', 'streamable-http'],
+}
+
+interface Schema {
+  properties?: Record<string, Schema>
+}
+
+const paths = (schema: Schema, prefix = ''): string[] =>
+  Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
+    inner.properties ? paths(inner, `${prefix}${name}.`) : [`${prefix}${name}`],
+  )
+
+const every = paths(z.toJSONSchema(Settings, { io: 'input', unrepresentable: 'any' }) as Schema)
+
+const at = (tree: unknown, path: string) =>
+  path.split('.').reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], tree)
+
+function file(content: string): string {
+  const path = join(temporaryFolder('settings'), 'svc.toml')
+  writeFileSync(path, content)
+  return path
+}
+
+test('every setting has its row here', () => {
+  expect(Object.keys(samples).sort()).toEqual(every.sort())
+})
+
+test.each(Object.entries(samples))(
+  '%s is read from svc.toml and from the environment',
+  (path, [inFile, inEnv]) => {
+    const keys = path.split('.')
+    const table = ['svc', ...keys.slice(0, -1)].join('.')
+    const SVC_CONFIG = file(`[${table}]\n${keys.at(-1)} = ${JSON.stringify(inFile)}\n`)
+    expect(at(loadSettings({ SVC_CONFIG }), path)).toEqual(inFile)
+    const variable = `SVC_${keys.join('__').toUpperCase()}`
+    const value = Array.isArray(inEnv) ? inEnv.join(', ') : String(inEnv)
+    expect(at(loadSettings({ SVC_CONFIG, [variable]: value }), path)).toEqual(inEnv)
+  },
+)
+
+test('the contract names its own variable for the upload limit', () => {
+  const settings = loadSettings({ SVC_CONFIG: '/dev/null', MAX_WORKFLOW_UPLOAD_BYTES: '2048' })
+  expect(settings.catalog.max_workflow_upload_bytes).toBe(2048)
+})
+
+test('the defaults are the numbers of the contract', () => {
+  const { server, workers, catalog, executions, scheduling, security } = loadSettings({
+    SVC_CONFIG: '/dev/null',
+  })
+  expect(server).toMatchObject({ port: 8000, max_body_bytes: 16 * 2 ** 20, max_json_depth: 512 })
+  expect(workers).toMatchObject({
+    heartbeat_interval: 10,
+    heartbeat_timeout: 30,
+    eviction_grace_period: 10,
+    register_rate_limit: '30/minute',
+  })
+  expect(catalog.max_workflow_upload_bytes).toBe(1_048_576)
+  expect(executions).toEqual({
+    claim_timeout: 10,
+    cancel_timeout: 60,
+    max_attempts: 5,
+    resume_version: 'newest',
+  })
+  expect(scheduling).toEqual({ auto_schedule_enabled: true, catchup_window: 3600 })
+  expect(security.auth.enabled).toBe(false)
+  expect(
+    loadSettings({ SVC_CONFIG: '/dev/null', SVC_WORKERS__HEARTBEAT_INTERVAL: '2' }).workers
+      .heartbeat_timeout,
+  ).toBe(6)
+})
+
+test.each([
+  ['SVC_WORKERS__HEARTBEAT_INTERVL', '5', 'heartbeat_intervl'],
+  ['SVC_WORKERS__HEARTBEAT_INTERVAL', '0', 'workers.heartbeat_interval'],
+  ['SVC_WORKERS__HEARTBEAT_INTERVAL', 'ten', 'workers.heartbeat_interval'],
+  ['SVC_WORKERS__REGISTER_RATE_LIMIT', 'often', 'workers.register_rate_limit'],
+  ['SVC_SERVER__PORT', '65536', 'server.port'],
+  ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', '["a",1]', 'encryption.previous_keys'],
+  ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', '["a","b"', 'must be a JSON array'],
+  ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', "['a', 'b']", 'must be a JSON array'],
+  ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', '[""]', 'encryption.previous_keys'],
+  ['SVC_SERVER', 'x', 'server'],
+  ['SVC_NOTHING', 'x', 'nothing'],
+])('%s=%s stops the start and names the setting', (name, value, named) => {
+  expect(() => loadSettings({ SVC_CONFIG: '/dev/null', [name]: value })).toThrow(named)
+})
+
+test.each([
+  ['a,b', ['a', 'b']],
+  [' a , b ,', ['a', 'b']],
+  ['', []],
+  ['["a","b,c"]', ['a', 'b,c']],
+  [' [ "a" ] ', ['a']],
+  ['[]', []],
+  ['[::1]:20101,[::1]:20102', ['[::1]:20101', '[::1]:20102']],
+  ['[a', ['[a']],
+])('in the environment the list %s is %j', (value, items) => {
+  const env = { SVC_CONFIG: '/dev/null', SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS: value }
+  expect(loadSettings(env).security.encryption.previous_keys).toEqual(items)
+})
+
+test('a table outside of [svc] is a mistake, and so is a file that is not there', () => {
+  expect(() => loadSettings({ SVC_CONFIG: file('[server]\nport = 1\n') })).toThrow('[server]')
+  expect(() => loadSettings({ SVC_CONFIG: '/nonexistent/svc.toml' })).toThrow('ENOENT')
+})
+
+test('deploy/svc.toml documents every setting, with its default or as a comment', () => {
+  const path = new URL('../../../../deploy/svc.toml', import.meta.url)
+  const source = readFileSync(path, 'utf8')
+  expect(loadSettings({ SVC_CONFIG: path.pathname })).toEqual(
+    loadSettings({ SVC_CONFIG: '/dev/null' }),
+  )
+  const shown = parse(source.replace(/^# (\w+ = )/gm, '$1')) as { svc: unknown }
+  for (const name of every) expect(at(shown.svc, name), name).toBeDefined()
+})
+
+test('a blank token of the caller counts as none', () => {
+  expect(callerToken({ SVC_AUTH_TOKEN: ' a.b ' })).toBe('a.b')
+  expect(callerToken({ SVC_AUTH_TOKEN: ' ' })).toBeUndefined()
+  expect(callerToken({})).toBeUndefined()
+})

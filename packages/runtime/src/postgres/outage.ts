@@ -1,0 +1,42 @@
+import { Fault, unavailable } from '../faults.ts'
+
+/** SQLSTATE classes (PostgreSQL, appendix A) that speak of the server's state, not of the statement. */
+const STATES = /^(08|53|55|57|40)/
+const CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'])
+const MESSAGES =
+  /timeout|Connection terminated|Client has encountered a connection error|not queryable/
+
+/** `unavailable` for an error that says that something needed is out of reach for now; undefined for a bug. */
+export function outageOf(error: unknown): Fault | undefined {
+  if (!(error instanceof Error) || error instanceof Fault) return undefined
+  const { code = '' } = error as { code?: unknown }
+  const passing =
+    typeof code === 'string' && code !== ''
+      ? STATES.test(code) || CODES.has(code)
+      : MESSAGES.test(error.message)
+  return passing ? unavailable('a needed service is out of reach', error) : undefined
+}
+
+const LOCK_NOT_AVAILABLE = '55P03'
+const DEADLOCK_DETECTED = '40P01'
+
+const isOf = (code: string) => (error: unknown) =>
+  (error as { code?: unknown } | undefined)?.code === code
+
+/** Whether a statement waited longer than it may for what somebody else has locked. */
+export const isLockedOut = isOf(LOCK_NOT_AVAILABLE)
+
+/** Whether the database undid a transaction because it and another waited for one another. */
+export const isDeadlock = isOf(DEADLOCK_DETECTED)
+
+/** `unprocessable` for a value that the database cannot store (SQLSTATE class 22), such as NUL in a text. */
+export function unstorable(error: unknown): Fault | undefined {
+  const { code } = error as { code?: unknown }
+  if (typeof code !== 'string' || !code.startsWith('22')) return undefined
+  return new Fault('unprocessable', 'a value cannot be stored', {
+    cause: error,
+    details: {
+      problems: [{ loc: ['body'], msg: 'a value cannot be stored', type: 'value_error' }],
+    },
+  })
+}

@@ -1,0 +1,79 @@
+import pg from 'pg'
+import type { Logger } from '../process/log.ts'
+import type { Db } from './db.ts'
+import { sql } from './sql.ts'
+
+/** SQLSTATEs: it is there already, or somebody else is making or changing it just now. */
+const RACES = new Set(['42710', '23505', 'XX000'])
+const WRONG_PASSWORD = '28P01'
+const TRIES = 20
+const PAUSE_MS = 50
+
+/**
+ * The role that a service connects with: it reads and writes the rows of its own schema and can do
+ * nothing else. Made, where it is missing, as user and password of `url` have it. `admin` must own
+ * the schema, and be allowed to make roles unless this one is there.
+ */
+export async function grantRole(admin: pg.Client, schema: string, url: string): Promise<void> {
+  const { username, password } = new URL(url)
+  const [name, secret] = [decodeURIComponent(username), decodeURIComponent(password)]
+  const role = pg.escapeIdentifier(name)
+  const known = await admin.query('select from pg_roles where rolname = $1', [name])
+  const login = `login password ${pg.escapeLiteral(secret)}`
+  if (known.rowCount === 0)
+    await persistently(admin, `create role ${role} ${login} nosuperuser nocreatedb nocreaterole`)
+  else if (!(await canLogIn(url))) await persistently(admin, `alter role ${role} ${login}`)
+  await persistently(
+    admin,
+    `grant usage on schema ${schema} to ${role};
+     grant select, insert, update, delete on all tables in schema ${schema} to ${role};
+     grant usage, select on all sequences in schema ${schema} to ${role};
+     revoke all on table ${schema}.migrations from ${role}`,
+  )
+}
+
+async function persistently(admin: pg.Client, statement: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await admin.query(statement)
+      return
+    } catch (error) {
+      const { code = '' } = error as { code?: string }
+      if (code !== 'XX000' && RACES.has(code)) return
+      if (!RACES.has(code) || attempt === TRIES) throw error
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * attempt))
+    }
+  }
+}
+
+/** Whether the role has this password already; only a refusal of it says no. */
+async function canLogIn(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url })
+  try {
+    await client.connect()
+    await client.end()
+    return true
+  } catch (error) {
+    if ((error as { code?: string }).code === WRONG_PASSWORD) return false
+    throw error
+  }
+}
+
+const SCHEMAS = ['identity', 'catalog', 'executions', 'dispatcher', 'scheduler']
+
+/** Says in the log when the role of this service can reach the schemas of others: one URL for everything works, but keeps nobody apart. */
+export async function warnOfSharedRole(db: Db, log: Logger): Promise<void> {
+  try {
+    const open = await db.rows<{ name: string }>(sql`
+      select nspname as name from pg_namespace
+       where nspname = any(${SCHEMAS}::text[]) and nspname <> current_schema()
+         and has_schema_privilege(oid, 'usage')`)
+    if (open.length > 0)
+      log.warn(
+        { schemas: open.map(({ name }) => name) },
+        'the Postgres role of this service reaches the schemas of other services: give each service a role of its own, see [svc.postgres] in deploy/svc.toml',
+      )
+  } catch (error) {
+    log.warn({ err: error }, 'cannot tell which schemas the Postgres role reaches')
+  }
+}

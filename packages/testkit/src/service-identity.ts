@@ -1,0 +1,49 @@
+import { type Caller, NOBODY } from '@windlass/domain/caller'
+import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import type { CallOptions } from '@windlass/rpc/call'
+import { connect, type RpcClient } from '@windlass/rpc/client'
+import { from, type RpcAccess } from '@windlass/rpc/policy'
+import { type Cluster, clusterOf } from '@windlass/rpc/service-identity'
+
+/** What the services know one another by that run inside of the tests. */
+export const TEST_RPC_SECRET = 'a secret that all services of the tests share'
+
+const members = new Map<string, Cluster>()
+
+/** A member of their cluster: what tests call a service as, or what stands in for one. */
+export function member(service: string): Cluster {
+  const known = members.get(service) ?? clusterOf(TEST_RPC_SECRET, service)
+  members.set(service, known)
+  return known
+}
+
+type Definition = Parameters<typeof connect>[0]
+type Rpc = (request: unknown, options?: CallOptions) => Promise<unknown>
+
+/** A client of a service under test: called by the gateway, for nobody in particular, unless said. */
+export function clientOf<S extends Definition>(
+  definition: S,
+  addresses: readonly string[],
+  { as = 'gateway', ...asking }: { as?: string; caller?: Caller; requestId?: string } = {},
+): RpcClient<S> {
+  const client = connect(definition, addresses, member(as))
+  const rpcs = Object.keys(definition).map((name): [string, Rpc] => {
+    const call = client[name] as Rpc
+    return [name, (request, options) => call(request, { caller: NOBODY, ...asking, ...options })]
+  })
+  return { ...client, ...Object.fromEntries(rpcs) }
+}
+
+/** What a creation says of its caller. */
+export const statementOf = (caller: Caller = NOBODY, service = 'gateway'): string =>
+  member(service).vouch(caller, 'executions', ExecutionsService.submit.path)
+
+/** Who that is, as executions believes it. */
+export const starterIn = (statement: string, service = 'gateway'): Caller | undefined =>
+  member('executions').believe(statement, service, ExecutionsService.submit.path)
+
+/** For what stands in for a service: whoever may call any of its rpcs may call them all. */
+export const openDoors = <S extends Definition>(definition: S): RpcAccess<S> =>
+  Object.fromEntries(
+    Object.keys(definition).map((rpc) => [rpc, from('gateway', 'scheduler', 'dispatcher')]),
+  ) as unknown as RpcAccess<S>
