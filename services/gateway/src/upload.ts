@@ -15,8 +15,9 @@ export const upload: Body<Buffer, Blob> = {
   type: 'multipart/form-data',
   async take(x, { maxUploadBytes }) {
     refuseEncoded(x)
-    const parser = parserFor(x, maxUploadBytes)
+    let parser: Busboy | undefined
     try {
+      parser = parserFor(x, maxUploadBytes)
       if (Number(x.header('content-length') ?? 0) > maxUploadBytes + OVERHEAD_BYTES)
         throw tooLarge(maxUploadBytes)
       const [file, ...more] = await filesOf(x, parser, maxUploadBytes)
@@ -24,7 +25,8 @@ export const upload: Body<Buffer, Blob> = {
       if (!file) throw missing()
       return file
     } catch (error) {
-      x.req.unpipe(parser)
+      if (parser) x.req.unpipe(parser)
+      parser?.destroy()
       drain(x)
       throw error
     }
@@ -38,16 +40,16 @@ function filesOf(x: Exchange, parser: Busboy, maxUploadBytes: number): Promise<B
     const refuse = (message: string) => () => reject(new Fault('invalid', message))
     const unreadable = refuse('the form cannot be read')
     parser.on('file', (field: string, file: Readable) => {
+      file.on('error', unreadable)
       if (field !== FIELD) return void file.resume()
       const chunks: Buffer[] = []
       files.push(chunks)
       file.on('data', (chunk: Buffer) => chunks.push(chunk))
       file.once('limit', () => reject(tooLarge(maxUploadBytes)))
-      file.once('error', unreadable)
     })
     for (const limit of ['filesLimit', 'partsLimit', 'fieldsLimit'] as const)
       parser.once(limit, refuse('too many parts in the form'))
-    parser.once('error', unreadable)
+    parser.on('error', unreadable)
     parser.once('close', () => resolve(files.map((chunks) => Buffer.concat(chunks))))
 
     let size = 0
@@ -55,7 +57,7 @@ function filesOf(x: Exchange, parser: Busboy, maxUploadBytes: number): Promise<B
       size += chunk.length
       if (size > maxUploadBytes + OVERHEAD_BYTES) reject(tooLarge(maxUploadBytes))
     })
-    x.req.once('error', refuse('the body broke off'))
+    x.req.on('error', refuse('the body broke off'))
     x.req.pipe(parser)
   })
 }
@@ -66,10 +68,21 @@ const tooLarge = (maxUploadBytes: number) =>
 const missing = () =>
   unprocessable({ loc: ['body', FIELD], msg: 'Field required', type: 'missing' })
 
+/**
+ * A parser for the request's form. It emits `error` for each malformed part and, when it is destroyed, again
+ * for itself and for the open file of any field: also after the upload has been answered.
+ */
 function parserFor({ headers }: Exchange, maxUploadBytes: number): Busboy {
   const { 'content-type': type = '' } = headers
   // Another kind of body, or none, has no such field.
   if (!/^multipart\/form-data\b/i.test(type)) throw missing()
+  const parser = createParser(headers, maxUploadBytes)
+  // Never removed: an `error` event without a handler ends the process.
+  parser.on('error', () => {})
+  return parser
+}
+
+function createParser(headers: Exchange['headers'], maxUploadBytes: number): Busboy {
   try {
     // busboy calls a file of exactly the limit too long.
     return busboy({ headers, limits: { ...LIMITS, fileSize: maxUploadBytes + 1 } })
