@@ -44,6 +44,26 @@ const rate = z
   .string()
   .regex(/^$|^[1-9]\d*\/(second|minute|hour)$/, 'must be like 30/minute, or empty for off')
 
+/** `name`, `name:port`, an IPv4 address or an IPv6 address in brackets. */
+const host = z
+  .string()
+  .regex(
+    /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(:\d{1,5})?$/i,
+    'must be a host name with an optional port, without a scheme',
+  )
+const hosts = list.pipe(z.array(host)).default([])
+
+/** The origin of a server: scheme, host and port. */
+const origin = z
+  .string()
+  .refine(isOrigin, 'must be a scheme, a host and an optional port, like https://windlass.example')
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, origin } = new URL(text)
+  return /^https?:$/.test(protocol) && text.replace(/\/$/, '').toLowerCase() === origin
+}
+
 const MEBIBYTE = 1_048_576
 
 /** A table of settings: every key has a default, and an unknown one is refused. */
@@ -57,6 +77,10 @@ const server = table({
   max_json_depth: count.default(512),
   /** How many proxies in front of the gateway may be believed about the client's address. */
   trusted_proxies: count.default(0),
+  /** Where browsers reach the gateway, when that is another address than `host` and `port`. */
+  public_url: origin.optional(),
+  /** Values of the Host header that are accepted beside loopback, `host` and the host of `public_url`. */
+  allowed_hosts: hosts,
 })
 
 const listen = table({
@@ -182,8 +206,8 @@ export const Settings = table({
     host: z.string().default('127.0.0.1'),
     port: port.default(8080),
     server_url: z.string().default('http://127.0.0.1:8000'),
-    /** Host names under which it may be reached, beside loopback and `host`. */
-    allowed_hosts: list.default([]),
+    /** Values of the Host header that are accepted beside those of `server`, loopback and `host`. */
+    allowed_hosts: hosts,
     transport: z.enum(['streamable-http', 'stdio']).default('streamable-http'),
   }),
 })
