@@ -44,7 +44,7 @@ export function idleWorkers(client, { url, bootstrap }) {
       })
       socket.once('close', () => sockets.delete(socket))
       socket.write(
-        `GET /workers/${name}/connect HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`,
+        `GET /workers/${name}/connect HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n\r\n`,
       )
     })
   }

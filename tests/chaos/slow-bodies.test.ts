@@ -5,7 +5,7 @@ import { arena, ok, sharedSystem } from '../e2e/arena.ts'
 const SLOW = 1_000
 const PATIENT = { timeout: 600_000 }
 const HEAD =
-  'POST /workers/register HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 4000\r\n\r\n'
+  'POST /workers/register HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 4000\r\n\r\n'
 const system = sharedSystem()
 
 test(

@@ -135,13 +135,19 @@ async function takeText(x: Exchange, limits: BodyLimits): Promise<string | undef
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
 
-/** No declaration counts as JSON; a wrong one is refused rather than guessed at. */
+/**
+ * Refuses what is not declared as JSON. A missing declaration counts as JSON for programs only: a
+ * page can send such a body without a preflight.
+ */
 function refuseOtherTypes(x: Exchange): void {
   const type = x.header('content-type')
-  if (type === undefined || type === 'application/json' || JSON_TYPE.test(type)) return
+  if (type === undefined && x.header('origin') === undefined) return
+  if (type === 'application/json' || (type !== undefined && JSON_TYPE.test(type))) return
   drain(x)
   throw new Fault(
     'unsupported_media',
-    `Content-Type '${type.slice(0, 100)}' is not application/json`,
+    type === undefined
+      ? 'Content-Type missing: send application/json'
+      : `Content-Type '${type.slice(0, 100)}' is not application/json`,
   )
 }

@@ -10,7 +10,7 @@ const ABORTED = Number(process.env.TEST_ABORTED ?? 1_000)
 const AT_ONCE = 20
 const BODY_BYTES = 65_536
 const HEAD =
-  'POST /workflows HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n' +
+  'POST /workflows HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n' +
   'Content-Type: multipart/form-data; boundary=x\r\n\r\n' +
   '--x\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n'
 

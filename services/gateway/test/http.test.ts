@@ -75,27 +75,27 @@ async function raw(url: string, ...parts: string[]): Promise<string> {
 const broken: Record<string, [bytes: string, status: RegExp]> = {
   'no HTTP': ['hello\r\n\r\n', /^HTTP\/1.1 400 .*\{"detail":"Bad Request"\}$/s],
   'a header block too long': [
-    `GET /health HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`,
+    `GET /health HTTP/1.1\r\nHost: localhost\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`,
     /^HTTP\/1.1 431 .*\{"detail":"Request Header Fields Too Large"\}$/s,
   ],
   'two lengths': [
-    `POST ${RUN} HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n12`,
+    `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n12`,
     /^HTTP\/1.1 400 /,
   ],
   'a length and chunks': [
-    `POST ${RUN} HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n`,
+    `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n`,
     /^HTTP\/1.1 400 (?!.*HTTP\/1.1)/s,
   ],
   'another coding': [
-    `POST ${RUN} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n1`,
+    `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n1`,
     /^HTTP\/1.1 400 /,
   ],
   'a bad chunk': [
-    `POST ${RUN} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
     /^HTTP\/1.1 400 /,
   ],
   'an expectation that nobody meets': [
-    'POST /workflows HTTP/1.1\r\nHost: x\r\nExpect: 200-maybe\r\nContent-Length: 1\r\n\r\n1',
+    'POST /workflows HTTP/1.1\r\nHost: localhost\r\nExpect: 200-maybe\r\nContent-Length: 1\r\n\r\n1',
     /^HTTP\/1.1 417 .*x-request-id: .*\{"detail":"Expectation Failed"\}$/is,
   ],
   'no host': [
@@ -103,11 +103,11 @@ const broken: Record<string, [bytes: string, status: RegExp]> = {
     /^HTTP\/1.1 400 .*\{"detail":"Host header missing"\}$/s,
   ],
   'two hosts': [
-    'GET /health HTTP/1.1\r\nHost: x\r\nHOST: x\r\n\r\n',
+    'GET /health HTTP/1.1\r\nHost: localhost\r\nHOST: localhost\r\n\r\n',
     /^HTTP\/1.1 400 .*\{"detail":"Duplicate Host header"\}$/s,
   ],
   'a target that is a whole URL': [
-    'GET http://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    'GET http://x/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
     /^HTTP\/1.1 (404|200) /,
   ],
 }
@@ -120,7 +120,7 @@ test.each(Object.entries(broken))('%s is refused and does no harm', async (_, [b
 
 test('a body that is longer than it may be is refused before it ends, and its sender hears of it', async () => {
   const { url, executions } = await world({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
-  const head = `POST ${RUN} HTTP/1.1\r\nHost: x\r\n`
+  const head = `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\n`
   const declared = await raw(url, `${head}Content-Length: 5000\r\n\r\n`, 'x'.repeat(2_000))
   expect(declared).toMatch(/^HTTP\/1.1 413 .*more than 1000 bytes/s)
   const chunk = `400\r\n${'x'.repeat(0x400)}\r\n`
@@ -131,8 +131,13 @@ test('a body that is longer than it may be is refused before it ends, and its se
 
 test('the connection of a refused body serves the next request', async () => {
   const { url } = await world({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
-  const head = `POST ${RUN} HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n`
-  const got = await raw(url, head, 'x'.repeat(5_000), 'GET /nope HTTP/1.1\r\nHost: x\r\n\r\n')
+  const head = `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n`
+  const got = await raw(
+    url,
+    head,
+    'x'.repeat(5_000),
+    'GET /nope HTTP/1.1\r\nHost: localhost\r\n\r\n',
+  )
   expect(got.match(/HTTP\/1.1 (\d+)/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 404'])
 })
 
@@ -144,7 +149,7 @@ test('who wants no second answer on a connection is not hung up on before a refu
     allowHalfOpen: true,
   })
   socket.write(
-    `POST ${RUN} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5000\r\n\r\n`,
+    `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 5000\r\n\r\n`,
   )
   const [answer] = await once(socket, 'data')
   expect(String(answer)).toMatch(/^HTTP\/1.1 413 /)
@@ -157,7 +162,7 @@ test('who wants no second answer on a connection is not hung up on before a refu
 test('a body that ends early is nobody’s error', async () => {
   const { url, call, executions } = await world()
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  socket.end(`POST ${RUN} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n1`)
+  socket.end(`POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n1`)
   await new Promise((resolve) => socket.resume().once('close', resolve))
   expect((await call('GET', '/nope')).status).toBe(404)
   expect(executions.commands).toEqual([])

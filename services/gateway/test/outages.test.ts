@@ -75,7 +75,7 @@ test('requests that come together go to executions together', async () => {
   socket.on('data', (chunk) => {
     got += chunk
   })
-  socket.write(`POST ${RUN} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`.repeat(40))
+  socket.write(`POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`.repeat(40))
   await expect.poll(() => batches.reduce((sum, size) => sum + size, 0)).toBe(40)
   answer()
   await expect.poll(() => got.match(/HTTP\/1.1 409/g)?.length).toBe(40)

@@ -61,7 +61,7 @@ test('S4: a reader who takes nothing is closed when it owes too much, and no oth
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
   const stalled = connect(Number(new URL(url).port), '127.0.0.1')
-  stalled.write(`GET /executions/${id}/events HTTP/1.1\r\nHost: x\r\n\r\n`)
+  stalled.write(`GET /executions/${id}/events HTTP/1.1\r\nHost: localhost\r\n\r\n`)
   await new Promise((resolve) => stalled.once('readable', resolve))
   const other = framesOf(await call('GET', `/executions/${id}/events`))
   const value_json = JSON.stringify('x'.repeat(100_000))

@@ -155,7 +155,7 @@ test('an upload that breaks off leaves nothing behind', async () => {
   socket
     .resume()
     .write(
-      'POST /workflows HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n' +
+      'POST /workflows HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n' +
         'Content-Type: multipart/form-data; boundary=x\r\n\r\n' +
         '--x\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nabc',
     )

@@ -59,12 +59,12 @@ test.each(heads)('%s', async (_, lines, status) => {
   for (const gateway of house.system.gateways) {
     const head = [
       'POST /workflows/a/x/run/async HTTP/1.1',
-      'Host: x',
+      'Host: localhost',
       'Connection: close',
       ...lines,
     ]
     // Whatever follows must not be taken for a second request.
-    const second = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'
+    const second = 'GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'
     const answer = await sendBytes(gateway, `${head.join('\r\n')}\r\n\r\n${second}`)
     expect(answer.status, answer.text).toBe(status)
     expect(answer.text).not.toContain('HTTP/1.1 200')

@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { Fault, unavailable } from '@windlass/runtime/faults'
+import { createWebRequestGuard } from '@windlass/runtime/web-requests'
 import type { Route } from '../route.ts'
 import { sendFault, sendJson } from './answer.ts'
 import { createApp } from './app.ts'
 import { Exchange, timesGiven } from './exchange.ts'
 import { Matcher } from './matcher.ts'
+import { drain, hasBody } from './read-body.ts'
 import { logRequest } from './request-log.ts'
 import { type Serving, serve } from './serve.ts'
 
@@ -33,10 +35,27 @@ function hostFault({ rawHeaders, httpVersion }: IncomingMessage): Fault | undefi
   return undefined
 }
 
+/** Probes of balancers and orchestrators use any name; these two answer the same to everyone. */
+const PROBES = new Set(['/health', '/ready'])
+
+/** Refuses requests of other web pages before routing and before any of the body is read. */
+function pageFaults({ services }: Serving): (x: Exchange) => Fault | undefined {
+  const { host, allowed_hosts: allowedHosts, public_url: publicUrl } = services.settings.server
+  const allowedHostsSetting = '[svc.server].allowed_hosts'
+  const guard = createWebRequestGuard({ host, allowedHosts, publicUrl, allowedHostsSetting })
+  return (x) => {
+    const refusal = PROBES.has(x.path) ? undefined : guard(x.headers)
+    if (refusal === undefined) return undefined
+    if (hasBody(x)) drain(x)
+    return new Fault('forbidden', refusal)
+  }
+}
+
 /** Serves the routes: the hot ones by themselves, the others by Express, with the same checks. */
 export async function listen(routes: readonly Route[], serving: Serving): Promise<Listening> {
   const app = createApp(routes, serving)
   const hot = new Matcher(routes.filter(({ raw }) => raw))
+  const pageFault = pageFaults(serving)
   const server = createServer({
     keepAlive: true,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -61,6 +80,8 @@ export async function listen(routes: readonly Route[], serving: Serving): Promis
         res.setHeader('connection', 'close')
         throw fault
       }
+      const refused = pageFault(x)
+      if (refused) throw refused
       const match = hot.find(req.method ?? '', x.path)
       if (match) void serve(match.route, x, match.params, serving)
       else app(x)
