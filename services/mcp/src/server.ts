@@ -7,14 +7,22 @@ import { listen } from './http/listen.ts'
 import { serveStdio } from './stdio.ts'
 
 /** Serves MCP as the settings say: over streamable HTTP, or over standard input and output. */
-export async function start({ mcp }: Settings, runtime: Runtime): Promise<Record<string, number>> {
+export async function start(
+  { mcp, server }: Settings,
+  runtime: Runtime,
+): Promise<Record<string, number>> {
   const { name, server_url: serverUrl } = mcp
   const backend = { name, serverUrl, api: connectApi(serverUrl) }
   if (mcp.transport === 'stdio') {
     await serveStdio(backend, callerToken(), runtime)
     return {}
   }
-  const { port, stop } = await listen(httpApp(backend, mcp, runtime.log), mcp.host, mcp.port)
+  const address = {
+    host: mcp.host,
+    allowedHosts: [...server.allowed_hosts, ...mcp.allowed_hosts],
+    publicUrl: server.public_url,
+  }
+  const { port, stop } = await listen(httpApp(backend, address, runtime.log), mcp.host, mcp.port)
   runtime.teardown.add('http', stop)
   return { http: port }
 }

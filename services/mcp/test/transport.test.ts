@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { callTool, deadUrl, overHttp } from './clients.ts'
@@ -45,24 +46,49 @@ test('each caller acts with the rights it came with, however many there are', as
   await Promise.all(rounds)
 })
 
-test('a page of another origin and a rebound name are refused', async () => {
+test.each([
+  ['CSRF', { origin: 'http://evil.example' }],
+  ['CSRF from a sandboxed page', { origin: 'null' }],
+  ['CSRF from another port', { host: 'localhost:1234', origin: 'http://localhost:3000' }],
+  ['CSRF from a name like loopback', { origin: 'https://localhost.evil.example' }],
+  ['CSRF without Origin', { 'sec-fetch-site': 'cross-site' }],
+  ['CSRF from the same site', { 'sec-fetch-site': 'same-site' }],
+  ['DNS rebinding', { host: 'evil.example' }],
+  ['DNS rebinding to a name like loopback', { host: '127.0.0.1.evil.example' }],
+  ['user information in Host', { host: 'localhost@evil' }],
+  ['an IPv6 address without brackets', { host: '::' }],
+])('%s: 403 for each method, and nothing reaches the API', async (_, headers) => {
   const { url, api } = await overHttp()
-  expect(await post(url, {})).toBe(200)
-  expect(await post(url, { host: 'localhost:1234', origin: 'http://localhost:3000' })).toBe(200)
-  for (const host of ['evil.example', '127.0.0.1.evil.example', 'localhost@evil', '::']) {
-    expect(await post(url, { host }), host).toBe(403)
-  }
-  for (const origin of ['http://evil.example', 'null', 'https://localhost.evil.example'])
-    expect(await post(url, { origin }), origin).toBe(403)
+  for (const method of ['POST', 'GET', 'OPTIONS', 'DELETE'])
+    expect(await post(url, headers as Record<string, string>, LIST, method), method).toBe(403)
   expect(api.seen).toEqual([])
 })
 
-test('the names it may be reached by are configured', async () => {
+test('no headers of a browser, or the own origin: served', async () => {
+  const { url } = await overHttp()
+  expect(await post(url, {})).toBe(200)
+  expect(await post(url, { origin: url, 'sec-fetch-site': 'same-origin' })).toBe(200)
+  expect(await post(url, { host: 'localhost:1234', origin: 'http://localhost:1234' })).toBe(200)
+})
+
+test('/healthz: exempt, for probes that use any name', async () => {
+  const { url } = await overHttp()
+  const sent = request(`${url}/healthz`, { headers: { host: 'any.example' } }).end()
+  const [answer] = await once(sent, 'response')
+  expect(answer.resume().statusCode).toBe(200)
+})
+
+test('allowed hosts of the server and of MCP: served', async () => {
   const { url } = await overHttp({
     SVC_MCP__HOST: '0.0.0.0',
     SVC_MCP__ALLOWED_HOSTS: 'mcp.example',
+    SVC_SERVER__ALLOWED_HOSTS: 'windlass.example',
   })
-  expect(await post(url, { host: 'mcp.example:8080', origin: 'https://mcp.example' })).toBe(200)
+  expect(await post(url, { host: 'mcp.example:8080' })).toBe(200)
+  expect(await post(url, { host: 'mcp.example', origin: 'https://mcp.example' })).toBe(200)
+  expect(await post(url, { host: 'mcp.example:8080', origin: 'https://mcp.example' })).toBe(403)
+  expect(await post(url, { host: 'windlass.example' })).toBe(200)
+  expect(await post(url, { host: '192.0.2.7:8080' })).toBe(200)
   expect(await post(url, { host: 'evil.example' })).toBe(403)
 })
 

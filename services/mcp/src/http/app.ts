@@ -2,28 +2,23 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Logger } from '@windlass/runtime/process/log'
 import express, { type Express, type Request, type Response } from 'express'
 import { type Backend, mcpServer } from '../mcp-server.ts'
-import { guard, oneCredential } from './guard.ts'
+import { oneCredential, refuseWebRequests, type WebAddress } from './guard.ts'
 
 /** A source of one MiB, escaped as JSON; anything larger is answered 413. */
 const MAX_REQUEST_BYTES = 8 * 1_048_576
 const KEEP_ALIVE_MS = 15_000
 
-export interface HttpOptions {
-  host: string
-  allowed_hosts: readonly string[]
-}
-
 /**
  * MCP over streamable HTTP at `/mcp`, without sessions: each request stands for itself and carries
  * its own rights, so any replica can answer it and no caller can meet another's state.
  */
-export function httpApp(backend: Backend, options: HttpOptions, log: Logger): Express {
+export function httpApp(backend: Backend, address: WebAddress, log: Logger): Express {
   const app = express()
   app.disable('x-powered-by')
   app.enable('case sensitive routing')
   app.enable('strict routing')
   app.get('/healthz', (_, res) => void res.json({ status: 'ok' }))
-  app.use('/mcp', guard(options.host, options.allowed_hosts))
+  app.use(refuseWebRequests(address))
   app.post('/mcp', oneCredential)
   app.post('/mcp', (req, res) => answer(backend, req, res, log))
   app.all('/mcp', (_, res) => {

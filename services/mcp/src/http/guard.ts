@@ -1,25 +1,23 @@
+import { createWebRequestGuard } from '@windlass/runtime/web-requests'
 import type { RequestHandler } from 'express'
 
-const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
-const WILDCARDS = new Set(['0.0.0.0', '::', '[::]', ''])
+export interface WebAddress {
+  /** The address that the server binds. */
+  host: string
+  allowedHosts: readonly string[]
+  publicUrl?: string | undefined
+}
 
-/**
- * Refuses requests that a web page could send: a Host that is none of ours (a rebound name), or an
- * Origin that is none of ours. Bound to every address, only named hosts count, if any are named.
- */
-export function guard(host: string, allowedHosts: readonly string[]): RequestHandler {
-  const own = WILDCARDS.has(host) ? [] : [host.includes(':') ? `[${host}]` : host]
-  const names = new Set([...LOOPBACK, ...own, ...allowedHosts].map((name) => name.toLowerCase()))
-  const anyHost = WILDCARDS.has(host) && allowedHosts.length === 0
-  const isOurs = (url: string) => names.has(hostnameOf(url) ?? '')
+/** Refuses requests of other web pages, as the gateway does. */
+export function refuseWebRequests(address: WebAddress): RequestHandler {
+  const guard = createWebRequestGuard({
+    ...address,
+    allowedHostsSetting: '[svc.mcp].allowed_hosts',
+  })
   return (req, res, next) => {
-    const { host: target = '', origin } = req.headers
-    const refused =
-      (!anyHost && !isOurs(`http://${target}`) && 'Host') ||
-      (origin !== undefined && !isOurs(origin) && 'Origin')
-    if (!refused) return next()
-    const error = { code: -32_000, message: `${refused} not allowed` }
-    res.status(403).json({ jsonrpc: '2.0', error, id: null })
+    const message = guard(req.headers)
+    if (message === undefined) return next()
+    res.status(403).json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null })
   }
 }
 
@@ -29,12 +27,4 @@ export const oneCredential: RequestHandler = ({ rawHeaders }, res, next) => {
   if (names.filter((name) => name.toLowerCase() === 'authorization').length < 2) return next()
   const error = { code: -32_000, message: 'Duplicate Authorization header' }
   res.status(400).json({ jsonrpc: '2.0', error, id: null })
-}
-
-function hostnameOf(url: string): string | undefined {
-  try {
-    return new URL(url).hostname
-  } catch {
-    return undefined
-  }
 }
