@@ -40,9 +40,9 @@ export interface Change {
 export interface Circumstances {
   limits: Limits
   isKnown(event: Draft): boolean
-  /** Takes one of the worker's free slots, or answers that it has none. */
-  takeSlot(worker_name: string, capacity: number): boolean
-  /** The database's clock says that the row's deadline has passed. */
+  /** True if the worker holds less than its capacity, counting what this batch has changed. */
+  hasFreeSlot(worker_name: string, capacity: number): boolean
+  /** The deadline that the execution has now, after earlier commands of the batch, has passed. */
   isDue: boolean
   /** Of this execution, oldest first; read only if it has asked for any. */
   approvals: readonly Approval[]
@@ -70,13 +70,14 @@ export function decide(
 function move(
   execution: Execution,
   command: Exclude<Command, { kind: 'create' | 'ask' | 'decide' }>,
-  { limits, isKnown, takeSlot, isDue }: Circumstances,
+  { limits, isKnown, hasFreeSlot, isDue }: Circumstances,
 ): Outcome {
   switch (command.kind) {
     case 'lease': {
       const { offer, capacity } = command
-      const room = execution.queued && takeSlot(offer.worker_name, capacity)
-      return room ? lease(execution, offer, limits) : unchanged(execution)
+      return hasFreeSlot(offer.worker_name, capacity)
+        ? lease(execution, offer, limits)
+        : unchanged(execution)
     }
     case 'claim':
       return claim(execution, command.writer)

@@ -15,6 +15,8 @@ export interface Draught {
   before: Execution | undefined
   after: Execution
   deadlineMs: number | 'kept' | undefined
+  /** A command of this batch has put it into the ready queue. */
+  enteredQueue: boolean
   entries: log.Entry[]
   approvals: Approval[]
 }
@@ -45,9 +47,19 @@ export function apply(
 }
 
 function open(scene: Scene, execution_id: string): Draught | undefined {
-  const row = scene.rows.get(execution_id)
-  return row && { before: row, after: row, deadlineMs: 'kept', entries: [], approvals: [] }
+  // A row that a later command of this batch creates does not exist yet.
+  const row = scene.created.has(execution_id) ? undefined : scene.rows.get(execution_id)
+  return row && workingCopy(row, row)
 }
+
+const workingCopy = (before: Execution | undefined, after: Execution): Draught => ({
+  before,
+  after,
+  deadlineMs: 'kept',
+  enteredQueue: false,
+  entries: [],
+  approvals: [],
+})
 
 /** A repeated create finds what the first one made, unless the two ask for different things. */
 function create(
@@ -67,14 +79,7 @@ function create(
     made.request_hash === row.request_hash
   if (!same) throw differentRequest()
   const changed = scene.created.delete(row.execution_id)
-  if (changed)
-    draughts.set(row.execution_id, {
-      before: undefined,
-      after: made,
-      deadlineMs: 'kept',
-      entries: [],
-      approvals: [],
-    })
+  if (changed) draughts.set(row.execution_id, workingCopy(undefined, made))
   return { execution: made, changed }
 }
 
@@ -104,13 +109,13 @@ function advance(
   const outcome = decide(execution, command, {
     limits,
     isKnown: (event) => scene.known.has(keyOf(execution_id, event)),
-    takeSlot: (worker, capacity) => scene.takeSlot(worker, capacity),
-    isDue: scene.due.has(execution_id),
+    hasFreeSlot: (worker, capacity) => scene.slots.hasFree(worker, capacity),
+    isDue: isDue(scene, draught),
     approvals,
     now,
   })
   if (outcome.next === execution && outcome.events.length === 0) return outcome.answer
-  draught.approvals.push(...outcome.approvals)
+  draught.approvals = replaced(draught.approvals, outcome.approvals)
   scene.approvals.set(execution_id, replaced(approvals, outcome.approvals))
   const time = now.toISOString()
   let seq = execution.last_seq
@@ -123,13 +128,24 @@ function advance(
   const revision = execution.revision + 1
   draught.after = { ...outcome.next, last_seq: seq, revision, updated_at: now }
   if (outcome.deadlineMs !== 'kept') draught.deadlineMs = outcome.deadlineMs
+  if (outcome.next.queued && !execution.queued) draught.enteredQueue = true
+  scene.slots.move(execution.held_by, outcome.next.held_by)
   return outcome.answer
 }
 
-const replaced = (known: readonly Approval[], changed: readonly Approval[]): Approval[] => [
-  ...known.filter((one) => !changed.some(({ approval_id }) => approval_id === one.approval_id)),
-  ...changed,
-]
+/**
+ * Compares the deadline of the working copy with the database's clock. The one that was read counts
+ * only until a command of the batch sets or clears it: a new one starts with the commit.
+ */
+const isDue = ({ expired }: Scene, { after, deadlineMs }: Draught): boolean =>
+  deadlineMs === 'kept' ? expired.has(after.execution_id) : (deadlineMs ?? Infinity) <= 0
+
+/** Approvals keep their order, which is that of the requests; new ones are the last. */
+function replaced(known: readonly Approval[], changed: readonly Approval[]): Approval[] {
+  const byId = new Map(known.map((approval) => [approval.approval_id, approval]))
+  for (const approval of changed) byId.set(approval.approval_id, approval)
+  return [...byId.values()]
+}
 
 function entryOf(execution_id: string, seq: number, event: Draft, time: string): log.Entry {
   const { type, source_id, name, value_json } = event

@@ -41,7 +41,7 @@ async function save(tx: Tx, draughts: readonly Draught[]): Promise<void> {
   // A new row is written already, unless more came for it in the same flush.
   const updates = draughts
     .filter(({ before, after }) => before !== undefined || after.revision > 0)
-    .map(({ before, after, deadlineMs }) => ({ before, next: after, deadlineMs }))
+    .map(({ after, ...draught }) => ({ ...draught, next: after }))
   const entries = draughts.flatMap((draught) => draught.entries)
   const deltas = deltasOf(draughts)
   const decided = draughts.flatMap((draught) => draught.approvals)

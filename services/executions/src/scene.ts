@@ -17,10 +17,21 @@ export interface Scene {
   created: Set<string>
   /** Keys of events that the logs have already. */
   known: Set<string>
-  due: Set<string>
+  /**
+   * Rows whose stored deadline had passed, by the database's clock under their locks. Says nothing
+   * about a working copy that an earlier command of the batch has given another deadline.
+   */
+  expired: ReadonlySet<string>
   /** By execution, of those that have asked for any. */
   approvals: Map<string, Approval[]>
-  takeSlot(worker_name: string, capacity: number): boolean
+  slots: Slots
+}
+
+/** How much each worker holds, kept up to date with the working copies of the batch. */
+export interface Slots {
+  hasFree(worker_name: string, capacity: number): boolean
+  /** Notes that a command has taken an execution from one holder and given it to another. */
+  move(from: string | undefined, to: string | undefined): void
 }
 
 /** Events are told apart by execution, id and type. */
@@ -34,9 +45,9 @@ type Of<Kind> = Extract<Command, { kind: Kind }>
 /** Locks and reads. All statements go out together; the database runs them in this order. */
 export async function gather(tx: Tx, changes: readonly Change[]): Promise<Scene> {
   const leases = pick(changes, 'lease')
-  const due = pick(changes, 'expire')
+  const expiries = pick(changes, 'expire')
   // Neither waits for a lock: whoever has it changes the row, and both are asked again.
-  const passing = [...leases, ...due]
+  const passing = [...leases, ...expiries]
   const creates = pick(changes, 'create')
   const others = changes.filter(
     ({ command }) => !['lease', 'create', 'expire'].includes(command.kind),
@@ -48,7 +59,7 @@ export async function gather(tx: Tx, changes: readonly Change[]): Promise<Scene>
     others.length > 0 ? executions.lock(tx, idsOf(others)) : [],
     passing.length > 0 ? executions.lockFree(tx, idsOf(passing)) : [],
     knownEvents(tx, changes),
-    due.length > 0 ? sweep.dueAmong(tx, idsOf(due)) : [],
+    expiries.length > 0 ? sweep.dueAmong(tx, idsOf(expiries)) : [],
     workers.length > 0 ? ready.loads(tx, workers) : [],
     insertNew(tx, creates),
   ])
@@ -59,8 +70,8 @@ export async function gather(tx: Tx, changes: readonly Change[]): Promise<Scene>
     earlier: new Map(made.earlier.map((row) => [row.execution_id, row])),
     created: made.created,
     known: new Set(known.map((key) => keyOf(key.execution_id, key))),
-    due: new Set(expired.map(({ execution_id }) => execution_id)),
-    takeSlot: slots(loads),
+    expired: new Set(expired.map(({ execution_id }) => execution_id)),
+    slots: slotsOf(loads),
   }
 }
 
@@ -128,12 +139,16 @@ export const freshRow = (row: executions.NewExecution): Execution => ({
   updated_at: new Date(),
 })
 
-function slots(loads: readonly { worker_name: string; used: number }[]) {
+export function slotsOf(loads: readonly { worker_name: string; used: number }[]): Slots {
   const used = new Map(loads.map((load) => [load.worker_name, load.used]))
-  return (worker_name: string, capacity: number) => {
-    const now = used.get(worker_name) ?? 0
-    if (capacity > 0 && now >= capacity) return false
-    used.set(worker_name, now + 1)
-    return true
+  const add = (worker_name: string | undefined, count: number) => {
+    if (worker_name !== undefined) used.set(worker_name, (used.get(worker_name) ?? 0) + count)
+  }
+  return {
+    hasFree: (worker_name, capacity) => capacity === 0 || (used.get(worker_name) ?? 0) < capacity,
+    move(from, to) {
+      add(from, -1)
+      add(to, 1)
+    },
   }
 }

@@ -24,6 +24,15 @@ const PLAIN = new Set<Command['kind']>([
   'verify',
 ])
 
+/** Free slots are checked when the row is written: no other command may rest on a lease before that. */
+function isPlain(group: readonly Change[]): boolean {
+  const leases = group.filter(({ command }) => command.kind === 'lease')
+  return (
+    (leases.length === 0 || leases.length === group.length) &&
+    group.every(({ command }) => PLAIN.has(command.kind))
+  )
+}
+
 interface Reading {
   db: Db
   memory: Memory
@@ -46,9 +55,7 @@ export interface Done {
  */
 export async function changeUnlocked(reading: Reading, changes: readonly Change[]): Promise<Done> {
   const { db, memory } = reading
-  const plain = [...byExecution(changes).values()].filter((group) =>
-    group.every(({ command }) => PLAIN.has(command.kind)),
-  )
+  const plain = [...byExecution(changes).values()].filter(isPlain)
   const remembered = plain.flatMap((group) => fromMemory(reading, group) ?? [])
   const known = new Set(remembered.map(({ group }) => group))
   const rest = plain.filter((group) => !known.has(group))
@@ -108,10 +115,11 @@ export function decide({ row, known }: Found, group: readonly Change[], limits: 
     earlier: new Map(),
     created: new Set(),
     known: new Set(known.map((event) => keyOf(execution_id, event))),
-    due: new Set(),
+    // Deadlines are judged under locks only: `expire` is not among the commands done here.
+    expired: new Set(),
     approvals: new Map(),
-    // The statement that writes it looks whether there is room.
-    takeSlot: () => true,
+    // The statement that writes the row checks for a free slot.
+    slots: { hasFree: () => true, move: () => {} },
   }
   const draughts = new Map<string, Draught>()
   const results = new Map<Change, Result>()
@@ -126,8 +134,12 @@ export function decide({ row, known }: Found, group: readonly Change[], limits: 
   const draught = draughts.get(execution_id)
   if (!draught?.before || draught.before === draught.after)
     return { group, results, write: undefined }
-  const { before, after, entries, deadlineMs } = draught
-  return { group, results, write: { before, next: after, deadlineMs, entries, lease } }
+  const { before, after, entries, deadlineMs, enteredQueue } = draught
+  return {
+    group,
+    results,
+    write: { before, next: after, deadlineMs, enteredQueue, entries, lease },
+  }
 }
 
 const eventsOf = (group: readonly Change[]) =>

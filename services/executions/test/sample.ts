@@ -2,7 +2,7 @@ import type { Circumstances } from '../src/command.ts'
 import type { Execution } from '../src/domain/execution.ts'
 import { isFinal, type State } from '../src/domain/states.ts'
 
-const limits = { claimMs: 10_000, cancelMs: 60_000, maxAttempts: 5 }
+export const limits = { claimMs: 10_000, cancelMs: 60_000, maxAttempts: 5 }
 
 /** An execution that was just created. */
 export const queued: Execution = {
@@ -38,11 +38,14 @@ export function inState(state: State): Execution {
   return { ...row, worker_name: 'a', held_by: 'a', held_session: 's', held_connection: 1 }
 }
 
+/** A lease that its worker, `a`, has not claimed yet. */
+export const leased: Execution = { ...inState('CLAIMED'), state: 'SCHEDULED' }
+
 /** With no event known, room everywhere and no deadline passed. */
 export const circumstances = (more: Partial<Circumstances> = {}): Circumstances => ({
   limits,
   isKnown: () => false,
-  takeSlot: () => true,
+  hasFreeSlot: () => true,
   isDue: false,
   approvals: [],
   now: new Date(0),

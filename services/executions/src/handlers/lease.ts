@@ -77,7 +77,7 @@ export async function describe(db: Db, recent: RecentLogs, { tokens, leased }: L
       ...row,
       input_json: row.input_json ?? inputs.get(row.execution_id) ?? 'null',
     }),
-    log: logs.get(row.execution_id) ?? [],
+    log: logs.get(row) ?? [],
     resumed: row.state === 'RESUME_SCHEDULED',
     execution_token: tokens.mint({ ...row, worker_name: row.held_by ?? '' }),
   }))

@@ -81,7 +81,7 @@ export function submitter({
       }
       return {
         body: { $case: 'execution', value: toMessage(execution) },
-        log: parsed?.with_log ? (logs.get(execution_id) ?? []) : [],
+        log: parsed?.with_log ? (logs.get(result.execution) ?? []) : [],
         execution_token:
           parsed?.command.kind === 'claim'
             ? tokens.mint({ ...execution, worker_name: execution.held_by ?? '' })

@@ -100,6 +100,8 @@ export interface Changed {
   before?: Execution | undefined
   next: Execution
   deadlineMs: number | 'kept' | undefined
+  /** It has come into the ready queue, also if it was in it before and has left it meanwhile. */
+  enteredQueue: boolean
   /** A lease is void if its worker holds more than this by then; absent: it does not matter. */
   mostHeld?: number | undefined
 }
@@ -110,7 +112,8 @@ export const assignments = sql`
   requirement_id = c.requirement_id, state = c.state, held_by = c.held_by,
   held_session = c.held_session, held_connection = c.held_connection,
   worker_name = c.worker_name, claim_generation = c.claim_generation,
-  queued_at = case when not c.queued then null else coalesce(e.queued_at, clock_timestamp()) end,
+  queued_at = case when c.enters_queue then clock_timestamp()
+                   when not c.enters_queue then e.queued_at end,
   deadline_at = case when c.deadline_ms = -1 then e.deadline_at
                      else clock_timestamp() + c.deadline_ms * interval '1 ms' end,
   attempts = c.attempts, completions = c.completions, resume_due = c.resume_due, gated = c.gated,
@@ -133,7 +136,8 @@ const COLUMNS: Column<Changed>[] = [
   ['held_connection', 'bigint', ({ next }) => next.held_connection],
   ['worker_name', 'text', ({ next }) => next.worker_name],
   ['claim_generation', 'bigint', ({ next }) => next.claim_generation],
-  ['queued', 'bool', ({ next }) => next.queued],
+  // Null: it is not in the queue.
+  ['enters_queue', 'bool', ({ next, enteredQueue }) => (next.queued ? enteredQueue : undefined)],
   ['deadline_ms', 'float8', ({ deadlineMs }) => (deadlineMs === 'kept' ? -1 : deadlineMs)],
   ['attempts', 'int', ({ next }) => next.attempts],
   ['completions', 'int', ({ next }) => next.completions],
