@@ -4,7 +4,7 @@ import { type Trigger, transitions } from '../src/domain/lifecycle.ts'
 
 const triggers = Object.keys(transitions) as Trigger[]
 
-test('docs/lifecycle.md carries this very table', () => {
+test('docs/lifecycle.md: lists exactly the transitions of the table', () => {
   const text = readFileSync(new URL('../../../docs/lifecycle.md', import.meta.url), 'utf8')
   const documented = [...text.matchAll(/^\| `(\w+)` \| ([A-Z_, ]+) \| ([A-Z_]+) \|/gm)].flatMap(
     ([, trigger, froms = '', to]) => froms.split(', ').map((from) => `${trigger} ${from} ${to}`),
