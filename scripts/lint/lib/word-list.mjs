@@ -1,0 +1,99 @@
+/**
+ * The word list: what comments, doc strings, test titles, documents, log and error strings and
+ * commit subjects may not say. `docs/glossary.md` has the terms to use instead.
+ *
+ * @typedef {'comment' | 'doc' | 'title' | 'document' | 'message' | 'code' | 'commit'} TextKind
+ * @typedef {{ name: string, pattern: RegExp, kinds: TextKind[], allow?: RegExp }} Group
+ *   `allow`: what `pattern` may match none the less
+ */
+
+/** @type {TextKind[]} */
+const PROSE = ['comment', 'doc', 'title', 'document', 'message']
+
+/** @type {Group[]} */
+const GROUPS = [
+  {
+    name: 'persons',
+    kinds: PROSE,
+    pattern: /\b(?:nobody|somebody|anybody|everybody|whoever|whomever)\b/gi,
+  },
+  {
+    name: 'pronouns',
+    kinds: PROSE,
+    pattern: /\b(?:he|him|his|himself|she|hers?|herself)\b/gi,
+  },
+  {
+    name: 'messages',
+    kinds: PROSE,
+    pattern: /\b(?:told|hear[sd]?|overhear\w*|whisper\w*|heed(?:s|ed)?|vouch(?:e[sd]|ing)?)\b/gi,
+  },
+  {
+    name: 'idioms',
+    kinds: PROSE,
+    pattern:
+      /\b(?:anew|by (?:it|him|them)sel(?:f|ves)|beside|as good as|go(?:es|ing)? on|out of reach|comes? between|has in hand|for good)\b/gi,
+  },
+  {
+    name: 'pictures',
+    kinds: PROSE,
+    pattern:
+      /\b(?:doors?|rooms?|the house|scenes?|draughts?|visitors?|strangers?|standing|seats?|favourites?|wish(?:es)?|mailbox|roster|clockwork|pulse|glance|glimpse|survey|patience|impatience|puzzled|hopeful|unwell|darkness)\b/gi,
+    allow: /\bstanding grants?\b/gi,
+  },
+  {
+    name: 'mechanism',
+    kinds: PROSE,
+    pattern:
+      /\b(?:pok(?:e[ds]?|ing)|nudg(?:e[ds]?|ing)|lanes?|gather(?:s|ed|er|ing)?|hurr(?:y|ied)|urge[ds]?|carried calls?|being made|ow(?:e[ds]?|ing)|epochs?)\b/gi,
+    allow: /\basyncio\.gather\b|\bepoch:(?:auth|catalog)\b|\bpending_epochs?\b|\bunix epoch\b/gi,
+  },
+  {
+    name: 'clause',
+    kinds: ['doc'],
+    pattern: /^(?:what|whether|who(?:se|m|ever)?|which|of|that|where|as)\b/gi,
+  },
+  {
+    name: 'title',
+    kinds: ['title'],
+    pattern:
+      /^(?:[A-Z]\d{1,3}(?:, | to )?)*(?:: )?(?:what|who|whose|whoever|that|where|which|of|nobody)\b/gi,
+  },
+  {
+    name: 'commit',
+    kinds: ['commit'],
+    pattern:
+      /^(?![a-z0-9-]+(?:, [a-z0-9-]+)*: (?!an? |the |who |what |that |of |one |no |each |it )[a-z]+ ).*/gi,
+  },
+  {
+    name: 'bag',
+    kinds: ['code'],
+    pattern: /\b(?:interface|type) \w+ing\b/gi,
+    allow: /\b(?:interface|type) (?:Binding|Firing|Keyring|Routing|\w*String)\b/gi,
+  },
+  {
+    name: 'verb',
+    kinds: ['code'],
+    pattern:
+      /export (?:async )?(?:function|const) (?:locked|started|failed|looked|owing|found|given|paused|resumed|passed|obtained)\b/gi,
+  },
+]
+
+const blank = (text) => ' '.repeat(text.length)
+
+/**
+ * Finds the words of the list in one text.
+ *
+ * @param {TextKind} kind
+ * @param {string} text
+ * @returns {{ group: string, word: string, at: number }[]}
+ */
+export function wordsIn(kind, text) {
+  return GROUPS.filter(({ kinds }) => kinds.includes(kind)).flatMap(({ name, pattern, allow }) => {
+    const checked = allow ? text.replace(allow, blank) : text
+    return [...checked.matchAll(pattern)].map((found) => ({
+      group: name,
+      word: found[0],
+      at: found.index,
+    }))
+  })
+}
