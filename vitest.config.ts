@@ -47,7 +47,7 @@ export default defineConfig({
           // Whole systems: they wait as long as they work, so two of them, and nothing else.
           sequence: { groupOrder: 2 },
           maxWorkers: 2,
-          include: ['tests/e2e/**/*.test.ts'],
+          include: ['tests/{e2e,security}/**/*.test.ts'],
           globalSetup: SETUP,
           setupFiles: ['./packages/testkit/src/own-redis.ts'],
         },

@@ -7,14 +7,14 @@ import { cpuSeconds } from '../lib/cpu.mjs'
 import { closedLoop, percentile } from '../lib/load.mjs'
 import { table } from '../lib/report.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
-import { issuer } from './issuer.mjs'
+import { startIssuer } from './issuer.mjs'
 
 const SECONDS = Number(process.env.SECONDS ?? 5)
 const WARM_SECONDS = 2
 const IN_FLIGHT = [1, 8, 64]
 const AUDIENCE = 'bench'
 
-const idp = await issuer()
+const idp = await startIssuer()
 Object.assign(process.env, {
   SVC_SECURITY__AUTH__ENABLED: 'true',
   SVC_SECURITY__EXECUTION_TOKEN_SECRET: randomBytes(32).toString('hex'),

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'
-import { account, figures } from '../lib/measure.mjs'
+import { measure, printFigures } from '../lib/measure.mjs'
 import { table } from '../lib/report.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
 import { scriptedWorker } from '../lib/worker.mjs'
@@ -31,13 +31,13 @@ const points = await withSystem({ workers: 0 }, async ({ url, pids, home }) => {
   for (const inFlight of IN_FLIGHT)
     measured.push({
       in_flight: inFlight,
-      ...(await account(pids, () => closedLoop(run, { inFlight, seconds: SECONDS }))),
+      ...(await measure(pids, () => closedLoop(run, { inFlight, seconds: SECONDS }))),
     })
   for (const { close } of workers) close()
   client.close()
   return measured
 })
 
-figures(points)
+printFigures(points)
 table([{ workers: WORKERS, ...machine() }])
 process.stdout.write(`\n${JSON.stringify({ bench: 'engine', machine: machine(), points })}\n`)

@@ -7,7 +7,7 @@ import { percentile } from '../lib/load.mjs'
 import { residentMiB } from '../lib/memory.mjs'
 import { table } from '../lib/report.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
-import { checkpoint, event, registered } from '../lib/worker.mjs'
+import { checkpoint, event, registerWorker } from '../lib/worker.mjs'
 import { upload } from '../lib/workflows.mjs'
 
 const TASKS = Number(process.env.TASKS ?? 1_000)
@@ -62,7 +62,7 @@ process.stdout.write(`\n${JSON.stringify({ bench: 'fanout', machine: machine(), 
 
 /** One execution, claimed by a worker that does what is asked of it here. */
 async function claimedWork(client, bootstrap) {
-  const { post, connect } = await registered(client, { name: 'fanout', bootstrap, lanes: 1 })
+  const { post, connect } = await registerWorker(client, { name: 'fanout', bootstrap, lanes: 1 })
   const dispatched = deferred()
   const close = await connect({
     ping: () => void post('pong', '{"healthy":true}'),

@@ -2,7 +2,7 @@
 //   npm run bench -- hello            (SECONDS=10 a point)
 import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'
-import { account, figures } from '../lib/measure.mjs'
+import { measure, printFigures } from '../lib/measure.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
 import { helloWorld, upload } from '../lib/workflows.mjs'
 
@@ -19,11 +19,11 @@ const points = await withSystem({ workers: 1 }, async ({ url, pids }) => {
   for (const inFlight of IN_FLIGHT)
     measured.push({
       in_flight: inFlight,
-      ...(await account(pids, () => closedLoop(run, { inFlight, seconds: SECONDS }))),
+      ...(await measure(pids, () => closedLoop(run, { inFlight, seconds: SECONDS }))),
     })
   client.close()
   return measured
 })
 
-figures(points)
+printFigures(points)
 process.stdout.write(`\n${JSON.stringify({ bench: 'hello', machine: machine(), points })}\n`)

@@ -7,7 +7,7 @@ import { idleWorkers } from '../lib/idle-workers.mjs'
 import { residentMiB } from '../lib/memory.mjs'
 import { table } from '../lib/report.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
-import { transactions } from '../lib/transactions.mjs'
+import { transactionCounter } from '../lib/transactions.mjs'
 
 const SECONDS = Number(process.env.SECONDS ?? 30)
 const FLEETS = (process.env.WORKERS ?? '500,5000').split(',').map(Number)
@@ -22,7 +22,7 @@ const points = await withSystem({ workers: 0 }, async ({ url, pids, home, infra 
   const client = new Client(url, 16)
   const bootstrap = readFileSync(`${home}/bootstrap-token`, 'utf8').trim()
   const fleet = idleWorkers(client, { url, bootstrap })
-  const database = await transactions(infra.postgres.url)
+  const database = await transactionCounter(infra.postgres.url)
   const measured = []
   for (const size of FLEETS) {
     await fleet.grow(size)

@@ -1,6 +1,6 @@
 import net from 'node:net'
 import { Client } from './http.mjs'
-import { record } from './worker.mjs'
+import { workerRecord } from './worker.mjs'
 
 const AT_ONCE = 16
 const PONG = '{"healthy":true,"metrics":{"windlass.cpu_percent":12.5,"windlass.slots_free":4}}'
@@ -14,7 +14,7 @@ export function idleWorkers(client, { url, bootstrap }) {
 
   async function join(name) {
     const { status, text } = await client.request('POST', '/workers/register', {
-      body: JSON.stringify(record(name, 4, { zone: 'a' })),
+      body: JSON.stringify(workerRecord(name, 4, { zone: 'a' })),
       headers: { authorization: `Bearer ${bootstrap}` },
     })
     if (status !== 200) throw new Error(`register: ${status} ${text}`)

@@ -6,7 +6,7 @@ import { table } from './report.mjs'
 const SELF = 'load generator'
 
 /** Runs a load and answers its figures: rate, latencies in ms, CPU-ms per operation and MiB by process. */
-export async function account(pids, load) {
+export async function measure(pids, load) {
   const named = { ...pids, [SELF]: process.pid }
   const before = own(cpuSeconds(named))
   const { count, seconds, latencies } = await load()
@@ -24,7 +24,7 @@ function own(cpu) {
 }
 
 /** Prints points as tables: rates and latencies, where the CPU went, and memory. */
-export function figures(points) {
+export function printFigures(points) {
   table(points.map(({ cpu, mebibytes, ...row }) => row))
   table(
     points.map(({ cpu, mebibytes, ...row }) => {

@@ -1,7 +1,7 @@
 import { pg } from './database.mjs'
 
 /** A look at how many transactions a PostgreSQL server has ended, in all its databases; its own looks are left out. */
-export async function transactions(url) {
+export async function transactionCounter(url) {
   const client = new pg.Client(url)
   await client.connect()
   let looks = 0

@@ -4,9 +4,9 @@ import os from 'node:os'
 const GENERATION = 'x-svc-claim-generation'
 
 /** Registers a worker; answers how to call its routes, and how to open its stream with a listener for each event. */
-export async function registered(client, { name, bootstrap, lanes, labels = {} }) {
+export async function registerWorker(client, { name, bootstrap, lanes, labels = {} }) {
   const answer = await client.request('POST', '/workers/register', {
-    body: JSON.stringify(record(name, lanes, labels)),
+    body: JSON.stringify(workerRecord(name, lanes, labels)),
     headers: { authorization: `Bearer ${bootstrap}` },
   })
   if (answer.status !== 200) throw new Error(`register: ${answer.status} ${answer.text}`)
@@ -28,7 +28,7 @@ export async function registered(client, { name, bootstrap, lanes, labels = {} }
  * a benchmark measures the server, not Python. `lanes` executions at once.
  */
 export async function scriptedWorker(client, options) {
-  const { post, connect } = await registered(client, options)
+  const { post, connect } = await registerWorker(client, options)
   const counts = { done: 0, lost: 0 }
   const close = await connect({
     ping: () => void post('pong', '{"healthy":true}'),
@@ -82,7 +82,7 @@ const PACKAGES = Array.from({ length: 100 }, (_, i) => ({
 }))
 
 /** What a scripted worker says of itself. */
-export const record = (name, lanes, labels) => ({
+export const workerRecord = (name, lanes, labels) => ({
   name,
   runtime: { os_name: os.type(), os_version: os.release(), python_version: '3.12.1' },
   packages: PACKAGES,

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'
-import { account, figures } from '../lib/measure.mjs'
-import { fill } from '../lib/stored.mjs'
+import { measure, printFigures } from '../lib/measure.mjs'
+import { storeExecutions } from '../lib/store-executions.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
 import { upload } from '../lib/workflows.mjs'
 
@@ -18,7 +18,7 @@ const points = await withSystem({ workers: 0 }, async ({ url, pids, infra }) => 
   const measured = []
   let stored = 0
   for (const wanted of STORED) {
-    const ids = await fill(infra.postgres.url, {
+    const ids = await storeExecutions(infra.postgres.url, {
       from: stored,
       to: wanted,
       workflow_id: randomUUID(),
@@ -34,7 +34,7 @@ const points = await withSystem({ workers: 0 }, async ({ url, pids, infra }) => 
         in_flight: IN_FLIGHT,
         stored,
         what,
-        ...(await account(pids, () => closedLoop(read, { inFlight: IN_FLIGHT, seconds: SECONDS }))),
+        ...(await measure(pids, () => closedLoop(read, { inFlight: IN_FLIGHT, seconds: SECONDS }))),
       })
     }
   }
@@ -53,5 +53,5 @@ function reads(ids) {
   }
 }
 
-figures(points)
+printFigures(points)
 process.stdout.write(`\n${JSON.stringify({ bench: 'list', machine: machine(), points })}\n`)

@@ -2,7 +2,7 @@
 //   npm run bench -- start            (SECONDS=10 a point, IN_FLIGHT=1,8,64,256)
 import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'
-import { account, figures } from '../lib/measure.mjs'
+import { measure, printFigures } from '../lib/measure.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
 import { upload } from '../lib/workflows.mjs'
 
@@ -22,11 +22,11 @@ const points = await withSystem({ workers: 0 }, async ({ url, pids }) => {
   for (const inFlight of IN_FLIGHT)
     measured.push({
       in_flight: inFlight,
-      ...(await account(pids, () => closedLoop(submit, { inFlight, seconds: SECONDS }))),
+      ...(await measure(pids, () => closedLoop(submit, { inFlight, seconds: SECONDS }))),
     })
   client.close()
   return measured
 })
 
-figures(points)
+printFigures(points)
 process.stdout.write(`\n${JSON.stringify({ bench: 'start', machine: machine(), points })}\n`)

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { arena, ok, sharedSystem } from '../e2e/arena.ts'
+import { executionFixture, expectOk, sharedSystem } from '../e2e/execution-fixture.ts'
 
 const SLOW = 1_000
 const PATIENT = { timeout: 600_000 }
@@ -12,7 +12,7 @@ test(
   'N096: a thousand bodies that come a byte a second are cut off, and nobody else waits for them',
   PATIENT,
   async () => {
-    const a = await arena(system(), 1)
+    const a = await executionFixture(system(), 1)
     const [worker] = a.workers
     if (!worker) expect.unreachable()
     const { hostname, port } = new URL(system().url)
@@ -24,7 +24,7 @@ test(
     try {
       for (let n = 0; n < 20; n++) {
         const id = await a.run()
-        ok(await worker.complete(id, await worker.take(id)))
+        expectOk(await worker.complete(id, await worker.awaitAndClaim(id)))
       }
       expect(open()).toBe(SLOW)
       await expect.poll(open, { timeout: 300_000, interval: 1_000 }).toBe(0)

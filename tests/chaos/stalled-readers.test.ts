@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { arena, HANG_MS, ok, sharedSystem } from '../e2e/arena.ts'
-import { ended, finals, follow } from '../e2e/follow.ts'
+import { executionFixture, expectOk, HANG_MS, sharedSystem } from '../e2e/execution-fixture.ts'
+import { expectEnded, follow, terminalFrames } from '../e2e/follow-events.ts'
 
 const STALLED = 200
 const PATIENT = { timeout: 600_000 }
@@ -13,13 +13,13 @@ test(
   'S4: readers that stop reading cost a bounded amount each and are closed, and no other notices',
   PATIENT,
   async () => {
-    const a = await arena(system(), 1)
+    const a = await executionFixture(system(), 1)
     const [worker] = a.workers
     if (!worker) expect.unreachable()
     const id = await a.run()
-    const generation = await worker.take(id)
+    const generation = await worker.awaitAndClaim(id)
     const stalled = await Promise.all(Array.from({ length: STALLED }, () => follow(a, id)))
-    for (const { stream } of stalled) stream.stall()
+    for (const { stream } of stalled) stream.pause()
     const keen = await follow(a, id)
     const gateway = system().of('gateway')[0]?.pid ?? 0
     const before = residentMiB(gateway)
@@ -27,7 +27,7 @@ test(
     const value = JSON.stringify('x'.repeat(200_000))
     for (let n = 0; n < 80; n++) {
       const events = [{ type: 'TASK_COMPLETED', source_id: `t_${n}`, value }]
-      ok(await worker.checkpoint(id, { state: 'RUNNING', generation, events }))
+      expectOk(await worker.checkpoint(id, { state: 'RUNNING', generation, events }))
       await expect.poll(() => keen.frames.length, { timeout: HANG_MS, interval: 5 }).toBe(n + 1)
       most = Math.max(most, residentMiB(gateway))
       await pause(40)
@@ -39,12 +39,12 @@ test(
     await expect
       .poll(() => open(gateway), { timeout: 150_000, interval: 500 })
       .toBeLessThan(STALLED)
-    for (const { stream } of stalled) stream.goOn()
-    await ended(stalled)
-    ok(await worker.complete(id, generation))
-    await ended([keen])
-    expect(finals(keen)).toHaveLength(1)
-    expect(stalled.every((read) => finals(read).length === 0)).toBe(true)
+    for (const { stream } of stalled) stream.resume()
+    await expectEnded(stalled)
+    expectOk(await worker.complete(id, generation))
+    await expectEnded([keen])
+    expect(terminalFrames(keen)).toHaveLength(1)
+    expect(stalled.every((read) => terminalFrames(read).length === 0)).toBe(true)
   },
 )
 

@@ -2,16 +2,16 @@ import { LossyLink } from '@windlass/testkit/lossy-link'
 import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
 import { expect, onTestFinished, test } from 'vitest'
 import {
-  arena,
+  eventTypes,
+  executionFixture,
+  expectOk,
+  expectStaleClaim,
   HANG_MS,
-  ok,
   ROUNDS,
-  rounds,
+  repeat,
   sharedSystem,
-  stale,
   TWO_OF_EACH,
-  types,
-} from './arena.ts'
+} from './execution-fixture.ts'
 
 const PATIENT = 600_000
 const system = sharedSystem({
@@ -30,8 +30,8 @@ async function linkTo(url: string) {
 test('C1: of two workers that claim at once through two gateways, one gets it', {
   timeout: PATIENT,
 }, async () => {
-  const a = await arena(system(), 2)
-  await rounds(async () => {
+  const a = await executionFixture(system(), 2)
+  await repeat(async () => {
     const id = await a.run()
     const [holder, other] = await a.dispatched(id)
     const claims = await Promise.all([
@@ -45,27 +45,29 @@ test('C1: of two workers that claim at once through two gateways, one gets it', 
       (claim) => claim?.headers['x-svc-claim-generation'],
     )
     expect(generations).toEqual(['1', '1'])
-    ok(await holder.complete(id, 1))
+    expectOk(await holder.complete(id, 1))
     const { events } = await a.read(id, a.two)
-    expect(types({ events }).filter((type) => type === 'WORKFLOW_CLAIMED')).toHaveLength(1)
+    expect(eventTypes({ events }).filter((type) => type === 'WORKFLOW_CLAIMED')).toHaveLength(1)
   })
 })
 
 test('C7: a claim that is repeated because its reply was lost gives the same generation', {
   timeout: PATIENT,
 }, async () => {
-  const a = await arena(system(), 2)
+  const a = await executionFixture(system(), 2)
   const lossy = await linkTo(a.two)
   lossy.link.loseReplies()
-  await rounds(async () => {
+  await repeat(async () => {
     const id = await a.run()
     const [holder, other] = await a.dispatched(id)
     await expect(holder.claim(id, { url: lossy.url })).rejects.toThrow()
     const second = await holder.claim(id)
     expect([second.status, second.headers['x-svc-claim-generation']]).toEqual([200, '1'])
     expect((await other.claim(id)).status).toBe(409)
-    ok(await holder.complete(id, 1))
-    expect(types(await a.read(id)).filter((type) => type === 'WORKFLOW_CLAIMED')).toHaveLength(1)
+    expectOk(await holder.complete(id, 1))
+    expect(eventTypes(await a.read(id)).filter((type) => type === 'WORKFLOW_CLAIMED')).toHaveLength(
+      1,
+    )
   })
   expect(lossy.link.lost).toBeGreaterThanOrEqual(ROUNDS)
 })
@@ -73,7 +75,7 @@ test('C7: a claim that is repeated because its reply was lost gives the same gen
 test.each([0, 1, 300, 100_000])(
   'C8: work whose frame is cut off after %i bytes comes again',
   async (bytes) => {
-    const a = await arena(system(), 0)
+    const a = await executionFixture(system(), 0)
     const lossy = await linkTo(a.one)
     const worker = await a.started({ url: lossy.url })
     const big = JSON.stringify('x'.repeat(100_000))
@@ -83,14 +85,14 @@ test.each([0, 1, 300, 100_000])(
     expect(worker.frames).toEqual([])
     lossy.link.heal()
     await worker.connect()
-    const frame = await worker.next('execution_scheduled', id)
+    const frame = await worker.nextFrame('execution_scheduled', id)
     expect(frame.data.context.input).toHaveLength(100_000)
-    ok(await worker.complete(id, await worker.claimed(id)))
+    expectOk(await worker.complete(id, await worker.claimGeneration(id)))
   },
 )
 
 test('C8: work whose dispatcher is killed with the frame comes again', async () => {
-  const a = await arena(system(), 0)
+  const a = await executionFixture(system(), 0)
   const worker = await a.started()
   for (let i = 0; i < 3; i++) {
     const id = await a.run()
@@ -101,24 +103,26 @@ test('C8: work whose dispatcher is killed with the frame comes again', async () 
     )
     await expect.poll(() => worker.stream.ended, { timeout: HANG_MS }).toBe(true)
     await worker.connect()
-    await worker.next('execution_scheduled', id)
+    await worker.nextFrame('execution_scheduled', id)
     const claim = await worker.claim(id)
     // The frame may be the first one, which lost its lease meanwhile; then another is on its way.
     const generation =
-      claim.status === 200 ? Number(claim.headers['x-svc-claim-generation']) : await worker.take(id)
-    ok(await worker.complete(id, generation))
+      claim.status === 200
+        ? Number(claim.headers['x-svc-claim-generation'])
+        : await worker.awaitAndClaim(id)
+    expectOk(await worker.complete(id, generation))
   }
 })
 
 test('C9: what accepted checkpoints told is in the log once and in order, of refused ones nothing', {
   timeout: PATIENT,
 }, async () => {
-  const a = await arena(system())
+  const a = await executionFixture(system())
   const [worker] = a.workers as [ScriptedWorker]
-  await rounds(
+  await repeat(
     async (n) => {
       const id = await a.run(String(n))
-      const generation = await worker.take(id)
+      const generation = await worker.awaitAndClaim(id)
       const told = ['a', 'b', 'c', 'd'].map((value) => ({
         id: `${value}${id.slice(0, 15)}`,
         type: 'TASK_COMPLETED',
@@ -134,13 +138,13 @@ test('C9: what accepted checkpoints told is in the log once and in order, of ref
         worker.checkpoint(id, { state: 'RUNNING', events, generation: as }, { url })
       // Twice at once, once more grown, and the first again, late.
       const twice = await Promise.all([send([first], a.one), send([first], a.two)])
-      for (const answer of twice) ok(answer)
-      ok(await send([first, second, third], a.one))
-      ok(await send([first], a.two))
-      stale(await send([last], a.two, generation + 1))
-      stale(await send([{ ...last, id: `x${id.slice(0, 15)}` }], a.one, generation - 1))
-      ok(await worker.complete(id, generation))
-      stale(await send([last], a.two))
+      for (const answer of twice) expectOk(answer)
+      expectOk(await send([first, second, third], a.one))
+      expectOk(await send([first], a.two))
+      expectStaleClaim(await send([last], a.two, generation + 1))
+      expectStaleClaim(await send([{ ...last, id: `x${id.slice(0, 15)}` }], a.one, generation - 1))
+      expectOk(await worker.complete(id, generation))
+      expectStaleClaim(await send([last], a.two))
       const { events } = await a.read(id, a.two)
       const values = events.flatMap((event: { type: string; value: unknown }) =>
         event.type === 'TASK_COMPLETED' ? [event.value] : [],

@@ -1,4 +1,4 @@
-import { type ScriptedOptions, ScriptedWorker } from '@windlass/testkit/scripted-worker'
+import { ScriptedWorker, type ScriptedWorkerOptions } from '@windlass/testkit/scripted-worker'
 import { startSystem } from '@windlass/testkit/system'
 import { expect, onTestFinished, test } from 'vitest'
 import { client } from './api.ts'
@@ -51,7 +51,7 @@ test('of a fleet each worker is told by the first thing it fails, with the small
   const api = client(system.url)
   await api.upload(NEEDS)
   const bootstrap = await system.bootstrapToken()
-  const join = async (name: string, fit: Partial<ScriptedOptions>) => {
+  const join = async (name: string, fit: Partial<ScriptedWorkerOptions>) => {
     const worker = new ScriptedWorker({ url: system.url, bootstrap, name, ...fit })
     onTestFinished(() => worker.close())
     return worker.start()
@@ -75,7 +75,7 @@ test('of a fleet each worker is told by the first thing it fails, with the small
   expect((await why(first)).suggestion).toBe("a worker with package 'numpy>=2', else like 'bare'")
 
   const able = await join('able', { labels: { zone: 'eu' }, packages, capacity: 1 })
-  await able.take(first)
+  await able.awaitAndClaim(first)
   const waiting: string[] = []
   for (let i = 0; i < 3; i++) waiting.push((await api.run('picky', 'async')).execution_id)
   for (const [i, id] of waiting.entries()) {

@@ -1,8 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Process } from '@windlass/testkit/process'
 import { expect, test } from 'vitest'
-import { type Arena, arena, HANG_MS, ok, rounds, sharedSystem, TWO_OF_EACH } from './arena.ts'
-import { diligent, harassed, insisting, obtained } from './nemesis.ts'
+import {
+  type ExecutionFixture,
+  executionFixture,
+  expectOk,
+  HANG_MS,
+  repeat,
+  sharedSystem,
+  TWO_OF_EACH,
+} from './execution-fixture.ts'
+import {
+  reconnectingWorker,
+  retryUntilAnswered,
+  waitForClaimableFrame,
+  withProcessKills,
+} from './fault-injection.ts'
 
 const PATIENT = { timeout: 300_000 }
 const system = sharedSystem({
@@ -15,9 +28,13 @@ const second = (service: 'executions' | 'dispatcher' | 'gateway') =>
   system().of(service)[1] as Process
 
 /** Submits many runs, each with its number as the input; answers the ids of those that were answered 200, by number. */
-async function submitAll(a: Arena, count: number, more = {}): Promise<Map<number, string>> {
+async function submitAll(
+  a: ExecutionFixture,
+  count: number,
+  more = {},
+): Promise<Map<number, string>> {
   const acknowledged = new Map<number, string>()
-  await rounds(async (n) => {
+  await repeat(async (n) => {
     const url = n % 2 === 0 ? a.one : a.two
     const answer = await a.ask(String(n), { url, ...more }).catch(() => undefined)
     if (answer?.status === 200) acknowledged.set(n, answer.json.execution_id)
@@ -26,7 +43,7 @@ async function submitAll(a: Arena, count: number, more = {}): Promise<Map<number
 }
 
 /** Every execution there is, ended, by the number it was run with: whatever was answered, none is there twice. */
-async function ended(a: Arena): Promise<Map<number, string>> {
+async function ended(a: ExecutionFixture): Promise<Map<number, string>> {
   await expect
     .poll(async () => (await a.all()).filter(({ state }) => state !== 'COMPLETED'), {
       timeout: HANG_MS,
@@ -46,10 +63,10 @@ test(
   'E1: every acknowledged run ends, whatever process dies meanwhile, and none is there twice',
   PATIENT,
   async () => {
-    const a = await arena(system(), 0)
-    const stop = diligent(await a.started({ url: system().url }))
+    const a = await executionFixture(system(), 0)
+    const stop = reconnectingWorker(await a.started({ url: system().url }))
     const victims = (['executions', 'dispatcher', 'gateway'] as const).map(second)
-    const acknowledged = await harassed(victims, async (kills) => {
+    const acknowledged = await withProcessKills(victims, async (kills) => {
       const known = new Map<number, string>()
       for (let wave = 0; wave < 10 || kills() < 6; wave++) {
         for (const [n, id] of await submitAll(a, 20)) known.set(1_000 * wave + n, id)
@@ -73,8 +90,8 @@ test(
   'E2: a submission whose reply is lost inside makes one execution, and is answered',
   PATIENT,
   async () => {
-    const a = await arena(system(), 0)
-    const stop = diligent(await a.started({ url: system().url }))
+    const a = await executionFixture(system(), 0)
+    const stop = reconnectingWorker(await a.started({ url: system().url }))
     const links = system().linksTo('executions')
     const before = links.reduce((sum, { lost }) => sum + lost, 0)
     let isOver = false
@@ -102,7 +119,7 @@ test(
   'E3: a run answered 4xx made nothing; one that was not answered made at most one, which is whole',
   PATIENT,
   async () => {
-    const a = await arena(system(), 0)
+    const a = await executionFixture(system(), 0)
     const refused = ['{', '"\u0001"', '[1,]', '01', '\ufeff1', '['.repeat(600), '1 2', "'x'"]
     for (const body of refused) expect((await a.ask(body)).status, body.slice(0, 9)).toBe(422)
     for (const [query, status] of [
@@ -132,8 +149,8 @@ test(
     for (const link of links) link.heal()
     for (const answer of answers)
       if (answer) expect(answer.status, answer.text).toBeOneOf([200, 503])
-    await insisting(() => a.ask('10'))
-    const stop = diligent(await a.started({ url: system().url }))
+    await retryUntilAnswered(() => a.ask('10'))
+    const stop = reconnectingWorker(await a.started({ url: system().url }))
     const found = await ended(a)
     await stop()
     expect(found.has(10)).toBe(true)
@@ -144,10 +161,10 @@ test(
   'E9: what is paused stays so through the death of every process, and goes on with the one body that was accepted',
   PATIENT,
   async () => {
-    const a = await arena(system(), 0)
+    const a = await executionFixture(system(), 0)
     const worker = await a.started({ url: system().url })
     const ids = await Promise.all(Array.from({ length: 10 }, () => a.run()))
-    for (const id of ids) ok(await worker.pause(id, await worker.take(id)))
+    for (const id of ids) expectOk(await worker.pause(id, await worker.awaitAndClaim(id)))
     const services = ['executions', 'dispatcher', 'gateway', 'catalog', 'identity'] as const
     await Promise.all(
       services.flatMap((service) =>
@@ -156,23 +173,23 @@ test(
           .map((one) => one.restart('SIGKILL')),
       ),
     )
-    await insisting(() => worker.connect())
+    await retryUntilAnswered(() => worker.connect())
     await pause(1_500)
     expect(worker.frames).toEqual([])
     for (const id of ids) expect((await a.read(id)).state).toBe('PAUSED')
-    for (const [i, id] of ids.entries()) ok(await a.resume(id, `{"n":${i}}`))
+    for (const [i, id] of ids.entries()) expectOk(await a.resume(id, `{"n":${i}}`))
     await Promise.all(
       system()
         .of('executions')
         .map((one) => one.restart('SIGKILL')),
     )
     for (const [i, id] of ids.entries()) {
-      const { data, generation } = await obtained(worker, 'execution_resumed', id)
+      const { data, generation } = await waitForClaimableFrame(worker, 'execution_resumed', id)
       const given = data.context.events.filter(
         ({ type }: { type: string }) => type === 'WORKFLOW_RESUMING',
       )
       expect(given.map(({ value }: { value: unknown }) => value)).toEqual([{ n: i }])
-      ok(await insisting(() => worker.complete(id, generation)))
+      expectOk(await retryUntilAnswered(() => worker.complete(id, generation)))
     }
   },
 )
@@ -181,17 +198,20 @@ test(
   'E10: a synchronous run is answered at the end while everything but its gateway dies',
   PATIENT,
   async () => {
-    const a = await arena(system(), 0)
+    const a = await executionFixture(system(), 0)
     const worker = await a.started({ url: a.one })
     const victims = [...system().of('executions'), second('gateway')]
-    await harassed(victims, async (kills) => {
+    await withProcessKills(victims, async (kills) => {
       for (let i = 0; i < 5; i++) {
         const answer = a.ask(String(i), { mode: 'sync', timeoutMs: HANG_MS })
-        const { execution_id: id, generation } = await obtained(worker, 'execution_scheduled')
+        const { execution_id: id, generation } = await waitForClaimableFrame(
+          worker,
+          'execution_scheduled',
+        )
         const before = kills()
         await expect.poll(kills, { timeout: HANG_MS }).toBeGreaterThan(before)
-        ok(await insisting(() => worker.complete(id, generation, `"${i}"`)))
-        const told = ok(await answer)
+        expectOk(await retryUntilAnswered(() => worker.complete(id, generation, `"${i}"`)))
+        const told = expectOk(await answer)
         expect(told).toMatchObject({ state: 'COMPLETED', output: String(i), execution_id: id })
       }
     })

@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
 import { expect, test } from 'vitest'
 import {
-  type Arena,
-  arena,
+  type ExecutionFixture,
+  eventTypes,
+  executionFixture,
+  expectOk,
   HANG_MS,
-  ok,
   ROUNDS,
   sharedSystem,
   TWO_OF_EACH,
-  types,
-} from './arena.ts'
-import { diligent, obtained } from './nemesis.ts'
+} from './execution-fixture.ts'
+import { reconnectingWorker, waitForClaimableFrame } from './fault-injection.ts'
 
 const PATIENT = { timeout: 300_000 }
 /** Of a second, which is what is promised, five. */
@@ -28,7 +28,7 @@ const until = (ask: () => unknown, timeout = HANG_MS) =>
   expect.poll(ask, { timeout, interval: 10 }).toBe(true)
 
 /** Connects the worker again, by one gateway and then by the other, until told to stop. */
-function storm(a: Arena, worker: ScriptedWorker): () => Promise<number> {
+function storm(a: ExecutionFixture, worker: ScriptedWorker): () => Promise<number> {
   let isOver = false
   const storming = (async () => {
     let count = 0
@@ -48,7 +48,7 @@ test(
   'D3, D9: through a storm of connects a worker never holds more than it has room for, and every frame says which lease it is',
   PATIENT,
   async () => {
-    const a = await arena(system(), 0)
+    const a = await executionFixture(system(), 0)
     const capacity = 3
     const worker = await a.started({ capacity })
     const calm = storm(a, worker)
@@ -57,7 +57,9 @@ test(
     let most = 0
     const frames = new Map<string, string>()
     const work = async () => {
-      const frame = await worker.next('execution_scheduled', undefined, 500).catch(() => undefined)
+      const frame = await worker
+        .nextFrame('execution_scheduled', undefined, 500)
+        .catch(() => undefined)
       if (!frame) return
       const claim = await worker.claim(frame.execution_id)
       if (claim.status !== 200) return
@@ -90,10 +92,10 @@ test(
 )
 
 test('D7: an unhealthy worker gets nothing new and finishes what it has, until it says otherwise', async () => {
-  const a = await arena(system(), 0)
+  const a = await executionFixture(system(), 0)
   const ill = await a.started()
   const mine = await a.run()
-  const generation = await ill.take(mine)
+  const generation = await ill.awaitAndClaim(mine)
   for (const flap of [1, 2]) {
     ill.isHealthy = false
     await until(async () => (await seen(a, ill)) === 'unhealthy')
@@ -101,8 +103,8 @@ test('D7: an unhealthy worker gets nothing new and finishes what it has, until i
     const ids = await Promise.all(Array.from({ length: 10 }, () => a.run()))
     await Promise.all(
       ids.map(async (id) => {
-        const { generation } = await obtained(well, 'execution_scheduled', id)
-        ok(await well.complete(id, generation))
+        const { generation } = await waitForClaimableFrame(well, 'execution_scheduled', id)
+        expectOk(await well.complete(id, generation))
       }),
     )
     expect(ill.frames, `flap ${flap}`).toEqual([])
@@ -111,19 +113,19 @@ test('D7: an unhealthy worker gets nothing new and finishes what it has, until i
     ill.isHealthy = true
     await until(async () => (await seen(a, ill)) === 'online')
     const back = await a.run()
-    await ill.complete(back, await ill.take(back))
+    await ill.complete(back, await ill.awaitAndClaim(back))
   }
-  ok(await ill.complete(mine, generation))
+  expectOk(await ill.complete(mine, generation))
 })
 
-const seen = async (a: Arena, { name }: ScriptedWorker, url = a.one) =>
-  ok(await a.send('GET', `/workers/${name}`, undefined, url)).status
+const seen = async (a: ExecutionFixture, { name }: ScriptedWorker, url = a.one) =>
+  expectOk(await a.send('GET', `/workers/${name}`, undefined, url)).status
 
 test(
   'D8: a newer stream ends the older one, wherever that is, and work comes down the newer one only',
   PATIENT,
   async () => {
-    const a = await arena(system(), 0)
+    const a = await executionFixture(system(), 0)
     const worker = await a.started()
     let slowest = 0
     for (let round = 0; round < ROUNDS; round++) {
@@ -135,7 +137,7 @@ test(
       expect(worker.stream.ended).toBe(false)
       if (round % 10 > 0) continue
       const id = await a.run()
-      await worker.complete(id, await worker.take(id))
+      await worker.complete(id, await worker.awaitAndClaim(id))
     }
     console.info(
       `D8: of ${ROUNDS} superseded streams the slowest ended after ${Math.round(slowest)} ms`,
@@ -149,7 +151,7 @@ test(
   'D10: every gateway comes to show the workers as they are, whoever was killed',
   PATIENT,
   async () => {
-    const a = await arena(system(), 4)
+    const a = await executionFixture(system(), 4)
     const [stays, leaves, hangs, returns] = a.workers as [
       ScriptedWorker,
       ScriptedWorker,
@@ -168,7 +170,7 @@ test(
     }
     for (const url of [a.one, a.two]) {
       const shown = async () => {
-        const all = ok(await a.send('GET', '/workers', undefined, url)) as {
+        const all = expectOk(await a.send('GET', '/workers', undefined, url)) as {
           name: string
           status: string
         }[]
@@ -182,19 +184,19 @@ test(
 )
 
 test('work of a worker that was killed runs elsewhere soon after its eviction', async () => {
-  const a = await arena(system(), 0)
+  const a = await executionFixture(system(), 0)
   const times: number[] = []
   for (let round = 0; round < 3; round++) {
     const killed = await a.started()
     const id = await a.run()
-    await killed.take(id)
+    await killed.awaitAndClaim(id)
     const heir = await a.started()
     killed.answersPings = false
     killed.close()
     const begun = performance.now()
-    const generation = await heir.take(id)
+    const generation = await heir.awaitAndClaim(id)
     times.push(Math.round(performance.now() - begun))
-    ok(await heir.complete(id, generation))
+    expectOk(await heir.complete(id, generation))
     heir.close()
   }
   console.info(
@@ -207,9 +209,9 @@ test(
   'S7: dispatchers that are stopped one after another hand their workers on, and no work is lost or done twice',
   PATIENT,
   async () => {
-    const a = await arena(system(), 0)
+    const a = await executionFixture(system(), 0)
     const workers = await Promise.all(Array.from({ length: 12 }, () => a.started({ url: a.one })))
-    const enough = workers.map(diligent)
+    const enough = workers.map(reconnectingWorker)
     const ids: string[] = []
     for (const dispatcher of system().of('dispatcher')) {
       const restarting = dispatcher.restart('SIGTERM')
@@ -219,7 +221,7 @@ test(
     for (const id of ids) {
       const done = await a.until(id, 'COMPLETED')
       expect(done.output).toBe(id)
-      expect(types(done).filter((type) => type === 'WORKFLOW_COMPLETED')).toHaveLength(1)
+      expect(eventTypes(done).filter((type) => type === 'WORKFLOW_COMPLETED')).toHaveLength(1)
     }
     await Promise.all(enough.map((stop) => stop()))
   },

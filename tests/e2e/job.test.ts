@@ -1,7 +1,7 @@
 import type { Process } from '@windlass/testkit/process'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { client, example, frames } from './api.ts'
-import { sharedSystem } from './arena.ts'
+import { sharedSystem } from './execution-fixture.ts'
 
 const layouts = [
   { name: 'one of each service', replicas: {} },

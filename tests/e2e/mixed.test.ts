@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { type Arena, arena, ok } from './arena.ts'
-import { faultsOf as wrongsOf } from './mixed/check.ts'
+import { type ExecutionFixture, executionFixture, expectOk } from './execution-fixture.ts'
+import { isolatedSystem } from './isolated-system.ts'
+import { violationsOf as wrongsOf } from './mixed/check-history.ts'
 import { clients } from './mixed/clients.ts'
-import { Crew } from './mixed/crew.ts'
-import { faultsOf } from './mixed/faults.ts'
-import { type Ended, History, type Op } from './mixed/history.ts'
-import { systemOnItsOwn } from './own-stores.ts'
+import { faultsOf } from './mixed/fault-set.ts'
+import { type FinalExecution, History, type RecordedCall } from './mixed/history.ts'
+import { WorkerPool } from './mixed/worker-pool.ts'
 
 /** How long things go wrong; minutes in `npm run test:chaos`. */
 const SECONDS = Number(process.env.TEST_MIXED_SECONDS ?? 5)
@@ -14,7 +14,7 @@ const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000)
 const QUIET_HANG_MS = 120_000
 const WORKERS = 4
 
-const stood = systemOnItsOwn({
+const stood = isolatedSystem({
   SVC_EXECUTIONS__CLAIM_TIMEOUT: '1.5',
   SVC_EXECUTIONS__CANCEL_TIMEOUT: '3',
   SVC_EXECUTIONS__MAX_ATTEMPTS: '1000',
@@ -23,13 +23,13 @@ const stood = systemOnItsOwn({
 test('E1 to E9, C1 to C3, C9: whatever goes wrong, all that was told agrees with what is in the logs', {
   timeout: SECONDS * 1_000 + 300_000,
 }, async () => {
-  const { system, nats, crashPostgres, tellRedis } = stood()
-  const a = await arena(system, 0)
+  const { system, nats, crashPostgres, redisCommand } = stood()
+  const a = await executionFixture(system, 0)
   const history = new History()
-  const crew = new Crew(a, history)
-  await crew.hire(WORKERS)
+  const crew = new WorkerPool(a, history)
+  await crew.add(WORKERS)
   const enough = clients(a, history)
-  const stores = { nats, crashPostgres, flushRedis: () => tellRedis('FLUSHALL') }
+  const stores = { nats, crashPostgres, flushRedis: () => redisCommand('FLUSHALL') }
   const { any, shuffled } = chance(SEED)
   const faults = faultsOf(system, stores, crew, any)
   const counts = new Map<string, number>()
@@ -52,7 +52,7 @@ test('E1 to E9, C1 to C3, C9: whatever goes wrong, all that was told agrees with
 })
 
 /** Waits until everything has ended or waits for somebody's word. */
-const settled = (a: Arena) =>
+const settled = (a: ExecutionFixture) =>
   expect
     .poll(
       async () => {
@@ -63,25 +63,25 @@ const settled = (a: Arena) =>
     )
     .toEqual([])
 
-const lists = (a: Arena) =>
+const lists = (a: ExecutionFixture) =>
   Promise.all(
     [a.one, a.two].map(async (url) => (await a.all(url)).map(({ execution_id }) => execution_id)),
   )
 
-async function allEnded(a: Arena): Promise<Map<string, Ended>> {
-  const all = new Map<string, Ended>()
+async function allEnded(a: ExecutionFixture): Promise<Map<string, FinalExecution>> {
+  const all = new Map<string, FinalExecution>()
   for (const { execution_id: id } of await a.all()) {
     const { input: marker, state, output, events } = await a.read(id)
     const isPaused = state === 'PAUSED'
-    const why = isPaused ? ok(await a.send('GET', `/executions/${id}/explain`)).reason : ''
+    const why = isPaused ? expectOk(await a.send('GET', `/executions/${id}/explain`)).reason : ''
     all.set(id, { id, marker, state, output, events, reason: why })
   }
   return all
 }
 
 function tally(
-  ops: readonly Op[],
-  ended: ReadonlyMap<string, Ended>,
+  ops: readonly RecordedCall[],
+  ended: ReadonlyMap<string, FinalExecution>,
   faults: ReadonlyMap<string, number>,
 ) {
   const count = (names: readonly string[]) =>

@@ -1,7 +1,13 @@
 import { call } from '@windlass/testkit/http'
 import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
 import { expect, test } from 'vitest'
-import { arena, ok, sharedSystem, stale, TWO_OF_EACH } from './arena.ts'
+import {
+  executionFixture,
+  expectOk,
+  expectStaleClaim,
+  sharedSystem,
+  TWO_OF_EACH,
+} from './execution-fixture.ts'
 
 const system = sharedSystem({
   replicas: TWO_OF_EACH,
@@ -31,14 +37,14 @@ const writes = (worker: ScriptedWorker, id: string, generation?: number) => {
 }
 
 test('C2: a hanging worker that comes back can change nothing once another has claimed', async () => {
-  const a = await arena(system())
+  const a = await executionFixture(system())
   const [old] = a.workers as [ScriptedWorker]
   const id = await a.run()
-  const before = await old.take(id)
+  const before = await old.awaitAndClaim(id)
   old.hang()
   await a.until(id, 'SCHEDULED')
   const fresh = await a.started({ url: a.two })
-  const generation = await fresh.take(id)
+  const generation = await fresh.awaitAndClaim(id)
   expect(generation).toBeGreaterThan(before)
   const known = await a.read(id)
   for (const [what, write] of Object.entries({
@@ -50,48 +56,49 @@ test('C2: a hanging worker that comes back can change nothing once another has c
     expect((await write()).status, what).toBeOneOf([401, 403, 409])
   expect(await a.read(id)).toEqual(known)
   for (const write of [writes(fresh, id, before).checkpoint, writes(fresh, id, before).release])
-    stale(await write())
-  ok(await fresh.complete(id, generation, '"fresh"'))
+    expectStaleClaim(await write())
+  expectOk(await fresh.complete(id, generation, '"fresh"'))
   expect((await a.read(id)).output).toBe('fresh')
 })
 
 test('C3: every loss of ownership raises the generation, and nothing of the old one counts before the next claim', async () => {
-  const a = await arena(system())
+  const a = await executionFixture(system())
   const [worker] = a.workers as [ScriptedWorker]
   const losses = {
-    release: async (id: string, generation: number) => ok(await worker.release(id, generation)),
+    release: async (id: string, generation: number) =>
+      expectOk(await worker.release(id, generation)),
     'no claim in time': async () => {},
-    cancel: async (id: string) => ok(await a.cancel(id)),
+    cancel: async (id: string) => expectOk(await a.cancel(id)),
   }
   const seen: Record<string, unknown> = {}
   for (const [loss, lose] of Object.entries(losses)) {
     const id = await a.run()
-    await worker.next('execution_scheduled', id)
-    const before = loss === 'release' ? await worker.claimed(id) : 1
+    await worker.nextFrame('execution_scheduled', id)
+    const before = loss === 'release' ? await worker.claimGeneration(id) : 1
     worker.answersPings = true
     await lose(id, before)
     if (loss === 'cancel') {
       expect((await worker.claim(id)).status, loss).toBe(409)
-      stale(await worker.complete(id, before))
+      expectStaleClaim(await worker.complete(id, before))
       expect((await a.read(id)).state).toBe('CANCELLED')
       continue
     }
-    const again = await worker.next('execution_scheduled', id)
-    stale(await worker.complete(id, before))
-    const generation = await worker.claimed(again.execution_id)
+    const again = await worker.nextFrame('execution_scheduled', id)
+    expectStaleClaim(await worker.complete(id, before))
+    const generation = await worker.claimGeneration(again.execution_id)
     seen[loss] = generation
     expect(generation, loss).toBeGreaterThan(before + 1)
-    stale(await worker.complete(id, before))
-    ok(await worker.complete(id, generation))
+    expectStaleClaim(await worker.complete(id, before))
+    expectOk(await worker.complete(id, generation))
   }
   expect(seen).toEqual({ release: 3, 'no claim in time': 3 })
 })
 
 test('C3: an evicted worker is refused before anybody else has claimed', async () => {
-  const a = await arena(system())
+  const a = await executionFixture(system())
   const [worker] = a.workers as [ScriptedWorker]
   const id = await a.run()
-  const generation = await worker.take(id)
+  const generation = await worker.awaitAndClaim(id)
   worker.hang()
   await a.until(id, 'SCHEDULED')
   const known = await a.read(id)
@@ -102,10 +109,10 @@ test('C3: an evicted worker is refused before anybody else has claimed', async (
 })
 
 test('C4: a write without a generation is the current session’s or refused; one that is no number is malformed', async () => {
-  const a = await arena(system(), 2)
+  const a = await executionFixture(system(), 2)
   const id = await a.run()
   const [holder, stranger] = await a.dispatched(id)
-  const generation = await holder.claimed(id)
+  const generation = await holder.claimGeneration(id)
   const known = await a.read(id)
   for (const [what, write] of Object.entries(writes(stranger, id)))
     expect((await write()).status, what).toBeOneOf([403, 409])
@@ -114,15 +121,17 @@ test('C4: a write without a generation is the current session’s or refused; on
       text === '1 ' ? 200 : 422,
     )
   for (const wrong of [generation - 1, generation + 1])
-    stale(await holder.checkpoint(id, { state: 'RUNNING', generation: wrong }))
+    expectStaleClaim(await holder.checkpoint(id, { state: 'RUNNING', generation: wrong }))
   expect((await a.read(id)).events).toEqual(known.events)
   // A worker of old sends none, and is known by its session.
-  ok(await holder.checkpoint(id, { state: 'RUNNING', events: [{ type: 'WORKFLOW_STARTED' }] }))
+  expectOk(
+    await holder.checkpoint(id, { state: 'RUNNING', events: [{ type: 'WORKFLOW_STARTED' }] }),
+  )
   const session = holder.token
   const again = await a.worker({ name: holder.name })
   again.token = session
   await again.register()
-  stale(await holder.checkpoint(id, { state: 'RUNNING' }, { token: again.token }))
+  expectStaleClaim(await holder.checkpoint(id, { state: 'RUNNING' }, { token: again.token }))
   expect((await holder.complete(id, undefined, '1', { token: session })).status).toBeOneOf([
     401, 409,
   ])
@@ -130,12 +139,12 @@ test('C4: a write without a generation is the current session’s or refused; on
 })
 
 test('C5: a worker acts only on what it claimed, and path and body name the same execution', async () => {
-  const a = await arena(system(), 4)
+  const a = await executionFixture(system(), 4)
   const held = await Promise.all(
     Array.from({ length: 8 }, async () => {
       const id = await a.run()
       const [holder, ...strangers] = await a.dispatched(id)
-      return { id, holder, strangers, generation: await holder.claimed(id) }
+      return { id, holder, strangers, generation: await holder.claimGeneration(id) }
     }),
   )
   const logs = () => Promise.all(held.map(({ id }) => a.read(id)))
@@ -153,19 +162,21 @@ test('C5: a worker acts only on what it claimed, and path and body name the same
   const crossed = await holder.checkpoint(one.id, { state: 'RUNNING', generation, body_id: two.id })
   expect(crossed.status).toBe(422)
   expect(crossed.json.detail[0].loc).toEqual(['body', 'execution_id'])
-  await Promise.all(held.map(async (of) => ok(await of.holder.complete(of.id, of.generation))))
+  await Promise.all(
+    held.map(async (of) => expectOk(await of.holder.complete(of.id, of.generation))),
+  )
 })
 
 test('N078: what cannot be claimed any more, or is not there, is refused as what it is', async () => {
-  const a = await arena(system(), 1)
+  const a = await executionFixture(system(), 1)
   const [worker] = a.workers as [ScriptedWorker]
   const done = await a.run()
-  ok(await worker.complete(done, await worker.take(done)))
+  expectOk(await worker.complete(done, await worker.awaitAndClaim(done)))
   const cancelled = await a.run()
-  await worker.next('execution_scheduled', cancelled)
-  ok(await a.cancel(cancelled))
+  await worker.nextFrame('execution_scheduled', cancelled)
+  expectOk(await a.cancel(cancelled))
   const paused = await a.run()
-  ok(await worker.pause(paused, await worker.take(paused)))
+  expectOk(await worker.pause(paused, await worker.awaitAndClaim(paused)))
   for (const id of [done, cancelled, paused]) {
     const known = await a.read(id)
     const { status, json } = await worker.claim(id)

@@ -1,6 +1,6 @@
 import { call } from '@windlass/testkit/http'
 import { expect, test } from 'vitest'
-import { arena, ok, sharedSystem, TWO_OF_EACH } from './arena.ts'
+import { executionFixture, expectOk, sharedSystem, TWO_OF_EACH } from './execution-fixture.ts'
 
 const system = sharedSystem({ replicas: TWO_OF_EACH })
 
@@ -23,19 +23,19 @@ const TEXTS = {
 test.each(Object.entries(TEXTS))(
   'R6: %s comes back byte for byte from every place',
   async (_, text) => {
-    const a = await arena(system(), 1)
+    const a = await executionFixture(system(), 1)
     const [worker] = a.workers as [(typeof a.workers)[0]]
     const started = await a.ask(text)
-    ok(started)
+    expectOk(started)
     expect(started.text).toContain(`"input":${text},`)
     const id = started.json.execution_id as string
-    const frame = await worker.next('execution_scheduled', id)
+    const frame = await worker.nextFrame('execution_scheduled', id)
     expect(frame.text).toContain(`"input":${sent(text)},`)
     const claim = await worker.claim(id)
     expect(claim.text).toContain(`"input":${text},`)
     const task = { type: 'TASK_COMPLETED', value: text }
-    ok(await worker.checkpoint(id, { state: 'RUNNING', events: [task], generation: 1 }))
-    ok(await worker.complete(id, 1, text))
+    expectOk(await worker.checkpoint(id, { state: 'RUNNING', events: [task], generation: 1 }))
+    expectOk(await worker.complete(id, 1, text))
     for (const url of [a.one, a.two]) {
       const detailed = await a.send('GET', `/executions/${id}?detailed=true`, undefined, url)
       expect(
@@ -58,16 +58,16 @@ const sent = (text: string) =>
     .replace(/[\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`)
 
 test('R6: the body of a resume and the output of a pause come through as they are', async () => {
-  const a = await arena(system(), 1)
+  const a = await executionFixture(system(), 1)
   const [worker] = a.workers as [(typeof a.workers)[0]]
   const text = '{"__proto__":9007199254740993,"a":"\\ud800"}'
   const id = await a.run()
-  const generation = await worker.take(id)
+  const generation = await worker.awaitAndClaim(id)
   const value = `{"name":"gate","output":${text}}`
   const events = [{ type: 'WORKFLOW_PAUSED', value }]
-  ok(await worker.checkpoint(id, { state: 'PAUSED', events, generation }))
+  expectOk(await worker.checkpoint(id, { state: 'PAUSED', events, generation }))
   expect((await a.send('GET', `/executions/${id}`)).text).toContain(`"output":${text},`)
-  ok(await a.resume(id, text))
-  const frame = await worker.next('execution_resumed', id)
+  expectOk(await a.resume(id, text))
+  const frame = await worker.nextFrame('execution_resumed', id)
   expect(frame.text).toContain(`"value":${text},`)
 })

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import {
-  arena,
+  eventTypes,
+  executionFixture,
+  expectOk,
+  expectStaleClaim,
   HANG_MS,
-  ok,
   ROUNDS,
-  rounds,
+  repeat,
   sharedSystem,
-  stale,
   TWO_OF_EACH,
-  types,
-} from './arena.ts'
+} from './execution-fixture.ts'
 
 const PATIENT = { timeout: 600_000 }
 const system = sharedSystem({ replicas: TWO_OF_EACH })
@@ -20,13 +20,13 @@ test(
   'E7: a cancel that is answered before a claim is the end: no claim succeeds after it',
   PATIENT,
   async () => {
-    const a = await arena(system(), 2)
+    const a = await executionFixture(system(), 2)
     const outcomes = { 'cancelled first': 0, 'claimed first': 0, 'before the frame': 0 }
-    await rounds(async (n) => {
+    await repeat(async (n) => {
       const id = await a.run()
       // A third before the frame can be there, the others against the claim.
       if (n % 3 === 0) {
-        expect(ok(await a.cancel(id, a.two)).state).toBe('CANCELLED')
+        expect(expectOk(await a.cancel(id, a.two)).state).toBe('CANCELLED')
         for (const worker of a.workers) expect((await worker.claim(id)).status).toBe(409)
         outcomes['before the frame']++
         return
@@ -36,14 +36,14 @@ test(
         a.cancel(id, n % 2 === 0 ? a.one : a.two),
         holder.claim(id),
       ])
-      const { state } = ok(cancelled)
+      const { state } = expectOk(cancelled)
       if (state === 'CANCELLED') {
         expect(claimed.status).toBe(409)
-        stale(await holder.complete(id, 1))
+        expectStaleClaim(await holder.complete(id, 1))
         outcomes['cancelled first']++
       } else {
         expect([state, claimed.status]).toEqual(['CANCELLING', 200])
-        ok(await holder.checkpoint(id, { state: 'CANCELLED', generation: 1 }))
+        expectOk(await holder.checkpoint(id, { state: 'CANCELLED', generation: 1 }))
         outcomes['claimed first']++
       }
       expect((await a.read(id, a.two)).state).toBe('CANCELLED')
@@ -56,27 +56,29 @@ test(
   'E8: cancel against completion: the execution ends once, and the cancel says what truly happened',
   PATIENT,
   async () => {
-    const a = await arena(system(), 2)
+    const a = await executionFixture(system(), 2)
     const outcomes = new Map<string, number>()
-    await rounds(async (n) => {
+    await repeat(async (n) => {
       const id = await a.run()
       const [holder] = await a.dispatched(id)
-      const generation = await holder.claimed(id)
+      const generation = await holder.claimGeneration(id)
       const [cancelled, completed] = await Promise.all([
         a.cancel(id, n % 2 === 0 ? a.two : a.one),
         holder.complete(id, generation),
       ])
-      ok(completed)
+      expectOk(completed)
       const known = await a.read(id, a.two)
       expect(known).toMatchObject({ state: 'COMPLETED', output: 'done' })
-      const asked = types(known).includes('WORKFLOW_CANCELLING')
-      if (asked) expect(ok(cancelled).state).toBe('CANCELLING')
+      const asked = eventTypes(known).includes('WORKFLOW_CANCELLING')
+      if (asked) expect(expectOk(cancelled).state).toBe('CANCELLING')
       else
         expect([cancelled.status, cancelled.json.detail]).toEqual([
           400,
           'Cannot cancel a finished execution.',
         ])
-      expect(types(known).filter((type) => ENDS.includes(type))).toEqual(['WORKFLOW_COMPLETED'])
+      expect(eventTypes(known).filter((type) => ENDS.includes(type))).toEqual([
+        'WORKFLOW_COMPLETED',
+      ])
       outcomes.set(String(cancelled.status), (outcomes.get(String(cancelled.status)) ?? 0) + 1)
     })
   },
@@ -86,11 +88,11 @@ test(
   'E8: resume against resume: one is answered 200, and the worker is given its body',
   PATIENT,
   async () => {
-    const a = await arena(system(), 2)
-    await rounds(async () => {
+    const a = await executionFixture(system(), 2)
+    await repeat(async () => {
       const id = await a.run()
       const [holder] = await a.dispatched(id)
-      ok(await holder.pause(id, await holder.claimed(id)))
+      expectOk(await holder.pause(id, await holder.claimGeneration(id)))
       const bodies = ['1', '2', '3', '4']
       const answers = await Promise.all(
         bodies.map((body, i) => a.resume(id, body, i % 2 === 0 ? a.one : a.two)),
@@ -109,7 +111,7 @@ test(
         ({ type }: { type: string }) => type === 'WORKFLOW_RESUMING',
       )
       expect(delivered.map(({ value }: { value: unknown }) => String(value))).toEqual(winners)
-      ok(await given.holder.complete(id, await given.holder.claimed(id)))
+      expectOk(await given.holder.complete(id, await given.holder.claimGeneration(id)))
     })
   },
 )
@@ -118,33 +120,33 @@ test(
   'E8: approve against cancel: what was answered 200 is in the log, and nothing else is',
   PATIENT,
   async () => {
-    const a = await arena(system(), 2)
+    const a = await executionFixture(system(), 2)
     const outcomes = new Set<string>()
-    await rounds(async (n) => {
+    await repeat(async (n) => {
       const id = await a.run()
       const [holder] = await a.dispatched(id)
-      const generation = await holder.claimed(id)
+      const generation = await holder.claimGeneration(id)
       const task_call_id = `pay_${id.slice(0, 16)}`
       const question = JSON.stringify({ task_call_id, task_name: 'pay' })
-      ok(await holder.post(`approvals/${id}`, { body: question }))
+      expectOk(await holder.post(`approvals/${id}`, { body: question }))
       const gate = `{"name":"approval:${task_call_id}","output":null}`
       const events = [{ type: 'WORKFLOW_PAUSED', value: gate }]
-      ok(await holder.checkpoint(id, { state: 'PAUSED', events, generation }))
+      expectOk(await holder.checkpoint(id, { state: 'PAUSED', events, generation }))
       const path = `/executions/${id}/approvals/${task_call_id}/approve`
       const [approved, cancelled] = await Promise.all([
         a.send('POST', path, '{}', n % 2 === 0 ? a.one : a.two),
         a.cancel(id, a.two),
       ])
-      expect(ok(cancelled).state).toBe('CANCELLED')
+      expect(expectOk(cancelled).state).toBe('CANCELLED')
       const known = await a.read(id)
       expect(known.state).toBe('CANCELLED')
-      const { approvals } = ok(await a.send('GET', `/executions/${id}/approvals`))
+      const { approvals } = expectOk(await a.send('GET', `/executions/${id}/approvals`))
       expect(approvals).toHaveLength(1)
       // Nothing is decided after the end.
-      expect(types(known).at(-1)).toBe('WORKFLOW_CANCELLED')
+      expect(eventTypes(known).at(-1)).toBe('WORKFLOW_CANCELLED')
       const isApproved = approved.status === 200
       expect(approvals[0].status).toBe(isApproved ? 'approved' : 'cancelled')
-      expect(types(known).filter((type) => type === 'TASK_APPROVED')).toHaveLength(
+      expect(eventTypes(known).filter((type) => type === 'TASK_APPROVED')).toHaveLength(
         isApproved ? 1 : 0,
       )
       if (!isApproved)
@@ -162,17 +164,19 @@ test(
   'E2: the same key at two gateways makes one execution, however often it is sent',
   PATIENT,
   async () => {
-    const a = await arena(system())
+    const a = await executionFixture(system())
     const headers = { 'idempotency-key': `key ${a.lane}` }
     const ids = new Set<string>()
-    await rounds(async (n) => {
+    await repeat(async (n) => {
       const url = n % 2 === 0 ? a.one : a.two
       const answers = await Promise.all([
         a.ask('{"a":1}', { url, headers: { 'idempotency-key': `${a.lane}-${n}` } }),
         a.ask('{"a":1}', { url: a.two, headers: { 'idempotency-key': `${a.lane}-${n}` } }),
         a.ask('{"a":1}', { url: a.one, headers }),
       ])
-      const [first, second, third] = answers.map((answer) => ok(answer).execution_id as string)
+      const [first, second, third] = answers.map(
+        (answer) => expectOk(answer).execution_id as string,
+      )
       expect(first).toBe(second)
       ids.add(third ?? '')
     })
@@ -189,15 +193,15 @@ test(
   'C1: supersession: of two streams of one name the newer has the work, wherever they are',
   PATIENT,
   async () => {
-    const a = await arena(system(), 0)
+    const a = await executionFixture(system(), 0)
     const worker = await a.started()
-    await rounds(
+    await repeat(
       async (n) => {
         const older = worker.stream
         await worker.connect({ url: n % 2 === 0 ? a.two : a.one })
         await expect.poll(() => older.ended, { timeout: HANG_MS, interval: 5 }).toBe(true)
         const id = await a.run()
-        ok(await worker.complete(id, await worker.take(id)))
+        expectOk(await worker.complete(id, await worker.awaitAndClaim(id)))
       },
       Math.ceil(ROUNDS / 10),
     )

@@ -1,7 +1,7 @@
 import { type Service, startSystem } from '@windlass/testkit/system'
 import { expect, test } from 'vitest'
 import { client, example } from './api.ts'
-import { sharedSystem } from './arena.ts'
+import { sharedSystem } from './execution-fixture.ts'
 
 const shared = sharedSystem({ workers: 1 })
 

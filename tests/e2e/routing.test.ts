@@ -43,7 +43,7 @@ test('a routing policy, else the preferred worker under either header name, else
     return json.execution_id as string
   }
   const holds = async (worker: ScriptedWorker, id: string) => {
-    await worker.next('execution_scheduled', id)
+    await worker.nextFrame('execution_scheduled', id)
   }
   // The policy looks into the input, and outweighs what is held already.
   for (let i = 0; i < 5; i++) await holds(us, await run('routed', { customer: { zone: 'us' } }))

@@ -1,7 +1,7 @@
-import { contentsOf } from '@windlass/testkit/database'
+import { dumpDatabase } from '@windlass/testkit/database'
 import { expect, test } from 'vitest'
 import { client } from './api.ts'
-import { sharedSystem } from './arena.ts'
+import { sharedSystem } from './execution-fixture.ts'
 
 const ENV = { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'a key for this test alone' }
 const shared = sharedSystem({ env: ENV, workers: 1 })
@@ -60,7 +60,7 @@ test('a task gets the secrets that it declares, and they are written down nowher
   const services = ['gateway', 'identity', 'executions', 'dispatcher', 'catalog'] as const
   const written = [
     JSON.stringify(await api.status(done.execution_id)),
-    await contentsOf(system.database),
+    await dumpDatabase(system.database),
     ...services.flatMap((service) => system.of(service).map(({ output }) => output)),
   ].join('\n')
   expect(written).toContain(done.execution_id)

@@ -1,26 +1,32 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { type Arena, arena, HANG_MS, ok, rounds } from './arena.ts'
-import { diligent, insisting, obtained } from './nemesis.ts'
-import { systemOnItsOwn } from './own-stores.ts'
+import {
+  type ExecutionFixture,
+  executionFixture,
+  expectOk,
+  HANG_MS,
+  repeat,
+} from './execution-fixture.ts'
+import { reconnectingWorker, retryUntilAnswered, waitForClaimableFrame } from './fault-injection.ts'
+import { isolatedSystem } from './isolated-system.ts'
 
 const PATIENT = { timeout: 300_000 }
-const stood = systemOnItsOwn({
+const stood = isolatedSystem({
   // Longer than PostgreSQL takes to recover: who is evicted meanwhile is another test's.
   SVC_WORKERS__HEARTBEAT_TIMEOUT: '20',
   SVC_EXECUTIONS__CLAIM_TIMEOUT: '2',
 })
 
 /** Submits while something breaks; every run that was acknowledged ends. */
-async function survives(a: Arena, breaking: () => Promise<unknown>): Promise<void> {
-  const stop = diligent(await a.started({ url: a.system.url }))
+async function survives(a: ExecutionFixture, breaking: () => Promise<unknown>): Promise<void> {
+  const stop = reconnectingWorker(await a.started({ url: a.system.url }))
   const acknowledged = new Set<string>()
-  const submitting = rounds(async (n) => {
+  const submitting = repeat(async (n) => {
     const url = n % 2 === 0 ? a.one : a.two
     // One whose answer is lost is asked for again, and is the same run.
     const headers = { 'idempotency-key': `${a.name} ${n}` }
-    const answer = await insisting(() => a.ask(String(n), { url, headers }))
-    acknowledged.add(ok(answer).execution_id)
+    const answer = await retryUntilAnswered(() => a.ask(String(n), { url, headers }))
+    acknowledged.add(expectOk(answer).execution_id)
     await pause(50)
   }, 200)
   await pause(100)
@@ -37,26 +43,28 @@ test(
   'C10: what was acknowledged survives the crash of PostgreSQL and of every executions process',
   PATIENT,
   async () => {
-    const a = await arena(stood().system, 0)
+    const a = await executionFixture(stood().system, 0)
     const worker = await a.started({ url: a.system.url })
     const acknowledged = new Map<string, number[]>()
     const ids = await Promise.all(Array.from({ length: 4 }, () => a.run()))
     let isOver = false
     const lane = async (id: string) => {
-      let { generation } = await obtained(worker, 'execution_scheduled', id)
+      let { generation } = await waitForClaimableFrame(worker, 'execution_scheduled', id)
       const told: number[] = []
       acknowledged.set(id, told)
       for (let n = 0; !isOver; n++) {
         const events = [{ id: `${id.slice(-8)}${n}`, type: 'TASK_COMPLETED', value: String(n) }]
         const report = { state: 'RUNNING', events }
-        const answer = await insisting(() => worker.checkpoint(id, { ...report, generation }))
+        const answer = await retryUntilAnswered(() =>
+          worker.checkpoint(id, { ...report, generation }),
+        )
         if (answer.status !== 200) {
-          generation = (await obtained(worker, 'execution_scheduled', id)).generation
-          ok(await insisting(() => worker.checkpoint(id, { ...report, generation })))
+          generation = (await waitForClaimableFrame(worker, 'execution_scheduled', id)).generation
+          expectOk(await retryUntilAnswered(() => worker.checkpoint(id, { ...report, generation })))
         }
         told.push(n)
       }
-      ok(await insisting(() => worker.complete(id, generation)))
+      expectOk(await retryUntilAnswered(() => worker.complete(id, generation)))
     }
     const lanes = Promise.all(ids.map(lane))
     for (let crash = 0; crash < 3; crash++) {
@@ -70,8 +78,8 @@ test(
     isOver = true
     await lanes
     for (const id of ids) {
-      const { events, state } = ok(
-        await insisting(() => a.send('GET', `/executions/${id}?detailed=true`)),
+      const { events, state } = expectOk(
+        await retryUntilAnswered(() => a.send('GET', `/executions/${id}?detailed=true`)),
       )
       expect(state).toBe('COMPLETED')
       const stored = events.flatMap(({ type, value }: { type: string; value: number }) =>
@@ -87,7 +95,7 @@ test(
   'E1: every acknowledged run ends though NATS loses its store and is away for a while',
   PATIENT,
   async () => {
-    await survives(await arena(stood().system, 0), async () => {
+    await survives(await executionFixture(stood().system, 0), async () => {
       await stood().nats.kill()
       await stood().nats.wipe()
       await pause(2_000)
@@ -97,10 +105,10 @@ test(
 )
 
 test('E10: a synchronous run is answered at its end while NATS is away', PATIENT, async () => {
-  const a = await arena(stood().system, 0)
-  const stop = diligent(await a.started({ url: a.system.url }))
+  const a = await executionFixture(stood().system, 0)
+  const stop = reconnectingWorker(await a.started({ url: a.system.url }))
   await stood().nats.kill()
-  const told = ok(await a.ask('1', { mode: 'sync', timeoutMs: HANG_MS }))
+  const told = expectOk(await a.ask('1', { mode: 'sync', timeoutMs: HANG_MS }))
   expect(told).toMatchObject({ state: 'COMPLETED', output: told.execution_id })
   await stood().nats.start()
   await stop()
@@ -110,9 +118,9 @@ test(
   'E1: every acknowledged run ends though Redis forgets everything, again and again',
   PATIENT,
   async () => {
-    await survives(await arena(stood().system, 0), async () => {
+    await survives(await executionFixture(stood().system, 0), async () => {
       for (let i = 0; i < 5; i++) {
-        expect(await stood().tellRedis('FLUSHALL')).toBe('+OK\r\n+OK\r\n')
+        expect(await stood().redisCommand('FLUSHALL')).toBe('+OK\r\n+OK\r\n')
         await pause(100)
       }
     })
@@ -120,7 +128,7 @@ test(
 )
 
 test('E1: every acknowledged run ends though PostgreSQL crashes', PATIENT, async () => {
-  await survives(await arena(stood().system, 0), async () => {
+  await survives(await executionFixture(stood().system, 0), async () => {
     for (let i = 0; i < 2; i++) {
       await stood().crashPostgres()
       await pause(1_000)

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { arena, HANG_MS, ok, sharedSystem } from './arena.ts'
-import { ended, finals, follow } from './follow.ts'
+import { executionFixture, expectOk, HANG_MS, sharedSystem } from './execution-fixture.ts'
+import { expectEnded, follow, terminalFrames } from './follow-events.ts'
 
 const system = sharedSystem({ replicas: { gateway: 2, executions: 2, dispatcher: 2 } })
 const PATIENT = { timeout: 240_000 }
@@ -13,7 +13,7 @@ const task = (n: number) => [
 ]
 
 test('S1: a stream ends with one terminal event and closes, whichever gateway heard of the end, and after it too', async () => {
-  const a = await arena(system(), 1)
+  const a = await executionFixture(system(), 1)
   const [worker] = a.workers
   if (!worker) expect.unreachable()
   const endings = [
@@ -26,21 +26,21 @@ test('S1: a stream ends with one terminal event and closes, whichever gateway he
       ),
     async (id: string) => {
       await a.cancel(id, a.two)
-      await worker.next('execution_cancelled', id)
+      await worker.nextFrame('execution_cancelled', id)
       return worker.checkpoint(id, { state: 'CANCELLED', events: [{ type: 'WORKFLOW_CANCELLED' }] })
     },
   ]
   for (const [i, end] of endings.entries()) {
     const id = await a.run()
-    const generation = await worker.take(id)
+    const generation = await worker.awaitAndClaim(id)
     const reads = [await follow(a, id, a.one), await follow(a, id, a.two)]
-    ok(await end(id, generation))
-    await ended(reads)
+    expectOk(await end(id, generation))
+    await expectEnded(reads)
     const late = await follow(a, id)
-    await ended([late])
+    await expectEnded([late])
     const [state = ''] = [['COMPLETED'], ['FAILED'], ['CANCELLED']][i] ?? []
     for (const read of [...reads, late]) {
-      expect(finals(read).map(({ data }) => JSON.parse(data).state)).toEqual([state])
+      expect(terminalFrames(read).map(({ data }) => JSON.parse(data).state)).toEqual([state])
       expect(read.frames.at(-1)?.event).toBe(`workflow_${state.toLowerCase()}`)
     }
   }
@@ -50,17 +50,17 @@ test(
   'S2: a hundred readers at two gateways each see every event in order, and progress never twice or backwards',
   PATIENT,
   async () => {
-    const a = await arena(system(), 1)
+    const a = await executionFixture(system(), 1)
     const [worker] = a.workers
     if (!worker) expect.unreachable()
     const id = await a.run()
-    const generation = await worker.take(id)
+    const generation = await worker.awaitAndClaim(id)
     const reads = await Promise.all(
       Array.from({ length: 100 }, (_, i) => follow(a, id, i % 2 ? a.one : a.two)),
     )
     const TASKS = 60
     for (let n = 0; n < TASKS; n++) {
-      ok(
+      expectOk(
         await worker.checkpoint(
           id,
           { state: 'RUNNING', generation, events: task(n) },
@@ -68,10 +68,10 @@ test(
         ),
       )
       const body = JSON.stringify([{ task_id: `t_${n}`, task_name: 't', value: n }])
-      ok(await worker.post(`progress/${id}`, { body }, { url: n % 3 ? a.one : a.two }))
+      expectOk(await worker.post(`progress/${id}`, { body }, { url: n % 3 ? a.one : a.two }))
     }
-    ok(await worker.complete(id, generation))
-    await ended(reads)
+    expectOk(await worker.complete(id, generation))
+    await expectEnded(reads)
     const { events } = await a.read(id)
     const told = events.flatMap(({ type }: { type: string }, i: number) =>
       /^WORKFLOW_(SCHEDULED|CLAIMED)$/.test(type) ? [] : [String(i + 1)],
@@ -87,7 +87,7 @@ test(
     }
     const [last] = (await Promise.all([follow(a, id, a.two, '50')])).map((read) => read)
     if (!last) expect.unreachable()
-    await ended([last])
+    await expectEnded([last])
     expect(last.frames.map((frame) => frame.id)).toEqual(
       told.filter((seq: string) => Number(seq) > 50),
     )
@@ -95,7 +95,7 @@ test(
 )
 
 test('S5: a stream with nothing to say still says something in every heartbeat interval', async () => {
-  const a = await arena(system(), 0)
+  const a = await executionFixture(system(), 0)
   const id = await a.run()
   const response = await fetch(`${a.one}/executions/${id}/events`, {
     signal: AbortSignal.timeout(10_000),
@@ -111,7 +111,7 @@ test('S5: a stream with nothing to say still says something in every heartbeat i
 })
 
 test('S6: readers and workers that vanish leave nothing open behind them', async () => {
-  const a = await arena(system(), 0)
+  const a = await executionFixture(system(), 0)
   const id = await a.run('null')
   const pids = (['gateway', 'dispatcher'] as const).flatMap((service) =>
     system()

@@ -1,6 +1,6 @@
 import { startSystem } from '@windlass/testkit/system'
 import { expect, test } from 'vitest'
-import { arena } from './arena.ts'
+import { executionFixture } from './execution-fixture.ts'
 
 const PATIENT = { timeout: 180_000 }
 
@@ -10,7 +10,7 @@ test(
   async () => {
     const COUNT = Number(process.env.TEST_UNMATCHABLE ?? 2_000)
     const system = await startSystem({ workers: 0 })
-    const [hopeless, a] = [await arena(system, 0), await arena(system, 1)]
+    const [hopeless, a] = [await executionFixture(system, 0), await executionFixture(system, 1)]
     const [worker] = a.workers
     if (!worker) expect.unreachable()
     const median = async () => {
@@ -18,7 +18,7 @@ test(
       for (let i = 0; i < 15; i++) {
         const begun = performance.now()
         const id = await a.run()
-        const generation = await worker.take(id)
+        const generation = await worker.awaitAndClaim(id)
         times.push(performance.now() - begun)
         await worker.complete(id, generation)
       }

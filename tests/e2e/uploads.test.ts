@@ -4,7 +4,7 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, onTestFinished, test } from 'vitest'
 import { faultsIn, type Upload } from '../../services/catalog/test/upload-history.ts'
 import { client } from './api.ts'
-import { sharedSystem } from './arena.ts'
+import { sharedSystem } from './execution-fixture.ts'
 
 /** Each of them kills a catalog and waits until it is back, which takes seconds. */
 const ROUNDS = Math.min(Number(process.env.TEST_ROUNDS ?? 5), 200)

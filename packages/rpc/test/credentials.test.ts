@@ -4,7 +4,7 @@ import type { Caller } from '@windlass/domain/caller'
 import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import { certificates } from '@windlass/testkit/certificates'
-import { member } from '@windlass/testkit/service-identity'
+import { testIdentity } from '@windlass/testkit/service-identity'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { callerOf, type Handlers } from '../src/call.ts'
@@ -183,7 +183,7 @@ test('an rpc of which nobody says who may call it is not served', () => {
 
 test('a service with another secret is refused, and learns why', async () => {
   const { address } = await serve()
-  const client = connect(IdentityService, [address], member('gateway'))
+  const client = connect(IdentityService, [address], testIdentity('gateway'))
   onTestFinished(() => client.close())
   await expect(client.checkSession({ token: 'a' })).rejects.toThrow('no credential of this cluster')
 })

@@ -1,7 +1,7 @@
 import { createServer, connect as dial, type Socket } from 'node:net'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import { Fault } from '@windlass/runtime/faults'
-import { member, openDoors } from '@windlass/testkit/service-identity'
+import { allowAll, testIdentity } from '@windlass/testkit/service-identity'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Call, Handlers } from '../src/call.ts'
@@ -31,7 +31,7 @@ const HELD = 'held'
 /** A server that says whether a call came on a stream, and holds one back until it is let go. */
 async function serve({ check = undefined as Check | undefined } = {}) {
   const held: (() => void)[] = []
-  const server = new RpcServer(pino({ level: 'silent' }), member('identity'))
+  const server = new RpcServer(pino({ level: 'silent' }), testIdentity('identity'))
   const missing = async () => {
     throw new Error('not in this test')
   }
@@ -46,7 +46,7 @@ async function serve({ check = undefined as Check | undefined } = {}) {
         return { worker_name: call instanceof CarriedCall ? 'stream' : 'alone', session_id: '' }
       },
     } as Handlers<typeof IdentityService>,
-    openDoors(IdentityService),
+    allowAll(IdentityService),
   )
   const port = await server.listen({ host: HOST, port: 0 }, [])
   onTestFinished(() => server.stop())
@@ -60,7 +60,7 @@ async function clientOf(...ports: number[]) {
   const identity = connect(
     IdentityService,
     ports.map((port) => `${HOST}:${port}`),
-    member('gateway'),
+    testIdentity('gateway'),
   )
   onTestFinished(() => identity.close())
   await untilCarried(identity)
@@ -83,7 +83,7 @@ test('small requests go on the stream, large ones by themselves', async () => {
 test('what the server does not take on a stream goes by itself', async () => {
   const { port } = await serve()
   await clientOf(port)
-  const health = connect(HealthService, [`${HOST}:${port}`], member('gateway'), 'identity')
+  const health = connect(HealthService, [`${HOST}:${port}`], testIdentity('gateway'), 'identity')
   onTestFinished(() => health.close())
   expect(await health.check({})).toEqual({ status: 'SERVING' })
 })

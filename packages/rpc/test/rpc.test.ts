@@ -1,6 +1,6 @@
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import { Fault } from '@windlass/runtime/faults'
-import { member, openDoors } from '@windlass/testkit/service-identity'
+import { allowAll, testIdentity } from '@windlass/testkit/service-identity'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Handlers } from '../src/call.ts'
@@ -12,7 +12,7 @@ type Identity = Handlers<typeof IdentityService>
 const HOST = '127.0.0.1'
 
 async function serve(handlers: Partial<Identity>, port = 0) {
-  const server = new RpcServer(pino({ level: 'silent' }), member('identity'))
+  const server = new RpcServer(pino({ level: 'silent' }), testIdentity('identity'))
   const missing = async () => {
     throw new Error('not in this test')
   }
@@ -24,7 +24,7 @@ async function serve(handlers: Partial<Identity>, port = 0) {
       checkSession: missing,
       ...handlers,
     } as Identity,
-    openDoors(IdentityService),
+    allowAll(IdentityService),
   )
   const bound = await server.listen({ host: HOST, port }, [])
   onTestFinished(() => server.stop())
@@ -35,7 +35,7 @@ function client(...ports: number[]) {
   const identity = connect(
     IdentityService,
     ports.map((port) => `${HOST}:${port}`),
-    member('gateway'),
+    testIdentity('gateway'),
   )
   onTestFinished(() => identity.close())
   return identity
@@ -70,7 +70,7 @@ test('replicas are found by names as well as by numbers, each by its own', async
   const named = (worker_name: string) => ({ checkSession: async () => ({ worker_name }) as never })
   const [a, b] = [await serve(named('a')), await serve(named('b'))]
   const addresses = [a, b].map(({ port }) => `LOCALHOST:${port}`)
-  const identity = connect(IdentityService, addresses, member('gateway'))
+  const identity = connect(IdentityService, addresses, testIdentity('gateway'))
   onTestFinished(() => identity.close())
   for (const token of ['x', large]) {
     const answered = new Set<string>()

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { testUrl } from '@windlass/testkit/database'
-import { hasNats, startNats } from '@windlass/testkit/private-nats'
+import { hasNats, startPrivateNats } from '@windlass/testkit/private-nats'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { openBus } from '../src/nats/bus.ts'
@@ -121,7 +121,7 @@ test('systems with prefixes of their own hear nothing of one another', async () 
 test.skipIf(!hasNats)(
   'N1: a bus that is opened while NATS is away takes up everything when it comes',
   async () => {
-    const nats = await startNats()
+    const nats = await startPrivateNats()
     await nats.kill()
     const bus = await openBus(nats.url, pino({ level: 'silent' }))
     onTestFinished(() => bus.close())
@@ -156,7 +156,7 @@ const ATTEMPTS = 100
 test.skipIf(!hasNats)(
   'while NATS is away publishing fails at once, and goes on when it is back',
   async () => {
-    const nats = await startNats()
+    const nats = await startPrivateNats()
     const bus = await openBus(nats.url, pino({ level: 'silent' }))
     onTestFinished(() => bus.close())
     const evicted = {
@@ -210,7 +210,7 @@ test('a login that NATS was too busy for is no refusal', async () => {
 })
 
 test.skipIf(!hasNats)('a bus that never found NATS can be closed', async () => {
-  const nats = await startNats()
+  const nats = await startPrivateNats()
   await nats.kill()
   const bus = await openBus(nats.url, pino({ level: 'silent' }))
   const stop = bus.consume({ durable: 'never', subject: 'test.>' }, async () => {})

@@ -1,5 +1,5 @@
 import { freshDatabase } from '@windlass/testkit/database'
-import { hasNats, startNats } from '@windlass/testkit/private-nats'
+import { hasNats, startPrivateNats } from '@windlass/testkit/private-nats'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { openBus } from '../src/nats/bus.ts'
@@ -12,7 +12,7 @@ const MIGRATIONS = new URL('../../../services/catalog/migrations/', import.meta.
 test.skipIf(!hasNats)(
   'events that are committed while NATS is away stay, hold nothing up, and go when it is back',
   async () => {
-    const nats = await startNats()
+    const nats = await startPrivateNats()
     const bus = await openBus(nats.url, pino({ level: 'silent' }))
     onTestFinished(() => bus.close())
     const db = openDb(await freshDatabase('catalog', MIGRATIONS), 'catalog')

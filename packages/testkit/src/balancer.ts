@@ -5,7 +5,7 @@ import net, { type AddressInfo } from 'node:net'
  * One address for several replicas: passes each connection to the next one that takes it, as a
  * balancer on the transport layer does. Answers its port.
  */
-export async function balance(ports: readonly number[]) {
+export async function startBalancer(ports: readonly number[]) {
   let turn = 0
   const open = new Set<net.Socket>()
 

@@ -36,7 +36,7 @@ export const storeUrl = (url: string, service: string): string =>
   process.env.TEST_SERVICE_USERS && new URL(url).password ? userUrl(url, service) : url
 
 /** All columns of all rows in a database, as text, a line each: what somebody sees who gets hold of it. */
-export async function contentsOf(url: string): Promise<string> {
+export async function dumpDatabase(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
@@ -61,10 +61,10 @@ export function testUrl(name: 'TEST_POSTGRES_URL' | 'TEST_NATS_URL' | 'TEST_REDI
   return url
 }
 
-const admin = (server: URL, statement: string) => ask(server.href, statement)
+const admin = (server: URL, statement: string) => query(server.href, statement)
 
 /** Runs one statement on a connection of its own; answers its rows. */
-export async function ask<Row extends pg.QueryResultRow>(
+export async function query<Row extends pg.QueryResultRow>(
   url: string,
   statement: string,
 ): Promise<Row[]> {

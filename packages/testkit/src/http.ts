@@ -1,12 +1,12 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 
-export interface Sent {
+export interface RequestOptions {
   body?: string | Buffer
   headers?: Record<string, string>
   timeoutMs?: number
 }
 
-export interface Answer {
+export interface HttpResponse {
   status: number
   headers: IncomingHttpHeaders
   text: string
@@ -18,7 +18,11 @@ const TIMEOUT_MS = 60_000
 const agent = new Agent({ keepAlive: true, maxSockets: 512 })
 
 /** One request, sent byte for byte as given; a body counts as JSON unless its headers say otherwise. Rejects when no answer comes. */
-export function call(method: string, url: string, sent: Sent = {}): Promise<Answer> {
+export function call(
+  method: string,
+  url: string,
+  sent: RequestOptions = {},
+): Promise<HttpResponse> {
   const { body, headers = {}, timeoutMs = TIMEOUT_MS } = sent
   const described =
     body === undefined
@@ -60,22 +64,22 @@ export interface EventFrame {
 }
 
 /** An open stream of server-sent events. */
-export interface Events {
+export interface EventStream {
   status: number
   headers: IncomingHttpHeaders
   readonly ended: boolean
   /** Stops reading, and goes on: a process that is stopped, as its server sees it. */
-  stall(): void
-  goOn(): void
+  pause(): void
+  resume(): void
   close(): void
 }
 
 /** Opens a stream; `onFrame` hears each frame as it comes. Resolves with its head. */
-export function openEvents(
+export function openEventStream(
   url: string,
   headers: Record<string, string>,
   onFrame: (frame: EventFrame) => void,
-): Promise<Events> {
+): Promise<EventStream> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { headers, agent: false }, (response) => {
       let text = ''
@@ -96,8 +100,8 @@ export function openEvents(
         get ended() {
           return ended
         },
-        stall: () => void response.pause(),
-        goOn: () => void response.resume(),
+        pause: () => void response.pause(),
+        resume: () => void response.resume(),
         close: () => void outgoing.destroy(),
       })
     })

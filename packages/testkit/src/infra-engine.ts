@@ -18,7 +18,7 @@ export const images: Images = {
  * Why containers cannot be used here, or undefined when they can. Asked of the engine itself:
  * testcontainers falls back silently to other sockets and would only fail at its first pull.
  */
-export async function whyNoContainers(): Promise<string | undefined> {
+export async function containerObstacle(): Promise<string | undefined> {
   if ((await ask('/_ping')) !== 200) return 'no Docker engine answers'
   if (process.env.TEST_ALLOW_PULL === '1') return undefined
   for (const image of Object.values(images)) {

@@ -1,4 +1,4 @@
-import { whyNoContainers } from './infra-engine.ts'
+import { containerObstacle } from './infra-engine.ts'
 
 /** Running PostgreSQL, NATS and Redis for one run of the tests. */
 export interface Infra {
@@ -22,7 +22,7 @@ let own: Infra | undefined
 export async function setup(): Promise<void> {
   if (process.env.TEST_POSTGRES_URL) return // given, or started for another project of this run
   const wanted = process.env.TEST_SERVICES ?? 'auto'
-  const obstacle = wanted === 'local' ? 'TEST_SERVICES=local' : await whyNoContainers()
+  const obstacle = wanted === 'local' ? 'TEST_SERVICES=local' : await containerObstacle()
   if (wanted === 'docker' && obstacle) throw new Error(`TEST_SERVICES=docker, but ${obstacle}`)
   if (obstacle) {
     console.info(`Tests use local PostgreSQL, NATS and Redis processes: ${obstacle}.`)

@@ -11,7 +11,7 @@ const nowS = () => Math.floor(Date.now() / 1_000)
  * An OpenID Connect issuer for a test: discovery, its keys, and the tokens it signs, or another in
  * its name. `published` may be changed; `asked` are the paths that were.
  */
-export async function oidcIssuer(defer: Defer = withTest) {
+export async function startOidcIssuer(defer: Defer = withTest) {
   const [own, strange] = [pair(), pair()]
   const asked: string[] = []
   const published: object[] = [

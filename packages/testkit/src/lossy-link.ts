@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'
 
 /** How long a request has to be acted upon before its connection breaks. */
-const ACTED_MS = 60
+const PROCESSING_MS = 60
 
 /**
  * A TCP link to one address that loses replies on demand: what is asked arrives and is done, what
@@ -88,7 +88,7 @@ export class LossyLink {
       isBroken = true
       this.lost++
       if (!this.#isLosing && room > 0) client.write(chunk.subarray(0, room))
-      setTimeout(close, ACTED_MS)
+      setTimeout(close, PROCESSING_MS)
     })
   }
 }

@@ -10,7 +10,7 @@ import { Process } from './process.ts'
 export const hasNats = spawnSync('nats-server', ['--version']).status === 0
 
 /** A NATS server of one's own, to be killed, robbed of its store and started again. */
-export async function startNats(defer: Defer = withTest) {
+export async function startPrivateNats(defer: Defer = withTest) {
   const store = temporaryFolder('nats', defer)
   const [port, monitor] = [await freePort(), await freePort()]
   const server = new Process({

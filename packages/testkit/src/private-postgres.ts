@@ -20,7 +20,7 @@ interface Processes {
 const load = (name: string) => import(/* @vite-ignore */ new URL(name, SCRIPTS).href)
 
 /** A PostgreSQL of the test's own, at an address that it keeps when it is restarted. */
-export async function privatePostgres(defer: Defer = withTest) {
+export async function startPrivatePostgres(defer: Defer = withTest) {
   const [{ Processes }, { startPostgres }, { temporaryDir }] = await Promise.all([
     load('processes.mjs'),
     load('postgres.mjs'),

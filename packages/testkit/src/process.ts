@@ -9,7 +9,7 @@ export interface Program {
   /** Seen in its output when it is ready. */
   ready: RegExp
   /** Gets everything that it prints. */
-  hear?: ((text: string) => void) | undefined
+  onOutput?: ((text: string) => void) | undefined
 }
 
 const START_MS = 120_000
@@ -61,13 +61,13 @@ export class Process {
         if (error) reject(error)
         else resolve()
       }
-      const hear = (chunk: Buffer) => {
-        this.program.hear?.(chunk.toString())
+      const onData = (chunk: Buffer) => {
+        this.program.onOutput?.(chunk.toString())
         this.#output = (this.#output + chunk.toString()).slice(-KEPT_CHARACTERS)
         if (ready.test(this.#output)) settle()
       }
-      child.stdout?.on('data', hear)
-      child.stderr?.on('data', hear)
+      child.stdout?.on('data', onData)
+      child.stderr?.on('data', onData)
       child.once('error', settle)
       child.once('exit', () => settle(this.#failed(`${name} ended while starting`)))
     })

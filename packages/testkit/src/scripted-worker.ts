@@ -1,11 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { type Answer, call, type EventFrame, type Events, openEvents, type Sent } from './http.ts'
-import { record } from './worker-record.ts'
+import {
+  call,
+  type EventFrame,
+  type EventStream,
+  type HttpResponse,
+  openEventStream,
+  type RequestOptions,
+} from './http.ts'
+import { type CheckpointReport, checkpointBody } from './worker-checkpoint.ts'
+import { workerRecord } from './worker-record.ts'
 
 const GENERATION = 'x-svc-claim-generation'
 const FRAME_MS = 60_000
 
-export interface ScriptedOptions {
+export interface ScriptedWorkerOptions {
   /** Base URL of the gateway, or of what stands before several. */
   url: string
   bootstrap: string
@@ -16,29 +24,8 @@ export interface ScriptedOptions {
   packages?: { name: string; version: string }[]
 }
 
-/** An event as workers send it; what is left out has a value that fits. */
-export interface Told {
-  id?: string
-  type: string
-  source_id?: string
-  name?: string
-  /** JSON text. */
-  value?: string
-  time?: string
-}
-
-export interface Report {
-  state: string
-  events?: readonly Told[]
-  /** JSON text. */
-  output?: string
-  generation?: number | string
-  /** Which execution the body names; that of the path unless said. */
-  body_id?: string
-}
-
 /** Where a call goes, and as whom, when it is not as usual. */
-export interface Way {
+export interface CallTarget {
   url?: string
   token?: string | undefined
 }
@@ -66,43 +53,43 @@ export class ScriptedWorker {
   answersPings = true
   /** What its pongs say. */
   isHealthy = true
-  readonly #options: ScriptedOptions
-  #stream: Events | undefined
+  readonly #options: ScriptedWorkerOptions
+  #stream: EventStream | undefined
   #frames: Dispatched[] = []
   readonly #waiting = new Set<() => void>()
 
-  constructor(options: ScriptedOptions) {
+  constructor(options: ScriptedWorkerOptions) {
     this.#options = options
     this.name = options.name ?? `scripted-${randomBytes(4).toString('hex')}`
   }
 
   /** Registers and connects. */
-  async start(way: Way = {}): Promise<this> {
+  async start(way: CallTarget = {}): Promise<this> {
     const { status, text } = await this.register(way)
     if (status !== 200) throw new Error(`register: ${status} ${text}`)
     await this.connect(way)
     return this
   }
 
-  async register({ url = this.#options.url }: Way = {}): Promise<Answer> {
+  async register({ url = this.#options.url }: CallTarget = {}): Promise<HttpResponse> {
     const { bootstrap } = this.#options
     const answer = await call('POST', `${url}/workers/register`, {
-      body: JSON.stringify(record(this.name, this.#options)),
+      body: JSON.stringify(workerRecord(this.name, this.#options)),
       headers: { authorization: `Bearer ${bootstrap}`, 'x-svc-session': this.token },
     })
     this.token = answer.json?.session_token ?? this.token
     return answer
   }
 
-  async connect({ url = this.#options.url }: Way = {}): Promise<Events> {
+  async connect({ url = this.#options.url }: CallTarget = {}): Promise<EventStream> {
     const path = `${url}/workers/${this.name}/connect`
-    const stream = await openEvents(path, this.#as(), (frame) => this.#hear(frame))
+    const stream = await openEventStream(path, this.#headers(), (frame) => this.#onFrame(frame))
     if (stream.status !== 200) throw new Error(`connect: ${stream.status}`)
     this.#stream = stream
     return stream
   }
 
-  get stream(): Events {
+  get stream(): EventStream {
     if (!this.#stream) throw new Error(`${this.name} has no stream`)
     return this.#stream
   }
@@ -114,7 +101,7 @@ export class ScriptedWorker {
   /** Hangs as a stopped process does: takes nothing and answers nothing. */
   hang(): void {
     this.answersPings = false
-    this.stream.stall()
+    this.stream.pause()
   }
 
   /** Every frame that was not taken yet. */
@@ -123,7 +110,11 @@ export class ScriptedWorker {
   }
 
   /** Takes the next frame, of one event and one execution where they are given; waits for it. */
-  async next(event?: string, execution_id?: string, patienceMs = FRAME_MS): Promise<Dispatched> {
+  async nextFrame(
+    event?: string,
+    execution_id?: string,
+    patienceMs = FRAME_MS,
+  ): Promise<Dispatched> {
     const until = performance.now() + patienceMs
     for (;;) {
       const at = this.#frames.findIndex(
@@ -135,54 +126,65 @@ export class ScriptedWorker {
       if (frame) return frame
       const left = until - performance.now()
       if (left <= 0) throw new Error(`${this.name} was not sent ${event} of ${execution_id}`)
-      await this.#news(left)
+      await this.#nextArrival(left)
     }
   }
 
-  post(route: string, sent: Sent = {}, { url = this.#options.url, ...way }: Way = {}) {
-    const headers = { ...this.#as(way), ...sent.headers }
+  post(
+    route: string,
+    sent: RequestOptions = {},
+    { url = this.#options.url, ...way }: CallTarget = {},
+  ) {
+    const headers = { ...this.#headers(way), ...sent.headers }
     return call('POST', `${url}/workers/${this.name}/${route}`, { ...sent, headers })
   }
 
-  get(route: string, headers: Record<string, string> = {}): Promise<Answer> {
+  get(route: string, headers: Record<string, string> = {}): Promise<HttpResponse> {
     const path = `${this.#options.url}/workers/${this.name}/${route}`
-    return call('GET', path, { headers: { ...this.#as(), ...headers } })
+    return call('GET', path, { headers: { ...this.#headers(), ...headers } })
   }
 
-  claim(execution_id: string, way?: Way): Promise<Answer> {
+  claim(execution_id: string, way?: CallTarget): Promise<HttpResponse> {
     return this.post(`claim/${execution_id}`, {}, way)
   }
 
   /** Claims, and answers the generation that the claim gave. */
-  async claimed(execution_id: string, way?: Way): Promise<number> {
+  async claimGeneration(execution_id: string, way?: CallTarget): Promise<number> {
     const { status, text, headers } = await this.claim(execution_id, way)
     if (status !== 200) throw new Error(`claim: ${status} ${text}`)
     return Number(headers[GENERATION])
   }
 
   /** Waits for the frame of an execution and claims it; answers the generation. */
-  async take(execution_id: string, event = 'execution_scheduled'): Promise<number> {
-    await this.next(event, execution_id)
-    return this.claimed(execution_id)
+  async awaitAndClaim(execution_id: string, event = 'execution_scheduled'): Promise<number> {
+    await this.nextFrame(event, execution_id)
+    return this.claimGeneration(execution_id)
   }
 
-  checkpoint(execution_id: string, report: Report, way?: Way): Promise<Answer> {
-    const sent = { body: checkpointBody(execution_id, report), headers: fence(report.generation) }
+  checkpoint(
+    execution_id: string,
+    report: CheckpointReport,
+    way?: CallTarget,
+  ): Promise<HttpResponse> {
+    const sent = {
+      body: checkpointBody(execution_id, report),
+      headers: claimHeaders(report.generation),
+    }
     return this.post(`checkpoint/${execution_id}`, sent, way)
   }
 
-  release(execution_id: string, generation?: number, way?: Way): Promise<Answer> {
-    return this.post(`release/${execution_id}`, { headers: fence(generation) }, way)
+  release(execution_id: string, generation?: number, way?: CallTarget): Promise<HttpResponse> {
+    return this.post(`release/${execution_id}`, { headers: claimHeaders(generation) }, way)
   }
 
   /** Ends what it holds with an output of JSON text. */
-  complete(execution_id: string, generation?: number, output = '"done"', way?: Way) {
+  complete(execution_id: string, generation?: number, output = '"done"', way?: CallTarget) {
     const events = [{ type: 'WORKFLOW_COMPLETED', value: output }]
     return this.checkpoint(execution_id, { state: 'COMPLETED', events, output, generation }, way)
   }
 
   /** Pauses what it holds, at a task of this id. */
-  pause(execution_id: string, generation?: number, task = 'pause_1'): Promise<Answer> {
+  pause(execution_id: string, generation?: number, task = 'pause_1'): Promise<HttpResponse> {
     const events = [
       { type: 'TASK_STARTED', source_id: task },
       { type: 'TASK_PAUSED', source_id: task, value: '"gate"' },
@@ -191,11 +193,11 @@ export class ScriptedWorker {
     return this.checkpoint(execution_id, { state: 'PAUSED', events, generation })
   }
 
-  #as({ token = this.token }: Way = {}): Record<string, string> {
+  #headers({ token = this.token }: CallTarget = {}): Record<string, string> {
     return token === '' ? {} : { authorization: `Bearer ${token}` }
   }
 
-  #hear({ event, id, data: text }: EventFrame): void {
+  #onFrame({ event, id, data: text }: EventFrame): void {
     if (event === 'ping') {
       const sent = { body: JSON.stringify({ healthy: this.isHealthy }) }
       if (this.answersPings) this.post('pong', sent).catch(() => {})
@@ -207,7 +209,7 @@ export class ScriptedWorker {
   }
 
   /** Resolves at the next frame, or when the patience ends. */
-  async #news(patienceMs: number): Promise<void> {
+  async #nextArrival(patienceMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const look = () => {
         clearTimeout(late)
@@ -220,25 +222,5 @@ export class ScriptedWorker {
   }
 }
 
-const fence = (generation: number | string | undefined): Record<string, string> =>
+const claimHeaders = (generation: number | string | undefined): Record<string, string> =>
   generation === undefined ? {} : { [GENERATION]: String(generation) }
-
-/** A checkpoint's body as the workers of the protocol write it. */
-export function checkpointBody(execution_id: string, { state, events = [], ...rest }: Report) {
-  const { output = 'null', body_id = execution_id } = rest
-  const told = events.map(eventText).join(',')
-  return (
-    `{"workflow_id":"w","workflow_namespace":"default","workflow_name":"scripted",` +
-    `"execution_id":"${body_id}","input":null,"output":${output},"state":"${state}",` +
-    `"current_worker":"","events":[${told}]}`
-  )
-}
-
-function eventText({ id = eventId(), type, value = 'null', ...rest }: Told): string {
-  const { source_id = 'scripted', name = 'scripted', time = '2026-01-02T03:04:05.000006' } = rest
-  const text = JSON.stringify({ id, type, source_id, name, time, subject: null })
-  return `${text.slice(0, -1)},"value":${value}}`
-}
-
-/** Sixteen hex digits, as workers make them. */
-export const eventId = () => randomBytes(8).toString('hex')

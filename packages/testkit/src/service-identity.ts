@@ -11,7 +11,7 @@ export const TEST_RPC_SECRET = 'a secret that all services of the tests share'
 const members = new Map<string, Cluster>()
 
 /** A member of their cluster: what tests call a service as, or what stands in for one. */
-export function member(service: string): Cluster {
+export function testIdentity(service: string): Cluster {
   const known = members.get(service) ?? clusterOf(TEST_RPC_SECRET, service)
   members.set(service, known)
   return known
@@ -26,7 +26,7 @@ export function clientOf<S extends Definition>(
   addresses: readonly string[],
   { as = 'gateway', ...asking }: { as?: string; caller?: Caller; requestId?: string } = {},
 ): RpcClient<S> {
-  const client = connect(definition, addresses, member(as))
+  const client = connect(definition, addresses, testIdentity(as))
   const rpcs = Object.keys(definition).map((name): [string, Rpc] => {
     const call = client[name] as Rpc
     return [name, (request, options) => call(request, { caller: NOBODY, ...asking, ...options })]
@@ -35,15 +35,15 @@ export function clientOf<S extends Definition>(
 }
 
 /** What a creation says of its caller. */
-export const statementOf = (caller: Caller = NOBODY, service = 'gateway'): string =>
-  member(service).vouch(caller, 'executions', ExecutionsService.submit.path)
+export const signedCaller = (caller: Caller = NOBODY, service = 'gateway'): string =>
+  testIdentity(service).vouch(caller, 'executions', ExecutionsService.submit.path)
 
 /** Who that is, as executions believes it. */
-export const starterIn = (statement: string, service = 'gateway'): Caller | undefined =>
-  member('executions').believe(statement, service, ExecutionsService.submit.path)
+export const verifiedStarter = (statement: string, service = 'gateway'): Caller | undefined =>
+  testIdentity('executions').believe(statement, service, ExecutionsService.submit.path)
 
 /** For what stands in for a service: whoever may call any of its rpcs may call them all. */
-export const openDoors = <S extends Definition>(definition: S): RpcAccess<S> =>
+export const allowAll = <S extends Definition>(definition: S): RpcAccess<S> =>
   Object.fromEntries(
     Object.keys(definition).map((rpc) => [rpc, from('gateway', 'scheduler', 'dispatcher')]),
   ) as unknown as RpcAccess<S>

@@ -12,7 +12,7 @@ const KEPT_LINES = 10_000
  * variables, and stops it when the test ends. Answers its ports, `stop` for tests that end it earlier,
  * and `logged`, the end of what it has logged. TEST_LOG is the level from which it is printed too.
  */
-export async function started(start: Start, env: Record<string, string>) {
+export async function startService(start: Start, env: Record<string, string>) {
   const lines: string[] = []
   const write = (line: string) => {
     lines.push(line)

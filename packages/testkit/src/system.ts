@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { keysOf } from '@windlass/rpc/pair-keys'
 import { migrate } from '@windlass/runtime/postgres/migrate'
-import { balance } from './balancer.ts'
+import { startBalancer } from './balancer.ts'
 import { emptyDatabase, serviceUrl, storeUrl, testUrl } from './database.ts'
 import { type Defer, withTest } from './defer.ts'
 import { temporaryFolder } from './folder.ts'
@@ -42,7 +42,7 @@ export interface SystemOptions {
   /** Stores of the system's own, for tests that break them; those of the whole run unless given. */
   infra?: Partial<Infra['urls']>
   /** Gets everything that services and workers print. */
-  hear?: (text: string) => void
+  onOutput?: (text: string) => void
 }
 
 export type System = Awaited<ReturnType<typeof startSystem>>
@@ -61,7 +61,7 @@ const FAST = {
  */
 export async function startSystem(options: SystemOptions = {}) {
   const { replicas = {}, env = {}, workers = 1, defer = withTest } = options
-  const { envOf = () => ({}), linked = [], infra = {}, hear } = options
+  const { envOf = () => ({}), linked = [], infra = {}, onOutput } = options
   const home = temporaryFolder('home', defer)
   const database = await emptyDatabase(defer, infra.TEST_POSTGRES_URL)
   for (const store of STORES)
@@ -75,15 +75,15 @@ export async function startSystem(options: SystemOptions = {}) {
   const links = new Map<Service, LossyLink[]>()
   defer(() => [...links.values()].flat().forEach((link) => void link.stop()))
   const place = { home, database, linked, links, infra }
-  const lay = async () => {
-    const laid = await layOut({ replicas, envOf }, { ...FAST, ...env }, place)
-    for (const { program } of [...laid.values()].flat()) program.hear = hear
+  const create = async () => {
+    const laid = await createProcesses({ replicas, envOf }, { ...FAST, ...env }, place)
+    for (const { program } of [...laid.values()].flat()) program.onOutput = onOutput
     return laid
   }
-  const processes = await started(lay, (all) => defer(() => endAll(all)))
+  const processes = await startAll(create, (all) => defer(() => endAll(all)))
 
   const gateways = (processes.get('gateway') ?? []).map(portOf)
-  const door = await balance(gateways)
+  const door = await startBalancer(gateways)
   defer(() => door.stop())
   const url = `http://127.0.0.1:${door.port}`
   const system = {
@@ -96,7 +96,8 @@ export async function startSystem(options: SystemOptions = {}) {
     /** The links before a service that is `linked`. */
     linksTo: (service: Service) => links.get(service) ?? [],
     bootstrapToken: async () => (await readFile(join(home, 'bootstrap-token'), 'utf8')).trim(),
-    startWorker: (worker: WorkerOptions = {}) => startWorker({ url, home, defer, hear }, worker),
+    startWorker: (worker: WorkerOptions = {}) =>
+      startWorker({ url, home, defer, onOutput }, worker),
   }
   await Promise.all(Array.from({ length: workers }, () => system.startWorker()))
   return system
@@ -107,7 +108,7 @@ const DRAWS = 3
 const endAll = (all: readonly Process[]) => Promise.all(all.map((one) => one.end()))
 
 /** Starts what `lay` lays out, with other ports when somebody else was faster at one of them. */
-async function started(
+async function startAll(
   lay: () => Promise<Map<Service, Process[]>>,
   keep: (all: readonly Process[]) => void,
 ): Promise<Map<Service, Process[]>> {
@@ -128,7 +129,7 @@ async function started(
 
 const portOf = ({ program: { env } }: Process) => Number(env.SVC_SERVER__PORT ?? env.SVC_MCP__PORT)
 
-interface Ground {
+interface Layout {
   home: string
   database: string
   linked: readonly Service[]
@@ -137,10 +138,10 @@ interface Ground {
   infra: Partial<Infra['urls']>
 }
 
-async function layOut(
+async function createProcesses(
   { replicas, envOf }: Required<Pick<SystemOptions, 'replicas' | 'envOf'>>,
   env: Record<string, string>,
-  { home, database, linked, links, infra }: Ground,
+  { home, database, linked, links, infra }: Layout,
 ): Promise<Map<Service, Process[]>> {
   const ports = new Map<Service, number[]>()
   for (const service of SERVICES) ports.set(service, await draw(replicas[service] ?? 1))
@@ -208,15 +209,18 @@ export interface WorkerOptions {
   args?: string[]
 }
 
-interface Place {
-  hear: ((text: string) => void) | undefined
+interface WorkerContext {
+  onOutput: ((text: string) => void) | undefined
   url: string
   home: string
   defer: Defer
 }
 
 /** A real Python worker, ready when its stream is open. */
-async function startWorker({ url, home, defer, hear }: Place, { name, args = [] }: WorkerOptions) {
+async function startWorker(
+  { url, home, defer, onOutput }: WorkerContext,
+  { name, args = [] }: WorkerOptions,
+) {
   const named = name ? ['--name', name] : []
   const worker = new Process({
     name: name ?? 'worker',
@@ -227,7 +231,7 @@ async function startWorker({ url, home, defer, hear }: Place, { name, args = [] 
     ],
     env: { PYTHONUNBUFFERED: '1' },
     ready: /connected/,
-    hear,
+    onOutput: onOutput,
   })
   defer(() => worker.end('SIGKILL'))
   await worker.start()

@@ -1,11 +1,14 @@
-interface Fit {
+interface WorkerProfile {
   labels?: Record<string, string>
   packages?: { name: string; version: string }[]
   capacity?: number
 }
 
 /** What a scripted worker says of itself when it registers. */
-export const record = (name: string, { labels = {}, packages = [], capacity = 0 }: Fit) => ({
+export const workerRecord = (
+  name: string,
+  { labels = {}, packages = [], capacity = 0 }: WorkerProfile,
+) => ({
   name,
   runtime: { os_name: 'Linux', os_version: '6.1', python_version: '3.12.1' },
   packages,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { openDb } from '@windlass/runtime/postgres/db'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
-import { started } from '@windlass/testkit/service'
+import { startService } from '@windlass/testkit/service'
 import { clientOf } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
@@ -13,7 +13,7 @@ export async function setup(env: Record<string, string> = {}) {
   // Redis has sixteen databases; in one of its own an epoch changes by this test alone, nearly always.
   const redis = `${testUrl('TEST_REDIS_URL')}/${1 + (randomBytes(1).readUInt8() % 15)}`
   const serve = async (more: Record<string, string> = {}) => {
-    const { ports, stop } = await started(start, {
+    const { ports, stop } = await startService(start, {
       SVC_POSTGRES__URL: url,
       SVC_NATS__URL: testUrl('TEST_NATS_URL'),
       SVC_REDIS__URL: redis,

@@ -15,7 +15,7 @@ import type { Handlers } from '@windlass/rpc/call'
 import { RpcServer } from '@windlass/rpc/server'
 import { Fault } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
-import { member, openDoors } from '@windlass/testkit/service-identity'
+import { allowAll, testIdentity } from '@windlass/testkit/service-identity'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 
@@ -69,7 +69,7 @@ export class FakeExecutions {
 
   /** One that is older has no AwaitWork. */
   async listen({ older }: { older: boolean }): Promise<string> {
-    const server = new RpcServer(pino({ level: 'silent' }), member('executions'))
+    const server = new RpcServer(pino({ level: 'silent' }), testIdentity('executions'))
     onTestFinished(() => server.stop())
     const { awaitWork: _, ...rest } = unscripted(ExecutionsService)
     const awaitWork: Handlers<typeof ExecutionsService>['awaitWork'] = (request, { hurry }) =>
@@ -108,13 +108,13 @@ export class FakeExecutions {
           return { requirements }
         },
       },
-      openDoors(ExecutionsService),
+      allowAll(ExecutionsService),
     )
     return `127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 }, [])}`
   }
 
   async listenCatalog(): Promise<string> {
-    const server = new RpcServer(pino({ level: 'silent' }), member('catalog'))
+    const server = new RpcServer(pino({ level: 'silent' }), testIdentity('catalog'))
     onTestFinished(() => server.stop())
     server.serve(
       CatalogService,
@@ -126,7 +126,7 @@ export class FakeExecutions {
           return workflow(id)
         },
       },
-      openDoors(CatalogService),
+      allowAll(CatalogService),
     )
     return `127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 }, [])}`
   }

@@ -1,5 +1,5 @@
 import { get, type IncomingMessage } from 'node:http'
-import { member } from '@windlass/testkit/service-identity'
+import { testIdentity } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
 
 interface Frame {
@@ -31,7 +31,7 @@ export function openStream(
   port: number,
   name: string,
   session?: string,
-  credential = member('gateway').credential('dispatcher'),
+  credential = testIdentity('gateway').credential('dispatcher'),
 ): Promise<FakeStream> {
   return new Promise((resolve, reject) => {
     const request = get({

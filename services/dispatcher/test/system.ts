@@ -8,7 +8,7 @@ import { Ready, WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals
 import { openBus } from '@windlass/runtime/nats/bus'
 import { openDb } from '@windlass/runtime/postgres/db'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
-import { started } from '@windlass/testkit/service'
+import { startService } from '@windlass/testkit/service'
 import { clientOf } from '@windlass/testkit/service-identity'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
@@ -37,7 +37,7 @@ export async function setup({
     ...env,
   }
   const begin = async () => {
-    const { ports, stop, logged } = await started(start, settings)
+    const { ports, stop, logged } = await startService(start, settings)
     const client = <S extends Parameters<typeof clientOf>[0]>(service: S) => {
       const made = clientOf(service, [`127.0.0.1:${ports.grpc}`])
       onTestFinished(() => made.close())

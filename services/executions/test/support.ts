@@ -8,8 +8,8 @@ import {
 import { newId } from '@windlass/runtime/ids'
 import { openDb } from '@windlass/runtime/postgres/db'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
-import { started } from '@windlass/testkit/service'
-import { clientOf, statementOf } from '@windlass/testkit/service-identity'
+import { startService } from '@windlass/testkit/service'
+import { clientOf, signedCaller } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
 
@@ -25,14 +25,15 @@ export async function setup({ replicas = 1, env = {} as Record<string, string> }
     ...env,
   }
   const ports: number[] = []
-  for (let i = 0; i < replicas; i++) ports.push((await started(start, settings)).ports.grpc ?? 0)
+  for (let i = 0; i < replicas; i++)
+    ports.push((await startService(start, settings)).ports.grpc ?? 0)
   const client = callersOf(ports)
   const db = openDb(url, 'executions')
   onTestFinished(async () => {
     client.close()
     await db.close()
   })
-  return { client, db, url, ports, another: () => started(start, settings) }
+  return { client, db, url, ports, another: () => startService(start, settings) }
 }
 
 /** All who call the service, as one: the gateway, but a dispatcher for what only that may ask. */
@@ -68,7 +69,7 @@ export const create = (fields: Partial<CreateValue> = {}, execution_id = newId()
       input_json: '{"n":9007199254740993}',
       requirement: requirement('any'),
       preferred_worker: '',
-      caller: statementOf(),
+      caller: signedCaller(),
       schedule_id: '',
       request_hash: '',
       ...fields,

@@ -4,7 +4,7 @@ import {
   ExecutionsService,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { clientOf, member, statementOf } from '@windlass/testkit/service-identity'
+import { clientOf, signedCaller, testIdentity } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
 import { cancel, create, resume, setup, submit, worker } from './support.ts'
 
@@ -13,7 +13,7 @@ const ada = { subject: 'ada', issuer: 'https://issuer' }
 
 test('a lease comes with a token for this execution, worker and generation, in the name of who started it', async () => {
   const { client } = await setup()
-  const { execution_id } = await submit(client, create({ caller: statementOf(ada) }))
+  const { execution_id } = await submit(client, create({ caller: signedCaller(ada) }))
   const w = worker(client)
   const { leases } = await w.lease()
   const claims = tokens.read(leases[0]?.execution_token ?? '')
@@ -29,7 +29,7 @@ test('a lease comes with a token for this execution, worker and generation, in t
 
 test('each claim renews the token, also of one that is claimed already', async () => {
   const { client } = await setup()
-  const { execution_id } = await submit(client, create({ caller: statementOf(ada) }))
+  const { execution_id } = await submit(client, create({ caller: signedCaller(ada) }))
   const w = worker(client)
   await w.lease()
   for (const _ of ['first', 'again']) {
@@ -46,13 +46,13 @@ test('each claim renews the token, also of one that is claimed already', async (
   }
 })
 
-const gateway = member('gateway')
+const gateway = testIdentity('gateway')
 const WRONG = [
   '',
   'ada',
   JSON.stringify(ada),
   gateway.credential('executions'),
-  statementOf(ada, 'scheduler'),
+  signedCaller(ada, 'scheduler'),
   gateway.vouch(ada, 'executions', ApprovalsService.decide.path),
   gateway.vouch(ada, 'identity', ExecutionsService.submit.path),
 ]
@@ -68,7 +68,7 @@ async function submitting(as: string) {
 
 test('the dispatcher hands work back, and starts, reports and ends nothing', async () => {
   const { client, other } = await submitting('dispatcher')
-  const caller = statementOf(ada, 'dispatcher')
+  const caller = signedCaller(ada, 'dispatcher')
   await expect(submit(other, create({ caller }))).rejects.toMatchObject({ kind: 'forbidden' })
   const { execution_id } = await submit(client, create())
   const w = worker(other)
@@ -82,7 +82,7 @@ test('the dispatcher hands work back, and starts, reports and ends nothing', asy
 
 test('the scheduler starts and cancels, and has no business with what workers do', async () => {
   const { other: asScheduler } = await submitting('scheduler')
-  const caller = statementOf(ada, 'scheduler')
+  const caller = signedCaller(ada, 'scheduler')
   const { execution_id } = await submit(asScheduler, create({ caller }))
   const w = worker(asScheduler)
   await w.lease()

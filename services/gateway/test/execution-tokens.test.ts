@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import { Fault } from '@windlass/runtime/faults'
-import { member, starterIn } from '@windlass/testkit/service-identity'
+import { testIdentity, verifiedStarter } from '@windlass/testkit/service-identity'
 import { expect, test } from 'vitest'
 import { ID } from './check.ts'
 import { workflow, world } from './world.ts'
@@ -99,7 +99,7 @@ test('a nested run is run by who started the execution, with the rights of that 
   const { ask, executions } = await setup()
   expect((await ask(NESTED, token, 1)).status).toBe(200)
   const { body } = executions.commands.at(-1) ?? {}
-  const caller = body?.$case === 'create' ? starterIn(body.value.caller) : undefined
+  const caller = body?.$case === 'create' ? verifiedStarter(body.value.caller) : undefined
   expect(caller).toEqual({ subject: 'ada', issuer: 'https://issuer' })
   expect((await ask('/workflows/default/stranger/run/async')).body).toEqual({
     detail: {
@@ -176,7 +176,7 @@ test.each<[string, string]>([
   ['for another principal', `${header}.${encode({ ...claims, sub: 'root' })}.${tag}`],
   ['for another cluster', new ExecutionTokens('another', 60).mint(held)],
   ['that has ended', new ExecutionTokens(SECRET, -1).mint(held)],
-  ['that is a service credential', member('gateway').credential('identity')],
+  ['that is a service credential', testIdentity('gateway').credential('identity')],
 ])('N048: a token %s is no token', async (_, forged) => {
   const { ask } = await setup()
   for (const path of [QUESTION, NESTED])

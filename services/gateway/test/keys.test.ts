@@ -3,7 +3,7 @@ import { bumpEpoch } from '@windlass/runtime/cache-generation'
 import { Fault, unavailable } from '@windlass/runtime/faults'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
-import { started } from '@windlass/testkit/service'
+import { startService } from '@windlass/testkit/service'
 import { expect, onTestFinished, test } from 'vitest'
 import { start } from '../src/server.ts'
 import { ID, RUN } from './check.ts'
@@ -120,6 +120,6 @@ test('a service account speaks for the worker of its name, if it may for workers
 })
 
 test('with authentication on and secrets missing the gateway does not start', async () => {
-  const starting = started(start, { SVC_SECURITY__AUTH__ENABLED: 'true' })
+  const starting = startService(start, { SVC_SECURITY__AUTH__ENABLED: 'true' })
   await expect(starting).rejects.toThrow(/execution_token_secret.* and .*encryption_key/)
 })

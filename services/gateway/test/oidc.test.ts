@@ -1,6 +1,6 @@
 import { notFound } from '@windlass/runtime/faults'
-import { oidcIssuer } from '@windlass/testkit/issuer'
-import { started } from '@windlass/testkit/service'
+import { startOidcIssuer } from '@windlass/testkit/issuer'
+import { startService } from '@windlass/testkit/service'
 import { expect, test } from 'vitest'
 import { start } from '../src/server.ts'
 import { ID } from './check.ts'
@@ -11,7 +11,7 @@ const AUTH = { SVC_SECURITY__AUTH__ENABLED: 'true', [`${OIDC}ENABLED`]: 'true' }
 
 /** A gateway that knows `ann` of the issuer, and `bob`, who is disabled. */
 async function setup(env: Record<string, string> = {}) {
-  const idp = await oidcIssuer()
+  const idp = await startOidcIssuer()
   const provisioned: unknown[] = []
   const account = (subject: string, roles: string[] = []) => ({
     principal: {
@@ -131,7 +131,7 @@ test.each([
 ])(
   'the gateway does not start with the issuer %j and the audience %j',
   async (issuer, audience) => {
-    const starting = started(start, {
+    const starting = startService(start, {
       ...AUTH,
       SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'a',
       SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'b',

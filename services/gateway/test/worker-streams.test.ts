@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { member } from '@windlass/testkit/service-identity'
+import { testIdentity } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
 import { DispatcherStreams } from '../src/dispatcher-streams.ts'
 import { Exchange } from '../src/http/exchange.ts'
@@ -92,7 +92,7 @@ test('S6: a worker that takes nothing is let go, also when its dispatcher is don
     // More than the worker's socket takes, less than all sockets on the way.
     res.end('x'.repeat(5_000_000))
   })
-  const streams = new DispatcherStreams([dispatcher], member('gateway'), { stalledMs: 200 })
+  const streams = new DispatcherStreams([dispatcher], testIdentity('gateway'), { stalledMs: 200 })
   const owner = { worker_name: 'w', session_id: SESSION }
   let passed: Promise<void> | undefined
   const gateway = await dispatcherStream((req, res) => {

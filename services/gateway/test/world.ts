@@ -25,8 +25,8 @@ import { RpcServer } from '@windlass/rpc/server'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import { openBus } from '@windlass/runtime/nats/bus'
 import { storeUrl, testUrl } from '@windlass/testkit/database'
-import { started } from '@windlass/testkit/service'
-import { member, openDoors } from '@windlass/testkit/service-identity'
+import { startService } from '@windlass/testkit/service'
+import { allowAll, testIdentity } from '@windlass/testkit/service-identity'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
@@ -58,7 +58,7 @@ export async function world(scripts: Scripts = {}, env: Record<string, string> =
   const bus = await openBus(testUrl('TEST_NATS_URL'), log)
   onTestFinished(() => bus.close())
   const executions = new Memory(bus)
-  const { ports, stop } = await started(start, {
+  const { ports, stop } = await startService(start, {
     SVC_SERVER__PORT: '0',
     SVC_NATS__URL: storeUrl(testUrl('TEST_NATS_URL'), 'gateway'),
     SVC_REDIS__URL: storeUrl(testUrl('TEST_REDIS_URL'), 'gateway'),
@@ -105,7 +105,7 @@ const serve = (...scripted: Scripted) => serveAll(scripted)
 /** A gRPC server of these functions; what is not scripted is not found. Answers its address. */
 async function serveAll(...services: Scripted[]): Promise<string> {
   const [[first] = []] = services
-  const server = new RpcServer(log, member(first ? serviceOf(first) : ''))
+  const server = new RpcServer(log, testIdentity(first ? serviceOf(first) : ''))
   for (const [service, script] of services) {
     const rest = Object.keys(service).map((rpc) => [
       rpc,
@@ -113,7 +113,7 @@ async function serveAll(...services: Scripted[]): Promise<string> {
         throw notFound('script for', rpc)
       },
     ])
-    server.serve(service, { ...Object.fromEntries(rest), ...script }, openDoors(service))
+    server.serve(service, { ...Object.fromEntries(rest), ...script }, allowAll(service))
   }
   const port = await server.listen({ host: '127.0.0.1', port: 0 }, [])
   onTestFinished(() => server.stop())
@@ -147,7 +147,7 @@ const catalog: Script<typeof CatalogService> = {
 
 /** What identity keeps of a record: who asked is what its statement says. */
 export function draftOf({ caller: statement, request_id, ...record }: AuditRecord): AuditDraft {
-  const caller = member('identity').believe(statement, 'gateway', AuditService.record.path)
+  const caller = testIdentity('identity').believe(statement, 'gateway', AuditService.record.path)
   if (!caller) throw new Error('a record without a genuine statement')
   const { key_prefix = '' } = caller
   return { ...record, by: { ...writtenAs(caller), key_prefix, request_id } }

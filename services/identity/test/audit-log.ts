@@ -5,7 +5,7 @@ import {
   AuditService,
   type ListAuditRequest,
 } from '@windlass/proto/windlass/identity/v1/audit'
-import { member } from '@windlass/testkit/service-identity'
+import { testIdentity } from '@windlass/testkit/service-identity'
 import { identities } from './identity.ts'
 
 /** Identity with an audit log of its own. */
@@ -39,7 +39,7 @@ export const robot = { subject: 'robot', external_issuer: 'svc' }
 
 /** A statement for entries of the audit log, by the gateway unless said. */
 export const spokenFor = (caller: Caller, service = 'gateway') =>
-  member(service).vouch(caller, 'identity', AuditService.record.path)
+  testIdentity(service).vouch(caller, 'identity', AuditService.record.path)
 
 export const entry = (changes: Partial<AuditRecord> = {}): AuditRecord => ({
   caller: spokenFor(ann),

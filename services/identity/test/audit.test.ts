@@ -1,6 +1,6 @@
 import type { AuditRecord, ListAuditRequest } from '@windlass/proto/windlass/identity/v1/audit'
 import { newId } from '@windlass/runtime/ids'
-import { statementOf } from '@windlass/testkit/service-identity'
+import { signedCaller } from '@windlass/testkit/service-identity'
 import { expect, test } from 'vitest'
 import { makeAdminKey } from '../src/admin-key.ts'
 import { ann, by, entry, problems, robot, setup, spokenFor } from './audit-log.ts'
@@ -151,7 +151,7 @@ test('entries are found by what they say, newest first or from a number on', asy
 test.each<[string, Partial<AuditRecord>, string]>([
   ['without a statement of who asked', { caller: '' }, 'forbidden'],
   ['with a name for a statement', { caller: 'ann' }, 'forbidden'],
-  ['with a statement for something else', { caller: statementOf(ann) }, 'forbidden'],
+  ['with a statement for something else', { caller: signedCaller(ann) }, 'forbidden'],
   ['with the statement of another service', { caller: spokenFor(ann, 'scheduler') }, 'forbidden'],
   ['of an action that nobody knows', { action: 'role.eat' }, 'invalid'],
   ['with an outcome that nobody knows', { outcome: 'perhaps' }, 'invalid'],

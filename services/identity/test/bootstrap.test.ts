@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { temporaryFolder } from '@windlass/testkit/folder'
-import { started } from '@windlass/testkit/service'
+import { startService } from '@windlass/testkit/service'
 import { clientOf } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
 import { start } from '../src/server.ts'
@@ -15,7 +15,7 @@ const newHome = () => join(temporaryFolder('identity'), 'a', 'home')
 async function setup(home: string, env: Record<string, string> = {}) {
   const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
   return async () => {
-    const { ports } = await started(start, {
+    const { ports } = await startService(start, {
       SVC_POSTGRES__URL: database,
       SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
       SVC_HOME: home,

@@ -8,7 +8,7 @@ import {
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { openDb } from '@windlass/runtime/postgres/db'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
-import { started } from '@windlass/testkit/service'
+import { startService } from '@windlass/testkit/service'
 import { clientOf } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
@@ -23,7 +23,7 @@ export async function identities(asking: Parameters<typeof clientOf>[2] = {}) {
   onTestFinished(() => db.close())
   const logs: (() => string)[] = []
   const replica = async (env: Record<string, string> = {}) => {
-    const { ports, stop, logged } = await started(start, {
+    const { ports, stop, logged } = await startService(start, {
       SVC_POSTGRES__URL: database,
       SVC_REDIS__URL: testUrl('TEST_REDIS_URL'),
       SVC_WORKERS__BOOTSTRAP_TOKEN: 'unused',

@@ -1,6 +1,6 @@
 import { readEpoch } from '@windlass/runtime/cache-generation'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { contentsOf } from '@windlass/testkit/database'
+import { dumpDatabase } from '@windlass/testkit/database'
 import { expect, test } from 'vitest'
 import { makeAdminKey } from '../src/admin-key.ts'
 import { grant, robot, setup } from './registry.ts'
@@ -132,7 +132,7 @@ test('of a key only its hash is kept', async () => {
   await make()
   const { key } = await keys.create({ principal: robot, name: 'k', expires_in_days: 0 })
   const [prefix = '', secret = ''] = key.split('.')
-  const contents = await contentsOf(database)
+  const contents = await dumpDatabase(database)
   expect(contents).toContain(prefix)
   expect(contents).not.toContain(secret)
 })

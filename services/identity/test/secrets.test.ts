@@ -1,5 +1,5 @@
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
-import { contentsOf } from '@windlass/testkit/database'
+import { dumpDatabase } from '@windlass/testkit/database'
 import { expect, test } from 'vitest'
 import { identities } from './identity.ts'
 
@@ -151,7 +151,7 @@ test('a value is in no column of the schema and in no line of the log', async ()
   await secrets.getMany({ names: ['a'] })
   await secrets.get({ name: canary }).catch(() => {})
 
-  const written = (await contentsOf(database)) + log()
+  const written = (await dumpDatabase(database)) + log()
   expect(written).toContain('identity.secrets (a,')
   for (const form of ['utf8', 'hex', 'base64'] as const)
     expect(written).not.toContain(Buffer.from(canary).toString(form).replaceAll('=', ''))

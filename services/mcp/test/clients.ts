@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { started } from '@windlass/testkit/service'
+import { startService } from '@windlass/testkit/service'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
 import { scriptedApi } from './scripted-api.ts'
@@ -20,7 +20,7 @@ const newClient = () => {
 /** The MCP server over HTTP in front of a scripted API, and clients of it with tokens of their own. */
 export async function overHttp(env: Record<string, string> = {}) {
   const api = await scriptedApi()
-  const { ports } = await started(start, {
+  const { ports } = await startService(start, {
     SVC_MCP__PORT: '0',
     SVC_MCP__SERVER_URL: api.url,
     ...env,

@@ -1,7 +1,7 @@
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { starterIn } from '@windlass/testkit/service-identity'
+import { verifiedStarter } from '@windlass/testkit/service-identity'
 import { expect, test } from 'vitest'
 import { ADA, derivedId, eventually, every, missed, once, page, request, setup } from './system.ts'
 
@@ -26,7 +26,7 @@ test('a tick starts the latest version with the input of the schedule, as who ma
     },
   })
   const { caller } = command?.body?.$case === 'create' ? command.body.value : { caller: '' }
-  expect(starterIn(caller, 'scheduler')).toEqual(ADA)
+  expect(verifiedStarter(caller, 'scheduler')).toEqual(ADA)
 })
 
 test('an interval keeps the rhythm of its beginning and tells of every firing (T9)', async () => {

@@ -3,7 +3,7 @@ import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/execut
 import { connect } from '@windlass/rpc/client'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { createLog } from '@windlass/runtime/process/log'
-import { member } from '@windlass/testkit/service-identity'
+import { testIdentity } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
 import { deliver } from '../src/deliver.ts'
 import { fire } from '../src/fire.ts'
@@ -96,7 +96,7 @@ async function byHand() {
   const first = await replica()
   const made = await first.create(request())
   await first.stop()
-  const cluster = member('scheduler')
+  const cluster = testIdentity('scheduler')
   const clients = {
     catalog: connect(CatalogService, [catalog.address], cluster),
     executions: connect(ExecutionsService, [executions.address], cluster),

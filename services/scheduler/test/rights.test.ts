@@ -1,12 +1,12 @@
 import { sql } from '@windlass/runtime/postgres/sql'
-import { starterIn } from '@windlass/testkit/service-identity'
+import { verifiedStarter } from '@windlass/testkit/service-identity'
 import { expect, test } from 'vitest'
 import { by as asker, eventually, every, missed, page, request, setup } from './system.ts'
 
 /** In whose name an execution was started, by the signed statement that executions believes. */
 const starterOf = (asked: { body?: { value: unknown } | undefined } | undefined) => {
   const create = asked?.body?.value as { caller: string } | undefined
-  return starterIn(create?.caller ?? '', 'scheduler')?.subject
+  return verifiedStarter(create?.caller ?? '', 'scheduler')?.subject
 }
 
 const RUN = 'workflow:team:report:run'

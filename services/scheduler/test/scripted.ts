@@ -11,7 +11,7 @@ import { RpcServer } from '@windlass/rpc/server'
 import { Fault, notFound, unavailable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { createLog } from '@windlass/runtime/process/log'
-import { member, openDoors } from '@windlass/testkit/service-identity'
+import { allowAll, testIdentity } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
@@ -20,8 +20,8 @@ async function serving<S extends Parameters<RpcServer['serve']>[0]>(
   service: S,
   handlers: Partial<Handlers<S>>,
 ): Promise<string> {
-  const rpc = new RpcServer(createLog('scripted', 'silent'), member(serviceOf(service)))
-  rpc.serve(service, handlers as Handlers<S>, openDoors(service))
+  const rpc = new RpcServer(createLog('scripted', 'silent'), testIdentity(serviceOf(service)))
+  rpc.serve(service, handlers as Handlers<S>, allowAll(service))
   const port = await rpc.listen(LOOPBACK, [])
   onTestFinished(() => rpc.stop())
   return `127.0.0.1:${port}`

@@ -7,7 +7,7 @@ import { seal } from '@windlass/runtime/postgres/outbox'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { createLog } from '@windlass/runtime/process/log'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
-import { started } from '@windlass/testkit/service'
+import { startService } from '@windlass/testkit/service'
 import { clientOf } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
@@ -32,7 +32,7 @@ export async function setup(
   onTestFinished(() => bus.close())
 
   const replica = async () => {
-    const { ports, stop } = await started(start, {
+    const { ports, stop } = await startService(start, {
       SVC_POSTGRES__URL: reached(new URL(database)).href,
       SVC_NATS__URL: testUrl('TEST_NATS_URL'),
       SVC_NATS__PREFIX: prefix,

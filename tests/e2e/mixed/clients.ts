@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { call } from '@windlass/testkit/http'
-import type { Arena } from '../arena.ts'
-import { kindOf } from './hand.ts'
+import type { ExecutionFixture } from '../execution-fixture.ts'
 import type { History } from './history.ts'
+import { kindOf } from './program-worker.ts'
 
 const LANES = 6
 const CALL_MS = 15_000
@@ -10,7 +10,7 @@ const PAUSE_MS = 25
 const RECENT = 40
 
 /** Clients that run, read, cancel, resume and approve at any gateway, until told to stop. Answers how many runs were acknowledged. */
-export function clients(a: Arena, history: History): () => Promise<number> {
+export function clients(a: ExecutionFixture, history: History): () => Promise<number> {
   const known: { id: string; marker: number }[] = []
   let isOver = false
   let made = 0

@@ -1,7 +1,7 @@
-import type { Answer } from '@windlass/testkit/http'
+import type { HttpResponse } from '@windlass/testkit/http'
 
 /** What somebody asked for, and of whom. */
-export type Asked =
+export type CallSpec =
   | { what: 'run'; marker: number }
   | { what: 'cancel'; id: string }
   | { what: 'approve'; id: string }
@@ -11,10 +11,15 @@ export type Asked =
   | { what: 'report'; id: string; worker: string; generation: number; events: string[] }
 
 /** One call and its answer. Times are of one clock; status 0: nobody knows whether it happened. */
-export type Op = Asked & { sent: number; heard: number; status: number; told: Told }
+export type RecordedCall = CallSpec & {
+  sent: number
+  received: number
+  status: number
+  result: CallResult
+}
 
 /** What an answer said, as far as it matters. */
-interface Told {
+interface CallResult {
   id?: string
   state?: string
   /** How many events the log had. */
@@ -22,29 +27,29 @@ interface Told {
   generation?: number
 }
 
-/** All that clients and workers of a run asked, and what they were told. */
+/** All that clients and workers of a run asked, and what they were answered. */
 export class History {
-  readonly ops: Op[] = []
+  readonly ops: RecordedCall[] = []
 
   /** Makes a call and records it. Undefined: no answer came, or one that promises nothing. */
-  async ask(asked: Asked, call: () => Promise<Answer>): Promise<Answer | undefined> {
+  async ask(asked: CallSpec, call: () => Promise<HttpResponse>): Promise<HttpResponse | undefined> {
     const sent = performance.now()
     const answer = await call().catch(() => undefined)
     const status = answer && answer.status < 500 ? answer.status : 0
-    const told = status === 200 && answer ? toldBy(answer) : {}
-    this.ops.push({ ...asked, sent, heard: performance.now(), status, told })
+    const result = status === 200 && answer ? resultOf(answer) : {}
+    this.ops.push({ ...asked, sent, received: performance.now(), status, result })
     return status === 0 ? undefined : answer
   }
 }
 
-const toldBy = ({ json, headers }: Answer): Told => ({
+const resultOf = ({ json, headers }: HttpResponse): CallResult => ({
   id: json?.execution_id,
   state: json?.state,
   events: json?.events?.length,
   generation: Number(headers['x-svc-claim-generation'] ?? Number.NaN),
 })
 
-export interface Logged {
+export interface LogEntry {
   id: string
   type: string
   source_id: string
@@ -52,20 +57,20 @@ export interface Logged {
 }
 
 /** An execution as it is in the end. */
-export interface Ended {
+export interface FinalExecution {
   id: string
   marker: number
   state: string
   output: unknown
-  events: Logged[]
+  events: LogEntry[]
   /** Why it does not run, where it has not ended. */
   reason: string
 }
 
 export interface Run {
-  ops: readonly Op[]
+  ops: readonly RecordedCall[]
   /** By id, as one gateway shows them. */
-  ended: ReadonlyMap<string, Ended>
+  ended: ReadonlyMap<string, FinalExecution>
   /** The ids that each gateway lists. */
   lists: readonly (readonly string[])[]
 }

@@ -1,0 +1,12 @@
+import { withTest } from '@windlass/testkit/defer'
+import { expect, test } from 'vitest'
+import { runRevocationFaults } from '../security/revocation-faults.ts'
+
+const SECONDS = 300
+
+test('A1, A2: for five minutes nothing that was taken back is honoured', async () => {
+  const tally = await runRevocationFaults(withTest, SECONDS)
+  console.info(JSON.stringify({ ...tally, violations: tally.violations.length }))
+  expect(tally.violations).toEqual([])
+  expect(tally.runRevocationCycles).toBeGreaterThan(SECONDS)
+})

@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest'
+import {
+  eventTypes,
+  executionFixture,
+  expectOk,
+  expectStaleClaim,
+  repeat,
+  sharedSystem,
+  TWO_OF_EACH,
+} from './execution-fixture.ts'
+
+const PATIENT = { timeout: 300_000 }
+const CANCEL_S = 1.5
+const system = sharedSystem({
+  replicas: TWO_OF_EACH,
+  env: {
+    SVC_EXECUTIONS__CANCEL_TIMEOUT: String(CANCEL_S),
+    SVC_EXECUTIONS__CLAIM_TIMEOUT: '1.5',
+    SVC_EXECUTIONS__MAX_ATTEMPTS: '1000',
+  },
+})
+
+interface Read {
+  from: number
+  to: number
+  known: { state: string; output: unknown; events: object[] }
+}
+
+/** What a later read must show of an earlier one: its log as a beginning, and its end unchanged. */
+function agrees({ known: earlier }: Read, { known: later }: Read): void {
+  expect(later.events.slice(0, earlier.events.length)).toEqual(earlier.events)
+  const { state, output } = earlier
+  if (state === 'COMPLETED') expect(later).toMatchObject({ state, output })
+}
+
+test(
+  'E4: whoever reads at any gateway sees a log that only grows, and an end that stays',
+  PATIENT,
+  async () => {
+    const a = await executionFixture(system(), 2)
+    await repeat(async () => {
+      const id = await a.run()
+      const reads: Read[] = []
+      let isOver = false
+      const reader = async (url: string) => {
+        while (!isOver) {
+          const from = performance.now()
+          const known = await a.read(id, url)
+          reads.push({ from, to: performance.now(), known })
+        }
+      }
+      const readers = [a.one, a.two].map(reader)
+      const [holder] = await a.dispatched(id)
+      const generation = await holder.claimGeneration(id)
+      const events = [{ type: 'WORKFLOW_STARTED' }]
+      expectOk(await holder.checkpoint(id, { state: 'RUNNING', events, generation }))
+      expectOk(await holder.complete(id, generation))
+      expectStaleClaim(await holder.complete(id, generation, '"another"'))
+      isOver = true
+      await Promise.all(readers)
+      for (const later of reads)
+        for (const earlier of reads) if (earlier.to < later.from) agrees(earlier, later)
+      expect((await a.read(id)).output).toBe('done')
+    }, 10)
+  },
+)
+
+test('E5: the end of an execution never changes, whoever reports what after it', async () => {
+  const a = await executionFixture(system(), 1)
+  const [worker] = a.workers as [(typeof a.workers)[0]]
+  const id = await a.run()
+  const first = await worker.awaitAndClaim(id)
+  expectOk(await worker.release(id, first))
+  const second = await worker.awaitAndClaim(id)
+  expectOk(await worker.complete(id, second, '{"kept":1}'))
+  const known = await a.read(id)
+  for (const generation of [undefined, first, first + 1, second, second + 1])
+    for (const state of ['COMPLETED', 'FAILED', 'CANCELLED', 'RUNNING', 'PAUSED']) {
+      const events = [{ type: `WORKFLOW_${state}`.replace('RUNNING', 'STARTED'), value: '"other"' }]
+      expectStaleClaim(
+        await worker.checkpoint(id, { state, events, output: '"other"', generation }),
+      )
+    }
+  expect((await a.cancel(id)).status).toBe(400)
+  expect((await a.resume(id, '1')).status).toBe(400)
+  for (const url of [a.one, a.two]) expect(await a.read(id, url)).toEqual(known)
+})
+
+test('E6: what was cancelled ends, whatever its worker does', PATIENT, async () => {
+  const a = await executionFixture(system(), 0)
+  const atWork = async () => {
+    const worker = await a.started()
+    const id = await a.run()
+    return { worker, id, generation: await worker.awaitAndClaim(id) }
+  }
+  const queued = await a.run()
+  expect(expectOk(await a.cancel(queued)).state).toBe('CANCELLED')
+
+  const deaf = await a.started()
+  const leased = await a.run()
+  await deaf.nextFrame('execution_scheduled', leased)
+  expect(expectOk(await a.cancel(leased, a.two)).state).toBe('CANCELLED')
+  deaf.close()
+
+  const silent = await atWork()
+  const hanging = await atWork()
+  const killed = await atWork()
+  hanging.worker.hang()
+  killed.worker.close()
+  killed.worker.answersPings = false
+  const started = performance.now()
+  for (const { id } of [silent, hanging, killed]) {
+    expect(expectOk(await a.cancel(id)).state).toBe('CANCELLING')
+    const again = expectOk(await a.cancel(id, a.two))
+    expect(again.state).toBe('CANCELLING')
+  }
+  // Asked to wait, the answer comes at the end.
+  const waited = expectOk(await a.cancel(silent.id, a.two, '?mode=sync'))
+  expect(waited.state).toBe('CANCELLED')
+  for (const { id, worker, generation } of [silent, hanging, killed]) {
+    const { events } = await a.until(id, 'CANCELLED')
+    const asked = eventTypes({ events }).filter((type) => type === 'WORKFLOW_CANCELLING')
+    expect(asked).toHaveLength(1)
+    expect((await worker.complete(id, generation)).status).toBeOneOf([401, 409])
+  }
+  expect(performance.now() - started).toBeLessThan(5 * 1_000 * (CANCEL_S + 2))
+})
+
+test('E11: the version asked for is the one dispatched, again and again; a resume takes the newest', async () => {
+  const a = await executionFixture(system(), 0)
+  await a.upload(', runner="inprocess"')
+  const pinned = await a.run('1', { query: '?version=1' })
+  const worker = await a.started()
+  const versionOf = async (event = 'execution_scheduled') => {
+    const { data } = await worker.nextFrame(event, pinned)
+    return data.workflow.version
+  }
+  expect(await versionOf()).toBe(1)
+  expectOk(await worker.release(pinned, await worker.claimGeneration(pinned)))
+  await a.upload(', runner="subprocess"')
+  expect(await versionOf()).toBe(1)
+  expectOk(await worker.pause(pinned, await worker.claimGeneration(pinned)))
+  expectOk(await a.resume(pinned, 'null'))
+  expect(await versionOf('execution_resumed')).toBe(3)
+  expectOk(await worker.release(pinned, await worker.claimGeneration(pinned)))
+  expect(await versionOf('execution_resumed')).toBe(3)
+  expectOk(await worker.complete(pinned, await worker.claimGeneration(pinned)))
+})

@@ -1,0 +1,172 @@
+import type { FinalExecution, RecordedCall, Run } from './history.ts'
+import { statesAlong } from './lifecycle-model.ts'
+
+const FINAL = ['COMPLETED', 'FAILED', 'CANCELLED']
+const ENDS = ['WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED']
+
+type Of<What extends RecordedCall['what']> = Extract<RecordedCall, { what: What }>
+const of = <What extends RecordedCall['what']>({ ops }: Run, ...what: What[]) =>
+  ops.filter((op) => (what as string[]).includes(op.what)) as Of<What>[]
+
+/**
+ * What is wrong with a run, each fault by the name of what was broken. Only real time orders calls:
+ * one came before another if it was answered before the other was sent.
+ */
+export function violationsOf(run: Run): string[] {
+  const ended = [...run.ended.values()]
+  return [
+    ...existence(run),
+    ...ended.flatMap((one) => [...path(one)]),
+    ...ended.flatMap((one) => [...effects(one)]),
+    ...reads(run),
+    ...cancels(run),
+    ...resumes(run),
+    ...approvals(run),
+    ...claims(run),
+    ...reports(run),
+  ]
+}
+
+function* existence(run: Run): Generator<string> {
+  const byMarker = new Map<number, string>()
+  for (const { id, marker } of run.ended.values()) {
+    if (byMarker.has(marker)) yield `E2-twice: run ${marker}`
+    byMarker.set(marker, id)
+  }
+  for (const { status, marker, result } of of(run, 'run')) {
+    if (status === 200 && byMarker.get(marker) !== result.id) yield `E1-lost: run ${marker}`
+    if (status >= 400 && byMarker.has(marker)) yield `E3-phantom: run ${marker}`
+  }
+  const [first = [], ...others] = run.lists.map((list) => [...list].sort().join())
+  if (others.some((list) => list !== first)) yield 'lists-differ'
+}
+
+function* path({ id, state, events, reason }: FinalExecution): Generator<string> {
+  const along = statesAlong(events)
+  const wrong = along.findIndex((states) => states.size === 0)
+  const types = events.map(({ type }) => type)
+  if (wrong > 0) yield `illegal: ${id} ${types.slice(0, wrong)}`
+  if (!along.at(-1)?.has(state)) yield `state-of-log: ${id} ${state} after ${types}`
+  const ends = types.filter((type) => ENDS.includes(type))
+  if (FINAL.includes(state) && ends.join() !== `WORKFLOW_${state}`) yield `ends: ${id} ${ends}`
+  if (!FINAL.includes(state) && ends.length > 0) yield `ends: ${id} ${state} ${ends}`
+  if (!FINAL.includes(state) && reason === '') yield `stuck: ${id} ${state}`
+  if (!FINAL.includes(state) && state !== 'PAUSED') yield `stuck: ${id} ${state} ${reason}`
+}
+
+/** Each effect once; those that are there were made by ever newer holders; what completed has all of them. */
+function* effects({ id, state, output, events }: FinalExecution): Generator<string> {
+  const seen = new Set<string>()
+  const ids = new Set<string>()
+  let newest = 0
+  for (const event of events) {
+    if (ids.has(`${event.id} ${event.type}`)) yield `event-twice: ${id} ${event.type}`
+    ids.add(`${event.id} ${event.type}`)
+    if (event.type !== 'TASK_COMPLETED') continue
+    const { generation } = event.value as { generation: number }
+    if (seen.has(event.source_id))
+      yield `effect-twice: ${id} ${event.source_id} under ${generation} after ${newest}`
+    seen.add(event.source_id)
+    if (generation < newest) yield `C3-backwards: ${id} ${event.source_id}`
+    newest = Math.max(newest, generation)
+  }
+  if (state === 'COMPLETED' && output !== [...seen].join()) yield `output: ${id} ${output}`
+}
+
+function* reads(run: Run): Generator<string> {
+  const along = new Map([...run.ended.values()].map(({ id, events }) => [id, statesAlong(events)]))
+  const last = new Map<string, Of<'read'>[]>()
+  for (const read of of(run, 'read')) {
+    const { state = '', events = 0 } = read.result
+    if (read.status !== 200) continue
+    if (!along.get(read.id)?.[events]?.has(state)) yield `read: ${read.id} ${state} after ${events}`
+    const earlier = last.get(read.id) ?? []
+    if (earlier.some((one) => one.received < read.sent && (one.result.events ?? 0) > events))
+      yield `E4-backwards: ${read.id}`
+    last.set(read.id, [...earlier, read])
+  }
+}
+
+function* cancels(run: Run): Generator<string> {
+  const final = of(run, 'read').filter(({ result }) => FINAL.includes(result.state ?? ''))
+  for (const op of of(run, 'cancel')) {
+    const known = run.ended.get(op.id)
+    if (op.status === 400 && known && !FINAL.includes(known.state))
+      yield `E8-refused-unended: ${op.id}`
+    if (op.status !== 200) continue
+    if (known) yield* cancelled(op, known)
+    if (final.some(({ id, received }) => id === op.id && received < op.sent))
+      yield `E8-cancel-after-end: ${op.id}`
+  }
+}
+
+function* cancelled(
+  { result }: RecordedCall,
+  { id, state, events }: FinalExecution,
+): Generator<string> {
+  if (!FINAL.includes(state)) yield `E6-not-ended: ${id}`
+  if (!events.some(({ type }) => type === 'WORKFLOW_CANCELLING'))
+    yield `E8-cancel-left-no-trace: ${id}`
+  if (result.state === 'CANCELLED' && state !== 'CANCELLED') yield `E8-cancelled-not: ${id}`
+}
+
+/** A body is unique to its call: it is in the log if and only if the call was answered so. */
+function* resumes(run: Run): Generator<string> {
+  for (const { id, body, status } of of(run, 'resume')) {
+    const delivered = (run.ended.get(id)?.events ?? []).filter(
+      ({ type, value }) => type === 'WORKFLOW_RESUMING' && JSON.stringify(value) === body,
+    )
+    if (status === 200 && delivered.length !== 1) yield `E8-resume-lost: ${id} ${body}`
+    if (status >= 400 && delivered.length > 0) yield `E8-resume-denied: ${id} ${body}`
+    if (delivered.length > 1) yield `E9-resume-twice: ${id} ${body}`
+  }
+}
+
+function* approvals(run: Run): Generator<string> {
+  for (const [id, calls] of grouped(of(run, 'approve'), (call) => call.id)) {
+    const events = run.ended.get(id)?.events ?? []
+    const decided = events.filter(({ type }) => type === 'TASK_APPROVED').length
+    const won = calls.filter(({ status }) => status === 200).length
+    const unknown = calls.filter(({ status }) => status === 0).length
+    if (won > decided) yield `E8-approval-lost: ${id}`
+    if (decided > won + unknown) yield `E8-approval-denied: ${id}`
+  }
+}
+
+function* claims(run: Run): Generator<string> {
+  const owners = new Map<string, string>()
+  const ends = of(run, 'cancel').filter(({ result }) => result.state === 'CANCELLED')
+  for (const { id, worker, status, sent, result } of of(run, 'claim')) {
+    if (status !== 200) continue
+    const key = `${id} ${result.generation}`
+    if ((owners.get(key) ?? worker) !== worker) yield `C1-two-owners: ${key}`
+    owners.set(key, worker)
+    if (ends.some((end) => end.id === id && end.received < sent)) yield `E7-claim-after-end: ${id}`
+  }
+}
+
+function* reports(run: Run): Generator<string> {
+  const claimed = of(run, 'claim').filter(({ status }) => status === 200)
+  const calls = grouped(of(run, 'report'), ({ id, events }) => `${id} ${events}`)
+  for (const attempts of calls.values()) {
+    const [{ id, events, generation }] = attempts as [Of<'report'>]
+    const stored = run.ended.get(id)?.events.filter((event) => events.includes(event.id)) ?? []
+    const accepted = attempts.filter(({ status }) => status === 200)
+    if (accepted.length > 0 && stored.length !== events.length) yield `V2-event-lost: ${id}`
+    const isRefused = attempts.every(({ status }) => status >= 400)
+    if (isRefused && stored.length > 0) yield `V3-event-of-refused: ${id}`
+    const isOld = accepted.some(({ sent }) =>
+      claimed.some(
+        (claim) =>
+          claim.id === id && (claim.result.generation ?? 0) > generation && claim.received < sent,
+      ),
+    )
+    if (isOld) yield `C2-superseded-write: ${id}`
+  }
+}
+
+function grouped<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one])
+  return groups
+}

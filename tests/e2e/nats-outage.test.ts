@@ -1,0 +1,45 @@
+import { startPrivateNats } from '@windlass/testkit/private-nats'
+import { type Service, startSystem } from '@windlass/testkit/system'
+import { expect, test } from 'vitest'
+import { client, example } from './api.ts'
+
+/** Promised is a second or two. */
+const LIMIT_MS = 20_000
+const CONSUMERS = ['executions-dispatcher', 'scheduler-catalog', 'scheduler-executions']
+const RESTARTED: Service[] = ['executions', 'dispatcher', 'gateway', 'catalog', 'scheduler']
+
+test('D1, N1: work starts and ends while NATS is away, also after a restart of the services, and when it is back with an empty store', {
+  timeout: 120_000,
+}, async () => {
+  const nats = await startPrivateNats()
+  const system = await startSystem({ infra: { TEST_NATS_URL: nats.url } })
+  const api = client(system.url)
+  await api.upload(await example('hello_world'))
+
+  const works = async () => {
+    const begun = performance.now()
+    const { execution_id } = await api.run('hello_world', 'async', 'x')
+    await api.until(execution_id, 'COMPLETED')
+    expect((await api.run('hello_world', 'sync', 'y')).output).toBe('Hello, y')
+    expect(performance.now() - begun).toBeLessThan(LIMIT_MS)
+  }
+  await works()
+
+  await nats.kill()
+  await works()
+  await system.startWorker()
+  await works()
+  await Promise.all(
+    RESTARTED.flatMap((service) => system.of(service).map((one) => one.restart('SIGKILL'))),
+  )
+  await works()
+
+  await nats.wipe()
+  await nats.start()
+  await works()
+  const consumers = async () => {
+    const report = await nats.report()
+    return CONSUMERS.filter((name) => report.includes(`"${name}"`))
+  }
+  await expect.poll(consumers, { timeout: LIMIT_MS }).toEqual(CONSUMERS)
+})

@@ -1,0 +1,54 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Process } from '@windlass/testkit/process'
+import { expect, test } from 'vitest'
+import { eventTypes, executionFixture, expectOk, sharedSystem } from './execution-fixture.ts'
+
+/** Silence of five seconds evicts. */
+const system = sharedSystem({
+  replicas: { gateway: 2, dispatcher: 2 },
+  env: {
+    SVC_WORKERS__HEARTBEAT_INTERVAL: '0.5',
+    SVC_WORKERS__HEARTBEAT_TIMEOUT: '4',
+    SVC_WORKERS__EVICTION_GRACE_PERIOD: '1',
+  },
+})
+const SHORT_MS = 2_000
+const LONG_MS = 6_000
+
+async function stopped(processes: readonly Process[], ms: number): Promise<void> {
+  for (const one of processes) one.signal('SIGSTOP')
+  await pause(ms)
+  for (const one of processes) one.signal('SIGCONT')
+  await pause(1_000)
+}
+
+test('D4: workers that answer are kept, with what they hold, while dispatchers are stopped and go on', async () => {
+  const a = await executionFixture(system(), 0)
+  const held = await Promise.all(
+    Array.from({ length: 6 }, async (_, i) => {
+      const worker = await a.started({ capacity: 1, url: i % 2 ? a.one : a.two })
+      return { worker, id: '', generation: 0 }
+    }),
+  )
+  for (const _ of held) {
+    const id = await a.run()
+    // Each has room for one.
+    const idle = held.filter((one) => one.id === '')
+    const to = await Promise.any(
+      idle.map((one) => one.worker.nextFrame('execution_scheduled', id).then(() => one)),
+    )
+    to.id = id
+    to.generation = await to.worker.claimGeneration(id)
+  }
+  const dispatchers = system().of('dispatcher')
+  for (const one of dispatchers) await stopped([one], SHORT_MS)
+  // For longer than the silence that evicts: nobody was there to hear.
+  await stopped(dispatchers, LONG_MS)
+  for (const { worker, id, generation } of held) {
+    expect(worker.stream.ended).toBe(false)
+    expectOk(await worker.complete(id, generation))
+    expect(eventTypes(await a.read(id)).filter((type) => type === 'WORKFLOW_CLAIMED')).toHaveLength(
+      1,
+    )
+  }
+})

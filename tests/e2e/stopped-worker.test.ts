@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { temporaryFolder } from '@windlass/testkit/folder'
+import { startSystem } from '@windlass/testkit/system'
+import { expect, onTestFinished, test } from 'vitest'
+import { client } from './api.ts'
+import { HANG_MS, TWO_OF_EACH } from './execution-fixture.ts'
+
+const SOURCE = `
+import asyncio, os, time
+from windlass import ExecutionContext, task, workflow
+
+@task
+async def tick(path: str, n: int):
+    with open(path, "a") as ledger:
+        ledger.write(f"{os.getpid()} {time.time()}\\n")
+    await asyncio.sleep(0.05)
+    return n
+
+@workflow.with_options(runner="inprocess")
+async def ticks(ctx: ExecutionContext):
+    for n in range(600):
+        await tick(ctx.input, n)
+`
+
+/** After it goes on, a worker that was stopped has to hear that it lost its work: a checkpoint, or its next ping. */
+const HEARS_MS = 5_000
+
+test('C6: a stopped worker that goes on leaves the work to the one that has it, as soon as it hears of it', async () => {
+  const system = await startSystem({ workers: 0, replicas: TWO_OF_EACH })
+  const api = client(system.url)
+  const path = join(temporaryFolder('ledger'), 'ledger')
+  /** When each process wrote, in milliseconds since the epoch. */
+  const ledger = async (pid: number | undefined): Promise<number[]> => {
+    const text = await readFile(path, 'utf8').catch(() => '')
+    const lines = text.split('\n').map((line) => line.split(' '))
+    return lines.flatMap(([by, at]) => (by === String(pid) ? [Number(at) * 1_000] : []))
+  }
+  const tickingAs = (pid: number | undefined) =>
+    expect.poll(async () => (await ledger(pid)).length, { timeout: HANG_MS }).toBeGreaterThan(5)
+
+  await api.upload(SOURCE)
+  const first = await system.startWorker({ name: 'first' })
+  const { execution_id } = await api.run('ticks', 'async', path)
+  await tickingAs(first.pid)
+  first.signal('SIGSTOP')
+  onTestFinished(() => first.signal('SIGCONT'))
+  const stoppedAt = Date.now()
+  await api.until(execution_id, 'SCHEDULED')
+  const evictedBy = Date.now()
+  const second = await system.startWorker({ name: 'second' })
+  await tickingAs(second.pid)
+  const wentOnAt = Date.now()
+  first.signal('SIGCONT')
+  await new Promise((resolve) => setTimeout(resolve, HEARS_MS + 1_000))
+
+  const [old, young] = [await ledger(first.pid), await ledger(second.pid)]
+  expect(Math.max(...old)).toBeLessThan(wentOnAt + HEARS_MS)
+  expect(old.filter((at) => at > stoppedAt + 500 && at < wentOnAt)).toEqual([])
+  expect(Math.min(...young)).toBeGreaterThan(stoppedAt)
+  expect(Math.max(...young)).toBeGreaterThan(wentOnAt + HEARS_MS)
+  expect(evictedBy).toBeGreaterThan(stoppedAt)
+  expect(await api.status(execution_id)).toMatchObject({
+    current_worker: 'second',
+    state: 'RUNNING',
+  })
+  const cancelled = await api.json(
+    'GET',
+    `/workflows/default/ticks/cancel/${execution_id}?mode=sync`,
+  )
+  expect(cancelled.state).toBe('CANCELLED')
+})

@@ -1,0 +1,38 @@
+import { openBus } from '@windlass/runtime/nats/bus'
+import { createLog } from '@windlass/runtime/process/log'
+import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis'
+import { testUrl } from '@windlass/testkit/database'
+import type { Defer } from '@windlass/testkit/defer'
+
+/** Everything that passes through NATS and Redis from now on, and all that Redis then holds. */
+export async function captureTraffic(defer: Defer) {
+  const heard: string[] = []
+  const bus = await openBus(testUrl('TEST_NATS_URL'), createLog('test', 'silent'))
+  defer(() => bus.close())
+  const everything = bus.overhear('>', (bytes, subject) => {
+    heard.push(`nats ${subject} ${Buffer.from(bytes).toString('latin1')}`)
+  })
+  await everything.flushed()
+
+  const redis = openRedis(testUrl('TEST_REDIS_URL'))
+  defer(() => redis.disconnect())
+  await redisReady(redis)
+  const monitor = await redis.monitor()
+  defer(() => monitor.disconnect())
+  monitor.on('monitor', (_, args: string[]) => heard.push(`redis ${args.join(' ')}`))
+  return async () => ({
+    text: [...heard, ...(await contentsOf(redis))].join('\n'),
+    keys: await redis.keys('*'),
+  })
+}
+
+/** All keys with what they hold, whatever their type: as Redis itself would dump them. */
+async function contentsOf(redis: Redis): Promise<string[]> {
+  const lines: string[] = []
+  for (const key of await redis.keys('*')) {
+    const type = await redis.type(key)
+    const held = type === 'string' ? await redis.get(key) : await redis.dumpBuffer(key)
+    lines.push(`redis ${key} ${held?.toString('latin1' as never)}`)
+  }
+  return lines
+}

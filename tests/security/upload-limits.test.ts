@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type AuthSystem, startAuthSystem, workflowSource } from './auth-system.ts'
+
+const undo: (() => unknown)[] = []
+let auth: AuthSystem
+
+beforeAll(async () => {
+  auth = await startAuthSystem((one) => undo.push(one))
+})
+afterAll(async () => {
+  for (const one of undo.reverse()) await one()
+})
+
+const MIB = 1_048_576
+const names = async () => {
+  const { body } = await auth.ask('GET /workflows', { token: auth.admin })
+  return (body as { namespace: string; name: string }[]).map(
+    (row) => `${row.namespace}/${row.name}`,
+  )
+}
+
+test('N120: of a file with a workflow in a namespace that is not the uploader’s nothing is stored', async () => {
+  const key = await auth.holding(['workflow:mine:*:register'])
+  const own = await auth.upload(workflowSource('mine', 'first'), key)
+  expect(own.status).toBe(200)
+  for (const source of [
+    workflowSource('mine', 'second') + workflowSource('theirs', 'third').replace('flow(', 'other('),
+    workflowSource('theirs', 'third') + workflowSource('mine', 'second').replace('flow(', 'other('),
+  ]) {
+    const answer = await auth.upload(source, key)
+    expect(answer.status).toBe(403)
+    expect(await answer.json()).toEqual({
+      detail: "Permission denied: requires 'workflow:theirs:*:register'",
+    })
+  }
+  const tried = await fetch(`${auth.system.gateways[0]}/workflows?dry_run=true`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: formOf(workflowSource('theirs', 'third')),
+  })
+  expect(tried.status).toBe(403)
+  expect(await names()).toEqual(['mine/first'])
+})
+
+function formOf(source: string): FormData {
+  const form = new FormData()
+  form.append('file', new Blob([source]), 'workflow.py')
+  return form
+}
+
+test('N114: a mebibyte is taken, one byte more is 413, with a length or without one', async () => {
+  const plain = workflowSource('mine', 'large')
+  const sized = (bytes: number) => `${plain}# ${'x'.repeat(bytes - plain.length - 2)}`
+  expect((await auth.upload(sized(MIB))).status).toBe(200)
+  expect((await auth.upload(sized(MIB + 1))).status).toBe(413)
+  const streamed = async (bytes: number) => {
+    const form = new Request('http://x', { method: 'POST', body: formOf(sized(bytes)) })
+    const type = form.headers.get('content-type') ?? ''
+    const headers = { authorization: `Bearer ${auth.admin}`, 'content-type': type }
+    const init = { method: 'POST', headers, body: form.body, duplex: 'half' }
+    return (await fetch(`${auth.system.gateways[0]}/workflows`, init as RequestInit)).status
+  }
+  expect(await streamed(MIB)).toBe(200)
+  expect(await streamed(MIB + 1)).toBe(413)
+})
+
+test('N119: what a file would do when it is run is not done by whoever reads it', async () => {
+  const source = `import os, socket\nos.kill(os.getppid(), 9)\nwhile True: pass\n${workflowSource('mine', 'rude')}`
+  expect((await auth.upload(source)).status).toBe(200)
+  expect(await names()).toContain('mine/rude')
+})
