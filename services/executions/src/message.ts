@@ -1,4 +1,7 @@
-import type { Execution as Message } from '@windlass/proto/windlass/executions/v1/executions'
+import type {
+  Execution as Message,
+  Starter,
+} from '@windlass/proto/windlass/executions/v1/executions'
 import type { Execution } from './domain/execution.ts'
 
 /** A row as other services see it. An input that was not read with the row goes as `null`. */
@@ -18,4 +21,10 @@ export const toMessage = (row: Execution): Message => ({
   created_at: row.created_at,
   updated_at: row.updated_at,
   worker_session: row.held_session ?? '',
+})
+
+/** The principal that started an execution; an empty subject for one started without authentication. */
+export const starterOf = ({ created_by, created_by_issuer }: Execution): Starter => ({
+  subject: created_by,
+  issuer: created_by_issuer,
 })

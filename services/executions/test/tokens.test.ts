@@ -46,6 +46,17 @@ test('each claim renews the token, also of one that is claimed already', async (
   }
 })
 
+test.each<[string, service: 'gateway' | 'scheduler', { subject: string; issuer: string }]>([
+  ['a principal', 'gateway', ada],
+  ['no principal', 'gateway', { subject: '', issuer: '' }],
+  ['a schedule in the name of a principal', 'scheduler', ada],
+])('an execution started by %s: get answers its starter', async (_, service, starter) => {
+  const { client, other } = await submitting(service)
+  const { execution_id } = await submit(other, create({ caller: signedCaller(starter, service) }))
+  const { executions } = await client.get({ execution_ids: [execution_id] })
+  expect(executions.map((execution) => execution.starter)).toEqual([starter])
+})
+
 const gateway = testIdentity('gateway')
 const WRONG = [
   '',

@@ -8,7 +8,7 @@ import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { ready } from '../announce.ts'
 import type { Door } from '../change.ts'
-import { toMessage } from '../message.ts'
+import { starterOf, toMessage } from '../message.ts'
 import { requeue } from '../requeue.ts'
 import { parseRequirement } from '../requirement.ts'
 import type { Standing } from '../standing.ts'
@@ -62,7 +62,7 @@ export const handlers = ({
 
   async get({ execution_ids }) {
     const rows = await executions.getMany(db, execution_ids)
-    return { executions: rows.map(toMessage) }
+    return { executions: rows.map((row) => ({ ...toMessage(row), starter: starterOf(row) })) }
   },
 
   async log({ execution_id, after_seq, limit }) {

@@ -38,5 +38,7 @@ export async function authenticate(
   if (claims && takesExecutions) return actingFor(services, claims)
   if (!settings.security.auth.enabled) return ANONYMOUS
   if (token === undefined) throw new Fault('unauthenticated', 'Authorization token required')
-  return claims ? { subject: claims.sub, permissions: [], execution: claims } : callerOf(token)
+  if (!claims) return callerOf(token)
+  const { sub: subject, principal_issuer: issuer } = claims
+  return { subject, issuer, permissions: [], execution: claims }
 }

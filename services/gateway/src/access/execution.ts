@@ -1,6 +1,7 @@
 import type { ExecutionClaims } from '@windlass/domain/execution-tokens'
+import type { Starter } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
-import { Fault } from '@windlass/runtime/faults'
+import { Fault, unavailable } from '@windlass/runtime/faults'
 import { isFinal } from '../domain/states.ts'
 import type { Services } from '../services.ts'
 import type { Caller } from './caller.ts'
@@ -10,7 +11,7 @@ type Asking = Pick<Services, 'settings' | 'executions' | 'accountOf'>
 /**
  * Who asks with an execution token: the principal in whose name the execution was started, with the
  * rights that it has now. Looked at anew each time: the token is worth nothing once the execution has
- * ended or left the hands of the worker that it was minted for.
+ * ended or left the hands of the worker that it was minted for, or names another principal than the execution.
  */
 export async function actingFor(services: Asking, claims: ExecutionClaims): Promise<Caller> {
   if (!services.settings.security.auth.enabled) return { subject: '', execution: claims }
@@ -38,6 +39,19 @@ async function demandHeld({ executions }: Asking, claims: ExecutionClaims): Prom
   const isHeld = worker_session !== '' && worker_name === claims.worker
   if (!isHeld || claim_generation !== claims.generation)
     throw forbidden('stale-claim: the execution is no longer held under this token')
+  requireStarter(execution.starter, claims)
+}
+
+/**
+ * Refuses a token that names another principal than the one recorded with the execution: the signature
+ * alone must not decide who acts. A replica of `executions` of an earlier release does not answer the
+ * starter; the request is then retried, never believed.
+ */
+function requireStarter(starter: Starter | undefined, claims: ExecutionClaims): void {
+  if (!starter) throw unavailable('the starter of the execution cannot be verified; retry')
+  const { subject, issuer } = starter
+  if (subject !== claims.sub || issuer !== claims.principal_issuer)
+    throw forbidden('Execution token does not name the principal that started the execution')
 }
 
 const forbidden = (message: string) => new Fault('forbidden', message)

@@ -32,6 +32,16 @@ export interface Execution {
   created_at: Date | undefined;
   updated_at: Date | undefined;
   worker_session: string;
+  /**
+   * The principal that started it, answered by Get alone. Absent in answers of earlier releases, which is not
+   * the same as an empty subject: that one was started without authentication.
+   */
+  starter?: Starter | undefined;
+}
+
+export interface Starter {
+  subject: string;
+  issuer: string;
 }
 
 /** One event of the log. `seq` grows by arrival and orders the log; `time` is the emitter's own text. */
@@ -415,6 +425,7 @@ function createBaseExecution(): Execution {
     created_at: undefined,
     updated_at: undefined,
     worker_session: "",
+    starter: undefined,
   };
 }
 
@@ -464,6 +475,9 @@ export const Execution: MessageFns<Execution> = {
     }
     if (message.worker_session !== "") {
       writer.uint32(122).string(message.worker_session);
+    }
+    if (message.starter !== undefined) {
+      Starter.encode(message.starter, writer.uint32(130).fork()).join();
     }
     return writer;
   },
@@ -599,6 +613,71 @@ export const Execution: MessageFns<Execution> = {
             }
 
             message.worker_session = reader.string();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.starter = Starter.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseStarter(): Starter {
+  return { subject: "", issuer: "" };
+}
+
+export const Starter: MessageFns<Starter> = {
+  encode(message: Starter, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.subject !== "") {
+      writer.uint32(10).string(message.subject);
+    }
+    if (message.issuer !== "") {
+      writer.uint32(18).string(message.issuer);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Starter {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStarter();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.subject = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.issuer = reader.string();
             continue;
           }
         }
