@@ -16,10 +16,10 @@ export const rpcs: readonly DeclaredRpc[] = [
 
 /** The same as a page of Markdown. */
 export function rpcTable(): string {
-  const rows = rpcs.map(({ path, services, asksCaller }) => [
+  const rows = rpcs.map(({ path, services, requiresCaller }) => [
     `\`${path.slice(1)}\``,
     services.join(', '),
-    asksCaller ? 'yes' : '·',
+    requiresCaller ? 'yes' : '·',
   ])
   const head = ['rpc', 'called by', 'on behalf of']
   const lines = [head, head.map(() => '---'), ...rows]

@@ -71,7 +71,7 @@ async function cost(operation, inFlight, { redis, identity, postgres }) {
 /** The functions by which the gateway knows its callers, with connections of their own. */
 async function openDoors(env) {
   const from = (path) => import(new URL(`../../${path}.js`, import.meta.url))
-  const [{ loadSettings }, { openRedis, redisReady }, { openCluster }] = await Promise.all(
+  const [{ loadSettings }, { openRedis, redisReady }, { openServiceIdentity }] = await Promise.all(
     [
       'runtime/dist/config/load-settings',
       'runtime/dist/redis/redis',
@@ -85,7 +85,7 @@ async function openDoors(env) {
   const redis = openRedis(settings.redis.url)
   await redisReady(redis)
   const log = { warn: (said) => process.stderr.write(`${JSON.stringify(said)}\n`) }
-  const clients = connectAll(settings, await openCluster(settings, 'gateway', log))
+  const clients = connectAll(settings, await openServiceIdentity(settings, 'gateway', log))
   const readEpoch = epochReader(redis, 'auth')
   return {
     ...rememberedBy(settings, { redis, log }, clients),

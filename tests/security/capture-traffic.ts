@@ -9,7 +9,7 @@ export async function captureTraffic(defer: Defer) {
   const heard: string[] = []
   const bus = await openBus(testUrl('TEST_NATS_URL'), createLog('test', 'silent'))
   defer(() => bus.close())
-  const everything = bus.overhear('>', (bytes, subject) => {
+  const everything = bus.subscribeBestEffort('>', (bytes, subject) => {
     heard.push(`nats ${subject} ${Buffer.from(bytes).toString('latin1')}`)
   })
   await everything.flushed()

@@ -1,10 +1,10 @@
-import { GENESIS, hashOf, type Linked } from '@windlass/domain/audit'
+import { type ChainedEntry, GENESIS, hashEntry } from '@windlass/domain/audit'
 import { expect, test } from 'vitest'
 import { setup } from './setup.ts'
 
 /** A chain of this many entries. */
-function chain(length: number): Linked[] {
-  const entries: Linked[] = []
+function chain(length: number): ChainedEntry[] {
+  const entries: ChainedEntry[] = []
   for (let seq = 1; seq <= length; seq++) {
     const previous_hash = entries.at(-1)?.hash ?? GENESIS
     const actor = { subject: 'ann', issuer: 'svc', key_prefix: 'wk_1' }
@@ -12,20 +12,20 @@ function chain(length: number): Linked[] {
     const at = '2026-01-02T03:04:05.678Z'
     // As text that no JSON library would write.
     const entry = { seq, at, ...actor, ...deed, request_id: 'r', detail_json: '{"n": 1.0}' }
-    entries.push({ ...entry, previous_hash, hash: hashOf(previous_hash, entry) })
+    entries.push({ ...entry, previous_hash, hash: hashEntry(previous_hash, entry) })
   }
   return entries
 }
 
 const hex = (bytes: Buffer) => `"${bytes.toString('hex')}"`
 
-const viewOf = (entry: Linked) =>
+const viewOf = (entry: ChainedEntry) =>
   `{"seq":${entry.seq},"at":"${entry.at}","actor":{"subject":"${entry.subject}","issuer":"svc"` +
   `,"key_prefix":"wk_1"},"request_id":"r","action":"role.update","object":"role:x"` +
   `,"outcome":"done","detail":${entry.detail_json},"previous_hash":${hex(entry.previous_hash)}` +
   `,"hash":${hex(entry.hash)}}`
 
-const headOf = (entries: Linked[]) => {
+const headOf = (entries: ChainedEntry[]) => {
   const { seq, hash } = entries.at(-1) ?? { seq: 0, hash: GENESIS }
   return { seq, hash: hash.toString('hex') }
 }
@@ -37,7 +37,7 @@ interface Heads {
 
 /** Verifies a log of these entries, as a server shows it page by page that had that head at first, and has `later` when asked for more than there is. */
 async function verified(
-  entries: Linked[],
+  entries: ChainedEntry[],
   heads: Heads | Heads['first'] = headOf(entries),
   ...options: string[]
 ) {
@@ -69,7 +69,7 @@ test.each([0, 1, 3, 1_000, 2_345])(
 
 test('what is changed or missing is named, and the exit status is 3', async () => {
   const entries = chain(1_500)
-  const changed = entries.with(1_199, { ...(entries[1_199] as Linked), subject: 'eve' })
+  const changed = entries.with(1_199, { ...(entries[1_199] as ChainedEntry), subject: 'eve' })
   expect(await verified(changed.toSpliced(6, 1))).toMatchObject({
     status: 3,
     err: 'entry 7 is missing\nentry 1200 was changed\n',

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import {
-  ChainCheck,
+  AuditChainVerifier,
+  type ChainedEntry,
   detailOf,
   GENESIS,
-  hashOf,
-  type Linked,
+  type HashedEntry,
+  hashEntry,
   objects,
-  type Recorded,
 } from './audit.ts'
 
-const recorded = (seq: number, changes: Partial<Recorded> = {}): Recorded => ({
+const recorded = (seq: number, changes: Partial<HashedEntry> = {}): HashedEntry => ({
   seq,
   at: '2026-01-02T03:04:05.678Z',
   subject: 'ann',
@@ -24,25 +24,29 @@ const recorded = (seq: number, changes: Partial<Recorded> = {}): Recorded => ({
 })
 
 /** A chain of this many entries. */
-function chain(length: number): Linked[] {
-  const entries: Linked[] = []
+function chain(length: number): ChainedEntry[] {
+  const entries: ChainedEntry[] = []
   for (let seq = 1; seq <= length; seq++) {
     const previous_hash = entries.at(-1)?.hash ?? GENESIS
     const entry = recorded(seq)
-    entries.push({ ...entry, previous_hash, hash: hashOf(previous_hash, entry) })
+    entries.push({ ...entry, previous_hash, hash: hashEntry(previous_hash, entry) })
   }
   return entries
 }
 
-const headOf = (entries: Linked[]) => {
+const headOf = (entries: ChainedEntry[]) => {
   const { seq, hash } = entries.at(-1) ?? { seq: 0, hash: GENESIS }
   return { seq, hash }
 }
 
-function problemsOf(entries: Linked[], claimed: ReturnType<typeof headOf>, remembered = claimed) {
-  const check = new ChainCheck(remembered)
-  for (const entry of entries) check.take(entry)
-  check.end(claimed)
+function problemsOf(
+  entries: ChainedEntry[],
+  claimed: ReturnType<typeof headOf>,
+  remembered = claimed,
+) {
+  const check = new AuditChainVerifier(remembered)
+  for (const entry of entries) check.verifyNext(entry)
+  check.verifyEnd(claimed)
   return check.problems
 }
 
@@ -54,7 +58,9 @@ test('a chain that nobody touched has nothing wrong with it', () => {
 test('the hash is that of the documented form', () => {
   // printf '%s' "$json" | sha256sum, with 32 zero bytes before the text
   expect(
-    hashOf(GENESIS, recorded(1, { subject: 'żółć', detail_json: '{"a":"\\""}' })).toString('hex'),
+    hashEntry(GENESIS, recorded(1, { subject: 'żółć', detail_json: '{"a":"\\""}' })).toString(
+      'hex',
+    ),
   ).toBe('d8fe65a86fbe1d702a9e5891317b16c8d21afbbdec2ff4d0854e7c54b848ae42')
 })
 
@@ -63,7 +69,7 @@ test.each(Object.keys(recorded(1)).filter((field) => field !== 'seq'))(
   (field) => {
     const entries = chain(5)
     const head = headOf(entries)
-    entries[2] = { ...(entries[2] as Linked), [field]: 'else' }
+    entries[2] = { ...(entries[2] as ChainedEntry), [field]: 'else' }
     expect(problemsOf(entries, head)).toEqual(['entry 3 was changed'])
   },
 )
@@ -71,8 +77,8 @@ test.each(Object.keys(recorded(1)).filter((field) => field !== 'seq'))(
 test('a change that is hashed anew breaks with the next entry', () => {
   const entries = chain(5)
   const head = headOf(entries)
-  const third = { ...(entries[2] as Linked), subject: 'eve' }
-  entries[2] = { ...third, hash: hashOf(third.previous_hash, third) }
+  const third = { ...(entries[2] as ChainedEntry), subject: 'eve' }
+  entries[2] = { ...third, hash: hashEntry(third.previous_hash, third) }
   expect(problemsOf(entries, head)).toEqual([
     'entry 4 does not continue entry 3: one of them was changed',
   ])
@@ -80,12 +86,12 @@ test('a change that is hashed anew breaks with the next entry', () => {
 
 test('a whole chain that is made anew is not the one that was remembered', () => {
   const entries = chain(5)
-  const remembered = { seq: 3, hash: (entries[2] as Linked).hash }
-  const other: Linked[] = []
+  const remembered = { seq: 3, hash: (entries[2] as ChainedEntry).hash }
+  const other: ChainedEntry[] = []
   for (const entry of entries) {
     const previous_hash = other.at(-1)?.hash ?? GENESIS
     const changed = { ...entry, subject: 'eve' }
-    other.push({ ...changed, previous_hash, hash: hashOf(previous_hash, changed) })
+    other.push({ ...changed, previous_hash, hash: hashEntry(previous_hash, changed) })
   }
   expect(problemsOf(other, headOf(other))).toEqual([])
   expect(problemsOf(other, headOf(other), remembered)).toEqual([
@@ -107,7 +113,7 @@ test('missing entries are named: at the beginning, in the middle, at the end', (
 
 test('entries that changed places are found', () => {
   const entries = chain(5)
-  const [second, third] = [entries[1] as Linked, entries[2] as Linked]
+  const [second, third] = [entries[1] as ChainedEntry, entries[2] as ChainedEntry]
   const swapped = entries.with(1, { ...third, seq: 2 }).with(2, { ...second, seq: 3 })
   expect(problemsOf(swapped, headOf(entries))).toEqual([
     'entry 2 does not continue entry 1: one of them was changed',

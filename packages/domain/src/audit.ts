@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { OWN_ISSUER } from './caller.ts'
+import { INTERNAL_ISSUER } from './caller.ts'
 
 /** What the audit log calls the changes that it knows. */
 export const ACTIONS = [
@@ -43,7 +43,7 @@ export type Outcome = (typeof OUTCOMES)[number]
 
 /** What an action was done to, in the form in which the log names and finds it. */
 export const objects = {
-  principal: (subject = '', issuer = OWN_ISSUER) =>
+  principal: (subject = '', issuer = INTERNAL_ISSUER) =>
     named('principal', subject && `${issuer}/${subject}`),
   key: (principal: string, name = '') => named(principal.replace(/^principal/, 'key'), name, '/'),
   role: (name = '') => named('role', name),
@@ -69,7 +69,7 @@ export function detailOf(detail: Record<string, unknown> = {}): string {
 }
 
 /** One line of the log, as it is hashed. */
-export interface Recorded {
+export interface HashedEntry {
   /** 1, 2, 3, … */
   seq: number
   /** RFC 3339 in UTC, to the millisecond. */
@@ -92,7 +92,7 @@ export const GENESIS = Buffer.alloc(32)
  * array without blanks: number, time, subject, issuer, key prefix, request id, action, object,
  * outcome, detail (as a string).
  */
-export function hashOf(previous: Uint8Array, entry: Recorded): Buffer {
+export function hashEntry(previous: Uint8Array, entry: HashedEntry): Buffer {
   const { seq, at, subject, issuer, key_prefix, request_id } = entry
   const { action, object, outcome, detail_json } = entry
   const canonical = JSON.stringify([
@@ -108,10 +108,10 @@ export interface Head {
   hash: Buffer
 }
 
-export type Linked = Recorded & { previous_hash: Buffer; hash: Buffer }
+export type ChainedEntry = HashedEntry & { previous_hash: Buffer; hash: Buffer }
 
 /** Follows the chain entry by entry, from the first, and notes what is wrong with it. */
-export class ChainCheck {
+export class AuditChainVerifier {
   readonly problems: string[] = []
   #seq = 0
   #hash: Buffer = GENESIS
@@ -127,7 +127,7 @@ export class ChainCheck {
   }
 
   /** Takes the next one. After a break it goes on from what the entry itself claims. */
-  take(entry: Linked): void {
+  verifyNext(entry: ChainedEntry): void {
     const { seq, previous_hash, hash } = entry
     if (seq > this.#seq + 1) this.#missing(this.#seq + 1, seq - 1)
     else if (seq <= this.#seq) this.problems.push(`entry ${seq} is out of order`)
@@ -137,7 +137,8 @@ export class ChainCheck {
           ? 'entry 1 does not begin the chain'
           : `entry ${seq} does not continue entry ${seq - 1}: one of them was changed`,
       )
-    if (!hashOf(previous_hash, entry).equals(hash)) this.problems.push(`entry ${seq} was changed`)
+    if (!hashEntry(previous_hash, entry).equals(hash))
+      this.problems.push(`entry ${seq} was changed`)
     if (seq === this.#remembered?.seq && !hash.equals(this.#remembered.hash))
       this.problems.push(`entry ${seq} is not the one that was remembered`)
     this.#seq = seq
@@ -145,7 +146,7 @@ export class ChainCheck {
   }
 
   /** Notes what the end lacks: what the log itself says it has, and what was remembered. */
-  end(claimed: Head): void {
+  verifyEnd(claimed: Head): void {
     const last = Math.max(claimed.seq, this.#remembered?.seq ?? 0)
     if (last > this.#seq) this.#missing(this.#seq + 1, last)
     else if (claimed.seq < this.#seq || !claimed.hash.equals(this.#hash))

@@ -9,10 +9,10 @@ export interface Caller {
 }
 
 /** Where principals come from that no other issuer vouches for. */
-export const OWN_ISSUER = 'svc'
+export const INTERNAL_ISSUER = 'svc'
 
-export const NOBODY: Caller = { subject: '', issuer: '' }
+export const ANONYMOUS_CALLER: Caller = { subject: '', issuer: '' }
 
 /** How a caller is written down; who is nobody in particular is anonymous. */
-export const writtenAs = ({ subject, issuer }: Caller) =>
-  subject === '' ? { subject: 'anonymous', issuer: OWN_ISSUER } : { subject, issuer }
+export const toRecordedCaller = ({ subject, issuer }: Caller) =>
+  subject === '' ? { subject: 'anonymous', issuer: INTERNAL_ISSUER } : { subject, issuer }

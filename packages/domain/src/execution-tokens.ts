@@ -1,4 +1,4 @@
-import { keptSecret } from '@windlass/runtime/config/home-file'
+import { readOrCreateSecret } from '@windlass/runtime/config/home-file'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { expiresIn, Signer } from '@windlass/runtime/signed'
 
@@ -15,7 +15,7 @@ export interface ExecutionClaims {
 }
 
 /** An execution in the hands of a worker. */
-export interface Held {
+export interface ClaimedExecution {
   execution_id: string
   worker_name: string
   claim_generation: number
@@ -35,7 +35,7 @@ export class ExecutionTokens {
     this.#lifetimeS = lifetimeS
   }
 
-  mint(held: Held): string {
+  mint(held: ClaimedExecution): string {
     return this.#signer.sign({
       iss: ISSUER,
       scope: 'execution',
@@ -49,7 +49,7 @@ export class ExecutionTokens {
   }
 
   /** What a token says; undefined for every other text, and for a token that has ended. It counts only while the worker holds the execution. */
-  read(token: string): ExecutionClaims | undefined {
+  verify(token: string): ExecutionClaims | undefined {
     const claims = this.#signer.verify(token)
     return claims?.iss === ISSUER && claims.scope === 'execution' ? claims : undefined
   }
@@ -58,6 +58,7 @@ export class ExecutionTokens {
 /** Under the configured secret, else under one made at the first start and kept in the home directory. */
 export async function openExecutionTokens({ security, home }: Settings): Promise<ExecutionTokens> {
   const { execution_token_secret, execution_token_ttl } = security
-  const secret = execution_token_secret ?? (await keptSecret(home, 'execution-token-secret'))
+  const secret =
+    execution_token_secret ?? (await readOrCreateSecret(home, 'execution-token-secret'))
   return new ExecutionTokens(secret, execution_token_ttl)
 }

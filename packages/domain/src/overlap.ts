@@ -1,6 +1,6 @@
 /** What a tick does while the execution of an earlier one of its schedule runs. */
-export const OVERLAPS = ['allow', 'skip', 'queue', 'cancel_previous'] as const
-export type Overlap = (typeof OVERLAPS)[number]
+export const OVERLAP_POLICIES = ['allow', 'skip', 'queue', 'cancel_previous'] as const
+export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number]
 
-export const isOverlap = (value: unknown): value is Overlap =>
-  (OVERLAPS as readonly unknown[]).includes(value)
+export const isOverlapPolicy = (value: unknown): value is OverlapPolicy =>
+  (OVERLAP_POLICIES as readonly unknown[]).includes(value)

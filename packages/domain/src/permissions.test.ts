@@ -1,7 +1,12 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Latest, missingToRun, neededToRun, permits } from './permissions.ts'
+import {
+  type FindLatest,
+  missingPermissionsToRun,
+  permissionsToRun,
+  permits,
+} from './permissions.ts'
 
 test.each([
   ['*', 'workflow:a:x:read', true],
@@ -142,7 +147,7 @@ test.each([
 const workflow = (name: string, metadata: object = {}) =>
   ({ namespace: 'n', name, metadata_json: JSON.stringify(metadata) }) as Workflow
 
-const nothing: Latest = async () => undefined
+const nothing: FindLatest = async () => undefined
 
 test('running takes the run permission, what is declared, and the tasks that are not exempt', async () => {
   const declaring = workflow('w', {
@@ -151,8 +156,10 @@ test('running takes the run permission, what is declared, and the tasks that are
     auth_exempt_tasks: ['now'],
   })
   const needed = ['workflow:n:w:run', 'finance:approve', 'workflow:n:w:task:load:execute']
-  expect(await neededToRun(declaring, nothing)).toEqual(needed)
-  expect(await missingToRun(['workflow:n:*'], declaring, nothing)).toEqual(['finance:approve'])
+  expect(await permissionsToRun(declaring, nothing)).toEqual(needed)
+  expect(await missingPermissionsToRun(['workflow:n:*'], declaring, nothing)).toEqual([
+    'finance:approve',
+  ])
 })
 
 test('running takes what the workflows take that it runs in turn, each once, in circles too', async () => {
@@ -172,8 +179,8 @@ test('running takes what the workflows take that it runs in turn, each once, in 
     }),
     c: workflow('c', { task_names: ['t'], required_permissions: ['ops:b'] }),
   }
-  const latest: Latest = async (_, name) => catalog[name]
-  expect(await neededToRun(catalog.a as Workflow, latest)).toEqual([
+  const latest: FindLatest = async (_, name) => catalog[name]
+  expect(await permissionsToRun(catalog.a as Workflow, latest)).toEqual([
     'workflow:n:a:run',
     'workflow:n:b:run',
     'ops:b',

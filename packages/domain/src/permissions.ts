@@ -35,21 +35,21 @@ export function metadataOf(workflow: Workflow): Metadata {
 }
 
 /** The permissions that a workflow declares. */
-export const requiredBy = (workflow: Workflow): string[] =>
+export const declaredPermissions = (workflow: Workflow): string[] =>
   metadataOf(workflow).required_permissions ?? []
 
 /** The latest version of a workflow, undefined where there is none. */
-export type Latest = (namespace: string, name: string) => Promise<Workflow | undefined>
+export type FindLatest = (namespace: string, name: string) => Promise<Workflow | undefined>
 
 /**
  * What somebody needs to run a workflow: the right to run it, what it declares, and its tasks; then
  * the same of every workflow that it runs in turn. Of one that is not there yet, the right to run it.
  */
-export async function neededToRun(workflow: Workflow, latest: Latest): Promise<string[]> {
+export async function permissionsToRun(workflow: Workflow, latest: FindLatest): Promise<string[]> {
   const needed = new Set<string>()
   const seen = new Set([`${workflow.namespace}/${workflow.name}`])
   const add = async (one: Workflow): Promise<void> => {
-    for (const permission of neededByItself(one)) needed.add(permission)
+    for (const permission of ownPermissionsToRun(one)) needed.add(permission)
     for (const [namespace, name] of metadataOf(one).nested_workflows ?? []) {
       if (seen.has(`${namespace}/${name}`)) continue
       seen.add(`${namespace}/${name}`)
@@ -62,24 +62,24 @@ export async function neededToRun(workflow: Workflow, latest: Latest): Promise<s
   return [...needed]
 }
 
-function neededByItself(workflow: Workflow): string[] {
+function ownPermissionsToRun(workflow: Workflow): string[] {
   const { namespace, name } = workflow
   const { task_names = [], auth_exempt_tasks } = metadataOf(workflow)
   const exempt = new Set(auth_exempt_tasks)
   const tasks = task_names.filter((task) => !exempt.has(task))
   return [
     `workflow:${namespace}:${name}:run`,
-    ...requiredBy(workflow),
+    ...declaredPermissions(workflow),
     ...tasks.map((task) => `workflow:${namespace}:${name}:task:${task}:execute`),
   ]
 }
 
 /** What of it is not covered by anything granted. */
-export async function missingToRun(
+export async function missingPermissionsToRun(
   granted: readonly string[],
   workflow: Workflow,
-  latest: Latest,
+  latest: FindLatest,
 ): Promise<string[]> {
-  const needed = await neededToRun(workflow, latest)
+  const needed = await permissionsToRun(workflow, latest)
   return needed.filter((one) => !granted.some((held) => permits(held, one)))
 }

@@ -6,14 +6,14 @@ type Request<M> = M extends { requestDeserialize: (bytes: Buffer) => infer R } ?
 type Response<M> = M extends { responseDeserialize: (bytes: Buffer) => infer R } ? R : never
 
 /** How a Fault crosses the wire: a status code for strangers, and kind and details as JSON in this trailer. */
-export const FAULT = 'windlass-fault-bin'
+export const FAULT_TRAILER = 'windlass-fault-bin'
 
 /** The metadata that carries the credential of the service that calls. */
-export const CREDENTIAL = 'authorization'
+export const SERVICE_TOKEN_HEADER = 'authorization'
 /** The metadata that carries the signed statement of who is asking. */
-export const CALLER = 'windlass-caller'
+export const CALLER_HEADER = 'windlass-caller'
 /** The metadata that carries the id of the request that led to the call. */
-export const REQUEST_ID = 'windlass-request-id'
+export const REQUEST_ID_HEADER = 'windlass-request-id'
 
 export const codes: Record<Kind, status> = {
   invalid: status.INVALID_ARGUMENT,
@@ -36,7 +36,7 @@ export interface Call {
   /** Aborts when the caller hangs up or its deadline passes. */
   readonly signal: AbortSignal
   /** Aborts when the caller would rather have an answer now than a better one later. */
-  readonly hurry: AbortSignal
+  readonly answerNow: AbortSignal
   /** The service that calls. */
   readonly service: string
   /** On whose behalf, as that service's signed statement says; there is one wherever the rpc asks for it. */
@@ -63,7 +63,7 @@ export interface CallOptions {
   timeoutMs?: number
   signal?: AbortSignal
   /** Asks for the answer at once, if the server can; unlike `signal`, the answer is still taken. */
-  hurry?: AbortSignal | undefined
+  answerNow?: AbortSignal | undefined
   /** On whose behalf: the service vouches for him with a statement for this rpc alone. */
   caller?: Caller
   requestId?: string

@@ -8,11 +8,18 @@ import {
 } from '@grpc/grpc-js'
 import type { Failure } from '@windlass/proto/windlass/rpc/v1/calls'
 import { Fault, type Kind, unavailable } from '@windlass/runtime/faults'
-import { CALLER, type CallOptions, type ClientOf, CREDENTIAL, FAULT, REQUEST_ID } from './call.ts'
-import { Channels, Lines } from './connection-pool.ts'
-import type { Asking, Line } from './multiplexed-client.ts'
-import { serviceOf } from './policy.ts'
-import type { Cluster } from './service-identity.ts'
+import {
+  CALLER_HEADER,
+  type CallOptions,
+  type ClientOf,
+  FAULT_TRAILER,
+  REQUEST_ID_HEADER,
+  SERVICE_TOKEN_HEADER,
+} from './call.ts'
+import { MultiplexedPool, UnaryChannels } from './connection-pool.ts'
+import type { MultiplexedStream, OutgoingCall } from './multiplexed-client.ts'
+import { serviceNameOf } from './policy.ts'
+import type { ServiceIdentity } from './service-identity.ts'
 
 const UNARY_MS = 10_000
 /** How long a call waits for a replica that is being restarted. */
@@ -22,8 +29,8 @@ const RETRIES = 20
 type Method = MethodDefinition<unknown, unknown>
 
 /** The other end is of a release that does not have this rpc. */
-export class UnknownRpc extends Error {
-  override readonly name = 'UnknownRpc'
+export class UnimplementedRpc extends Error {
+  override readonly name = 'UnimplementedRpc'
 }
 
 export type RpcClient<Service> = ClientOf<Service> & { close(): void }
@@ -37,84 +44,87 @@ export type RpcClient<Service> = ClientOf<Service> & { close(): void }
 export function connect<S extends ServiceDefinition>(
   definition: S,
   addresses: readonly string[],
-  cluster: Cluster,
-  service = serviceOf(definition),
+  cluster: ServiceIdentity,
+  service = serviceNameOf(definition),
 ): RpcClient<S> {
   const numeric = addresses.map((address) => address.replace(/^localhost(?=:|$)/, '127.0.0.1'))
-  const channels = new Channels(numeric, cluster)
-  const lines = new Lines({ service, addresses: numeric }, cluster)
-  const way = { service, channels, lines, cluster }
-  const rpcs = Object.entries(definition).map(([rpc, method]) => [rpc, unary(way, method)])
+  const channels = new UnaryChannels(numeric, cluster)
+  const pool = new MultiplexedPool({ service, addresses: numeric }, cluster)
+  const deps = { service, channels, pool, cluster }
+  const rpcs = Object.entries(definition).map(([rpc, method]) => [rpc, createRpc(deps, method)])
   const close = () => {
-    lines.close()
+    pool.close()
     channels.close()
   }
   return { ...Object.fromEntries(rpcs), close }
 }
 
-interface Way {
+interface ClientDeps {
   service: string
-  channels: Channels
-  lines: Lines
-  cluster: Cluster
+  channels: UnaryChannels
+  pool: MultiplexedPool
+  cluster: ServiceIdentity
 }
 
-function unary({ service, channels, lines, cluster }: Way, method: Method) {
+function createRpc({ service, channels, pool, cluster }: ClientDeps, method: Method) {
   return async (request: unknown, options: CallOptions = {}) => {
-    const { timeoutMs = UNARY_MS, signal, hurry, requestId = '' } = options
+    const { timeoutMs = UNARY_MS, signal, answerNow, requestId = '' } = options
     const deadline = Date.now() + timeoutMs
     const bytes = method.requestSerialize(request)
     const { path } = method
-    const caller = options.caller ? cluster.vouch(options.caller, service, path) : ''
-    const line = lines.next(bytes)
-    const asking = { path, request: bytes, deadline, signal, hurry, caller, requestId }
-    const response = line && (await asked(line, asking))
+    const caller = options.caller ? cluster.signCaller(options.caller, service, path) : ''
+    const stream = pool.next(bytes)
+    const outgoing = { path, request: bytes, deadline, signal, answerNow, caller, requestId }
+    const response = stream && (await callOnStream(stream, outgoing))
     if (response) return method.responseDeserialize(response)
     const call = () => {
       const metadata = new Metadata()
-      metadata.set(CREDENTIAL, cluster.credential(service))
-      if (caller) metadata.set(CALLER, caller)
-      if (requestId) metadata.set(REQUEST_ID, requestId)
-      return once(channels.next(), method, bytes, { deadline, signal, metadata })
+      metadata.set(SERVICE_TOKEN_HEADER, cluster.serviceToken(service))
+      if (caller) metadata.set(CALLER_HEADER, caller)
+      if (requestId) metadata.set(REQUEST_ID_HEADER, requestId)
+      return callUnary(channels.next(), method, bytes, { deadline, signal, metadata })
     }
-    return persistent(call, { deadline, signal })
+    return retryUnconnected(call, { deadline, signal })
   }
 }
 
 /** Repeats a call that found no connection, for a while. */
-async function persistent(
+async function retryUnconnected(
   call: () => Promise<unknown>,
-  { deadline, signal }: Omit<Sending, 'metadata'>,
+  { deadline, signal }: Omit<UnaryCallOptions, 'metadata'>,
 ) {
   for (let attempt = 0; ; attempt++) {
     try {
       return await call()
     } catch (error) {
-      const again = attempt < RETRIES && neverSent(error as ServiceError) && !signal?.aborted
-      if (!again || Date.now() + RETRY_MS > deadline) throw thrown(error as ServiceError)
+      const again = attempt < RETRIES && wasNotSent(error as ServiceError) && !signal?.aborted
+      if (!again || Date.now() + RETRY_MS > deadline) throw toError(error as ServiceError)
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
   }
 }
 
 /** Undefined for an rpc that the server does not take on a stream, such as the standard health check. */
-async function asked(line: Line, asking: Asking): Promise<Buffer | undefined> {
+async function callOnStream(
+  line: MultiplexedStream,
+  asking: OutgoingCall,
+): Promise<Buffer | undefined> {
   try {
-    return await line.ask(asking)
+    return await line.call(asking)
   } catch (error) {
     const failure = error as Failure
     if (failure.code === status.UNIMPLEMENTED) return undefined
-    throw faultOf({ ...failure, cause: error })
+    throw toFault({ ...failure, cause: error })
   }
 }
 
-interface Sending {
+interface UnaryCallOptions {
   deadline: number
   signal: AbortSignal | undefined
   metadata: Metadata
 }
 
-function once(channel: Client, method: Method, request: Buffer, sending: Sending) {
+function callUnary(channel: Client, method: Method, request: Buffer, sending: UnaryCallOptions) {
   const { deadline, signal, metadata } = sending
   return new Promise((resolve, reject) => {
     const call = channel.makeUnaryRequest(
@@ -136,23 +146,23 @@ function once(channel: Client, method: Method, request: Buffer, sending: Sending
 }
 
 /** grpc-js says so when no subchannel was ready, before a byte of the call was written. */
-const neverSent = (error: ServiceError) =>
+const wasNotSent = (error: ServiceError) =>
   error.code === status.UNAVAILABLE &&
   /No connection established|ECONNREFUSED|Server shutting down/.test(error.details)
 
-const OUT_OF_REACH = new Set([status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED])
+const OUTAGE_CODES = new Set([status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED])
 
-interface Failed extends Failure {
+interface RpcFailure extends Failure {
   cause: unknown
 }
 
-function thrown(error: ServiceError): Error {
-  const [trailer = ''] = error.metadata?.get(FAULT) ?? []
+function toError(error: ServiceError): Error {
+  const [trailer = ''] = error.metadata?.get(FAULT_TRAILER) ?? []
   const { code, details: message } = error
-  return faultOf({ code, message, fault: Buffer.from(trailer), cause: error })
+  return toFault({ code, message, fault: Buffer.from(trailer), cause: error })
 }
 
-function faultOf({ code, message, fault, cause }: Failed): Error {
+function toFault({ code, message, fault, cause }: RpcFailure): Error {
   if (fault.length > 0) {
     const { kind, details } = JSON.parse(fault.toString()) as {
       kind: Kind
@@ -160,7 +170,7 @@ function faultOf({ code, message, fault, cause }: Failed): Error {
     }
     return new Fault(kind, message, { details, cause })
   }
-  if (OUT_OF_REACH.has(code)) return unavailable('a needed service is out of reach', cause)
-  if (code === status.UNIMPLEMENTED) return new UnknownRpc(message, { cause })
+  if (OUTAGE_CODES.has(code)) return unavailable('a needed service is out of reach', cause)
+  if (code === status.UNIMPLEMENTED) return new UnimplementedRpc(message, { cause })
   return new Error(`rpc failed: ${message}`, { cause })
 }

@@ -2,13 +2,13 @@ import { isIPv4 } from 'node:net'
 import { Client, type ClientOptions, credentials } from '@grpc/grpc-js'
 import { MAX_MESSAGE_BYTES } from './call.ts'
 import {
-  borrowCarrier,
-  type Carrier,
-  type Line,
+  acquireConnection,
+  type MultiplexedConnection,
+  type MultiplexedStream,
   type Replica,
-  returnCarrier,
+  releaseConnection,
 } from './multiplexed-client.ts'
-import type { Cluster } from './service-identity.ts'
+import type { ServiceIdentity } from './service-identity.ts'
 
 const OPTIONS: ClientOptions = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -25,11 +25,11 @@ const OPTIONS: ClientOptions = {
  * The ways by which calls go that no stream takes. Numeric addresses share one, which knows the
  * replicas that are well; of names each has its own, and stands for all the addresses that it has.
  */
-export class Channels {
+export class UnaryChannels {
   readonly #clients: readonly Client[]
   #turn = 0
 
-  constructor(addresses: readonly string[], cluster: Cluster) {
+  constructor(addresses: readonly string[], cluster: ServiceIdentity) {
     const targets = addresses.every(isNumeric)
       ? [`ipv4:${addresses.join(',')}`]
       : addresses.map(targetOf)
@@ -48,7 +48,7 @@ export class Channels {
 const isNumeric = (address: string) => isIPv4(address.replace(/:\d+$/, ''))
 const targetOf = (address: string) => `${isNumeric(address) ? 'ipv4' : 'dns'}:${address}`
 
-function channelTo(target: string, { tls }: Cluster): Client {
+function channelTo(target: string, { tls }: ServiceIdentity): Client {
   return tls
     ? new Client(target, credentials.createSsl(tls.ca, tls.key, tls.cert), {
         ...OPTIONS,
@@ -58,35 +58,36 @@ function channelTo(target: string, { tls }: Cluster): Client {
 }
 
 /** The streams of calls to the replicas, from the first call on. */
-export class Lines {
+export class MultiplexedPool {
   readonly #replicas: readonly Replica[]
-  readonly #cluster: Cluster
-  #carriers: Carrier[] | undefined
+  readonly #identity: ServiceIdentity
+  #connections: MultiplexedConnection[] | undefined
   #turn = 0
 
   constructor(
     { service, addresses }: { service: string; addresses: readonly string[] },
-    cluster: Cluster,
+    cluster: ServiceIdentity,
   ) {
     this.#replicas = addresses.map((address) => ({ service, address }))
-    this.#cluster = cluster
+    this.#identity = cluster
   }
 
   /** The next replica's that may be asked this. */
-  next(request: Buffer): Line | undefined {
-    const cluster = this.#cluster
-    this.#carriers ??= this.#replicas.map((replica) =>
-      borrowCarrier(replica, cluster, () => channelTo(targetOf(replica.address), cluster)),
+  next(request: Buffer): MultiplexedStream | undefined {
+    const cluster = this.#identity
+    this.#connections ??= this.#replicas.map((replica) =>
+      acquireConnection(replica, cluster, () => channelTo(targetOf(replica.address), cluster)),
     )
-    for (const _ of this.#carriers) {
-      const line = this.#carriers[this.#turn++ % this.#carriers.length]?.lineFor(request)
+    for (const _ of this.#connections) {
+      const line = this.#connections[this.#turn++ % this.#connections.length]?.streamFor(request)
       if (line) return line
     }
     return undefined
   }
 
   close(): void {
-    if (this.#carriers) for (const replica of this.#replicas) returnCarrier(replica, this.#cluster)
-    this.#carriers = undefined
+    if (this.#connections)
+      for (const replica of this.#replicas) releaseConnection(replica, this.#identity)
+    this.#connections = undefined
   }
 }

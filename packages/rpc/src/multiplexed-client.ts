@@ -1,20 +1,20 @@
 import { type Client, type ClientDuplexStream, Metadata, status } from '@grpc/grpc-js'
 import {
-  type Answer,
-  type Ask,
+  type CallRequest,
+  type CallResponse,
   CallsService,
   type Failure,
   Notice,
 } from '@windlass/proto/windlass/rpc/v1/calls'
-import { CREDENTIAL } from './call.ts'
-import type { Cluster } from './service-identity.ts'
+import { SERVICE_TOKEN_HEADER } from './call.ts'
+import type { ServiceIdentity } from './service-identity.ts'
 
 const REOPEN_MS = 100
 const MAX_REOPEN_MS = 1_000
 /** Larger requests go by themselves: small ones would wait behind them. */
 const MAX_REQUEST_BYTES = 65_536
 const EMPTY = Buffer.alloc(0)
-const NOTHING: Ask = {
+const EMPTY_REQUEST: CallRequest = {
   id: 0,
   path: '',
   request: EMPTY,
@@ -24,18 +24,18 @@ const NOTHING: Ask = {
   request_id: '',
 }
 
-export interface Asking {
+export interface OutgoingCall {
   path: string
   request: Buffer
   deadline: number
   signal: AbortSignal | undefined
-  hurry: AbortSignal | undefined
+  answerNow: AbortSignal | undefined
   /** The statement of who is asking; empty where there is none. */
   caller: string
   requestId: string
 }
 
-interface Waiting {
+interface PendingCall {
   resolve(response: Buffer): void
   reject(failure: Failure): void
 }
@@ -45,97 +45,97 @@ interface Waiting {
  * process. It opens at the first use and again after each loss; while it is not open, calls go by
  * themselves. What was asked when it breaks is lost as a broken call is: nobody knows its outcome.
  */
-export class Carrier {
+export class MultiplexedConnection {
   readonly #channel: Client
-  readonly #credential: () => string
-  #line: Line | undefined
+  readonly #serviceToken: () => string
+  #current: MultiplexedStream | undefined
   #pauseMs = REOPEN_MS
   #reopening: NodeJS.Timeout | undefined
 
   constructor(channel: Client, credential: () => string) {
     this.#channel = channel
-    this.#credential = credential
+    this.#serviceToken = credential
     this.#open()
   }
 
   /** The open stream, if there is one that may be asked this. */
-  lineFor(request: Buffer): Line | undefined {
-    return this.#line?.isOpen && request.length <= MAX_REQUEST_BYTES ? this.#line : undefined
+  streamFor(request: Buffer): MultiplexedStream | undefined {
+    return this.#current?.isOpen && request.length <= MAX_REQUEST_BYTES ? this.#current : undefined
   }
 
   close(): void {
-    const line = this.#line
-    this.#line = undefined
+    const line = this.#current
+    this.#current = undefined
     clearTimeout(this.#reopening)
-    line?.hangUp()
+    line?.cancel()
     this.#channel.close()
   }
 
   #open(): void {
     const { path, requestSerialize, responseDeserialize } = CallsService.carry
     const shown = new Metadata()
-    shown.set(CREDENTIAL, this.#credential())
-    const stream = this.#channel.makeBidiStreamRequest<Ask, Answer>(
+    shown.set(SERVICE_TOKEN_HEADER, this.#serviceToken())
+    const stream = this.#channel.makeBidiStreamRequest<CallRequest, CallResponse>(
       path,
       requestSerialize,
       responseDeserialize,
       shown,
     )
-    const line = new Line(stream, () => this.#over(line))
-    this.#line = line
+    const line = new MultiplexedStream(stream, () => this.#onStreamEnd(line))
+    this.#current = line
   }
 
   /** A server that leaves may be back in a moment, and one that is gone too. */
-  #over(line: Line): void {
-    if (line !== this.#line) return
+  #onStreamEnd(line: MultiplexedStream): void {
+    if (line !== this.#current) return
     this.#pauseMs = line.wasOpen ? REOPEN_MS : Math.min(2 * this.#pauseMs, MAX_REOPEN_MS)
-    this.#line = undefined
+    this.#current = undefined
     this.#reopening = setTimeout(() => this.#open(), this.#pauseMs)
     this.#reopening.unref()
   }
 }
 
 /** One such stream, from its opening to its end. */
-export class Line {
-  readonly #stream: ClientDuplexStream<Ask, Answer>
-  readonly #over: () => void
-  readonly #waiting = new Map<number, Waiting>()
+export class MultiplexedStream {
+  readonly #stream: ClientDuplexStream<CallRequest, CallResponse>
+  readonly #onEnd: () => void
+  readonly #pending = new Map<number, PendingCall>()
   #lastId = 0
   isOpen = false
   wasOpen = false
 
   /** `over` is told when nothing can be asked any more. */
-  constructor(stream: ClientDuplexStream<Ask, Answer>, over: () => void) {
+  constructor(stream: ClientDuplexStream<CallRequest, CallResponse>, over: () => void) {
     this.#stream = stream
-    this.#over = over
-    stream.on('data', (answer: Answer) => this.#hear(answer))
-    stream.on('error', () => this.#broken())
-    stream.on('end', () => this.#broken())
+    this.#onEnd = over
+    stream.on('data', (answer: CallResponse) => this.#onResponse(answer))
+    stream.on('error', () => this.#onLost())
+    stream.on('end', () => this.#onLost())
   }
 
   /** Resolves with the response, or rejects with a Failure. */
-  ask(asking: Asking): Promise<Buffer> {
-    const { path, request, deadline, signal, hurry, caller, requestId: request_id } = asking
+  call(asking: OutgoingCall): Promise<Buffer> {
+    const { path, request, deadline, signal, answerNow, caller, requestId: request_id } = asking
     const id = ++this.#lastId
     return new Promise<Buffer>((resolve, reject) => {
       const done = () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', cancel)
-        hurry?.removeEventListener('abort', urge)
-        this.#waiting.delete(id)
+        answerNow?.removeEventListener('abort', urge)
+        this.#pending.delete(id)
       }
       const abandon = (code: status, message: string) => {
         done()
-        this.#say({ ...NOTHING, id, abandoned: true })
+        this.#send({ ...EMPTY_REQUEST, id, abandoned: true })
         reject(failure(code, message))
       }
       const cancel = () => abandon(status.CANCELLED, 'cancelled')
-      const urge = () => this.#say({ ...NOTHING, id, hurried: true })
+      const urge = () => this.#send({ ...EMPTY_REQUEST, id, hurried: true })
       const late = () => abandon(status.DEADLINE_EXCEEDED, 'deadline exceeded')
       const timer = setTimeout(late, deadline - Date.now())
       signal?.addEventListener('abort', cancel, { once: true })
-      hurry?.addEventListener('abort', urge, { once: true })
-      this.#waiting.set(id, {
+      answerNow?.addEventListener('abort', urge, { once: true })
+      this.#pending.set(id, {
         resolve: (response) => {
           done()
           resolve(response)
@@ -145,50 +145,50 @@ export class Line {
           reject(reason)
         },
       })
-      this.#say({ ...NOTHING, id, path, request, caller, request_id })
+      this.#send({ ...EMPTY_REQUEST, id, path, request, caller, request_id })
     })
   }
 
-  hangUp(): void {
+  cancel(): void {
     this.#stream.cancel()
-    this.#broken()
+    this.#onLost()
   }
 
-  #say(ask: Ask): void {
+  #send(ask: CallRequest): void {
     if (this.#stream.writable) this.#stream.write(ask)
   }
 
-  #hear({ id, body }: Answer): void {
-    if (body?.$case === 'notice') this.#heed(body.value)
-    else if (body?.$case === 'response') this.#waiting.get(id)?.resolve(body.value)
-    else if (body) this.#waiting.get(id)?.reject(body.value)
+  #onResponse({ id, body }: CallResponse): void {
+    if (body?.$case === 'notice') this.#onNotice(body.value)
+    else if (body?.$case === 'response') this.#pending.get(id)?.resolve(body.value)
+    else if (body) this.#pending.get(id)?.reject(body.value)
   }
 
-  #heed(notice: Notice): void {
+  #onNotice(notice: Notice): void {
     this.isOpen = notice === Notice.NOTICE_READY
     if (this.isOpen) this.wasOpen = true
     else {
       this.#stream.end()
-      this.#over()
+      this.#onEnd()
     }
   }
 
-  #broken(): void {
+  #onLost(): void {
     this.isOpen = false
-    for (const waiting of [...this.#waiting.values()])
+    for (const waiting of [...this.#pending.values()])
       waiting.reject(failure(status.UNAVAILABLE, 'the stream of calls broke'))
-    this.#over()
+    this.#onEnd()
   }
 }
 
 const failure = (code: status, message: string): Failure => ({ code, message, fault: EMPTY })
 
-interface Shared {
-  carrier: Carrier
+interface SharedConnection {
+  connection: MultiplexedConnection
   users: number
 }
 
-const shared = new WeakMap<Cluster, Map<string, Shared>>()
+const shared = new WeakMap<ServiceIdentity, Map<string, SharedConnection>>()
 
 /** A replica of a service. */
 export interface Replica {
@@ -196,26 +196,30 @@ export interface Replica {
   address: string
 }
 
-const nameOf = ({ service, address }: Replica) => `${service} ${address}`
+const keyOf = ({ service, address }: Replica) => `${service} ${address}`
 
 /** The carrier to a replica; whoever borrows it gives it back. */
-export function borrowCarrier(replica: Replica, cluster: Cluster, channel: () => Client): Carrier {
-  const carriers = shared.get(cluster) ?? new Map<string, Shared>()
+export function acquireConnection(
+  replica: Replica,
+  cluster: ServiceIdentity,
+  channel: () => Client,
+): MultiplexedConnection {
+  const carriers = shared.get(cluster) ?? new Map<string, SharedConnection>()
   shared.set(cluster, carriers)
-  const known = carriers.get(nameOf(replica))
+  const known = carriers.get(keyOf(replica))
   if (known) {
     known.users++
-    return known.carrier
+    return known.connection
   }
-  const carrier = new Carrier(channel(), () => cluster.credential(replica.service))
-  carriers.set(nameOf(replica), { carrier, users: 1 })
+  const carrier = new MultiplexedConnection(channel(), () => cluster.serviceToken(replica.service))
+  carriers.set(keyOf(replica), { connection: carrier, users: 1 })
   return carrier
 }
 
-export function returnCarrier(replica: Replica, cluster: Cluster): void {
+export function releaseConnection(replica: Replica, cluster: ServiceIdentity): void {
   const carriers = shared.get(cluster)
-  const known = carriers?.get(nameOf(replica))
+  const known = carriers?.get(keyOf(replica))
   if (!known || --known.users > 0) return
-  carriers?.delete(nameOf(replica))
-  known.carrier.close()
+  carriers?.delete(keyOf(replica))
+  known.connection.close()
 }

@@ -1,106 +1,117 @@
 import { type ServerDuplexStream, status } from '@grpc/grpc-js'
 import type { Caller } from '@windlass/domain/caller'
-import { type Answer, type Ask, type Failure, Notice } from '@windlass/proto/windlass/rpc/v1/calls'
+import {
+  type CallRequest,
+  type CallResponse,
+  type Failure,
+  Notice,
+} from '@windlass/proto/windlass/rpc/v1/calls'
 import type { Call } from './call.ts'
 
 /** An rpc as a carried call reaches it. */
-export type Carried = (request: Buffer, call: Call) => Promise<Buffer>
+export type RpcHandler = (request: Buffer, call: Call) => Promise<Buffer>
 
-export interface Carrying {
-  rpcs: ReadonlyMap<string, Carried>
+export interface MultiplexedServerDeps {
+  rpcs: ReadonlyMap<string, RpcHandler>
   /** The service at the other end. */
   service: string
   /** On whose behalf it may call this rpc; throws where it may not. */
-  admit(path: string, statement: string): Caller | undefined
+  authorize(path: string, statement: string): Caller | undefined
   failureOf(path: string, error: unknown): Failure
   /** The stream has ended, one way or another. */
-  over(): void
+  onEnd(): void
 }
 
 /** The server's end of a stream that carries calls. Each is answered when it is done, in any order. */
-export class CarriedCalls {
-  readonly #stream: ServerDuplexStream<Ask, Answer>
-  readonly #carrying: Carrying
-  readonly #running = new Map<number, CarriedCall>()
-  #hasAsked = true
+export class MultiplexedServerStream {
+  readonly #stream: ServerDuplexStream<CallRequest, CallResponse>
+  readonly #deps: MultiplexedServerDeps
+  readonly #running = new Map<number, MultiplexedCall>()
+  #isClientSending = true
 
-  constructor(stream: ServerDuplexStream<Ask, Answer>, carrying: Carrying) {
+  constructor(
+    stream: ServerDuplexStream<CallRequest, CallResponse>,
+    carrying: MultiplexedServerDeps,
+  ) {
     this.#stream = stream
-    this.#carrying = carrying
-    stream.on('data', (ask: Ask) => this.#hear(ask))
+    this.#deps = carrying
+    stream.on('data', (ask: CallRequest) => this.#onRequest(ask))
     stream.on('end', () => {
-      this.#hasAsked = false
+      this.#isClientSending = false
       this.#endWhenDone()
     })
-    stream.on('cancelled', () => this.#abandonAll())
-    stream.on('error', () => this.#abandonAll())
-    this.#say({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_READY } })
+    stream.on('cancelled', () => this.#cancelAll())
+    stream.on('error', () => this.#cancelAll())
+    this.#send({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_READY } })
   }
 
   /** Asks the client to take its next calls elsewhere. */
-  leave(): void {
-    this.#say({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_LEAVING } })
+  announceShutdown(): void {
+    this.#send({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_LEAVING } })
   }
 
-  #hear(ask: Ask): void {
-    if (ask.abandoned) this.#running.get(ask.id)?.abandon()
-    else if (ask.hurried) this.#running.get(ask.id)?.urge()
+  #onRequest(ask: CallRequest): void {
+    if (ask.abandoned) this.#running.get(ask.id)?.cancel()
+    else if (ask.hurried) this.#running.get(ask.id)?.requestAnswer()
     else void this.#answer(ask)
   }
 
-  async #answer(ask: Ask): Promise<void> {
+  async #answer(ask: CallRequest): Promise<void> {
     const { id, request_id } = ask
-    const call = new CarriedCall(this.#carrying.service, request_id)
+    const call = new MultiplexedCall(this.#deps.service, request_id)
     this.#running.set(id, call)
-    const body = await this.#bodyOf(ask, call)
+    const body = await this.#run(ask, call)
     this.#running.delete(id)
-    if (!call.isAbandoned) this.#say({ id, body })
+    if (!call.isCancelled) this.#send({ id, body })
     this.#endWhenDone()
   }
 
-  async #bodyOf({ path, request, caller }: Ask, call: CarriedCall): Promise<Answer['body']> {
-    const { rpcs, admit, failureOf } = this.#carrying
+  async #run(
+    { path, request, caller }: CallRequest,
+    call: MultiplexedCall,
+  ): Promise<CallResponse['body']> {
+    const { rpcs, authorize, failureOf } = this.#deps
     const rpc = rpcs.get(path)
-    if (!rpc) return { $case: 'failure', value: unknown(path) }
+    if (!rpc) return { $case: 'failure', value: unknownRpc(path) }
     try {
-      call.caller = admit(path, caller)
+      call.caller = authorize(path, caller)
       return { $case: 'response', value: await rpc(request, call) }
     } catch (error) {
       return { $case: 'failure', value: failureOf(path, error) }
     }
   }
 
-  #say(answer: Answer): void {
+  #send(answer: CallResponse): void {
     if (!this.#stream.cancelled && !this.#stream.destroyed) this.#stream.write(answer)
   }
 
   #endWhenDone(): void {
-    if (this.#hasAsked || this.#running.size > 0) return
+    if (this.#isClientSending || this.#running.size > 0) return
     this.#stream.end()
-    this.#carrying.over()
+    this.#deps.onEnd()
   }
 
-  #abandonAll(): void {
-    for (const call of this.#running.values()) call.abandon()
-    this.#carrying.over()
+  #cancelAll(): void {
+    for (const call of this.#running.values()) call.cancel()
+    this.#deps.onEnd()
   }
 }
 
-const unknown = (path: string): Failure => ({
+const unknownRpc = (path: string): Failure => ({
   code: status.UNIMPLEMENTED,
   message: `unknown rpc ${path}`,
   fault: Buffer.alloc(0),
 })
 
 /** Most handlers never look at the signals, so they are made when one does. */
-export class CarriedCall implements Call {
+export class MultiplexedCall implements Call {
   readonly service: string
   readonly requestId: string
   caller: Caller | undefined
   #controller: AbortController | undefined
-  #urging: AbortController | undefined
-  #isUrged = false
-  isAbandoned = false
+  #answerNow: AbortController | undefined
+  #isAnswerRequested = false
+  isCancelled = false
 
   constructor(service: string, requestId: string) {
     this.service = service
@@ -109,23 +120,23 @@ export class CarriedCall implements Call {
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
-    if (this.isAbandoned) this.#controller.abort()
+    if (this.isCancelled) this.#controller.abort()
     return this.#controller.signal
   }
 
-  get hurry(): AbortSignal {
-    this.#urging ??= new AbortController()
-    if (this.#isUrged) this.#urging.abort()
-    return this.#urging.signal
+  get answerNow(): AbortSignal {
+    this.#answerNow ??= new AbortController()
+    if (this.#isAnswerRequested) this.#answerNow.abort()
+    return this.#answerNow.signal
   }
 
-  urge(): void {
-    this.#isUrged = true
-    this.#urging?.abort()
+  requestAnswer(): void {
+    this.#isAnswerRequested = true
+    this.#answerNow?.abort()
   }
 
-  abandon(): void {
-    this.isAbandoned = true
+  cancel(): void {
+    this.isCancelled = true
     this.#controller?.abort()
   }
 }

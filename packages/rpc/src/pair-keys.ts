@@ -7,7 +7,7 @@ const CALLED_BY = {
   dispatcher: ['catalog', 'executions'],
 } as const
 
-export type Calling = keyof typeof CALLED_BY
+export type CallingService = keyof typeof CALLED_BY
 
 const KEY_BYTES = 32
 
@@ -27,7 +27,7 @@ const pairsOf = (service: string) => PAIRS.filter(({ from, to }) => [from, to].i
 const nameOf = ({ from, to }: Pair) => `${from}:${to}`
 
 /** The keys that a service shares with those that it calls and those that call it, and with nobody else. */
-export interface Keyring {
+export interface PairKeys {
   /** Of what this service shows to another; undefined where it has no business. */
   to(service: string): Buffer | undefined
   /** Of what another shows to this service. */
@@ -39,7 +39,7 @@ export const keysOf = (secret: string, service: string): string[] =>
   pairsOf(service).map((pair) => `${nameOf(pair)}:${derived(secret, pair).toString('hex')}`)
 
 /** A ring from its text. Throws when a key is missing, or one is there that this service must not have. */
-export function parseKeys(service: string, keys: readonly string[]): Keyring {
+export function parseKeys(service: string, keys: readonly string[]): PairKeys {
   const known = new Map<string, Buffer>()
   for (const text of keys) {
     const [, name = '', key = ''] = /^(\w+:\w+):([0-9a-f]{64})$/i.exec(text) ?? []
@@ -54,14 +54,17 @@ export function parseKeys(service: string, keys: readonly string[]): Keyring {
   const foreign = [...known.keys()].filter((name) => !wanted.includes(name))
   if (foreign.length > 0)
     throw new Error(`[svc.rpc].keys: ${foreign.join(' and ')} must not be known to ${service}`)
-  return ringOf(service, known)
+  return pairKeysOf(service, known)
 }
 
 /** The same from the secret that all keys come from: whoever has it can speak as every service. */
-export const deriveKeys = (secret: string, service: string): Keyring =>
-  ringOf(service, new Map(pairsOf(service).map((pair) => [nameOf(pair), derived(secret, pair)])))
+export const deriveKeys = (secret: string, service: string): PairKeys =>
+  pairKeysOf(
+    service,
+    new Map(pairsOf(service).map((pair) => [nameOf(pair), derived(secret, pair)])),
+  )
 
-const ringOf = (service: string, keys: ReadonlyMap<string, Buffer>): Keyring => ({
+const pairKeysOf = (service: string, keys: ReadonlyMap<string, Buffer>): PairKeys => ({
   to: (other) => keys.get(nameOf({ from: service, to: other })),
   from: (other) => keys.get(nameOf({ from: other, to: service })),
 })

@@ -15,31 +15,31 @@ import {
 } from '@grpc/grpc-js'
 import type { Caller } from '@windlass/domain/caller'
 import {
-  type Answer,
-  type Ask,
+  type CallRequest,
+  type CallResponse,
   CallsService,
   type Failure,
 } from '@windlass/proto/windlass/rpc/v1/calls'
 import { Fault } from '@windlass/runtime/faults'
-import { outageOf } from '@windlass/runtime/postgres/outage'
+import { toOutageFault } from '@windlass/runtime/postgres/outage'
 import { HealthImplementation } from 'grpc-health-check'
 import type { Logger } from 'pino'
-import { Admissions, Refused, textIn } from './authorizer.ts'
+import { headerText, RpcAuthorizer, RpcDenied } from './authorizer.ts'
 import {
-  CALLER,
+  CALLER_HEADER,
   type Call,
   codes,
-  FAULT,
+  FAULT_TRAILER,
   type Handlers,
   MAX_MESSAGE_BYTES,
-  REQUEST_ID,
+  REQUEST_ID_HEADER,
 } from './call.ts'
-import { type Carried, CarriedCalls } from './multiplexed-server.ts'
+import { MultiplexedServerStream, type RpcHandler } from './multiplexed-server.ts'
 import type { RpcAccess } from './policy.ts'
-import type { Cluster } from './service-identity.ts'
+import type { ServiceIdentity } from './service-identity.ts'
 
 type Unary = (request: unknown, call: Call) => Promise<unknown>
-export type Check = () => Promise<unknown>
+export type HealthCheck = () => Promise<unknown>
 
 const CHECK_MS = 5_000
 const DRAIN_MS = 10_000
@@ -53,26 +53,26 @@ export class RpcServer {
   readonly #server: Server
   readonly #health = new HealthImplementation({ '': 'NOT_SERVING' })
   readonly #log: Logger
-  readonly #cluster: Cluster
-  readonly #rpcs = new Map<string, Carried>()
-  readonly #admissions: Admissions
-  readonly #streams = new Set<CarriedCalls>()
+  readonly #identity: ServiceIdentity
+  readonly #rpcs = new Map<string, RpcHandler>()
+  readonly #authorizer: RpcAuthorizer
+  readonly #streams = new Set<MultiplexedServerStream>()
   #checking: NodeJS.Timeout | undefined
 
-  constructor(log: Logger, cluster: Cluster) {
+  constructor(log: Logger, cluster: ServiceIdentity) {
     this.#log = log
-    this.#cluster = cluster
-    this.#admissions = new Admissions(cluster, log)
+    this.#identity = cluster
+    this.#authorizer = new RpcAuthorizer(cluster, log)
     this.#server = new Server({
       'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
       'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
       'grpc.max_concurrent_streams': MAX_STREAMS,
       'grpc.enable_channelz': 0,
-      interceptors: [guard(this.#admissions)],
+      interceptors: [guard(this.#authorizer)],
     })
     this.#health.addToServer(this.#server)
     this.#server.addService(CallsService, {
-      carry: (stream: ServerDuplexStream<Ask, Answer>) => this.#carry(stream),
+      carry: (stream: ServerDuplexStream<CallRequest, CallResponse>) => this.#serveStream(stream),
     })
   }
 
@@ -84,19 +84,19 @@ export class RpcServer {
   ): void {
     const adapted = Object.entries(handlers).map(([rpc, handle]) => {
       const method = service[rpc] as MethodDefinition<unknown, unknown>
-      this.#admissions.add(method.path, access[rpc])
-      this.#rpcs.set(method.path, carried(method, handle as Unary))
+      this.#authorizer.add(method.path, access[rpc])
+      this.#rpcs.set(method.path, toRpcHandler(method, handle as Unary))
       return [rpc, this.#unary(rpc, handle as Unary)]
     })
     this.#server.addService(service, Object.fromEntries(adapted))
   }
 
   /** Answers the port it got. Health follows the checks from then on. */
-  async listen(address: { host: string; port: number }, checks: Check[]): Promise<number> {
+  async listen(address: { host: string; port: number }, checks: HealthCheck[]): Promise<number> {
     const bound = await new Promise<number>((resolve, reject) => {
       this.#server.bindAsync(
         `${address.host}:${address.port}`,
-        credentialsOf(this.#cluster),
+        credentialsOf(this.#identity),
         (error, bound) => (error ? reject(error) : resolve(bound)),
       )
     })
@@ -109,13 +109,13 @@ export class RpcServer {
   async stop(): Promise<void> {
     clearInterval(this.#checking)
     this.#health.setStatus('', 'NOT_SERVING')
-    for (const stream of this.#streams) stream.leave()
+    for (const stream of this.#streams) stream.announceShutdown()
     const impatience = setTimeout(() => this.#server.forceShutdown(), DRAIN_MS)
     await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()))
     clearTimeout(impatience)
   }
 
-  async #check(checks: Check[]): Promise<void> {
+  async #check(checks: HealthCheck[]): Promise<void> {
     try {
       await Promise.all(checks.map((check) => check()))
       this.#health.setStatus('', 'SERVING')
@@ -127,7 +127,7 @@ export class RpcServer {
 
   #unary(rpc: string, handle: Unary) {
     return (call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>) => {
-      const answer = async () => handle(call.request, new UnaryCall(call, this.#admissions))
+      const answer = async () => handle(call.request, new UnaryCall(call, this.#authorizer))
       void answer().then(
         (response) => done(null, response),
         (error) => done(this.#statusOf(rpc, error) as ServiceError),
@@ -135,14 +135,14 @@ export class RpcServer {
     }
   }
 
-  #carry(stream: ServerDuplexStream<Ask, Answer>): void {
-    const service = this.#admissions.serviceIn(stream.metadata)
-    const calls = new CarriedCalls(stream, {
+  #serveStream(stream: ServerDuplexStream<CallRequest, CallResponse>): void {
+    const service = this.#authorizer.authenticate(stream.metadata)
+    const calls = new MultiplexedServerStream(stream, {
       rpcs: this.#rpcs,
       service,
-      admit: (path, statement) => this.#admissions.admit(path, service, statement),
+      authorize: (path, statement) => this.#authorizer.authorize(path, service, statement),
       failureOf: (path, error) => this.#failureOf(path, error),
-      over: () => this.#streams.delete(calls),
+      onEnd: () => this.#streams.delete(calls),
     })
     this.#streams.add(calls)
   }
@@ -150,14 +150,14 @@ export class RpcServer {
   #statusOf(rpc: string, error: unknown): Partial<StatusObject> {
     const { code, message, fault } = this.#failureOf(rpc, error)
     const metadata = new Metadata()
-    if (fault.length > 0) metadata.set(FAULT, fault)
+    if (fault.length > 0) metadata.set(FAULT_TRAILER, fault)
     return { code, details: message, metadata }
   }
 
   #failureOf(rpc: string, error: unknown): Failure {
-    if (error instanceof Refused)
+    if (error instanceof RpcDenied)
       return { code: error.code, message: error.message, fault: Buffer.alloc(0) }
-    const fault = error instanceof Fault ? error : outageOf(error)
+    const fault = error instanceof Fault ? error : toOutageFault(error)
     if (!fault) {
       this.#log.error({ err: error, rpc }, 'unexpected error in an rpc')
       return { code: status.INTERNAL, message: 'internal error', fault: Buffer.alloc(0) }
@@ -168,14 +168,14 @@ export class RpcServer {
   }
 }
 
-const carried =
-  (method: MethodDefinition<unknown, unknown>, handle: Unary): Carried =>
+const toRpcHandler =
+  (method: MethodDefinition<unknown, unknown>, handle: Unary): RpcHandler =>
   async (request, call) =>
     method.responseSerialize(await handle(method.requestDeserialize(request), call))
 
 /** Refuses whoever may not call, before a byte of his message is read. */
 const guard =
-  (admissions: Admissions): ServerInterceptor =>
+  (admissions: RpcAuthorizer): ServerInterceptor =>
   ({ path }, call) =>
     new ServerInterceptingCall(call, {
       start(next) {
@@ -185,7 +185,7 @@ const guard =
               admissions.check(path, metadata)
               proceed(metadata)
             } catch (error) {
-              const known = error instanceof Refused ? error : undefined
+              const known = error instanceof RpcDenied ? error : undefined
               const { code, message } = known ?? {
                 code: status.INTERNAL,
                 message: 'internal error',
@@ -197,7 +197,7 @@ const guard =
       },
     })
 
-const credentialsOf = ({ tls }: Cluster): ServerCredentials =>
+const credentialsOf = ({ tls }: ServiceIdentity): ServerCredentials =>
   tls
     ? ServerCredentials.createSsl(tls.ca, [{ cert_chain: tls.cert, private_key: tls.key }], true)
     : ServerCredentials.createInsecure()
@@ -211,16 +211,20 @@ class UnaryCall implements Call {
   readonly requestId: string
   readonly #call: ServerUnaryCall<unknown, unknown>
 
-  constructor(call: ServerUnaryCall<unknown, unknown>, admissions: Admissions) {
+  constructor(call: ServerUnaryCall<unknown, unknown>, admissions: RpcAuthorizer) {
     this.#call = call
     const { metadata } = call
-    this.service = admissions.serviceIn(metadata)
-    this.caller = admissions.admit(call.getPath(), this.service, textIn(metadata, CALLER))
-    this.requestId = textIn(metadata, REQUEST_ID)
+    this.service = admissions.authenticate(metadata)
+    this.caller = admissions.authorize(
+      call.getPath(),
+      this.service,
+      headerText(metadata, CALLER_HEADER),
+    )
+    this.requestId = headerText(metadata, REQUEST_ID_HEADER)
   }
 
   /** A call by itself has no way to say so. */
-  readonly hurry = NEVER
+  readonly answerNow = NEVER
 
   get signal(): AbortSignal {
     const controller = new AbortController()

@@ -1,13 +1,13 @@
-import { NOBODY } from '@windlass/domain/caller'
+import { ANONYMOUS_CALLER } from '@windlass/domain/caller'
 import { Settings } from '@windlass/runtime/config/settings'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { keysOf, parseKeys, RPC_SERVICES } from './pair-keys.ts'
-import { clusterOf, openCluster } from './service-identity.ts'
+import { createServiceIdentity, openServiceIdentity } from './service-identity.ts'
 
 const SECRET = 'one secret of the cluster'
 const member = (service: string, secret = SECRET) =>
-  clusterOf(parseKeys(service, keysOf(secret, service)), service)
+  createServiceIdentity(parseKeys(service, keysOf(secret, service)), service)
 
 const gateway = member('gateway')
 const executions = member('executions')
@@ -16,27 +16,28 @@ const stranger = member('gateway', 'another secret altogether')
 
 const ada = { subject: 'ada', issuer: 'https://issuer', key_prefix: 'wk_1' }
 const RPC = '/windlass.executions.v1.Executions/Submit'
-const said = (by = gateway, caller = ada, to = 'executions', rpc = RPC) => by.vouch(caller, to, rpc)
+const said = (by = gateway, caller = ada, to = 'executions', rpc = RPC) =>
+  by.signCaller(caller, to, rpc)
 
 test('a credential says which service shows it, to the one that it is for and to no other', () => {
-  const shown = gateway.credential('executions')
-  expect(executions.admits(shown)).toBe('gateway')
-  expect(member('identity').admits(shown)).toBeUndefined()
-  expect(gateway.admits(shown)).toBeUndefined()
+  const shown = gateway.serviceToken('executions')
+  expect(executions.authenticateService(shown)).toBe('gateway')
+  expect(member('identity').authenticateService(shown)).toBeUndefined()
+  expect(gateway.authenticateService(shown)).toBeUndefined()
   for (const forged of [
     '',
-    stranger.credential('executions'),
+    stranger.serviceToken('executions'),
     shown.replace('gateway', 'scheduler'),
   ])
-    expect(executions.admits(forged)).toBeUndefined()
+    expect(executions.authenticateService(forged)).toBeUndefined()
 })
 
 test('a service has no key of what it does not call, so it can pretend nothing there', () => {
   const catalog = member('catalog')
   for (const to of RPC_SERVICES)
-    expect(() => catalog.credential(to), to).toThrow('no business with')
-  expect(() => scheduler.credential('dispatcher')).toThrow('no business with')
-  expect(() => catalog.vouch(ada, 'identity', RPC)).toThrow('no business with')
+    expect(() => catalog.serviceToken(to), to).toThrow('no business with')
+  expect(() => scheduler.serviceToken('dispatcher')).toThrow('no business with')
+  expect(() => catalog.signCaller(ada, 'identity', RPC)).toThrow('no business with')
 })
 
 test('whoever has all keys of one service cannot speak as another to a third', () => {
@@ -50,15 +51,19 @@ test('whoever has all keys of one service cannot speak as another to a third', (
 })
 
 test('a statement names the principal, by subject, issuer and key', () => {
-  expect(executions.believe(said(), 'gateway', RPC)).toEqual(ada)
+  expect(executions.verifyCaller(said(), 'gateway', RPC)).toEqual(ada)
   const other = { subject: 'ada', issuer: 'svc' }
-  expect(executions.believe(said(gateway, other as typeof ada), 'gateway', RPC)).toEqual(other)
+  expect(executions.verifyCaller(said(gateway, other as typeof ada), 'gateway', RPC)).toEqual(other)
 })
 
 test('nobody in particular is said to be asking like anybody else', () => {
-  expect(executions.believe(gateway.vouch(NOBODY, 'executions', RPC), 'gateway', RPC)).toEqual(
-    NOBODY,
-  )
+  expect(
+    executions.verifyCaller(
+      gateway.signCaller(ANONYMOUS_CALLER, 'executions', RPC),
+      'gateway',
+      RPC,
+    ),
+  ).toEqual(ANONYMOUS_CALLER)
 })
 
 test.each([
@@ -68,15 +73,15 @@ test.each([
   ['the statement of another service', said(scheduler)],
   ['a statement for another service', said(gateway, ada, 'identity')],
   ['a statement for another rpc', said(gateway, ada, 'executions', `${RPC}s`)],
-  ['a credential', gateway.credential('executions')],
+  ['a credential', gateway.serviceToken('executions')],
   ['a changed statement', said().replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
 ])('%s is believed of nobody', (_, statement) => {
-  expect(executions.believe(statement, 'gateway', RPC)).toBeUndefined()
+  expect(executions.verifyCaller(statement, 'gateway', RPC)).toBeUndefined()
 })
 
 test('a statement is no credential', () => {
-  expect(executions.admits(said())).toBeUndefined()
-  expect(executions.admits(`gateway:${said()}`)).toBeUndefined()
+  expect(executions.authenticateService(said())).toBeUndefined()
+  expect(executions.authenticateService(`gateway:${said()}`)).toBeUndefined()
 })
 
 const MINUTE_MS = 60_000
@@ -87,11 +92,11 @@ afterEach(() => vi.useRealTimers())
 /** What is shown now, looked at when the clock of the other is so many minutes ahead. */
 function after(minutes: number): { isAdmitted: boolean; isBelieved: boolean } {
   const [from, to] = [member('gateway'), member('executions')]
-  const [credential, statement] = [from.credential('executions'), said(from)]
+  const [credential, statement] = [from.serviceToken('executions'), said(from)]
   vi.setSystemTime(Date.now() + minutes * MINUTE_MS)
   return {
-    isAdmitted: to.admits(credential) === 'gateway',
-    isBelieved: to.believe(statement, 'gateway', RPC) !== undefined,
+    isAdmitted: to.authenticateService(credential) === 'gateway',
+    isBelieved: to.verifyCaller(statement, 'gateway', RPC) !== undefined,
   }
 }
 
@@ -105,12 +110,12 @@ test.each([63, 600, -63, -600])('with one that is %i minutes ahead they do not',
 
 test('what was believed once ends like anything else', () => {
   const to = member('executions')
-  const [credential, statement] = [gateway.credential('executions'), said()]
-  expect(to.admits(credential)).toBe('gateway')
-  expect(to.believe(statement, 'gateway', RPC)).toEqual(ada)
+  const [credential, statement] = [gateway.serviceToken('executions'), said()]
+  expect(to.authenticateService(credential)).toBe('gateway')
+  expect(to.verifyCaller(statement, 'gateway', RPC)).toEqual(ada)
   vi.setSystemTime(Date.now() + 63 * MINUTE_MS)
-  expect(to.admits(credential)).toBeUndefined()
-  expect(to.believe(statement, 'gateway', RPC)).toBeUndefined()
+  expect(to.authenticateService(credential)).toBeUndefined()
+  expect(to.verifyCaller(statement, 'gateway', RPC)).toBeUndefined()
 })
 
 test('the same statement serves for a minute, then another one is made', () => {
@@ -125,18 +130,18 @@ test('the same statement serves for a minute, then another one is made', () => {
 async function opened(rpc: Record<string, unknown>) {
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => void lines.push(line) })
-  return { cluster: await openCluster(Settings.parse({ rpc }), 'executions', log), lines }
+  return { cluster: await openServiceIdentity(Settings.parse({ rpc }), 'executions', log), lines }
 }
 
 test('a service with keys of its own is what one is that derives them, and has nothing to warn of', async () => {
   const { cluster, lines } = await opened({ keys: keysOf(SECRET, 'executions') })
-  expect(cluster.admits(gateway.credential('executions'))).toBe('gateway')
+  expect(cluster.authenticateService(gateway.serviceToken('executions'))).toBe('gateway')
   expect(lines).toEqual([])
 })
 
 test('one that has the secret of all says so, and one that has both does not start', async () => {
   const { cluster, lines } = await opened({ secret: SECRET })
-  expect(cluster.admits(gateway.credential('executions'))).toBe('gateway')
+  expect(cluster.authenticateService(gateway.serviceToken('executions'))).toBe('gateway')
   expect(lines).toEqual([expect.stringContaining('knows the secret of all services')])
   await expect(opened({ secret: SECRET, keys: keysOf(SECRET, 'executions') })).rejects.toThrow(
     'must not know it',

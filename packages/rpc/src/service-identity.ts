@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import type { Caller } from '@windlass/domain/caller'
-import { keptSecret } from '@windlass/runtime/config/home-file'
+import { readOrCreateSecret } from '@windlass/runtime/config/home-file'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { expiresIn, Signer } from '@windlass/runtime/signed'
 import type { Logger } from 'pino'
-import { deriveKeys, type Keyring, parseKeys } from './pair-keys.ts'
+import { deriveKeys, type PairKeys, parseKeys } from './pair-keys.ts'
 
 export interface Tls {
   ca: Buffer
@@ -15,16 +15,16 @@ export interface Tls {
 }
 
 /** What one service of a cluster knows the others by, and they it. */
-export interface Cluster {
+export interface ServiceIdentity {
   readonly service: string
   /** Shown with every call to that service, and worth nothing to any other. */
-  credential(to: string): string
+  serviceToken(to: string): string
   /** Which service shows this; undefined for a stranger. */
-  admits(credential: string): string | undefined
+  authenticateService(credential: string): string | undefined
   /** A signed statement of who is asking, for that service and one rpc of it. */
-  vouch(caller: Caller, to: string, rpc: string): string
+  signCaller(caller: Caller, to: string, rpc: string): string
   /** Who is asking for this rpc by the word of that service; undefined where it did not say so. */
-  believe(statement: string, from: string, rpc: string): Caller | undefined
+  verifyCaller(statement: string, from: string, rpc: string): Caller | undefined
   /** Both ends of every connection show a certificate; absent: connections are in clear. */
   tls?: Tls
 }
@@ -34,46 +34,54 @@ const SKEW_S = 3_600
 const RENEW_MS = 60_000
 /** The last statement before the next is on its way for a while. */
 const LIFETIME_S = SKEW_S + (2 * RENEW_MS) / 1_000
-const MAX_REMEMBERED = 4_096
+const MAX_CACHED = 4_096
 
 /**
  * What this process needs to take part in the cluster of these settings: keys of its own, or the
  * secret that all come from. Without either a secret is made at the first start and kept in the home
  * directory; there is always one.
  */
-export async function openCluster({ rpc, home }: Settings, service: string, log: Logger) {
+export async function openServiceIdentity({ rpc, home }: Settings, service: string, log: Logger) {
   const tls = await tlsOf(rpc)
   if (rpc.keys.length > 0) {
     if (rpc.secret !== undefined)
       throw new Error('[svc.rpc] has both secret and keys: a service with keys must not know it')
-    return clusterOf(parseKeys(service, rpc.keys), service, tls)
+    return createServiceIdentity(parseKeys(service, rpc.keys), service, tls)
   }
   log.warn(
     'this service knows the secret of all services: give each keys of its own, see [svc.rpc] in deploy/svc.toml',
   )
-  return clusterOf(rpc.secret ?? (await keptSecret(home, 'rpc-secret')), service, tls)
+  return createServiceIdentity(
+    rpc.secret ?? (await readOrCreateSecret(home, 'rpc-secret')),
+    service,
+    tls,
+  )
 }
 
 /** A service that has these keys, or derives them from the secret. */
-export function clusterOf(keys: Keyring | string, service: string, tls?: Tls): Cluster {
+export function createServiceIdentity(
+  keys: PairKeys | string,
+  service: string,
+  tls?: Tls,
+): ServiceIdentity {
   const ring = typeof keys === 'string' ? deriveKeys(keys, service) : keys
-  const credentials = new Purpose<object>(ring, 'service credential')
-  const statements = new Purpose<Statement>(ring, 'caller statement')
-  const shown = new Renewed()
-  const vouched = new Renewed()
+  const credentials = new TokenKind<object>(ring, 'service credential')
+  const statements = new TokenKind<OnBehalfOfClaims>(ring, 'caller statement')
+  const shown = new TokenCache()
+  const vouched = new TokenCache()
   return {
     service,
-    credential: (to) => shown.text(to, () => `${service}:${credentials.sign(to, {})}`),
-    admits(credential) {
+    serviceToken: (to) => shown.text(to, () => `${service}:${credentials.sign(to, {})}`),
+    authenticateService(credential) {
       const [from = '', text = ''] = credential.split(':', 2)
       return credentials.read(from, text) && from
     },
-    vouch(caller, to, rpc) {
+    signCaller(caller, to, rpc) {
       const { subject: sub, issuer: iss, key_prefix: key } = caller
       const name = JSON.stringify([to, rpc, sub, iss, key])
       return vouched.text(name, () => statements.sign(to, { rpc, sub, iss, key }))
     },
-    believe(statement, from, rpc) {
+    verifyCaller(statement, from, rpc) {
       const claims = statement === '' ? undefined : statements.read(from, statement)
       if (claims?.rpc !== rpc) return undefined
       const { sub: subject, iss: issuer, key } = claims
@@ -83,7 +91,7 @@ export function clusterOf(keys: Keyring | string, service: string, tls?: Tls): C
   }
 }
 
-interface Statement {
+interface OnBehalfOfClaims {
   rpc: string
   sub: string
   iss: string
@@ -92,14 +100,14 @@ interface Statement {
 }
 
 /** What is signed for one purpose, under the key of each pair of services. */
-class Purpose<Claims extends object> {
+class TokenKind<Claims extends object> {
   readonly #to: (service: string) => Signer<Claims> | undefined
   readonly #from: (service: string) => Signer<Claims> | undefined
   readonly #known = new Map<string, Claims & { exp: number }>()
 
-  constructor(ring: Keyring, purpose: string) {
-    const signers = (keyOf: Keyring['to']) =>
-      remembering((service) => {
+  constructor(ring: PairKeys, purpose: string) {
+    const signers = (keyOf: PairKeys['to']) =>
+      memoize((service) => {
         const key = keyOf(service)
         return key && new Signer<Claims>(key, purpose)
       })
@@ -121,7 +129,7 @@ class Purpose<Claims extends object> {
     this.#known.delete(name)
     const claims = this.#from(from)?.verify(text)
     if (!claims || !isCurrent(claims)) return undefined
-    if (this.#known.size >= MAX_REMEMBERED) this.#known.clear()
+    if (this.#known.size >= MAX_CACHED) this.#known.clear()
     this.#known.set(name, claims)
     return claims
   }
@@ -133,7 +141,7 @@ function isCurrent({ exp }: { exp: number }): boolean {
   return left > 0 && left <= LIFETIME_S + SKEW_S
 }
 
-function remembering<T>(make: (name: string) => T | undefined): (name: string) => T | undefined {
+function memoize<T>(make: (name: string) => T | undefined): (name: string) => T | undefined {
   const made = new Map<string, T>()
   return (name) => {
     const known = made.get(name)
@@ -145,7 +153,7 @@ function remembering<T>(make: (name: string) => T | undefined): (name: string) =
 }
 
 /** The same text for a while: a signature costs more than remembering it. */
-class Renewed {
+class TokenCache {
   readonly #made = new Map<string, { text: string; at: number }>()
 
   text(name: string, make: () => string): string {
@@ -153,7 +161,7 @@ class Renewed {
     const known = this.#made.get(name)
     if (known && now - known.at < RENEW_MS) return known.text
     const text = make()
-    if (this.#made.size >= MAX_REMEMBERED) this.#made.clear()
+    if (this.#made.size >= MAX_CACHED) this.#made.clear()
     this.#made.set(name, { text, at: now })
     return text
   }

@@ -9,20 +9,20 @@ import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { callerOf, type Handlers } from '../src/call.ts'
 import { connect } from '../src/client.ts'
-import { from, onBehalf, type RpcAccess } from '../src/policy.ts'
+import { allow, allowOnBehalfOf, type RpcAccess } from '../src/policy.ts'
 import { RpcServer } from '../src/server.ts'
-import { clusterOf } from '../src/service-identity.ts'
-import { carried, type Given, strange } from './raw-calls.ts'
+import { createServiceIdentity } from '../src/service-identity.ts'
+import { type RawHeaders, rawCall, rawMultiplexedCall } from './raw-calls.ts'
 
 const SECRET = 'a secret of this test alone'
-const as = (service: string) => clusterOf(SECRET, service)
+const as = (service: string) => createServiceIdentity(SECRET, service)
 const gateway = as('gateway')
 
 /** One that the gateway calls for itself, one for somebody, one that is the scheduler's. */
 const ACCESS: RpcAccess<typeof IdentityService> = {
-  checkSession: from('gateway'),
-  issueSession: onBehalf('gateway'),
-  checkBootstrap: from('scheduler'),
+  checkSession: allow('gateway'),
+  issueSession: allowOnBehalfOf('gateway'),
+  checkBootstrap: allow('scheduler'),
 }
 const PLAIN = IdentityService.checkSession.path
 const VOUCHED = IdentityService.issueSession.path
@@ -58,35 +58,39 @@ const HEALTH = '/grpc.health.v1.Health/Check'
 const WATCH = '/grpc.health.v1.Health/Watch'
 const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
 const CHANNELZ = '/grpc.channelz.v1.Channelz/GetTopChannels'
-const stranger = clusterOf('a secret that somebody guessed', 'gateway')
+const stranger = createServiceIdentity('a secret that somebody guessed', 'gateway')
 const root = { subject: 'root', issuer: 'svc' }
-const shown = { authorization: gateway.credential('identity') }
-const vouched = gateway.vouch(root, 'identity', VOUCHED)
+const shown = { authorization: gateway.serviceToken('identity') }
+const vouched = gateway.signCaller(root, 'identity', VOUCHED)
 
-test.each<[string, string, Given]>([
+test.each<[string, string, RawHeaders]>([
   ['no metadata', PLAIN, {}],
   ['a principal of its own making', PLAIN, { 'x-principal': 'admin', 'windlass-caller': 'admin' }],
   ['an empty credential', PLAIN, { authorization: '' }],
   ['a guessed credential', PLAIN, { authorization: 'Bearer admin' }],
   ['a name for a credential', PLAIN, { authorization: 'gateway' }],
-  ['the credential of another cluster', PLAIN, { authorization: stranger.credential('identity') }],
-  ['a credential for another service', PLAIN, { authorization: gateway.credential('catalog') }],
+  [
+    'the credential of another cluster',
+    PLAIN,
+    { authorization: stranger.serviceToken('identity') },
+  ],
+  ['a credential for another service', PLAIN, { authorization: gateway.serviceToken('catalog') }],
   ['a statement for a credential', PLAIN, { authorization: `gateway:${vouched}` }],
   ['an API key', PLAIN, { authorization: `wk_${'0'.repeat(16)}.${'a'.repeat(43)}` }],
   ['nothing, about health', HEALTH, {}],
 ])('N153, N154, N158: %s is refused and reaches no handler', async (_, path, metadata) => {
   const { address, calls } = await serve()
-  expect(await strange(address, path, metadata)).toBe(status.UNAUTHENTICATED)
-  expect(await carried(address, path, metadata)).toBe(status.UNAUTHENTICATED)
+  expect(await rawCall(address, path, metadata)).toBe(status.UNAUTHENTICATED)
+  expect(await rawMultiplexedCall(address, path, metadata)).toBe(status.UNAUTHENTICATED)
   expect(calls).toEqual([])
 })
 
 test('N154: 5 MB from a stranger are refused, plain and as a bomb', async () => {
   const { address, calls } = await serve()
   const big = Buffer.alloc(5_000_000, 'a')
-  expect(await strange(address, PLAIN, {}, big)).toBe(status.UNAUTHENTICATED)
+  expect(await rawCall(address, PLAIN, {}, big)).toBe(status.UNAUTHENTICATED)
   const bomb = gzipSync(Buffer.alloc(50_000_000))
-  expect(await strange(address, PLAIN, { 'grpc-encoding': 'gzip' }, bomb)).toBe(
+  expect(await rawCall(address, PLAIN, { 'grpc-encoding': 'gzip' }, bomb)).toBe(
     status.UNAUTHENTICATED,
   )
   expect(calls).toEqual([])
@@ -96,21 +100,21 @@ test.each([REFLECTION, CHANNELZ, WATCH, AuditService.record.path])(
   'N154: %s is served to nobody here',
   async (path) => {
     const { address } = await serve()
-    expect(await strange(address, path, { authorization: '' })).not.toBe(status.OK)
-    expect(await strange(address, path, shown)).toBe(status.UNIMPLEMENTED)
-    expect(await carried(address, path, shown)).toBe(status.UNIMPLEMENTED)
+    expect(await rawCall(address, path, { authorization: '' })).not.toBe(status.OK)
+    expect(await rawCall(address, path, shown)).toBe(status.UNIMPLEMENTED)
+    expect(await rawMultiplexedCall(address, path, shown)).toBe(status.UNIMPLEMENTED)
   },
 )
 
 const { UNAUTHENTICATED, PERMISSION_DENIED } = status
 const speaking = (statement: string) => ({ ...shown, 'windlass-caller': statement })
 
-test.each<[string, string, Given, status]>([
+test.each<[string, string, RawHeaders, status]>([
   ['an rpc of another service', FOREIGN, shown, PERMISSION_DENIED],
   [
     'it with a statement',
     FOREIGN,
-    speaking(gateway.vouch(root, 'identity', FOREIGN)),
+    speaking(gateway.signCaller(root, 'identity', FOREIGN)),
     PERMISSION_DENIED,
   ],
   ['one on behalf of nobody', VOUCHED, shown, UNAUTHENTICATED],
@@ -119,25 +123,25 @@ test.each<[string, string, Given, status]>([
   [
     'one with the statement of a stranger',
     VOUCHED,
-    speaking(stranger.vouch(root, 'identity', VOUCHED)),
+    speaking(stranger.signCaller(root, 'identity', VOUCHED)),
     UNAUTHENTICATED,
   ],
   [
     'one with the statement of another service',
     VOUCHED,
-    speaking(as('scheduler').vouch(root, 'identity', VOUCHED)),
+    speaking(as('scheduler').signCaller(root, 'identity', VOUCHED)),
     UNAUTHENTICATED,
   ],
   [
     'one with a statement for another service',
     VOUCHED,
-    speaking(gateway.vouch(root, 'catalog', VOUCHED)),
+    speaking(gateway.signCaller(root, 'catalog', VOUCHED)),
     UNAUTHENTICATED,
   ],
   [
     'one with a statement for another rpc',
     VOUCHED,
-    speaking(gateway.vouch(root, 'identity', PLAIN)),
+    speaking(gateway.signCaller(root, 'identity', PLAIN)),
     UNAUTHENTICATED,
   ],
   [
@@ -151,8 +155,8 @@ test.each<[string, string, Given, status]>([
   'a service of the cluster is refused %s, by itself and on a stream',
   async (_, path, given, code) => {
     const { address, calls, lines } = await serve()
-    expect(await strange(address, path, given)).toBe(code)
-    expect(await carried(address, path, given)).toBe(code)
+    expect(await rawCall(address, path, given)).toBe(code)
+    expect(await rawMultiplexedCall(address, path, given)).toBe(code)
     expect(calls).toEqual([])
     // Whoever reads the logs learns which service tries what, and no credential.
     expect(lines).toHaveLength(2)
@@ -165,7 +169,7 @@ test.each<[string, string, Given, status]>([
 
 test('one that it may call is answered, on whose behalf it says', async () => {
   const { address, calls } = await serve()
-  for (const way of [strange, carried]) {
+  for (const way of [rawCall, rawMultiplexedCall]) {
     expect(await way(address, PLAIN, shown)).toBe(status.OK)
     expect(await way(address, VOUCHED, speaking(vouched))).toBe(status.OK)
   }
@@ -190,9 +194,9 @@ test('a service with another secret is refused, and learns why', async () => {
 
 test('mutual TLS: both ends show a certificate of the same authority', async () => {
   const [{ tls }, { tls: other }] = [await certificates(), await certificates()]
-  const { address, calls } = await serve(clusterOf(SECRET, 'identity', tls))
-  const client = (...given: Parameters<typeof clusterOf>) => {
-    const made = connect(IdentityService, [address], clusterOf(...given))
+  const { address, calls } = await serve(createServiceIdentity(SECRET, 'identity', tls))
+  const client = (...given: Parameters<typeof createServiceIdentity>) => {
+    const made = connect(IdentityService, [address], createServiceIdentity(...given))
     onTestFinished(() => made.close())
     return made
   }

@@ -6,9 +6,9 @@ import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Call, Handlers } from '../src/call.ts'
 import { connect } from '../src/client.ts'
-import { CarriedCall } from '../src/multiplexed-server.ts'
+import { MultiplexedCall } from '../src/multiplexed-server.ts'
 import { RpcServer } from '../src/server.ts'
-import { clusterOf } from '../src/service-identity.ts'
+import { createServiceIdentity } from '../src/service-identity.ts'
 
 type Check = Handlers<typeof IdentityService>['checkSession']
 
@@ -43,7 +43,7 @@ async function serve({ check = undefined as Check | undefined } = {}) {
       async checkSession(request, call: Call) {
         if (request.token === HELD) await new Promise<void>((resolve) => held.push(resolve))
         if (check && request.token !== '') return check(request, call)
-        return { worker_name: call instanceof CarriedCall ? 'stream' : 'alone', session_id: '' }
+        return { worker_name: call instanceof MultiplexedCall ? 'stream' : 'alone', session_id: '' }
       },
     } as Handlers<typeof IdentityService>,
     allowAll(IdentityService),
@@ -130,7 +130,7 @@ test('a stranger opens no stream', async () => {
   const stranger = connect(
     IdentityService,
     [`${HOST}:${port}`],
-    clusterOf('another secret', 'gateway'),
+    createServiceIdentity('another secret', 'gateway'),
   )
   onTestFinished(() => stranger.close())
   for (let i = 0; i < 10; i++) {
@@ -228,17 +228,17 @@ async function cable(to: number) {
 test('a call that is hurried on its stream is still answered, by the server', async () => {
   const hurried: boolean[] = []
   const { port } = await serve({
-    check: async (_, { hurry, signal }) => {
-      await new Promise((resolve) => hurry.addEventListener('abort', resolve, { once: true }))
-      hurried.push(hurry.aborted && !signal.aborted)
+    check: async (_, { answerNow, signal }) => {
+      await new Promise((resolve) => answerNow.addEventListener('abort', resolve, { once: true }))
+      hurried.push(answerNow.aborted && !signal.aborted)
       return { worker_name: 'early', session_id: '' }
     },
   })
   const identity = await clientOf(port)
-  const hurry = new AbortController()
-  const answer = identity.checkSession({ token: 'slow' }, { hurry: hurry.signal })
+  const answerNow = new AbortController()
+  const answer = identity.checkSession({ token: 'slow' }, { answerNow: answerNow.signal })
   await identity.checkSession({ token: '' })
-  hurry.abort()
+  answerNow.abort()
   expect(await answer).toMatchObject({ worker_name: 'early' })
   expect(hurried).toEqual([true])
 })

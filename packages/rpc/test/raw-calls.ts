@@ -2,11 +2,11 @@ import { Client, credentials, Metadata, status } from '@grpc/grpc-js'
 import { CallsService } from '@windlass/proto/windlass/rpc/v1/calls'
 import { onTestFinished } from 'vitest'
 
-export type Given = Record<string, string>
+export type RawHeaders = Record<string, string>
 const bytes = (value: Buffer) => value
 
 /** A call of somebody who speaks gRPC, with metadata of his own. */
-export function strange(address: string, path: string, given: Given, body = Buffer.alloc(0)) {
+export function rawCall(address: string, path: string, given: RawHeaders, body = Buffer.alloc(0)) {
   const client = new Client(address, credentials.createInsecure())
   onTestFinished(() => client.close())
   const metadata = new Metadata()
@@ -19,7 +19,7 @@ export function strange(address: string, path: string, given: Given, body = Buff
 }
 
 /** The same over a stream that carries calls, which whoever opens it may open. */
-export function carried(address: string, path: string, given: Given) {
+export function rawMultiplexedCall(address: string, path: string, given: RawHeaders) {
   const client = new Client(address, credentials.createInsecure())
   const { carry } = CallsService
   const metadata = new Metadata()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Gather } from './batcher.ts'
+import { Batcher } from './batcher.ts'
 
 const gate = () => {
   let open = () => {}
@@ -12,7 +12,7 @@ const gate = () => {
 test('a lone item is flushed at once; what comes meanwhile goes together', async () => {
   const first = gate()
   const flushes: number[][] = []
-  const gather = new Gather<number, number>(async (items) => {
+  const gather = new Batcher<number, number>(async (items) => {
     flushes.push(items)
     if (flushes.length === 1) await first.opened
     return items.map((item) => item * 10)
@@ -26,13 +26,13 @@ test('a lone item is flushed at once; what comes meanwhile goes together', async
 test('a flush takes no more than its bound, and lanes run side by side', async () => {
   const hold = gate()
   const flushes: number[][] = []
-  const gather = new Gather<number, number>(
+  const gather = new Batcher<number, number>(
     async (items) => {
       flushes.push(items)
       await hold.opened
       return items
     },
-    { lanes: 2, maxItems: 2 },
+    { concurrency: 2, maxBatchSize: 2 },
   )
   const results = [1, 2, 3, 4, 5].map((item) => gather.add(item))
   expect(flushes).toEqual([[1], [2]])
@@ -43,24 +43,24 @@ test('a flush takes no more than its bound, and lanes run side by side', async (
 
 test('a flush that fails rejects its own items and no others', async () => {
   let round = 0
-  const gather = new Gather<number, number>(async (items) => {
+  const gather = new Batcher<number, number>(async (items) => {
     if (++round === 1) throw new Error('lost')
     return items
   })
   const [lost, kept] = await Promise.allSettled([gather.add(1), gather.add(2)])
   expect(lost).toMatchObject({ status: 'rejected', reason: { message: 'lost' } })
   expect(kept).toEqual({ status: 'fulfilled', value: 2 })
-  await gather.drained()
+  await gather.whenIdle()
 })
 
 test('what comes in one turn goes together when it is to, and an idle one still flushes at once', async () => {
   const batches: number[][] = []
-  const gather = new Gather<number, number>(
+  const gather = new Batcher<number, number>(
     async (items) => {
       batches.push(items)
       return items
     },
-    { lanes: 4, byTurn: true },
+    { concurrency: 4, perTick: true },
   )
   expect(await Promise.all([gather.add(1), gather.add(2), gather.add(3)])).toEqual([1, 2, 3])
   expect(await gather.add(4)).toBe(4)

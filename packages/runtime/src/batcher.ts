@@ -1,21 +1,21 @@
-interface Waiting<Item, Result> {
+interface PendingItem<Item, Result> {
   item: Item
   resolve(result: Result): void
   reject(error: unknown): void
 }
 
-export interface GatherOptions {
+export interface BatcherOptions {
   /** How many flushes may be under way at once. */
-  lanes?: number
+  concurrency?: number
   /** The most items one flush takes. */
-  maxItems?: number
+  maxBatchSize?: number
   /** How long a first item waits for others; 0: not at all. */
-  waitMs?: number
+  maxDelayMs?: number
   /** What comes in one turn of the event loop goes together, although nothing is under way. */
-  byTurn?: boolean
+  perTick?: boolean
 }
 
-const MAX_ITEMS = 256
+const MAX_BATCH_SIZE = 256
 
 /**
  * Group commit in general form: items that arrive while a flush is under way wait and go together
@@ -24,65 +24,65 @@ const MAX_ITEMS = 256
  *
  * `flush` answers one result for each item, in order; its rejection rejects all of them.
  */
-export class Gather<Item, Result> {
+export class Batcher<Item, Result> {
   readonly #flush: (items: Item[]) => Promise<Result[]>
-  readonly #lanes: number
-  readonly #maxItems: number
-  readonly #waitMs: number
-  readonly #byTurn: boolean
+  readonly #concurrency: number
+  readonly #maxBatchSize: number
+  readonly #maxDelayMs: number
+  readonly #perTick: boolean
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined
-  #waiting: Waiting<Item, Result>[] = []
-  #underWay = 0
+  #queue: PendingItem<Item, Result>[] = []
+  #inFlight = 0
   #idle: (() => void)[] = []
 
-  constructor(flush: (items: Item[]) => Promise<Result[]>, options: GatherOptions = {}) {
+  constructor(flush: (items: Item[]) => Promise<Result[]>, options: BatcherOptions = {}) {
     this.#flush = flush
-    this.#lanes = options.lanes ?? 1
-    this.#maxItems = options.maxItems ?? MAX_ITEMS
-    this.#waitMs = options.waitMs ?? 0
-    this.#byTurn = options.byTurn ?? false
+    this.#concurrency = options.concurrency ?? 1
+    this.#maxBatchSize = options.maxBatchSize ?? MAX_BATCH_SIZE
+    this.#maxDelayMs = options.maxDelayMs ?? 0
+    this.#perTick = options.perTick ?? false
   }
 
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject })
-      if (this.#waitMs > 0) this.#timer ??= setTimeout(() => this.#ripe(), this.#waitMs)
-      else if (this.#byTurn) this.#timer ??= setImmediate(() => this.#ripe())
-      else this.#next()
+      this.#queue.push({ item, resolve, reject })
+      if (this.#maxDelayMs > 0) this.#timer ??= setTimeout(() => this.#onTimer(), this.#maxDelayMs)
+      else if (this.#perTick) this.#timer ??= setImmediate(() => this.#onTimer())
+      else this.#startBatches()
     })
   }
 
   /** Resolves when nothing is waiting or under way. */
-  async drained(): Promise<void> {
-    if (this.#underWay === 0 && this.#waiting.length === 0) return
+  async whenIdle(): Promise<void> {
+    if (this.#inFlight === 0 && this.#queue.length === 0) return
     await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
-  #ripe(): void {
+  #onTimer(): void {
     this.#timer = undefined
-    this.#next()
+    this.#startBatches()
   }
 
-  #next(): void {
+  #startBatches(): void {
     if (this.#timer) return
-    while (this.#underWay < this.#lanes && this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, this.#maxItems)
-      this.#waiting = this.#waiting.slice(this.#maxItems)
-      this.#underWay++
+    while (this.#inFlight < this.#concurrency && this.#queue.length > 0) {
+      const batch = this.#queue.slice(0, this.#maxBatchSize)
+      this.#queue = this.#queue.slice(this.#maxBatchSize)
+      this.#inFlight++
       void this.#run(batch)
     }
   }
 
-  async #run(batch: Waiting<Item, Result>[]): Promise<void> {
+  async #run(batch: PendingItem<Item, Result>[]): Promise<void> {
     try {
       const results = await this.#flush(batch.map(({ item }) => item))
       for (const [i, waiting] of batch.entries()) waiting.resolve(results[i] as Result)
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }
-    this.#underWay--
-    this.#next()
-    if (this.#underWay > 0) return
+    this.#inFlight--
+    this.#startBatches()
+    if (this.#inFlight > 0) return
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 }

@@ -8,14 +8,14 @@ import { hasNats, startPrivateNats } from '@windlass/testkit/private-nats'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { openBus } from '../src/nats/bus.ts'
-import { seal } from '../src/postgres/outbox.ts'
+import { toDurableMessage } from '../src/postgres/outbox.ts'
 
 async function setup() {
   const bus = await openBus(testUrl('TEST_NATS_URL'), pino({ level: 'silent' }))
   onTestFinished(() => bus.close())
   const source = `test${randomBytes(4).toString('hex')}`
   const event = (worker_name: string, event_id?: string) =>
-    seal(
+    toDurableMessage(
       source,
       worker_name,
       { $case: 'worker_evicted', value: { worker_name, connection_generation: 1 } },
@@ -27,32 +27,32 @@ async function setup() {
 test('an event whose handler fails is delivered again, before those after it', async () => {
   const { bus, event, consumer } = await setup()
   const seen: string[] = []
-  const stop = bus.consume(consumer, async ({ key }) => {
+  const stop = bus.consumeDurable(consumer, async ({ key }) => {
     seen.push(key)
     if (seen.length === 1) throw new Error('not yet')
   })
   onTestFinished(() => stop())
-  await bus.publishAll([event('first'), event('second')])
+  await bus.publishDurable([event('first'), event('second')])
   await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['first', 'first', 'second'])
 })
 
 test('an event that is published again under its id is heard once', async () => {
   const { bus, event, consumer } = await setup()
   const seen: string[] = []
-  const stop = bus.consume(consumer, async ({ key }) => void seen.push(key))
+  const stop = bus.consumeDurable(consumer, async ({ key }) => void seen.push(key))
   onTestFinished(() => stop())
   const repeated = event('twice', randomBytes(8).toString('hex'))
-  await bus.publishAll([repeated])
-  await bus.publishAll([repeated, event('after')])
+  await bus.publishDurable([repeated])
+  await bus.publishDurable([repeated, event('after')])
   await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['twice', 'after'])
 })
 
 test('a consumer that was lost with its server is made anew', async () => {
   const { bus, source, event, consumer } = await setup()
   const seen: string[] = []
-  const stop = bus.consume(consumer, async ({ key }) => void seen.push(key))
+  const stop = bus.consumeDurable(consumer, async ({ key }) => void seen.push(key))
   onTestFinished(() => stop())
-  await bus.publishAll([event('before')])
+  await bus.publishDurable([event('before')])
   await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['before'])
   const { hostname, port, username, password } = new URL(testUrl('TEST_NATS_URL'))
   const admin = await connect({ servers: `${hostname}:${port}`, user: username, pass: password })
@@ -65,21 +65,21 @@ test('a consumer that was lost with its server is made anew', async () => {
       { timeout: 20_000 },
     )
     .toBe(source)
-  await bus.publishAll([event('after')])
+  await bus.publishDurable([event('after')])
   await expect.poll(() => seen.at(-1), { timeout: 10_000 }).toBe('after')
 })
 
 test('what is whispered is heard by those who listen', async () => {
   const { bus, source } = await setup()
   const heard: string[] = []
-  const listening = bus.overhear(`${source}.*`, (bytes, subject) =>
+  const listening = bus.subscribeBestEffort(`${source}.*`, (bytes, subject) =>
     heard.push(`${subject} ${Buffer.from(bytes)}`),
   )
   await listening.flushed()
-  bus.whisper(`${source}.a`, Buffer.from('1'))
+  bus.publishBestEffort(`${source}.a`, Buffer.from('1'))
   await expect.poll(() => heard).toEqual([`${source}.a 1`])
   listening.stop()
-  bus.whisper(`${source}.a`, Buffer.from('2'))
+  bus.publishBestEffort(`${source}.a`, Buffer.from('2'))
   await bus.ping()
   expect(heard).toHaveLength(1)
 })
@@ -87,7 +87,7 @@ test('what is whispered is heard by those who listen', async () => {
 test('a consumer can be told to stop at any moment of its beginning', async () => {
   const { bus, source } = await setup()
   for (let turns = 0; turns < 40; turns++) {
-    const stop = bus.consume({ durable: source, subject: `${source}.>` }, async () => {})
+    const stop = bus.consumeDurable({ durable: source, subject: `${source}.>` }, async () => {})
     for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve))
     await stop()
   }
@@ -98,9 +98,9 @@ test('systems with prefixes of their own hear nothing of one another', async () 
     const bus = await openBus(testUrl('TEST_NATS_URL'), pino({ level: 'silent' }), prefix)
     onTestFinished(() => bus.close())
     const heard: string[] = []
-    const listening = bus.overhear('said.*', (_, subject) => heard.push(subject))
+    const listening = bus.subscribeBestEffort('said.*', (_, subject) => heard.push(subject))
     await listening.flushed()
-    const stop = bus.consume({ durable: 'same', subject: 'test.>' }, async ({ key }) => {
+    const stop = bus.consumeDurable({ durable: 'same', subject: 'test.>' }, async ({ key }) => {
       heard.push(key)
     })
     onTestFinished(() => stop())
@@ -111,10 +111,10 @@ test('systems with prefixes of their own hear nothing of one another', async () 
     $case: 'worker_evicted',
     value: { worker_name: 'w', connection_generation: 1 },
   } as const
-  a.bus.whisper('said.this', Buffer.from('1'))
-  await a.bus.publishAll([seal('test', 'durably', evicted)])
+  a.bus.publishBestEffort('said.this', Buffer.from('1'))
+  await a.bus.publishDurable([toDurableMessage('test', 'durably', evicted)])
   await expect.poll(() => a.heard, { timeout: 10_000 }).toEqual(['said.this', 'durably'])
-  await b.bus.publishAll([seal('test', 'own', evicted)])
+  await b.bus.publishDurable([toDurableMessage('test', 'own', evicted)])
   await expect.poll(() => b.heard, { timeout: 10_000 }).toEqual(['own'])
 })
 
@@ -126,11 +126,11 @@ test.skipIf(!hasNats)(
     const bus = await openBus(nats.url, pino({ level: 'silent' }))
     onTestFinished(() => bus.close())
     const heard: string[] = []
-    bus.whisper('said.lost', Buffer.from('1'))
-    bus.overhear('said.*', (_, subject) => heard.push(subject))
-    const dropped = bus.overhear('said.*', () => heard.push('too late'))
+    bus.publishBestEffort('said.lost', Buffer.from('1'))
+    bus.subscribeBestEffort('said.*', (_, subject) => heard.push(subject))
+    const dropped = bus.subscribeBestEffort('said.*', () => heard.push('too late'))
     dropped.stop()
-    const stop = bus.consume({ durable: 'late', subject: 'test.>' }, async ({ key }) => {
+    const stop = bus.consumeDurable({ durable: 'late', subject: 'test.>' }, async ({ key }) => {
       heard.push(key)
     })
     onTestFinished(() => stop())
@@ -138,14 +138,14 @@ test.skipIf(!hasNats)(
       $case: 'worker_evicted',
       value: { worker_name: 'w', connection_generation: 1 },
     } as const
-    await expect(bus.publishAll([seal('test', 'early', evicted)])).rejects.toThrow(
+    await expect(bus.publishDurable([toDurableMessage('test', 'early', evicted)])).rejects.toThrow(
       /not been reached/,
     )
     await nats.start()
     await bus.ping()
-    bus.whisper('said.now', Buffer.from('2'))
+    bus.publishBestEffort('said.now', Buffer.from('2'))
     await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['said.now'])
-    await bus.publishAll([seal('test', 'late', evicted)])
+    await bus.publishDurable([toDurableMessage('test', 'late', evicted)])
     await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['said.now', 'late'])
   },
 )
@@ -163,7 +163,7 @@ test.skipIf(!hasNats)(
       $case: 'worker_evicted',
       value: { worker_name: 'w', connection_generation: 1 },
     } as const
-    const publish = (key: string) => bus.publishAll([seal('test', key, evicted)])
+    const publish = (key: string) => bus.publishDurable([toDurableMessage('test', key, evicted)])
     await publish('before')
     expect(bus.isUp).toBe(true)
     await nats.kill()
@@ -213,7 +213,7 @@ test.skipIf(!hasNats)('a bus that never found NATS can be closed', async () => {
   const nats = await startPrivateNats()
   await nats.kill()
   const bus = await openBus(nats.url, pino({ level: 'silent' }))
-  const stop = bus.consume({ durable: 'never', subject: 'test.>' }, async () => {})
+  const stop = bus.consumeDurable({ durable: 'never', subject: 'test.>' }, async () => {})
   await stop()
   await bus.close()
   await expect(bus.ping()).rejects.toThrow(/abort/i)

@@ -11,9 +11,9 @@ import { hasNats } from '@windlass/testkit/private-nats'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { bumpEpoch, readEpoch } from '../src/cache-generation.ts'
+import { invalidateCaches, readGeneration } from '../src/cache-generation.ts'
 import { openBus } from '../src/nats/bus.ts'
-import { seal } from '../src/postgres/outbox.ts'
+import { toDurableMessage } from '../src/postgres/outbox.ts'
 import { openRedis, redisReady } from '../src/redis/redis.ts'
 
 const CONFIG = new URL('../../../scripts/lib/nats-config.mjs', import.meta.url).href
@@ -133,16 +133,21 @@ test.skipIf(!hasNats).each(['', 'one', 'two'])(
     const heard: string[] = []
     const hear = async ({ event_id }: { event_id: string }) => void heard.push(event_id)
     const { executions, dispatcher, scheduler } = buses
-    const hearing = dispatcher.overhear('ready.*', (_, subject) => void heard.push(subject))
+    const hearing = dispatcher.subscribeBestEffort(
+      'ready.*',
+      (_, subject) => void heard.push(subject),
+    )
     await hearing.flushed()
-    executions.whisper('ready.r1', Buffer.alloc(0))
+    executions.publishBestEffort('ready.r1', Buffer.alloc(0))
     const finished = { durable: 'scheduler-executions', subject: 'executions.execution_finished' }
-    onTestFinished(scheduler.consume(finished, hear))
-    onTestFinished(scheduler.consume({ durable: 'scheduler-catalog', subject: 'catalog.>' }, hear))
+    onTestFinished(scheduler.consumeDurable(finished, hear))
+    onTestFinished(
+      scheduler.consumeDurable({ durable: 'scheduler-catalog', subject: 'catalog.>' }, hear),
+    )
     const evicted = { durable: 'executions-dispatcher', subject: 'dispatcher.worker_evicted' }
-    onTestFinished(executions.consume(evicted, hear))
+    onTestFinished(executions.consumeDurable(evicted, hear))
     const say = (service: keyof typeof buses, $case: string, value: object, id: string) =>
-      buses[service].publishAll([seal(service, 'x', { $case, value } as never, id)])
+      buses[service].publishDurable([toDurableMessage(service, 'x', { $case, value } as never, id)])
     const ended = { execution_id: 'x', state: 'COMPLETED', schedule_id: '' }
     await say('executions', 'execution_finished', ended, 'e1')
     await say('catalog', 'workflow_deleted', { namespace: 'a', name: 'x', version: 0 }, 'c1')
@@ -180,11 +185,11 @@ test
 })
 
 test.skipIf(!process.env.TEST_SERVICE_USERS)('what a service needs of Redis, it may', async () => {
-  await bumpEpoch(await redisAs('identity'), 'auth')
-  await bumpEpoch(await redisAs('catalog'), 'catalog')
+  await invalidateCaches(await redisAs('identity'), 'auth')
+  await invalidateCaches(await redisAs('catalog'), 'catalog')
   const gateway = await redisAs('gateway')
   for (const name of ['auth', 'catalog'] as const)
-    expect(await readEpoch(gateway, name)).toMatch(/^[0-9a-f]{24}$/)
+    expect(await readGeneration(gateway, name)).toMatch(/^[0-9a-f]{24}$/)
 })
 
 test.skipIf(!process.env.TEST_SERVICE_USERS).each(['executions', 'dispatcher', 'scheduler', 'mcp'])(

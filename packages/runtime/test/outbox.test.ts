@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { openBus } from '../src/nats/bus.ts'
 import { openDb } from '../src/postgres/db.ts'
-import { emit, relay } from '../src/postgres/outbox.ts'
+import { emit, relayOutbox } from '../src/postgres/outbox.ts'
 import { sql } from '../src/postgres/sql.ts'
 
 const MIGRATIONS = new URL('../../../services/catalog/migrations/', import.meta.url)
@@ -19,7 +19,7 @@ test.skipIf(!hasNats)(
     onTestFinished(() => db.close())
     const kept = async () => (await db.rows(sql`select 1 from outbox`)).length
     const heard: string[] = []
-    const stop = bus.consume({ durable: 'heard', subject: 'catalog.>' }, async ({ key }) => {
+    const stop = bus.consumeDurable({ durable: 'heard', subject: 'catalog.>' }, async ({ key }) => {
       heard.push(key)
     })
     onTestFinished(() => stop())
@@ -31,12 +31,12 @@ test.skipIf(!hasNats)(
     await db.tx(async (tx) => {
       // A relay that waited for its lock, or held it while it waited, would not come past this.
       await tx.run(sql`lock table outbox in access exclusive mode`)
-      expect(await relay(db, bus)).toBe(false)
+      expect(await relayOutbox(db, bus)).toBe(false)
     })
     expect(await kept()).toBe(1)
 
     await nats.start()
-    await expect.poll(() => relay(db, bus).then(kept, () => 1)).toBe(0)
+    await expect.poll(() => relayOutbox(db, bus).then(kept, () => 1)).toBe(0)
     await expect.poll(() => heard).toEqual(['one'])
   },
 )

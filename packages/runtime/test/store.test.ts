@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { emptyDatabase, testUrl } from '@windlass/testkit/database'
 import { temporaryFolder } from '@windlass/testkit/folder'
 import { expect, onTestFinished, test } from 'vitest'
-import { bumpEpoch, readEpoch } from '../src/cache-generation.ts'
+import { invalidateCaches, readGeneration } from '../src/cache-generation.ts'
 import { openDb } from '../src/postgres/db.ts'
 import { migrate } from '../src/postgres/migrate.ts'
 import { sql } from '../src/postgres/sql.ts'
@@ -76,18 +76,18 @@ test('an epoch stays until it is bumped or lost, and never comes again', async (
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   onTestFinished(() => redis.disconnect())
   await redisReady(redis)
-  const first = await readEpoch(redis, 'catalog')
+  const first = await readGeneration(redis, 'catalog')
   expect(first).toMatch(/^[0-9a-f]{24}$/)
-  await bumpEpoch(redis, 'catalog')
-  const second = await readEpoch(redis, 'catalog')
+  await invalidateCaches(redis, 'catalog')
+  const second = await readGeneration(redis, 'catalog')
   await redis.del('epoch:catalog')
-  const third = await readEpoch(redis, 'catalog')
+  const third = await readGeneration(redis, 'catalog')
   expect(new Set([first, second, third]).size).toBe(3)
 })
 
 test('without Redis nothing is known and nothing is promised', async () => {
   const redis = openRedis('redis://127.0.0.1:1')
   onTestFinished(() => redis.disconnect())
-  expect(await readEpoch(redis, 'auth')).toBeUndefined()
-  await expect(bumpEpoch(redis, 'auth')).rejects.toMatchObject({ kind: 'unavailable' })
+  expect(await readGeneration(redis, 'auth')).toBeUndefined()
+  await expect(invalidateCaches(redis, 'auth')).rejects.toMatchObject({ kind: 'unavailable' })
 })

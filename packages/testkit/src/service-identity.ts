@@ -1,19 +1,19 @@
-import { type Caller, NOBODY } from '@windlass/domain/caller'
+import { ANONYMOUS_CALLER, type Caller } from '@windlass/domain/caller'
 import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
 import type { CallOptions } from '@windlass/rpc/call'
 import { connect, type RpcClient } from '@windlass/rpc/client'
-import { from, type RpcAccess } from '@windlass/rpc/policy'
-import { type Cluster, clusterOf } from '@windlass/rpc/service-identity'
+import { allow, type RpcAccess } from '@windlass/rpc/policy'
+import { createServiceIdentity, type ServiceIdentity } from '@windlass/rpc/service-identity'
 
 /** What the services know one another by that run inside of the tests. */
 export const TEST_RPC_SECRET = 'a secret that all services of the tests share'
 
-const members = new Map<string, Cluster>()
+const identities = new Map<string, ServiceIdentity>()
 
 /** A member of their cluster: what tests call a service as, or what stands in for one. */
-export function testIdentity(service: string): Cluster {
-  const known = members.get(service) ?? clusterOf(TEST_RPC_SECRET, service)
-  members.set(service, known)
+export function testIdentity(service: string): ServiceIdentity {
+  const known = identities.get(service) ?? createServiceIdentity(TEST_RPC_SECRET, service)
+  identities.set(service, known)
   return known
 }
 
@@ -29,21 +29,24 @@ export function clientOf<S extends Definition>(
   const client = connect(definition, addresses, testIdentity(as))
   const rpcs = Object.keys(definition).map((name): [string, Rpc] => {
     const call = client[name] as Rpc
-    return [name, (request, options) => call(request, { caller: NOBODY, ...asking, ...options })]
+    return [
+      name,
+      (request, options) => call(request, { caller: ANONYMOUS_CALLER, ...asking, ...options }),
+    ]
   })
   return { ...client, ...Object.fromEntries(rpcs) }
 }
 
 /** What a creation says of its caller. */
-export const signedCaller = (caller: Caller = NOBODY, service = 'gateway'): string =>
-  testIdentity(service).vouch(caller, 'executions', ExecutionsService.submit.path)
+export const signedCaller = (caller: Caller = ANONYMOUS_CALLER, service = 'gateway'): string =>
+  testIdentity(service).signCaller(caller, 'executions', ExecutionsService.submit.path)
 
 /** Who that is, as executions believes it. */
 export const verifiedStarter = (statement: string, service = 'gateway'): Caller | undefined =>
-  testIdentity('executions').believe(statement, service, ExecutionsService.submit.path)
+  testIdentity('executions').verifyCaller(statement, service, ExecutionsService.submit.path)
 
 /** For what stands in for a service: whoever may call any of its rpcs may call them all. */
 export const allowAll = <S extends Definition>(definition: S): RpcAccess<S> =>
   Object.fromEntries(
-    Object.keys(definition).map((rpc) => [rpc, from('gateway', 'scheduler', 'dispatcher')]),
+    Object.keys(definition).map((rpc) => [rpc, allow('gateway', 'scheduler', 'dispatcher')]),
   ) as unknown as RpcAccess<S>

@@ -1,17 +1,17 @@
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
-import { declared, from, onBehalf, type RpcAccess } from '@windlass/rpc/policy'
+import { allow, allowOnBehalfOf, listRpcs, type RpcAccess } from '@windlass/rpc/policy'
 
 /** Who may call what here. Whoever changes something is named by a signed statement. */
 export const catalog: RpcAccess<typeof CatalogService> = {
-  analyze: from('gateway'),
-  register: onBehalf('gateway'),
-  resolve: from('gateway', 'scheduler'),
-  get: from('gateway'),
-  getById: from('gateway', 'dispatcher'),
-  list: from('gateway', 'scheduler'),
-  listVersions: from('gateway'),
-  diff: from('gateway'),
-  delete: onBehalf('gateway'),
+  analyze: allow('gateway'),
+  register: allowOnBehalfOf('gateway'),
+  resolve: allow('gateway', 'scheduler'),
+  get: allow('gateway'),
+  getById: allow('gateway', 'dispatcher'),
+  list: allow('gateway', 'scheduler'),
+  listVersions: allow('gateway'),
+  diff: allow('gateway'),
+  delete: allowOnBehalfOf('gateway'),
 }
 
-export const rpcs = [...declared(CatalogService, catalog)]
+export const rpcs = [...listRpcs(CatalogService, catalog)]

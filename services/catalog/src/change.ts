@@ -1,4 +1,4 @@
-import { bumpEpoch } from '@windlass/runtime/cache-generation'
+import { invalidateCaches } from '@windlass/runtime/cache-generation'
 import { newId } from '@windlass/runtime/ids'
 import type { Db, Tx } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
@@ -28,8 +28,8 @@ export async function change<T>(
     await pendingEpochs.add(tx, token)
     return done
   })
-  relay.poke()
-  await bumpEpoch(redis, 'catalog')
+  relay.wake()
+  await invalidateCaches(redis, 'catalog')
   try {
     await pendingEpochs.clear(db, [token])
   } catch (error) {

@@ -1,10 +1,10 @@
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { RpcServer } from '@windlass/rpc/server'
-import { openCluster } from '@windlass/rpc/service-identity'
+import { openServiceIdentity } from '@windlass/rpc/service-identity'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { openBus } from '@windlass/runtime/nats/bus'
 import { openDb } from '@windlass/runtime/postgres/db'
-import { relay } from '@windlass/runtime/postgres/outbox'
+import { relayOutbox } from '@windlass/runtime/postgres/outbox'
 import { warnOfSharedRole } from '@windlass/runtime/postgres/service-role'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { loop } from '@windlass/runtime/process/loop'
@@ -35,7 +35,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const pool = new Pool({ sdkModules: catalog.sdk_modules, ...limits, log })
   teardown.add('analysis', () => pool.stop())
 
-  const relaying = loop({ name: 'relay', pauseMs: FLOOR_MS, log }, () => relay(db, bus))
+  const relaying = loop({ name: 'relay', pauseMs: FLOOR_MS, log }, () => relayOutbox(db, bus))
   teardown.add('relay', () => relaying.stop())
   const epochs = loop({ name: 'epochs', pauseMs: FLOOR_MS, log }, () =>
     finishEpochs(db, redis, log),
@@ -43,7 +43,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('epochs', () => epochs.stop())
   await redisReady(redis)
 
-  const rpc = new RpcServer(log, await openCluster(settings, 'catalog', log))
+  const rpc = new RpcServer(log, await openServiceIdentity(settings, 'catalog', log))
   rpc.serve(
     CatalogService,
     handlers({

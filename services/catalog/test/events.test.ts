@@ -13,7 +13,7 @@ async function heard(namespace: string): Promise<Event[]> {
   onTestFinished(() => bus.close())
   const events: Event[] = []
   const durable = `test-${randomBytes(6).toString('hex')}`
-  bus.consume({ durable, subject: 'catalog.>' }, async (event) => {
+  bus.consumeDurable({ durable, subject: 'catalog.>' }, async (event) => {
     if (event.key.startsWith(`${namespace}/`)) events.push(event)
   })
   return events

@@ -1,4 +1,4 @@
-import { NOBODY } from '@windlass/domain/caller'
+import { ANONYMOUS_CALLER } from '@windlass/domain/caller'
 import { type Db, openDb } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { freshDatabase } from '@windlass/testkit/database'
@@ -30,7 +30,9 @@ test('N125: what an upload and a look cost does not grow with the versions and n
   const upload = () => {
     const source = Buffer.concat([sourceOf('team', 'job'), Buffer.from(`# ${serial++}\n`)])
     const declared = readSource(source, parser, ['windlass'])
-    return db.tx((tx) => register(tx, declared, { ...uploadOf(source), uploader: NOBODY }))
+    return db.tx((tx) =>
+      register(tx, declared, { ...uploadOf(source), uploader: ANONYMOUS_CALLER }),
+    )
   }
   const costOf = async (work: () => Promise<unknown>) => {
     const before = await pagesRead(db)

@@ -1,4 +1,4 @@
-import { readEpoch } from '@windlass/runtime/cache-generation'
+import { readGeneration } from '@windlass/runtime/cache-generation'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { expect, onTestFinished, test } from 'vitest'
@@ -136,11 +136,11 @@ test('the epoch is another one when an upload or a deletion is answered', async 
   const redis = openRedis(url)
   onTestFinished(() => redis.disconnect())
   await redisReady(redis)
-  const epochs = [await readEpoch(redis, 'catalog')]
+  const epochs = [await readGeneration(redis, 'catalog')]
   await client.register(uploadOf(sourceOf(namespace, 'job')))
-  epochs.push(await readEpoch(redis, 'catalog'))
+  epochs.push(await readGeneration(redis, 'catalog'))
   await client.delete({ namespace, name: 'job', version: 0 })
-  epochs.push(await readEpoch(redis, 'catalog'))
+  epochs.push(await readGeneration(redis, 'catalog'))
   expect(epochs).not.toContain(undefined)
   expect(new Set(epochs).size).toBe(3)
 })
@@ -151,11 +151,11 @@ test('without Redis an upload is unavailable though it stands, and a loop finish
   const redis = openRedis(url)
   onTestFinished(() => redis.disconnect())
   await redisReady(redis)
-  const before = await readEpoch(redis, 'catalog')
+  const before = await readGeneration(redis, 'catalog')
   const upload = cut.register(uploadOf(sourceOf(namespace, 'job')))
   await expect(upload).rejects.toMatchObject({ kind: 'unavailable' })
   expect(await cut.resolve({ namespace, name: 'job', version: 0 })).toMatchObject({ version: 1 })
   const pending = () => db.rows(sql`select 1 from pending_epochs`)
   await expect.poll(pending, { timeout: 10_000 }).toEqual([])
-  expect(await readEpoch(redis, 'catalog')).not.toBe(before)
+  expect(await readGeneration(redis, 'catalog')).not.toBe(before)
 })

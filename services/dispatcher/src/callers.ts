@@ -1,4 +1,4 @@
-import { Gather } from '@windlass/runtime/batcher'
+import { Batcher } from '@windlass/runtime/batcher'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Sessions } from './sessions.ts'
 import * as workers from './store/workers.ts'
@@ -12,11 +12,11 @@ const MAX_REMEMBERED = 20_000
 export class Callers {
   readonly #sessions: Sessions
   readonly #remembered = new Map<string, string>()
-  readonly #reads: Gather<string, string | undefined>
+  readonly #reads: Batcher<string, string | undefined>
 
   constructor(db: Db, sessions: Sessions) {
     this.#sessions = sessions
-    this.#reads = new Gather(async (names) => {
+    this.#reads = new Batcher(async (names) => {
       const rows = await workers.sessions(db, names)
       const found = new Map(rows.map(({ name, session_id }) => [name, session_id]))
       return names.map((name) => found.get(name))

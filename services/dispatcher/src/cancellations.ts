@@ -1,6 +1,6 @@
 import type { ExecutionsService, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { RpcClient } from '@windlass/rpc/client'
-import { Gather } from '@windlass/runtime/batcher'
+import { Batcher } from '@windlass/runtime/batcher'
 import type { Logger } from '@windlass/runtime/process/log'
 import { cancelFrame } from './domain/frame.ts'
 import type { Sessions } from './sessions.ts'
@@ -19,9 +19,9 @@ export class Cancellations {
   readonly #executions: Pick<RpcClient<ExecutionsService>, 'log'>
   readonly #sessions: Sessions
   readonly #log: Logger
-  readonly #lanes = new Gather<Due, undefined>((due) => this.#tell(due), {
-    lanes: LANES,
-    maxItems: 1,
+  readonly #lanes = new Batcher<Due, undefined>((due) => this.#tell(due), {
+    concurrency: LANES,
+    maxBatchSize: 1,
   })
 
   constructor(

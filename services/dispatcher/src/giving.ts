@@ -13,17 +13,17 @@ export interface Giving extends Pick<Hearing, 'poke' | 'queued'> {
 export function giveWork(parts: Parts): Giving {
   const { sessions, roster } = parts
   const waiting = awaitLoop(parts)
-  const leasing = leaseLoop({ ...parts, looked: () => waiting.poke() })
+  const leasing = leaseLoop({ ...parts, looked: () => waiting.wake() })
   const poke = () => {
-    leasing.poke()
-    waiting.poke()
+    leasing.wake()
+    waiting.wake()
   }
   sessions.onChange = () => waiting.revise()
   roster.onFit = poke
   return {
     poke,
     queued() {
-      leasing.poke()
+      leasing.wake()
       waiting.revise()
     },
     stop: async () => void (await Promise.all([leasing.stop(), waiting.stop()])),

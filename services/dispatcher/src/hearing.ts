@@ -1,5 +1,5 @@
 import { WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
-import type { Bus, Overhearing } from '@windlass/runtime/nats/bus'
+import type { Bus, BusSubscription } from '@windlass/runtime/nats/bus'
 import { subjectOf } from '@windlass/runtime/nats/subjects'
 import type { Cancellations } from './cancellations.ts'
 import type { Queue } from './queue.ts'
@@ -21,15 +21,15 @@ export interface Hearing {
 const READY = 'ready.'
 
 /** Hears of work that was queued. */
-export const hearQueue = ({ bus, queue, queued }: Hearing): Overhearing =>
-  bus.overhear(`${READY}*`, (_, subject) => {
+export const hearQueue = ({ bus, queue, queued }: Hearing): BusSubscription =>
+  bus.subscribeBestEffort(`${READY}*`, (_, subject) => {
     queue.nudge(subject.slice(READY.length))
     queued()
   })
 
 /** Hears what concerns one worker, as long as its stream is here. */
-export const hearWorker = (hearing: Hearing, name: string): Overhearing =>
-  hearing.bus.overhear(subjectOf('workers', name), (bytes) => {
+export const hearWorker = (hearing: Hearing, name: string): BusSubscription =>
+  hearing.bus.subscribeBestEffort(subjectOf('workers', name), (bytes) => {
     const { body } = WorkerSignal.decode(bytes)
     if (body) heed(hearing, name, body)
   })

@@ -8,7 +8,7 @@ import {
 } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { Cluster } from '@windlass/rpc/service-identity'
+import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import type { Logger } from '@windlass/runtime/process/log'
 import { PING } from './domain/frame.ts'
 import { isName } from './domain/names.ts'
@@ -25,9 +25,9 @@ export type Open = (
 ) => Promise<'opened' | 'unknown worker' | 'dead session'>
 
 /** The listener for worker streams: `GET /workers/{name}/connect` from the gateway, and nothing else. */
-export function streamServer(open: Open, cluster: Cluster, log: Logger): Server {
-  const server = serverOf(cluster, (request, response) => {
-    if (cluster.admits(credentialOf(request)) !== 'gateway')
+export function streamServer(open: Open, serviceIdentity: ServiceIdentity, log: Logger): Server {
+  const server = serverOf(serviceIdentity, (request, response) => {
+    if (serviceIdentity.authenticateService(credentialOf(request)) !== 'gateway')
       return refuse(response, 401, 'no credential of this cluster', {
         'WWW-Authenticate': 'Bearer',
       })
@@ -42,7 +42,7 @@ export function streamServer(open: Open, cluster: Cluster, log: Logger): Server 
   return server
 }
 
-function serverOf({ tls }: Cluster, listener: RequestListener): Server {
+function serverOf({ tls }: ServiceIdentity, listener: RequestListener): Server {
   if (!tls) return createServer(listener)
   const { ca, cert, key } = tls
   return createSecureServer({ ca, cert, key, requestCert: true }, listener)

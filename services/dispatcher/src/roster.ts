@@ -1,4 +1,4 @@
-import { Gather } from '@windlass/runtime/batcher'
+import { Batcher } from '@windlass/runtime/batcher'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
 import { standingOf } from './abilities.ts'
@@ -11,7 +11,7 @@ export class Roster {
   readonly #db: Db
   readonly #sessions: Sessions
   readonly #log: Logger
-  readonly #reads = new Gather<string, undefined>((names) => this.#read(names))
+  readonly #reads = new Batcher<string, undefined>((names) => this.#read(names))
   /** A worker may be given more than before. */
   onFit: () => void = () => {}
 

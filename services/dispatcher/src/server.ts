@@ -3,11 +3,11 @@ import { DispatcherService, FleetService } from '@windlass/proto/windlass/dispat
 import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
 import { connect } from '@windlass/rpc/client'
 import { RpcServer } from '@windlass/rpc/server'
-import { openCluster } from '@windlass/rpc/service-identity'
+import { openServiceIdentity } from '@windlass/rpc/service-identity'
 import { newId } from '@windlass/runtime/ids'
 import { openBus } from '@windlass/runtime/nats/bus'
 import { openDb } from '@windlass/runtime/postgres/db'
-import { relay } from '@windlass/runtime/postgres/outbox'
+import { relayOutbox } from '@windlass/runtime/postgres/outbox'
 import { warnOfSharedRole } from '@windlass/runtime/postgres/service-role'
 import { loop } from '@windlass/runtime/process/loop'
 import type { Start } from '@windlass/runtime/process/main'
@@ -43,10 +43,10 @@ export const start: Start = async (settings, { log, teardown }) => {
   void warnOfSharedRole(db, log)
   const bus = await openBus(nats.url, log, nats.prefix)
   teardown.add('bus', () => bus.close())
-  const cluster = await openCluster(settings, 'dispatcher', log)
-  const executions = connect(ExecutionsService, services.executions, cluster)
+  const serviceIdentity = await openServiceIdentity(settings, 'dispatcher', log)
+  const executions = connect(ExecutionsService, services.executions, serviceIdentity)
   teardown.add('executions client', () => executions.close())
-  const catalog = connect(CatalogService, services.catalog, cluster)
+  const catalog = connect(CatalogService, services.catalog, serviceIdentity)
   teardown.add('catalog client', () => catalog.close())
 
   const replica_id = newId()
@@ -63,17 +63,17 @@ export const start: Start = async (settings, { log, teardown }) => {
   const dispatch = new Dispatch(executions, sessions, new Workflows(catalog), log)
   const parts = { db, bus, log, replica_id, sessions, queue, pulse, roster, callers, releases }
 
-  const publishing = loop({ name: 'relay', pauseMs: RELAY_MS, log }, () => relay(db, bus))
+  const publishing = loop({ name: 'relay', pauseMs: RELAY_MS, log }, () => relayOutbox(db, bus))
   teardown.add('relay', () => publishing.stop())
-  const published = () => publishing.poke()
+  const published = () => publishing.wake()
   const ticking = { ...parts, published, heartbeat_ms, silence_ms }
   const tick = tickLoop(ticking, (await darkness(db)) * 1_000)
   teardown.add('last pongs', () => flush(ticking))
   teardown.add('tick', () => tick.stop())
 
-  const rpc = new RpcServer(log, cluster)
+  const rpc = new RpcServer(log, serviceIdentity)
   teardown.add('rpc server', () => rpc.stop())
-  const answering = { ...parts, flipped: () => tick.poke() }
+  const answering = { ...parts, flipped: () => tick.wake() }
   rpc.serve(DispatcherService, handlers(answering), access.dispatcher)
   rpc.serve(FleetService, fleetHandlers(answering), access.fleet)
 
@@ -81,8 +81,8 @@ export const start: Start = async (settings, { log, teardown }) => {
   const hearing = { ...parts, ...giving, cancellations }
   hearQueue(hearing)
   const stream = { ping_ms: heartbeat_ms, stall_ms: STALL_MS }
-  const left = () => tick.poke()
-  const server = streamServer(opener({ ...hearing, stream, left }), cluster, log)
+  const left = () => tick.wake()
+  const server = streamServer(opener({ ...hearing, stream, left }), serviceIdentity, log)
   teardown.add('worker streams', () => windDown(server, sessions))
   teardown.add('dispatch', () => dispatch.settled())
   teardown.add('leases', () => giving.stop())

@@ -10,7 +10,7 @@ type Body = NonNullable<WorkerSignal['body']>
 
 /** Tells whoever holds the worker's stream. May be lost: each dispatcher also looks by itself. */
 export const signal = (bus: Bus, name: string, body: Body): void =>
-  bus.whisper(subjectOf('workers', name), WorkerSignal.encode({ body }).finish())
+  bus.publishBestEffort(subjectOf('workers', name), WorkerSignal.encode({ body }).finish())
 
 /**
  * Tells it, and resolves when NATS has passed it on: whoever hears both hears it before all that is

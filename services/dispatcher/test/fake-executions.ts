@@ -39,7 +39,7 @@ export class FakeExecutions {
   fetched = 0
   /** Workflows that the catalog cannot be asked for. */
   readonly unreachable = new Set<string>()
-  /** Set to have work given by whoever was asked to hurry, as when both cross. */
+  /** Set to have work given by a wait that was told to answer now, as when both cross. */
   crosses = false
   /** Set to make every call fail. */
   down = false
@@ -72,8 +72,8 @@ export class FakeExecutions {
     const server = new RpcServer(pino({ level: 'silent' }), testIdentity('executions'))
     onTestFinished(() => server.stop())
     const { awaitWork: _, ...rest } = unscripted(ExecutionsService)
-    const awaitWork: Handlers<typeof ExecutionsService>['awaitWork'] = (request, { hurry }) =>
-      this.#await(request, hurry)
+    const awaitWork: Handlers<typeof ExecutionsService>['awaitWork'] = (request, { answerNow }) =>
+      this.#await(request, answerNow)
     server.serve(
       ExecutionsService,
       {
@@ -145,7 +145,7 @@ export class FakeExecutions {
     return undefined
   }
 
-  #await({ offers, wait_ms }: AwaitWorkRequest, hurry: AbortSignal): Promise<LeaseResponse> {
+  #await({ offers, wait_ms }: AwaitWorkRequest, answerNow: AbortSignal): Promise<LeaseResponse> {
     this.#answerable()
     return new Promise((resolve) => {
       const answer = (leases: Lease[]) => {
@@ -156,7 +156,7 @@ export class FakeExecutions {
       const wait = { offers, answer }
       const timer = setTimeout(() => answer([]), wait_ms)
       const late = () => void (this.crosses || answer([]))
-      hurry.addEventListener('abort', late, { once: true })
+      answerNow.addEventListener('abort', late, { once: true })
       this.waits.add(wait)
     })
   }

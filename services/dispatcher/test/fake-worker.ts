@@ -31,7 +31,7 @@ export function openStream(
   port: number,
   name: string,
   session?: string,
-  credential = testIdentity('gateway').credential('dispatcher'),
+  credential = testIdentity('gateway').serviceToken('dispatcher'),
 ): Promise<FakeStream> {
   return new Promise((resolve, reject) => {
     const request = get({

@@ -17,9 +17,12 @@ test('a worker that answers no ping is evicted: its stream closes, its work is r
   const { join, rpc, bus, name, executions } = await setup({ env: hasty })
   const events: Event[] = []
   const durable = `test-${randomBytes(6).toString('hex')}`
-  const stop = bus.consume({ durable, subject: 'dispatcher.worker_evicted' }, async (event) => {
-    events.push(event)
-  })
+  const stop = bus.consumeDurable(
+    { durable, subject: 'dispatcher.worker_evicted' },
+    async (event) => {
+      events.push(event)
+    },
+  )
   const worker = name()
   const { stream } = await join({ name: worker })
   executions.hold(worker, 3)

@@ -157,10 +157,10 @@ test('S7: a graceful stop ends every stream, frees the names and keeps what was 
 test.each([
   ['no credential', ''],
   ['a made-up one', 'admin'],
-  ['that of the gateway for another service', testIdentity('gateway').credential('executions')],
+  ['that of the gateway for another service', testIdentity('gateway').serviceToken('executions')],
   [
     'that of another service',
-    `scheduler:${testIdentity('gateway').credential('dispatcher').split(':')[1]}`,
+    `scheduler:${testIdentity('gateway').serviceToken('dispatcher').split(':')[1]}`,
   ],
 ])('N158: %s opens no stream at the port inside of the cluster', async (_, credential) => {
   const { streams } = await setup()

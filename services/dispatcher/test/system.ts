@@ -69,9 +69,9 @@ export async function setup({
       return { session_id, stream: await openStream(first.streams, change.name, session_id) }
     },
     ready: (requirement_id: string) =>
-      bus.whisper(`ready.${requirement_id}`, Ready.encode({ requirement_id }).finish()),
+      bus.publishBestEffort(`ready.${requirement_id}`, Ready.encode({ requirement_id }).finish()),
     tell: (name: string, body: NonNullable<WorkerSignal['body']>) =>
-      bus.whisper(`workers.${name}`, WorkerSignal.encode({ body }).finish()),
+      bus.publishBestEffort(`workers.${name}`, WorkerSignal.encode({ body }).finish()),
   }
 }
 

@@ -38,7 +38,7 @@ export const announcer =
 /** Tells every dispatcher that work was queued. */
 export function ready(bus: Bus, requirement_ids: Iterable<string>): void {
   for (const requirement_id of requirement_ids)
-    bus.whisper(`ready.${requirement_id}`, Ready.encode({ requirement_id }).finish())
+    bus.publishBestEffort(`ready.${requirement_id}`, Ready.encode({ requirement_id }).finish())
 }
 
 const requirementOf = ({ requirement_id }: Execution) => requirement_id
@@ -68,7 +68,10 @@ function grew(bus: Bus, { after, entries }: Effect): void {
   const ended = !omitted && isFinal(state) ? toMessage({ ...after, input_json: '' }) : undefined
   const message = { execution_id, state, last_seq, omitted, entries: omitted ? [] : entries, ended }
   const kind = isSettled(state) ? 'settled' : 'step'
-  bus.whisper(`executions.${execution_id}.events.${kind}`, LogGrew.encode(message).finish())
+  bus.publishBestEffort(
+    `executions.${execution_id}.events.${kind}`,
+    LogGrew.encode(message).finish(),
+  )
 }
 
 /** A worker holds something that is to be cancelled; safe to repeat. */
@@ -76,5 +79,6 @@ export const cancelDue = (bus: Bus, worker: string, execution_id: string) =>
   signal(bus, worker, { body: { $case: 'cancel_due', value: { execution_id } } })
 
 function signal(bus: Bus, worker: string, message: WorkerSignal): void {
-  if (worker) bus.whisper(subjectOf('workers', worker), WorkerSignal.encode(message).finish())
+  if (worker)
+    bus.publishBestEffort(subjectOf('workers', worker), WorkerSignal.encode(message).finish())
 }

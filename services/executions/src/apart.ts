@@ -1,4 +1,9 @@
-import { isDeadlock, isLockedOut, outageOf, unstorable } from '@windlass/runtime/postgres/outage'
+import {
+  isDeadlock,
+  isLockTimeout,
+  toOutageFault,
+  toUnstorableFault,
+} from '@windlass/runtime/postgres/outage'
 import type { Change } from './command.ts'
 import type { Result } from './draught.ts'
 import type { Effect } from './flush.ts'
@@ -34,9 +39,9 @@ export class Apart {
       noted?.()
       return results
     } catch (error) {
-      if (isLockedOut(error)) return this.#withoutHeld(way, changes)
+      if (isLockTimeout(error)) return this.#withoutHeld(way, changes)
       const [only, ...more] = changes
-      const outage = outageOf(error)
+      const outage = toOutageFault(error)
       if (outage && !(isDeadlock(error) && more.length > 0))
         return new Map(changes.map((change) => [change, { fault: outage }]))
       if (only && more.length === 0) return new Map([[only, refusal(error)]])
@@ -67,6 +72,6 @@ export class Apart {
 }
 
 function refusal(error: unknown): Result | Failed {
-  const fault = unstorable(error)
+  const fault = toUnstorableFault(error)
   return fault ? { fault } : { error }
 }

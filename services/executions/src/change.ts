@@ -1,4 +1,4 @@
-import { Gather } from '@windlass/runtime/batcher'
+import { Batcher } from '@windlass/runtime/batcher'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { Apart, type Failed, type Way } from './apart.ts'
 import { BeingMade } from './being-made.ts'
@@ -52,7 +52,7 @@ export function openDoor({ db, limits, standing, announce }: DoorOptions): Door 
 
   /** Without locks what can be; with them the rest, and what another change came between. */
   const lane = (quick: Way) =>
-    new Gather<Change, Result | Failed>(async (changes) => {
+    new Batcher<Change, Result | Failed>(async (changes) => {
       const done = await apart.go(quick, changes)
       const rest = changes.filter((change) => !done.has(change))
       const late = await apart.go(locked, rest)
@@ -87,7 +87,7 @@ export function openDoor({ db, limits, standing, announce }: DoorOptions): Door 
       return result.execution
     },
     drained: async () =>
-      void (await Promise.all([creates, leases, others].map((gather) => gather.drained()))),
+      void (await Promise.all([creates, leases, others].map((gather) => gather.whenIdle()))),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Offer } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Db } from '@windlass/runtime/postgres/db'
-import { isLockedOut } from '@windlass/runtime/postgres/outage'
+import { isLockTimeout } from '@windlass/runtime/postgres/outage'
 import type { Change } from './command.ts'
 import type { Execution, Limits } from './domain/execution.ts'
 import type { Effect } from './flush.ts'
@@ -33,7 +33,7 @@ export async function createNew(creating: Creating, changes: readonly Change[]):
     return await make(creating, all, reserved)
   } catch (error) {
     reserved.give([])
-    if (reserved.offers.size === 0 || !isLockedOut(error)) throw error
+    if (reserved.offers.size === 0 || !isLockTimeout(error)) throw error
     // Who is to have it may wait; that it is made may not.
     creating.standing.postpone()
     return make(creating, all, NOBODY)

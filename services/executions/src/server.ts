@@ -5,8 +5,8 @@ import {
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { RpcServer } from '@windlass/rpc/server'
-import { openCluster } from '@windlass/rpc/service-identity'
-import { demandAuthSecrets } from '@windlass/runtime/config/auth-secrets'
+import { openServiceIdentity } from '@windlass/rpc/service-identity'
+import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { openBus } from '@windlass/runtime/nats/bus'
 import { openDb } from '@windlass/runtime/postgres/db'
@@ -40,7 +40,7 @@ const GATHER_MS = 100
 
 /** Builds the service from the outside in; teardown takes it apart in the opposite order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
-  demandAuthSecrets(settings)
+  requireAuthSecrets(settings)
   const { postgres, nats, executions } = settings
   const maxConnections = postgres.max_connections
   const db = openDb(postgres.url, 'executions', { maxConnections, lockMs: LOCK_MS })
@@ -50,14 +50,14 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('bus', () => bus.close())
 
   const every = (name: string, pauseMs: number, work: () => Promise<unknown>, gatherMs = 0) => {
-    const running = loop({ name, pauseMs, log, gatherMs }, work)
+    const running = loop({ name, pauseMs, log, wakeDelayMs: gatherMs }, work)
     teardown.add(name, () => running.stop())
     return running
   }
   const relay = every('relay', FLOOR_MS, () => relayFinished(db, bus), GATHER_MS)
   every('fold totals', FLOOR_MS, () => totals.fold(db))
   const standing = new Standing()
-  const announce = announcer({ bus, standing, onFinished: relay.poke })
+  const announce = announcer({ bus, standing, onFinished: relay.wake })
   const limits = {
     claimMs: executions.claim_timeout * 1_000,
     cancelMs: executions.cancel_timeout * 1_000,
@@ -71,10 +71,10 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const deaf = listen(bus, db, door)
   teardown.add('events', deaf)
 
-  const cluster = await openCluster(settings, 'executions', log)
-  const rpc = new RpcServer(log, cluster)
+  const serviceIdentity = await openServiceIdentity(settings, 'executions', log)
+  const rpc = new RpcServer(log, serviceIdentity)
   const tokens = await openExecutionTokens(settings)
-  const executing = handlers({ db, bus, door, standing, cluster, tokens })
+  const executing = handlers({ db, bus, door, standing, serviceIdentity, tokens })
   rpc.serve(ExecutionsService, executing, access.executions)
   rpc.serve(ApprovalsService, approvalHandlers(db, door), access.approvals)
   rpc.serve(QueueService, queueHandlers(db), access.queue)

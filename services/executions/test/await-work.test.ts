@@ -47,7 +47,7 @@ async function idle(replicas = 1) {
 }
 
 /** Waits with these offers until the service knows of it: a call that is made later comes later. */
-async function wait(client: Client, offers: Offer[], options: { hurry?: AbortSignal } = {}) {
+async function wait(client: Client, offers: Offer[], options: { answerNow?: AbortSignal } = {}) {
   const waiting = client.awaitWork({ offers, wait_ms: 5_000 }, options)
   await client.listReady({ known_ids: [] })
   return { waiting }
@@ -142,9 +142,9 @@ test('a wait ends when its time is up, when it is hurried, and when the replica 
   const nothing = { leases: [], loads: [], more: false }
   expect(await client.awaitWork({ offers: [offer('w1')], wait_ms: 20 })).toEqual(nothing)
 
-  const hurry = new AbortController()
-  const { waiting } = await wait(client, [offer('w1')], { hurry: hurry.signal })
-  hurry.abort()
+  const answerNow = new AbortController()
+  const { waiting } = await wait(client, [offer('w1')], { answerNow: answerNow.signal })
+  answerNow.abort()
   const hurried = performance.now()
   expect(await waiting).toEqual(nothing)
   expect(performance.now() - hurried).toBeLessThan(4_000)

@@ -16,7 +16,7 @@ test('a lease comes with a token for this execution, worker and generation, in t
   const { execution_id } = await submit(client, create({ caller: signedCaller(ada) }))
   const w = worker(client)
   const { leases } = await w.lease()
-  const claims = tokens.read(leases[0]?.execution_token ?? '')
+  const claims = tokens.verify(leases[0]?.execution_token ?? '')
   expect(claims).toMatchObject({
     exec_id: execution_id,
     worker: w.worker_name,
@@ -38,7 +38,7 @@ test('each claim renews the token, also of one that is claimed already', async (
         { execution_id, with_log: false, body: { $case: 'claim', value: { writer: w.writer() } } },
       ],
     })
-    expect(tokens.read(results[0]?.execution_token ?? '')).toMatchObject({
+    expect(tokens.verify(results[0]?.execution_token ?? '')).toMatchObject({
       exec_id: execution_id,
       worker: w.worker_name,
       sub: 'ada',
@@ -62,10 +62,10 @@ const WRONG = [
   '',
   'ada',
   JSON.stringify(ada),
-  gateway.credential('executions'),
+  gateway.serviceToken('executions'),
   signedCaller(ada, 'scheduler'),
-  gateway.vouch(ada, 'executions', ApprovalsService.decide.path),
-  gateway.vouch(ada, 'identity', ExecutionsService.submit.path),
+  gateway.signCaller(ada, 'executions', ApprovalsService.decide.path),
+  gateway.signCaller(ada, 'identity', ExecutionsService.submit.path),
 ]
 
 /** A client whose commands come from this service. */

@@ -1,8 +1,8 @@
 import type { Caller } from '@windlass/domain/caller'
 import { type AuditRecord, AuditService } from '@windlass/proto/windlass/identity/v1/audit'
 import type { RpcClient } from '@windlass/rpc/client'
-import type { Cluster } from '@windlass/rpc/service-identity'
-import { Gather } from '@windlass/runtime/batcher'
+import type { ServiceIdentity } from '@windlass/rpc/service-identity'
+import { Batcher } from '@windlass/runtime/batcher'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, loop } from '@windlass/runtime/process/loop'
 
@@ -20,19 +20,19 @@ const MAX_OWED = 10_000
 
 /** The way to the audit log: entries that come while a call is under way go together with the next. */
 export class AuditLog {
-  readonly #gather: Gather<Entry, number>
+  readonly #gather: Batcher<Entry, number>
   readonly #log: Logger
   readonly #paying: Loop
   #owed: Entry[] = []
 
-  constructor(audit: Audit, { vouch }: Pick<Cluster, 'vouch'>, log: Logger) {
+  constructor(audit: Audit, { signCaller }: Pick<ServiceIdentity, 'signCaller'>, log: Logger) {
     this.#log = log
     // The statements are made now and not with the entries, which may have waited for longer than they last.
     const sealed = ({ caller, ...entry }: Entry): AuditRecord => ({
       ...entry,
-      caller: vouch(caller, 'identity', AuditService.record.path),
+      caller: signCaller(caller, 'identity', AuditService.record.path),
     })
-    this.#gather = new Gather(async (entries) => {
+    this.#gather = new Batcher(async (entries) => {
       const { seqs } = await audit.record({ records: entries.map(sealed) }, { timeoutMs: CALL_MS })
       return seqs
     })

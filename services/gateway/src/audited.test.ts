@@ -33,7 +33,7 @@ async function recorded(error: unknown, isTry = false): Promise<unknown[]> {
     return { seqs: records.map(() => 1) }
   }
   const vouch = (caller: Caller, to: string) => `${caller.subject} to ${to}`
-  const log = new AuditLog({ record }, { vouch }, pino({ level: 'silent' }))
+  const log = new AuditLog({ record }, { signCaller: vouch }, pino({ level: 'silent' }))
   const audited = {
     ...({ action: 'secret.put', object: () => 'secret', recorded: 'owner' } as const),
     tried: () => isTry,

@@ -1,5 +1,5 @@
 import { Fault, unprocessable } from '@windlass/runtime/faults'
-import { repeatedMember } from '@windlass/runtime/json/duplicate-members'
+import { findDuplicateMember } from '@windlass/runtime/json/duplicate-members'
 import { checkJson, decodeJson, membersOf } from '@windlass/runtime/json/json'
 import type { z } from 'zod'
 import { repeated } from './domain/members.ts'
@@ -98,7 +98,7 @@ export const optionalJson = <S extends z.ZodType>(
 })
 
 function refuseRepeated(text: string, payloads?: readonly string[]): void {
-  const place = repeatedMember(text, payloads)
+  const place = findDuplicateMember(text, payloads)
   if (place) throw repeated(['body', ...place])
 }
 

@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http'
 import { request as requestSecurely } from 'node:https'
-import type { Cluster } from '@windlass/rpc/service-identity'
+import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { unavailable } from '@windlass/runtime/faults'
 import type { Owner } from './access/worker.ts'
 import type { Exchange } from './http/exchange.ts'
@@ -17,12 +17,16 @@ export class DispatcherStreams {
   readonly #urls: readonly string[]
   #turn = Math.floor(Math.random() * 1_000)
 
-  readonly #cluster: Cluster
+  readonly #serviceIdentity: ServiceIdentity
   readonly #stalledMs: number
 
-  constructor(urls: readonly string[], cluster: Cluster, { stalledMs = STALLED_MS } = {}) {
+  constructor(
+    urls: readonly string[],
+    serviceIdentity: ServiceIdentity,
+    { stalledMs = STALLED_MS } = {},
+  ) {
     this.#urls = urls
-    this.#cluster = cluster
+    this.#serviceIdentity = serviceIdentity
     this.#stalledMs = stalledMs
   }
 
@@ -32,7 +36,7 @@ export class DispatcherStreams {
     this.#turn++
     for (let i = 0; i < length && !x.signal.aborted; i++) {
       const url = this.#urls[(this.#turn + i) % length] ?? ''
-      const call = open(url, this.#cluster, x, owner)
+      const call = open(url, this.#serviceIdentity, x, owner)
       const upstream = await answerOf(call)
       if (upstream) return copy(upstream, x, this.#stalledMs)
     }
@@ -42,24 +46,24 @@ export class DispatcherStreams {
 
 function open(
   url: string,
-  cluster: Cluster,
+  serviceIdentity: ServiceIdentity,
   { id, signal }: Exchange,
   { worker_name, session_id }: Owner,
 ): ClientRequest {
   // The dispatchers take the word of a service of their cluster for the session.
   const headers = {
-    authorization: `Bearer ${cluster.credential('dispatcher')}`,
+    authorization: `Bearer ${serviceIdentity.serviceToken('dispatcher')}`,
     'x-request-id': id,
     ...(session_id && { 'x-windlass-session': session_id }),
   }
   const path = `${url}/workers/${worker_name}/connect`
-  const call = connectTo(path, cluster, { agent: false as const, headers, signal })
+  const call = connectTo(path, serviceIdentity, { agent: false as const, headers, signal })
   call.setTimeout(ANSWER_MS, () => call.destroy(new Error('no answer')))
   call.setNoDelay(true)
   return call.end()
 }
 
-function connectTo(url: string, { tls }: Cluster, options: RequestOptions): ClientRequest {
+function connectTo(url: string, { tls }: ServiceIdentity, options: RequestOptions): ClientRequest {
   if (!url.startsWith('https:')) return request(url, options)
   if (!tls) throw new Error(`${url} needs the certificates of [svc.rpc]`)
   const { ca, cert, key, serverName: servername } = tls

@@ -1,9 +1,13 @@
-import { Gather } from '@windlass/runtime/batcher'
-import { EPOCH_LEASE_MS, type EpochName, readEpoch } from '@windlass/runtime/cache-generation'
+import { Batcher } from '@windlass/runtime/batcher'
+import {
+  type CacheName,
+  GENERATION_LEASE_MS,
+  readGeneration,
+} from '@windlass/runtime/cache-generation'
 import type { Redis } from '@windlass/runtime/redis/redis'
 
 const LANES = 2
-const RENEW_MS = EPOCH_LEASE_MS / 2
+const RENEW_MS = GENERATION_LEASE_MS / 2
 
 /** A moment. Only the wall's clock goes on while a host sleeps; only the other is never set. */
 type Moment = readonly [running_ms: number, wall_ms: number]
@@ -26,7 +30,7 @@ interface Lease {
  */
 export function epochReader(
   redis: Redis,
-  name: EpochName,
+  name: CacheName,
   now = moment,
 ): () => Promise<string | undefined> {
   let connection = 0
@@ -36,18 +40,18 @@ export function epochReader(
 
   async function read(): Promise<string | undefined> {
     const asked = { connection, asked_at: now() }
-    const known = await readEpoch(redis, name)
+    const known = await readGeneration(redis, name)
     if (known === undefined || asked.connection !== connection) return undefined
     const epoch = `${connection} ${known}`
     if (!lease || lease.asked_at[0] <= asked.asked_at[0]) lease = { ...asked, epoch }
     return epoch
   }
-  const reads = new Gather<undefined, string | undefined>(
+  const reads = new Batcher<undefined, string | undefined>(
     async (asks) => {
       const epoch = await read()
       return asks.map(() => epoch)
     },
-    { lanes: LANES, maxItems: 10_000 },
+    { concurrency: LANES, maxBatchSize: 10_000 },
   )
   async function renew(): Promise<void> {
     if (isRenewing) return
@@ -61,7 +65,7 @@ export function epochReader(
     const { epoch, asked_at } = lease
     const [running_ms, wall_ms] = now()
     const ages_ms = [running_ms - asked_at[0], wall_ms - asked_at[1]]
-    if (Math.min(...ages_ms) < 0 || Math.max(...ages_ms) >= EPOCH_LEASE_MS)
+    if (Math.min(...ages_ms) < 0 || Math.max(...ages_ms) >= GENERATION_LEASE_MS)
       return reads.add(undefined)
     if (Math.max(...ages_ms) >= RENEW_MS) void renew()
     return epoch

@@ -9,8 +9,8 @@ import {
   type Result,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { RpcClient } from '@windlass/rpc/client'
-import type { Cluster } from '@windlass/rpc/service-identity'
-import { Gather } from '@windlass/runtime/batcher'
+import type { ServiceIdentity } from '@windlass/rpc/service-identity'
+import { Batcher } from '@windlass/runtime/batcher'
 import { Fault, type Kind, notFound } from '@windlass/runtime/faults'
 import { type Caller, may, principalOf } from './access/caller.ts'
 import { inRuns, orAlone, persistently } from './batches.ts'
@@ -34,21 +34,24 @@ const GET_LANES = 2
 /** The executions service, with the calls of all requests of this process gathered into few. */
 export class Executions {
   readonly #rpc: RpcClient<typeof ExecutionsService>
-  readonly #vouch: Cluster['vouch']
-  readonly #submits: Gather<Command, Outcome<Result>>
+  readonly #vouch: ServiceIdentity['signCaller']
+  readonly #submits: Batcher<Command, Outcome<Result>>
   readonly #pages = new SharedReads<LogResponse>()
-  readonly #gets: Gather<string, Outcome<Execution | undefined>>
+  readonly #gets: Batcher<string, Outcome<Execution | undefined>>
   /** Told when a change through this process has ended or paused an execution. */
   onSettled: (execution: Execution) => void = () => {}
 
-  constructor(rpc: RpcClient<typeof ExecutionsService>, { vouch }: Pick<Cluster, 'vouch'>) {
+  constructor(
+    rpc: RpcClient<typeof ExecutionsService>,
+    { signCaller }: Pick<ServiceIdentity, 'signCaller'>,
+  ) {
     this.#rpc = rpc
-    this.#vouch = vouch
-    this.#submits = new Gather((commands) => this.#submitAll(commands), {
-      lanes: SUBMIT_LANES,
-      byTurn: true,
+    this.#vouch = signCaller
+    this.#submits = new Batcher((commands) => this.#submitAll(commands), {
+      concurrency: SUBMIT_LANES,
+      perTick: true,
     })
-    this.#gets = new Gather((ids) => this.#getAll(ids), { lanes: GET_LANES })
+    this.#gets = new Batcher((ids) => this.#getAll(ids), { concurrency: GET_LANES })
   }
 
   /** Changes an execution, or throws why it was refused. Safe to repeat, so a broken call is. */
@@ -134,7 +137,7 @@ export class Executions {
   }
 
   async drained(): Promise<void> {
-    await Promise.all([this.#submits.drained(), this.#gets.drained()])
+    await Promise.all([this.#submits.whenIdle(), this.#gets.whenIdle()])
   }
 
   async #submitAll(commands: Command[]): Promise<Outcome<Result>[]> {

@@ -1,6 +1,6 @@
 import { connect } from '@windlass/rpc/client'
-import type { Cluster } from '@windlass/rpc/service-identity'
-import { Gather } from '@windlass/runtime/batcher'
+import type { ServiceIdentity } from '@windlass/rpc/service-identity'
+import { Batcher } from '@windlass/runtime/batcher'
 import type { Settings } from '@windlass/runtime/config/settings'
 
 const CHECK_MS = 3_000
@@ -25,9 +25,9 @@ export interface Health {
   close(): void
 }
 
-export function watchHealth({ services }: Settings, cluster: Cluster): Health {
+export function watchHealth({ services }: Settings, serviceIdentity: ServiceIdentity): Health {
   const clients = (['executions', 'catalog'] as const).map((name) =>
-    connect(HealthService, services[name], cluster, name),
+    connect(HealthService, services[name], serviceIdentity, name),
   )
   const isWell = async () => {
     const checks = clients.map((client) => client.check({}, { timeoutMs: CHECK_MS }))
@@ -35,7 +35,7 @@ export function watchHealth({ services }: Settings, cluster: Cluster): Health {
     return answers.every((answer) => answer.status === 'fulfilled' && answer.value.isServing)
   }
   // Those who ask at the same time get the same answer.
-  const gather = new Gather<undefined, boolean>(async (asks) => {
+  const gather = new Batcher<undefined, boolean>(async (asks) => {
     const well = await isWell()
     return asks.map(() => well)
   })

@@ -1,6 +1,6 @@
 import type { FleetService, PongRequest } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { RpcClient } from '@windlass/rpc/client'
-import { Gather } from '@windlass/runtime/batcher'
+import { Batcher } from '@windlass/runtime/batcher'
 import { Fault, type Kind } from '@windlass/runtime/faults'
 import { orAlone, persistently } from './batches.ts'
 
@@ -16,13 +16,13 @@ const CALL_MS = 3_000
 /** Heartbeat answers on their way to a dispatcher: those that come shortly after one another, or while a call is under way, go together. */
 export class Pongs {
   readonly #fleet: Pick<RpcClient<typeof FleetService>, 'pongs'>
-  readonly #gather: Gather<PongRequest, Outcome>
+  readonly #gather: Batcher<PongRequest, Outcome>
 
   constructor(fleet: Pick<RpcClient<typeof FleetService>, 'pongs'>) {
     this.#fleet = fleet
-    this.#gather = new Gather((pongs) => orAlone(pongs, (some) => this.#send(some)), {
-      lanes: LANES,
-      waitMs: WAIT_MS,
+    this.#gather = new Batcher((pongs) => orAlone(pongs, (some) => this.#send(some)), {
+      concurrency: LANES,
+      maxDelayMs: WAIT_MS,
     })
   }
 

@@ -1,6 +1,6 @@
 import { openExecutionTokens } from '@windlass/domain/execution-tokens'
-import { openCluster } from '@windlass/rpc/service-identity'
-import { demandAuthSecrets } from '@windlass/runtime/config/auth-secrets'
+import { openServiceIdentity } from '@windlass/rpc/service-identity'
+import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { openBus } from '@windlass/runtime/nats/bus'
 import type { Runtime } from '@windlass/runtime/process/main'
@@ -26,7 +26,7 @@ const TOKEN_TESTS = '10/minute'
 
 /** Builds the gateway from the outside in; it keeps nothing that another process would miss. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
-  demandAuthSecrets(settings)
+  requireAuthSecrets(settings)
   checkIssuer(settings.security.auth.oidc)
   const redis = openRedis(settings.redis.url)
   teardown.add('redis', () => redis.disconnect())
@@ -34,13 +34,13 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('bus', () => bus.close())
   await redisReady(redis)
 
-  const cluster = await openCluster(settings, 'gateway', log)
-  const clients = connectAll(settings, cluster)
+  const serviceIdentity = await openServiceIdentity(settings, 'gateway', log)
+  const clients = connectAll(settings, serviceIdentity)
   teardown.add('clients', () => clients.close())
-  const health = watchHealth(settings, cluster)
+  const health = watchHealth(settings, serviceIdentity)
   teardown.add('health', () => health.close())
-  const executions = new Executions(clients.executions, cluster)
-  const auditLog = new AuditLog(clients.audit, cluster, log)
+  const executions = new Executions(clients.executions, serviceIdentity)
+  const auditLog = new AuditLog(clients.audit, serviceIdentity, log)
   teardown.add('audit log', () => auditLog.stop())
   const waiters = new Waiters(bus, executions, log)
   teardown.add('waiters', () => waiters.stop())
@@ -63,7 +63,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
       redis,
     ),
     tokenTests: rateLimit({ name: 'test-token', rate: TOKEN_TESTS, trustedProxies }, redis),
-    streams: new DispatcherStreams(settings.services.dispatcher_streams, cluster),
+    streams: new DispatcherStreams(settings.services.dispatcher_streams, serviceIdentity),
     openapi: openapi(routes),
   }
   const limits = {

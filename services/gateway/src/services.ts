@@ -17,7 +17,7 @@ import {
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { connect, type RpcClient } from '@windlass/rpc/client'
-import type { Cluster } from '@windlass/rpc/service-identity'
+import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import type { Settings } from '@windlass/runtime/config/settings'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Logger } from '@windlass/runtime/process/log'
@@ -81,22 +81,22 @@ export interface Services {
 
 export type Clients = ReturnType<typeof connectAll>
 
-export function connectAll({ services }: Settings, cluster: Cluster) {
+export function connectAll({ services }: Settings, serviceIdentity: ServiceIdentity) {
   const clients = {
-    executions: connect(ExecutionsService, services.executions, cluster),
-    approvals: connect(ApprovalsService, services.executions, cluster),
-    queue: connect(QueueService, services.executions, cluster),
-    catalog: connect(CatalogService, services.catalog, cluster),
-    dispatcher: connect(DispatcherService, services.dispatcher, cluster),
-    fleet: connect(FleetService, services.dispatcher, cluster),
-    scheduler: connect(SchedulerService, services.scheduler, cluster),
-    identity: connect(IdentityService, services.identity, cluster),
-    principals: connect(PrincipalsService, services.identity, cluster),
-    keys: connect(ApiKeysService, services.identity, cluster),
-    roles: connect(RolesService, services.identity, cluster),
-    secrets: connect(SecretsService, services.identity, cluster),
-    configs: connect(ConfigsService, services.identity, cluster),
-    audit: connect(AuditService, services.identity, cluster),
+    executions: connect(ExecutionsService, services.executions, serviceIdentity),
+    approvals: connect(ApprovalsService, services.executions, serviceIdentity),
+    queue: connect(QueueService, services.executions, serviceIdentity),
+    catalog: connect(CatalogService, services.catalog, serviceIdentity),
+    dispatcher: connect(DispatcherService, services.dispatcher, serviceIdentity),
+    fleet: connect(FleetService, services.dispatcher, serviceIdentity),
+    scheduler: connect(SchedulerService, services.scheduler, serviceIdentity),
+    identity: connect(IdentityService, services.identity, serviceIdentity),
+    principals: connect(PrincipalsService, services.identity, serviceIdentity),
+    keys: connect(ApiKeysService, services.identity, serviceIdentity),
+    roles: connect(RolesService, services.identity, serviceIdentity),
+    secrets: connect(SecretsService, services.identity, serviceIdentity),
+    configs: connect(ConfigsService, services.identity, serviceIdentity),
+    audit: connect(AuditService, services.identity, serviceIdentity),
   }
   return {
     ...clients,

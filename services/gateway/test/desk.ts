@@ -1,4 +1,4 @@
-import { writtenAs } from '@windlass/domain/caller'
+import { toRecordedCaller } from '@windlass/domain/caller'
 import type {
   Approval,
   ApprovalsService,
@@ -58,7 +58,7 @@ class Desk {
         return { status: 'created' }
       },
       decide: async (request, call) => {
-        const { subject, issuer } = writtenAs(callerOf(call))
+        const { subject, issuer } = toRecordedCaller(callerOf(call))
         const decision = { ...request, approver_subject: subject, approver_provider: issuer }
         this.decisions.push(decision)
         return { approval: this.#decided(decision), execution: undefined }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bumpEpoch, EPOCH_LEASE_MS } from '@windlass/runtime/cache-generation'
+import { GENERATION_LEASE_MS, invalidateCaches } from '@windlass/runtime/cache-generation'
 import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -15,7 +15,7 @@ async function connected(): Promise<Redis> {
 /** A reader under a clock of its own, which stands still; `asked` counts its questions to Redis. */
 async function stopped() {
   const redis = await connected()
-  await bumpEpoch(redis, 'catalog')
+  await invalidateCaches(redis, 'catalog')
   const asked = vi.spyOn(redis, 'get')
   const clock = { running_ms: 1_000, wall_ms: 5_000 }
   const read = epochReader(redis, 'catalog', () => [clock.running_ms, clock.wall_ms])
@@ -35,8 +35,8 @@ test('A1: whoever asks once a change was announced gets another epoch, however m
   })
   for (let round = 0; round < 200; round++) {
     const before = await Promise.all(reads.map((read) => read()))
-    await sleep(Math.random() * 2 * EPOCH_LEASE_MS)
-    await bumpEpoch(redis, 'catalog')
+    await sleep(Math.random() * 2 * GENERATION_LEASE_MS)
+    await invalidateCaches(redis, 'catalog')
     const after = await Promise.all(reads.map((read) => read()))
     for (const [i, epoch] of after.entries()) expect(epoch).not.toBe(before[i])
   }
@@ -49,15 +49,15 @@ test('what was read serves as long as its lease, and is renewed in use', async (
   const first = await read()
   await read()
   expect(asked).toHaveBeenCalledTimes(1)
-  await bumpEpoch(redis, 'catalog')
-  clock.running_ms += EPOCH_LEASE_MS - 1
+  await invalidateCaches(redis, 'catalog')
+  clock.running_ms += GENERATION_LEASE_MS - 1
   expect(await read()).toBe(first)
   await expect.poll(read).not.toBe(first)
   expect(asked).toHaveBeenCalledTimes(2)
 })
 
 test.each([
-  { running_ms: EPOCH_LEASE_MS, wall_ms: 0 },
+  { running_ms: GENERATION_LEASE_MS, wall_ms: 0 },
   // The host slept.
   { running_ms: 1, wall_ms: 3_600_000 },
   // Somebody set the clock.
@@ -67,7 +67,7 @@ test.each([
   async (passed) => {
     const { redis, clock, read } = await stopped()
     const first = await read()
-    await bumpEpoch(redis, 'catalog')
+    await invalidateCaches(redis, 'catalog')
     clock.running_ms += passed.running_ms
     clock.wall_ms += passed.wall_ms
     expect(await read()).not.toBe(first)

@@ -97,7 +97,7 @@ test.each<[string, string]>([
   ['for another principal', `${header}.${encode({ ...claims, sub: 'root' })}.${tag}`],
   ['for another cluster', new ExecutionTokens('another', 60).mint(held)],
   ['that has ended', new ExecutionTokens(SECRET, -1).mint(held)],
-  ['that is a service credential', testIdentity('gateway').credential('identity')],
+  ['that is a service credential', testIdentity('gateway').serviceToken('identity')],
 ])('N048: a token %s is no token', async (_, forged) => {
   const { ask } = await setup()
   for (const path of [QUESTION, NESTED])

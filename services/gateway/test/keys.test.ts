@@ -1,5 +1,5 @@
 import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
-import { bumpEpoch } from '@windlass/runtime/cache-generation'
+import { invalidateCaches } from '@windlass/runtime/cache-generation'
 import { Fault, unavailable } from '@windlass/runtime/faults'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
@@ -91,7 +91,7 @@ test('what was revoked is refused from the next epoch on', async () => {
   await redisReady(redis)
   expect((await send('GET', '/admin/roles')).status).toBe(200)
   state.fault = new Fault('unauthenticated', 'Invalid or expired token')
-  await bumpEpoch(redis, 'auth')
+  await invalidateCaches(redis, 'auth')
   expect(await answer(await send('GET', '/admin/roles'))).toEqual([
     401,
     { detail: 'Invalid or expired token' },

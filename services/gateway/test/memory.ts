@@ -57,7 +57,8 @@ export class Memory {
       ended: !omit && FINAL.test(state) ? { ...row.execution, input_json: '' } : undefined,
     }
     const kind = FINAL.test(state) || state === 'PAUSED' ? 'settled' : 'step'
-    if (on) this.#bus.whisper(`executions.${id}.events.${kind}`, LogGrew.encode(grew).finish())
+    if (on)
+      this.#bus.publishBestEffort(`executions.${id}.events.${kind}`, LogGrew.encode(grew).finish())
   }
 
   get handlers(): Partial<Handlers<typeof ExecutionsService>> {

@@ -1,4 +1,4 @@
-import { NOBODY } from '@windlass/domain/caller'
+import { ANONYMOUS_CALLER } from '@windlass/domain/caller'
 import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
 import { conflict } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
@@ -21,7 +21,7 @@ test('a principal is created with the defaults of the contract', async () => {
   expect([made.status, await made.json()]).toEqual([201, { ...principal(), display_name: null }])
   expect(seen).toMatchObject([
     { type: 'user', subject: 'caf\u00e9', external_issuer: 'svc', roles: [] },
-    NOBODY,
+    ANONYMOUS_CALLER,
   ])
 })
 

@@ -19,7 +19,7 @@ test('S2: progress arrives in order, under the id of the last event, at every re
   for (const frames of [first, second])
     expect((await frames.next()).value).toMatchObject({ id: '1', event: 'workflow_started' })
   for (const n of [1, 2, 3])
-    bus.whisper(
+    bus.publishBestEffort(
       `executions.${id}.progress`,
       Progress.encode({
         execution_id: id,

@@ -1,4 +1,4 @@
-import { writtenAs } from '@windlass/domain/caller'
+import { toRecordedCaller } from '@windlass/domain/caller'
 import { CatalogService, type Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { DispatcherService, FleetService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import {
@@ -20,7 +20,7 @@ import {
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import type { Handlers } from '@windlass/rpc/call'
-import { serviceOf } from '@windlass/rpc/policy'
+import { serviceNameOf } from '@windlass/rpc/policy'
 import { RpcServer } from '@windlass/rpc/server'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import { openBus } from '@windlass/runtime/nats/bus'
@@ -105,7 +105,7 @@ const serve = (...scripted: Scripted) => serveAll(scripted)
 /** A gRPC server of these functions; what is not scripted is not found. Answers its address. */
 async function serveAll(...services: Scripted[]): Promise<string> {
   const [[first] = []] = services
-  const server = new RpcServer(log, testIdentity(first ? serviceOf(first) : ''))
+  const server = new RpcServer(log, testIdentity(first ? serviceNameOf(first) : ''))
   for (const [service, script] of services) {
     const rest = Object.keys(service).map((rpc) => [
       rpc,
@@ -147,10 +147,14 @@ const catalog: Script<typeof CatalogService> = {
 
 /** What identity keeps of a record: who asked is what its statement says. */
 export function draftOf({ caller: statement, request_id, ...record }: AuditRecord): AuditDraft {
-  const caller = testIdentity('identity').believe(statement, 'gateway', AuditService.record.path)
+  const caller = testIdentity('identity').verifyCaller(
+    statement,
+    'gateway',
+    AuditService.record.path,
+  )
   if (!caller) throw new Error('a record without a genuine statement')
   const { key_prefix = '' } = caller
-  return { ...record, by: { ...writtenAs(caller), key_prefix, request_id } }
+  return { ...record, by: { ...toRecordedCaller(caller), key_prefix, request_id } }
 }
 
 const audit: Script<typeof AuditService> = {

@@ -6,73 +6,73 @@ import {
   RolesService,
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
-import { declared, from, onBehalf, type RpcAccess } from '@windlass/rpc/policy'
+import { allow, allowOnBehalfOf, listRpcs, type RpcAccess } from '@windlass/rpc/policy'
 
 /** Who may call what here. Whoever changes something is named by a signed statement. */
 export const identity: RpcAccess<typeof IdentityService> = {
-  checkBootstrap: from('gateway'),
-  issueSession: onBehalf('gateway'),
-  checkSession: from('gateway'),
+  checkBootstrap: allow('gateway'),
+  issueSession: allowOnBehalfOf('gateway'),
+  checkSession: allow('gateway'),
 }
 
 export const principals: RpcAccess<typeof PrincipalsService> = {
-  list: from('gateway'),
-  create: onBehalf('gateway'),
-  get: from('gateway'),
-  update: onBehalf('gateway'),
-  delete: onBehalf('gateway'),
-  grantRole: onBehalf('gateway'),
-  resolve: from('gateway', 'scheduler'),
-  provision: onBehalf('gateway'),
-  revokeRole: onBehalf('gateway'),
+  list: allow('gateway'),
+  create: allowOnBehalfOf('gateway'),
+  get: allow('gateway'),
+  update: allowOnBehalfOf('gateway'),
+  delete: allowOnBehalfOf('gateway'),
+  grantRole: allowOnBehalfOf('gateway'),
+  resolve: allow('gateway', 'scheduler'),
+  provision: allowOnBehalfOf('gateway'),
+  revokeRole: allowOnBehalfOf('gateway'),
 }
 
 export const keys: RpcAccess<typeof ApiKeysService> = {
-  create: onBehalf('gateway'),
-  list: from('gateway'),
-  revoke: onBehalf('gateway'),
-  find: from('gateway'),
+  create: allowOnBehalfOf('gateway'),
+  list: allow('gateway'),
+  revoke: allowOnBehalfOf('gateway'),
+  find: allow('gateway'),
 }
 
 export const roles: RpcAccess<typeof RolesService> = {
-  list: from('gateway'),
-  get: from('gateway'),
-  create: onBehalf('gateway'),
-  update: onBehalf('gateway'),
-  delete: onBehalf('gateway'),
-  clone: onBehalf('gateway'),
-  simulate: from('gateway'),
+  list: allow('gateway'),
+  get: allow('gateway'),
+  create: allowOnBehalfOf('gateway'),
+  update: allowOnBehalfOf('gateway'),
+  delete: allowOnBehalfOf('gateway'),
+  clone: allowOnBehalfOf('gateway'),
+  simulate: allow('gateway'),
 }
 
 export const secrets: RpcAccess<typeof SecretsService> = {
-  list: from('gateway'),
-  put: onBehalf('gateway'),
-  get: from('gateway'),
-  getMany: from('gateway'),
-  delete: onBehalf('gateway'),
-  rotateKey: onBehalf('gateway'),
+  list: allow('gateway'),
+  put: allowOnBehalfOf('gateway'),
+  get: allow('gateway'),
+  getMany: allow('gateway'),
+  delete: allowOnBehalfOf('gateway'),
+  rotateKey: allowOnBehalfOf('gateway'),
 }
 
 export const configs: RpcAccess<typeof ConfigsService> = {
-  list: from('gateway'),
-  put: onBehalf('gateway'),
-  get: from('gateway'),
-  getMany: from('gateway'),
-  delete: onBehalf('gateway'),
+  list: allow('gateway'),
+  put: allowOnBehalfOf('gateway'),
+  get: allow('gateway'),
+  getMany: allow('gateway'),
+  delete: allowOnBehalfOf('gateway'),
 }
 
 export const audit: RpcAccess<typeof AuditService> = {
   /** Each entry has a statement of its own. */
-  record: from('gateway'),
-  list: from('gateway'),
+  record: allow('gateway'),
+  list: allow('gateway'),
 }
 
 export const rpcs = [
-  ...declared(IdentityService, identity),
-  ...declared(PrincipalsService, principals),
-  ...declared(ApiKeysService, keys),
-  ...declared(RolesService, roles),
-  ...declared(SecretsService, secrets),
-  ...declared(ConfigsService, configs),
-  ...declared(AuditService, audit),
+  ...listRpcs(IdentityService, identity),
+  ...listRpcs(PrincipalsService, principals),
+  ...listRpcs(ApiKeysService, keys),
+  ...listRpcs(RolesService, roles),
+  ...listRpcs(SecretsService, secrets),
+  ...listRpcs(ConfigsService, configs),
+  ...listRpcs(AuditService, audit),
 ]

@@ -1,4 +1,4 @@
-import { OWN_ISSUER } from '@windlass/domain/caller'
+import { INTERNAL_ISSUER } from '@windlass/domain/caller'
 import { Fault } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { itself, record } from './audit.ts'
@@ -25,7 +25,7 @@ const BY = itself(MAKER)
  */
 export const makeAdminKey = (db: Db, { subject, name, days }: AdminKey): Promise<string> =>
   db.tx(async (tx) => {
-    const ref = { subject: subject.normalize('NFC'), external_issuer: OWN_ISSUER }
+    const ref = { subject: subject.normalize('NFC'), external_issuer: INTERNAL_ISSUER }
     const wanted = { ...ref, type: 'service_account', roles: [], created_by: MAKER }
     const known = await principals.find(tx, ref)
     const principal = known ?? (await create(tx, { ...wanted, display_name: undefined }))

@@ -1,4 +1,4 @@
-import { bumpEpoch } from '@windlass/runtime/cache-generation'
+import { invalidateCaches } from '@windlass/runtime/cache-generation'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Redis } from '@windlass/runtime/redis/redis'
 import * as pendingEpoch from './store/pending-epoch.ts'
@@ -10,6 +10,6 @@ import * as pendingEpoch from './store/pending-epoch.ts'
 export async function announce(db: Db, redis: Redis): Promise<void> {
   const notes = await pendingEpoch.list(db)
   if (notes.length === 0) return
-  await bumpEpoch(redis, 'auth')
+  await invalidateCaches(redis, 'auth')
   await pendingEpoch.settle(db, notes)
 }

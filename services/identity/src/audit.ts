@@ -1,5 +1,5 @@
 import { type Action, detailOf } from '@windlass/domain/audit'
-import { type Caller, OWN_ISSUER, writtenAs } from '@windlass/domain/caller'
+import { type Caller, INTERNAL_ISSUER, toRecordedCaller } from '@windlass/domain/caller'
 import { type Call, callerOf } from '@windlass/rpc/call'
 import type { Tx } from '@windlass/runtime/postgres/db'
 import { append } from './store/audit.ts'
@@ -23,13 +23,13 @@ export const originOf = (call: Call): Origin => ({
 
 /** Who acts where nobody asked, by a name of ours. */
 export const itself = (subject: string): Origin => ({
-  caller: { subject, issuer: OWN_ISSUER },
+  caller: { subject, issuer: INTERNAL_ISSUER },
   request_id: '',
 })
 
 /** An origin as the audit log names it. */
 export const actorOf = ({ caller, request_id }: Origin) => ({
-  ...writtenAs(caller),
+  ...toRecordedCaller(caller),
   key_prefix: caller.key_prefix ?? '',
   request_id,
 })

@@ -1,4 +1,4 @@
-import { keptSecret } from '@windlass/runtime/config/home-file'
+import { readOrCreateSecret } from '@windlass/runtime/config/home-file'
 import type { Logger } from '@windlass/runtime/process/log'
 
 /** Answers the bootstrap token, or undefined while there is none and none can be made. */
@@ -13,7 +13,7 @@ export function bootstrap(home: string, configured: string | undefined, log: Log
   if (fixed) return async () => fixed
   return async () => {
     try {
-      return await keptSecret(home, 'bootstrap-token')
+      return await readOrCreateSecret(home, 'bootstrap-token')
     } catch (error) {
       log.error({ err: error, home }, 'no bootstrap token: the home directory cannot be used')
       return undefined

@@ -7,8 +7,8 @@ import {
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { RpcServer } from '@windlass/rpc/server'
-import { openCluster } from '@windlass/rpc/service-identity'
-import { demandAuthSecrets } from '@windlass/runtime/config/auth-secrets'
+import { openServiceIdentity } from '@windlass/rpc/service-identity'
+import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { openDb } from '@windlass/runtime/postgres/db'
 import { warnOfSharedRole } from '@windlass/runtime/postgres/service-role'
@@ -35,7 +35,7 @@ const END_IDLE_MS = 60_000
 
 /** Builds the service from the outside in; teardown takes it apart in the opposite order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
-  demandAuthSecrets(settings)
+  requireAuthSecrets(settings)
   const db = openDb(settings.postgres.url, 'identity', {
     maxConnections: settings.postgres.max_connections,
   })
@@ -62,15 +62,15 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   )
   teardown.add('end idle sessions', () => ending.stop())
 
-  const cluster = await openCluster(settings, 'identity', log)
-  const rpc = new RpcServer(log, cluster)
+  const serviceIdentity = await openServiceIdentity(settings, 'identity', log)
+  const rpc = new RpcServer(log, serviceIdentity)
   rpc.serve(IdentityService, handlers({ db, redis, bootstrapToken, sessionIdleS }), access.identity)
   rpc.serve(PrincipalsService, principalHandlers(db, redis), access.principals)
   rpc.serve(ApiKeysService, keyHandlers(db, redis), access.keys)
   rpc.serve(RolesService, roleHandlers(db, redis), access.roles)
   rpc.serve(SecretsService, secretHandlers({ db, log, keys }), access.secrets)
   rpc.serve(ConfigsService, configHandlers(db), access.configs)
-  rpc.serve(AuditService, auditHandlers(db, cluster), access.audit)
+  rpc.serve(AuditService, auditHandlers(db, serviceIdentity), access.audit)
   teardown.add('rpc', () => rpc.stop())
   const grpc = await rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
   return { grpc }

@@ -1,4 +1,4 @@
-import { ChainCheck } from '@windlass/domain/audit'
+import { AuditChainVerifier } from '@windlass/domain/audit'
 import type { Caller } from '@windlass/domain/caller'
 import {
   type AuditRecord,
@@ -39,7 +39,7 @@ export const robot = { subject: 'robot', external_issuer: 'svc' }
 
 /** A statement for entries of the audit log, by the gateway unless said. */
 export const spokenFor = (caller: Caller, service = 'gateway') =>
-  testIdentity(service).vouch(caller, 'identity', AuditService.record.path)
+  testIdentity(service).signCaller(caller, 'identity', AuditService.record.path)
 
 export const entry = (changes: Partial<AuditRecord> = {}): AuditRecord => ({
   caller: spokenFor(ann),
@@ -55,16 +55,16 @@ type Setup = Awaited<ReturnType<typeof setup>>
 
 /** What is wrong with the chain, as whoever exports it finds. */
 export async function problems({ list }: Pick<Setup, 'list'>, pageSize = 1_000): Promise<string[]> {
-  const check = new ChainCheck()
+  const check = new AuditChainVerifier()
   for (;;) {
     const page = await list({ after: check.head.seq, limit: pageSize })
     for (const { seq, at, draft, previous_hash, hash } of page.entries) {
       if (!at || !draft?.by) throw new Error('half an entry')
       const { by, ...rest } = draft
-      check.take({ seq, at: at.toISOString(), ...by, ...rest, previous_hash, hash })
+      check.verifyNext({ seq, at: at.toISOString(), ...by, ...rest, previous_hash, hash })
     }
     if (page.entries.length < pageSize) {
-      check.end({ seq: page.head_seq, hash: page.head_hash })
+      check.verifyEnd({ seq: page.head_seq, hash: page.head_hash })
       return check.problems
     }
   }

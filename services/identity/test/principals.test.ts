@@ -1,4 +1,4 @@
-import { readEpoch } from '@windlass/runtime/cache-generation'
+import { readGeneration } from '@windlass/runtime/cache-generation'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { dumpDatabase } from '@windlass/testkit/database'
 import { expect, test } from 'vitest'
@@ -165,9 +165,9 @@ test('whatever changes rights replaces the epoch before it is answered', async (
     'delete a principal': () => principals.delete({ principal: robot, force: true }),
   }
   for (const [what, change] of Object.entries(changes)) {
-    const before = await readEpoch(redis, 'auth')
+    const before = await readGeneration(redis, 'auth')
     await change()
-    expect(await readEpoch(redis, 'auth'), what).not.toBe(before)
+    expect(await readGeneration(redis, 'auth'), what).not.toBe(before)
   }
 })
 

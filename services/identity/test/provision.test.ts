@@ -1,4 +1,4 @@
-import { NOBODY } from '@windlass/domain/caller'
+import { ANONYMOUS_CALLER } from '@windlass/domain/caller'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { identities } from './identity.ts'
@@ -16,7 +16,7 @@ test('a newcomer is made once, with the roles of newcomers', async () => {
   const ask = { principal, display_name: 'Eve', roles: ['viewer'], metadata_json: '{"azp":"app"}' }
   const itself = { caller: { subject: 'eve', issuer: 'https://idp/' } }
   for (const caller of [
-    NOBODY,
+    ANONYMOUS_CALLER,
     { ...itself.caller, issuer: 'svc' },
     { ...itself.caller, subject: 'bob' },
   ])

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
-import { readEpoch } from '@windlass/runtime/cache-generation'
+import { readGeneration } from '@windlass/runtime/cache-generation'
 import { newId } from '@windlass/runtime/ids'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
@@ -97,11 +97,11 @@ test('a change that voids a token replaces the epoch before it is answered; one 
   await redisReady(redis)
   const client = await replica()
 
-  const before = await readEpoch(redis, 'auth')
+  const before = await readGeneration(redis, 'auth')
   await client.issueSession({ worker_name, session_id: newId() })
-  expect(await readEpoch(redis, 'auth')).toBe(before)
+  expect(await readGeneration(redis, 'auth')).toBe(before)
   await client.issueSession({ worker_name, session_id: newId() })
-  expect(await readEpoch(redis, 'auth')).not.toBe(before)
+  expect(await readGeneration(redis, 'auth')).not.toBe(before)
   expect(await db.rows(sql`select * from pending_epoch`)).toEqual([])
 })
 
@@ -156,11 +156,11 @@ test('a session that nobody uses ends everywhere, and one that is used does not'
   await rest(31)
   await client.checkSession({ token: used })
   await rest(31)
-  const before = await readEpoch(redis, 'auth')
+  const before = await readGeneration(redis, 'auth')
   await (await replica()).stop()
   await expect(client.checkSession({ token: idle })).rejects.toMatchObject(refused)
   expect(await client.checkSession({ token: used })).toMatchObject({ worker_name })
-  await eventually(() => readEpoch(redis, 'auth')).not.toBe(before)
+  await eventually(() => readGeneration(redis, 'auth')).not.toBe(before)
 })
 
 test('a session id that is none and a name without length are refused', async () => {

@@ -1,5 +1,5 @@
-import { NOBODY } from '@windlass/domain/caller'
-import type { Latest } from '@windlass/domain/permissions'
+import { ANONYMOUS_CALLER } from '@windlass/domain/caller'
+import type { FindLatest } from '@windlass/domain/permissions'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import {
   type Command,
@@ -109,7 +109,7 @@ async function refusalFor(
   if (!principals) return undefined
   const account = accounts.get(accountKey(firing))
   if (account instanceof Fault) throw account
-  const latest: Latest = (namespace, name) =>
+  const latest: FindLatest = (namespace, name) =>
     catalog
       .resolve({ namespace, name, version: 0 }, { timeoutMs: RESOLVE_MS })
       .catch((error: unknown) => {
@@ -154,7 +154,7 @@ async function latestOf({ catalog, log }: Parts, firing: ticks.Firing) {
 
 /** Of schedules that were paused or deleted since, nothing is started; nor is anything that another replica may have taken over. */
 async function submit(
-  { db, executions, cluster, log }: Parts,
+  { db, executions, serviceIdentity, log }: Parts,
   chunk: Ready[],
 ): Promise<ticks.Outcome[]> {
   const inputs = await schedules.activeInputs(
@@ -166,7 +166,7 @@ async function submit(
   )
   if (kept.length === 0) return []
   const commands = kept.map((ready) =>
-    commandOf(ready, inputs.get(ready.firing.schedule_id) ?? 'null', cluster),
+    commandOf(ready, inputs.get(ready.firing.schedule_id) ?? 'null', serviceIdentity),
   )
   try {
     const { results } = await executions.submit({ commands }, { timeoutMs: SUBMIT_MS })
@@ -180,7 +180,7 @@ async function submit(
 function commandOf(
   { firing, workflow }: Ready,
   input_json: string,
-  cluster: Parts['cluster'],
+  serviceIdentity: Parts['serviceIdentity'],
 ): Command {
   const { run_as: subject, run_as_issuer: issuer } = firing
   const create = {
@@ -191,8 +191,8 @@ function commandOf(
     input_json,
     requirement: workflow.requirement,
     preferred_worker: '',
-    caller: cluster.vouch(
-      subject === '' ? NOBODY : { subject, issuer },
+    caller: serviceIdentity.signCaller(
+      subject === '' ? ANONYMOUS_CALLER : { subject, issuer },
       'executions',
       ExecutionsService.submit.path,
     ),

@@ -8,10 +8,10 @@ import { reconcile } from './reconcile.ts'
 /** What this service hears. Missing an event costs time only: both facts are also looked up. */
 export function listen(bus: Bus, parts: Parts, teardown: Teardown, autoSchedules: boolean): void {
   const finished = { durable: 'scheduler-executions', subject: 'executions.execution_finished' }
-  teardown.add(finished.durable, bus.consume(finished, hearFinished(parts)))
+  teardown.add(finished.durable, bus.consumeDurable(finished, hearFinished(parts)))
   if (!autoSchedules) return
   const changed = { durable: 'scheduler-catalog', subject: 'catalog.>' }
-  teardown.add(changed.durable, bus.consume(changed, hearWorkflow(parts)))
+  teardown.add(changed.durable, bus.consumeDurable(changed, hearWorkflow(parts)))
 }
 
 /** A workflow changed or lost versions: whatever happened, the latest one counts. */

@@ -2,7 +2,7 @@ import type { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog
 import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
 import type { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
 import type { ClientOf } from '@windlass/rpc/call'
-import type { Cluster } from '@windlass/rpc/service-identity'
+import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
 
@@ -19,7 +19,7 @@ export interface Parts {
   /** Says what accounts may do; absent while authentication is off. */
   principals: Principals | undefined
   /** Vouches for whom executions are started. */
-  cluster: Pick<Cluster, 'vouch'>
+  serviceIdentity: Pick<ServiceIdentity, 'signCaller'>
   log: Logger
   /** How old a missed tick may be to fire, in milliseconds. */
   catchupMs: number

@@ -1,4 +1,4 @@
-import { type Latest, missingToRun } from '@windlass/domain/permissions'
+import { type FindLatest, missingPermissionsToRun } from '@windlass/domain/permissions'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
@@ -33,12 +33,12 @@ export async function standingOf(
 export async function refusalOf(
   { run_as, workflow_namespace, workflow_name }: Firing,
   account: Account | undefined,
-  { workflow, latest }: { workflow: Workflow; latest: Latest },
+  { workflow, latest }: { workflow: Workflow; latest: FindLatest },
 ): Promise<string | undefined> {
   if (run_as === '') return `not allowed: the schedule is ${NOBODY}`
   if (!account?.principal) return `not allowed: there is no '${run_as}' any more`
   if (!account.principal.enabled) return `not allowed: '${run_as}' is disabled`
-  const missing = await missingToRun(account.permissions, workflow, latest)
+  const missing = await missingPermissionsToRun(account.permissions, workflow, latest)
   if (missing.length === 0) return undefined
   const needs = missing.map((permission) => `'${permission}'`).join(', ')
   return `not allowed: '${run_as}' may not run ${workflow_namespace}/${workflow_name}: requires ${needs}`

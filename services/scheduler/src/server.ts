@@ -4,7 +4,7 @@ import { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principa
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { connect } from '@windlass/rpc/client'
 import { RpcServer } from '@windlass/rpc/server'
-import { openCluster } from '@windlass/rpc/service-identity'
+import { openServiceIdentity } from '@windlass/rpc/service-identity'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { openBus } from '@windlass/runtime/nats/bus'
 import { openDb } from '@windlass/runtime/postgres/db'
@@ -30,19 +30,28 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   void warnOfSharedRole(db, log)
   const bus = await openBus(settings.nats.url, log, settings.nats.prefix)
   teardown.add('bus', () => bus.close())
-  const cluster = await openCluster(settings, 'scheduler', log)
-  const catalog = connect(CatalogService, services.catalog, cluster)
+  const serviceIdentity = await openServiceIdentity(settings, 'scheduler', log)
+  const catalog = connect(CatalogService, services.catalog, serviceIdentity)
   teardown.add('catalog', () => catalog.close())
-  const executions = connect(ExecutionsService, services.executions, cluster)
+  const executions = connect(ExecutionsService, services.executions, serviceIdentity)
   teardown.add('executions', () => executions.close())
 
-  const identity = connect(PrincipalsService, services.identity, cluster)
+  const identity = connect(PrincipalsService, services.identity, serviceIdentity)
   teardown.add('identity', () => identity.close())
 
   const principals = security.auth.enabled ? identity : undefined
   const catchupMs = scheduling.catchup_window * 1_000
-  const wake = () => clock.poke()
-  const parts: Parts = { db, catalog, executions, principals, cluster, log, catchupMs, wake }
+  const wake = () => clock.wake()
+  const parts: Parts = {
+    db,
+    catalog,
+    executions,
+    principals,
+    serviceIdentity,
+    log,
+    catchupMs,
+    wake,
+  }
   const clock = startClock(parts)
   teardown.add('clock', () => clock.stop())
 
@@ -53,7 +62,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   }
   listen(bus, parts, teardown, autoSchedules)
 
-  const rpc = new RpcServer(log, cluster)
+  const rpc = new RpcServer(log, serviceIdentity)
   rpc.serve(
     SchedulerService,
     handlers(parts, async (workflow_namespace, workflow_name) => {

@@ -1,4 +1,4 @@
-import { seal } from '@windlass/runtime/postgres/outbox'
+import { toDurableMessage } from '@windlass/runtime/postgres/outbox'
 import { expect, test } from 'vitest'
 import { eventually, newName, request, setup } from './system.ts'
 
@@ -133,7 +133,8 @@ test('declared schedules can be turned off', async () => {
 test('a change of a workflow is heard', async () => {
   const { bus, catalog, name, find, client } = await declaring()
   const { id: workflow_id, namespace, version } = catalog.put('team', name, hourly)
-  const tell = (body: Parameters<typeof seal>[2]) => bus.publishAll([seal('catalog', name, body)])
+  const tell = (body: Parameters<typeof toDurableMessage>[2]) =>
+    bus.publishDurable([toDurableMessage('catalog', name, body)])
 
   await tell({ $case: 'workflow_changed', value: { workflow_id, namespace, name, version } })
   await eventually(() => find()).toMatchObject({ workflow_id })

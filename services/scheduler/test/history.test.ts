@@ -1,5 +1,5 @@
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
-import { seal } from '@windlass/runtime/postgres/outbox'
+import { toDurableMessage } from '@windlass/runtime/postgres/outbox'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { by, eventually, missed, page, request, setup } from './system.ts'
@@ -28,7 +28,9 @@ test('a schedule hears how its execution ended, and a failure says why', async (
     schedule_id: made.id,
   }
 
-  await bus.publishAll([seal('executions', execution_id, { $case: 'execution_finished', value })])
+  await bus.publishDurable([
+    toDurableMessage('executions', execution_id, { $case: 'execution_finished', value }),
+  ])
   await eventually(entries).toMatchObject([
     { execution_id, state: 'FAILED', completed_at: expect.any(Date), error: 'no disk' },
   ])
@@ -42,7 +44,9 @@ test('N155: a message that an execution has ended changes nothing while its owne
   const before = await entries()
   for (const id of [execution_id, '0'.repeat(32)]) {
     const value = { ...forged, execution_id: id }
-    await bus.publishAll([seal('executions', id, { $case: 'execution_finished', value })])
+    await bus.publishDurable([
+      toDurableMessage('executions', id, { $case: 'execution_finished', value }),
+    ])
   }
   await eventually(() => executions.script.gets).toBeGreaterThanOrEqual(2)
   expect(await entries()).toEqual(before)

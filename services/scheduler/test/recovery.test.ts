@@ -96,14 +96,14 @@ async function byHand() {
   const first = await replica()
   const made = await first.create(request())
   await first.stop()
-  const cluster = testIdentity('scheduler')
+  const serviceIdentity = testIdentity('scheduler')
   const clients = {
-    catalog: connect(CatalogService, [catalog.address], cluster),
-    executions: connect(ExecutionsService, [executions.address], cluster),
+    catalog: connect(CatalogService, [catalog.address], serviceIdentity),
+    executions: connect(ExecutionsService, [executions.address], serviceIdentity),
   }
   onTestFinished(() => Object.values(clients).forEach((one) => void one.close()))
   const log = createLog('test', 'silent')
-  const known = { db, ...clients, principals: undefined, cluster, log }
+  const known = { db, ...clients, principals: undefined, serviceIdentity, log }
   const parts = { ...known, catchupMs: 3_600_000, wake: () => {} }
   await missed(db, made, 1, 3_600)
   return { ...system, made, parts }

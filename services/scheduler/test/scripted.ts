@@ -6,7 +6,7 @@ import {
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
 import type { Handlers } from '@windlass/rpc/call'
-import { serviceOf } from '@windlass/rpc/policy'
+import { serviceNameOf } from '@windlass/rpc/policy'
 import { RpcServer } from '@windlass/rpc/server'
 import { Fault, notFound, unavailable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
@@ -20,7 +20,7 @@ async function serving<S extends Parameters<RpcServer['serve']>[0]>(
   service: S,
   handlers: Partial<Handlers<S>>,
 ): Promise<string> {
-  const rpc = new RpcServer(createLog('scripted', 'silent'), testIdentity(serviceOf(service)))
+  const rpc = new RpcServer(createLog('scripted', 'silent'), testIdentity(serviceNameOf(service)))
   rpc.serve(service, handlers as Handlers<S>, allowAll(service))
   const port = await rpc.listen(LOOPBACK, [])
   onTestFinished(() => rpc.stop())

@@ -3,7 +3,7 @@ import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { openBus } from '@windlass/runtime/nats/bus'
 import { type Db, openDb } from '@windlass/runtime/postgres/db'
-import { seal } from '@windlass/runtime/postgres/outbox'
+import { toDurableMessage } from '@windlass/runtime/postgres/outbox'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { createLog } from '@windlass/runtime/process/log'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
@@ -52,8 +52,11 @@ export async function setup(
     Object.assign(execution, { state, updated_at: new Date() })
     const { workflow_namespace, workflow_name } = execution
     const value = { execution_id, state, workflow_namespace, workflow_name, schedule_id: 'its own' }
-    const event = seal('executions', execution_id, { $case: 'execution_finished', value })
-    if (tell) await bus.publishAll([event])
+    const event = toDurableMessage('executions', execution_id, {
+      $case: 'execution_finished',
+      value,
+    })
+    if (tell) await bus.publishDurable([event])
   }
   return { db, bus, catalog, executions, identity, replica, finish }
 }

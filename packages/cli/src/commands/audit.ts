@@ -1,4 +1,4 @@
-import { ChainCheck, type Head, type Linked } from '@windlass/domain/audit'
+import { AuditChainVerifier, type ChainedEntry, type Head } from '@windlass/domain/audit'
 import { path } from '@windlass/mcp/domain/path'
 import { objectOf, pick } from '@windlass/mcp/domain/payload'
 import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json/json'
@@ -61,7 +61,7 @@ export const auditVerify: Command = {
     ...serverOptions,
   },
   async run(given, world) {
-    const check = new ChainCheck(headOf(given.options.head?.toString()))
+    const check = new AuditChainVerifier(headOf(given.options.head?.toString()))
     await follow(client(given, world), check)
     const { seq, hash } = check.head
     world.out(`${seq} entries, head ${seq}:${hash.toString('hex')}\n`)
@@ -80,21 +80,25 @@ function headOf(text: string | undefined): Head | undefined {
 }
 
 /** Takes page after page, as far as the log was when it began to be read. */
-async function follow(call: Call, check: ChainCheck): Promise<void> {
+async function follow(call: Call, check: AuditChainVerifier): Promise<void> {
   let first: Head | undefined
   for (;;) {
     const { head, page } = await read(call, check.head.seq)
     first ??= head
-    for (const entry of page) if (entry.seq <= first.seq) check.take(entry)
+    for (const entry of page) if (entry.seq <= first.seq) check.verifyNext(entry)
     const last = page.at(-1)?.seq ?? 0
     if (page.length === PAGE && last < first.seq) continue
-    check.end(first)
+    check.verifyEnd(first)
     return checkBeyond(call, check, page)
   }
 }
 
 /** What is beyond the head was appended meanwhile, with the head: one that does not follow is of another make. */
-async function checkBeyond(call: Call, check: ChainCheck, page: Linked[]): Promise<void> {
+async function checkBeyond(
+  call: Call,
+  check: AuditChainVerifier,
+  page: ChainedEntry[],
+): Promise<void> {
   const end = check.head.seq
   const isAllTaken = page.at(-1)?.seq === end
   const rest = isAllTaken ? (await read(call, end)).page : page
@@ -104,7 +108,7 @@ async function checkBeyond(call: Call, check: ChainCheck, page: Linked[]): Promi
   if (head.seq < last) check.problems.push(`entry ${last} is beyond the head of the log`)
 }
 
-async function read(call: Call, after: number): Promise<{ head: Head; page: Linked[] }> {
+async function read(call: Call, after: number): Promise<{ head: Head; page: ChainedEntry[] }> {
   const query = { after: String(after), limit: String(PAGE) }
   const answer = await call({ method: 'GET', path: path`/admin/audit`, query })
   const { entries = '[]', head = '{}' } = pick(answer, ['entries', 'head'])
@@ -119,7 +123,7 @@ function claimedIn(json: string): Head {
 }
 
 /** The detail is taken as text: it was hashed so. */
-function linkedIn(json: string): Linked {
+function linkedIn(json: string): ChainedEntry {
   const members = membersOf(json) ?? new Map<string, string>()
   const actor = membersOf(members.get('actor') ?? '{}')
   const said = (name: string) => stringOf(members.get(name)) ?? ''

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { demandAuthSecrets } from './auth-secrets.ts'
+import { requireAuthSecrets } from './auth-secrets.ts'
 import { Settings } from './settings.ts'
 
 const settings = (auth: boolean, token?: string, key?: string) =>
@@ -14,10 +14,10 @@ const settings = (auth: boolean, token?: string, key?: string) =>
 test('with authentication on, every secret that is missing is named', () => {
   const token = '[svc.security].execution_token_secret'
   const key = '[svc.security.encryption].encryption_key'
-  expect(() => demandAuthSecrets(settings(true))).toThrow(`${token} and ${key}`)
-  expect(() => demandAuthSecrets(settings(true, 'a', ' '))).toThrow(`needs ${key} to`)
-  expect(() => demandAuthSecrets(settings(true, undefined, 'b'))).toThrow(`needs ${token} to`)
-  demandAuthSecrets(settings(true, 'a', 'b'))
+  expect(() => requireAuthSecrets(settings(true))).toThrow(`${token} and ${key}`)
+  expect(() => requireAuthSecrets(settings(true, 'a', ' '))).toThrow(`needs ${key} to`)
+  expect(() => requireAuthSecrets(settings(true, undefined, 'b'))).toThrow(`needs ${token} to`)
+  requireAuthSecrets(settings(true, 'a', 'b'))
 })
 
-test('with authentication off they may be missing', () => demandAuthSecrets(settings(false)))
+test('with authentication off they may be missing', () => requireAuthSecrets(settings(false)))

@@ -1,7 +1,7 @@
 import type { Settings } from './settings.ts'
 
 /** Throws while authentication is on without the secrets that it stands on, and names those that are missing. */
-export function demandAuthSecrets({ security }: Settings): void {
+export function requireAuthSecrets({ security }: Settings): void {
   if (!security.auth.enabled) return
   const given = {
     '[svc.security].execution_token_secret': security.execution_token_secret,

@@ -8,9 +8,9 @@ const SECRET_BYTES = 32
  * The secret that a file of the home directory holds, made at its first use and readable by its
  * owner alone. Of replicas that race to make it one wins, and all answer what it wrote.
  */
-export async function keptSecret(home: string, name: string): Promise<string> {
+export async function readOrCreateSecret(home: string, name: string): Promise<string> {
   const path = join(home, name)
-  const secret = (await readSecret(path)) ?? (await make(path))
+  const secret = (await readSecret(path)) ?? (await createSecret(path))
   if (secret === undefined) throw new Error(`${path} is empty`)
   return secret
 }
@@ -25,7 +25,7 @@ async function readSecret(path: string): Promise<string | undefined> {
 }
 
 /** The whole secret appears under its name at once, so nobody ever reads half of it. */
-async function make(path: string): Promise<string | undefined> {
+async function createSecret(path: string): Promise<string | undefined> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(8).toString('hex')}`
   try {

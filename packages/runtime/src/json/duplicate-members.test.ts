@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { repeatedMember } from './duplicate-members.ts'
+import { findDuplicateMember } from './duplicate-members.ts'
 
 test.each<[text: string, place: (string | number)[] | undefined]>([
   ['{"a":1,"a":2}', ['a']],
@@ -13,14 +13,19 @@ test.each<[text: string, place: (string | number)[] | undefined]>([
   ['{}', undefined],
   ['"a"', undefined],
   ['[1,[],{}]', undefined],
-])('%j: %j', (text, place) => expect(repeatedMember(text)).toEqual(place))
+])('%j: %j', (text, place) => expect(findDuplicateMember(text)).toEqual(place))
 
 test('what is carried as it came may repeat itself, and is itself given once', () => {
   const twice = '{"x":{"y":1,"y":2}}'
-  expect(repeatedMember(`{"input":${twice},"a":1}`, ['input'])).toBeUndefined()
-  expect(repeatedMember(`{"config":${twice}}`, ['input'])).toEqual(['config', 'x', 'y'])
-  expect(repeatedMember(`{"a":{"input":${twice}}}`, ['input'])).toEqual(['a', 'input', 'x', 'y'])
-  expect(repeatedMember('{"input":1,"input":2}', ['input'])).toEqual(['input'])
+  expect(findDuplicateMember(`{"input":${twice},"a":1}`, ['input'])).toBeUndefined()
+  expect(findDuplicateMember(`{"config":${twice}}`, ['input'])).toEqual(['config', 'x', 'y'])
+  expect(findDuplicateMember(`{"a":{"input":${twice}}}`, ['input'])).toEqual([
+    'a',
+    'input',
+    'x',
+    'y',
+  ])
+  expect(findDuplicateMember('{"input":1,"input":2}', ['input'])).toEqual(['input'])
 })
 
 test('agrees with what JSON.parse loses, on objects made at random', () => {
@@ -47,7 +52,7 @@ test('agrees with what JSON.parse loses, on objects made at random', () => {
     members = 0
     const text = value(0)
     const isRepeated = kept(JSON.parse(text)) < members
-    expect(repeatedMember(text) !== undefined, text).toBe(isRepeated)
+    expect(findDuplicateMember(text) !== undefined, text).toBe(isRepeated)
     seen[`${isRepeated}`]++
   }
   expect(Math.min(seen.true, seen.false)).toBeGreaterThan(100)

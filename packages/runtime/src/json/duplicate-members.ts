@@ -21,7 +21,7 @@ interface Level {
  * and no recursion.
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a scanner is one state machine, clearer in one piece.
-export function repeatedMember(
+export function findDuplicateMember(
   text: string,
   payloads: readonly string[] = [],
 ): (string | number)[] | undefined {

@@ -16,9 +16,9 @@ import {
 import { Event } from '@windlass/proto/windlass/events/v1/events'
 import type { Logger } from 'pino'
 import { loop } from '../process/loop.ts'
-import { type Link, openLink } from './nats-connection.ts'
+import { type NatsLink, openNatsConnection } from './nats-connection.ts'
 
-export type Handle = (event: Event) => Promise<void>
+export type EventHandler = (event: Event) => Promise<void>
 
 /** How a durable consumer of events is named and what it hears. */
 export interface Consumer {
@@ -35,23 +35,26 @@ export interface Bus {
    * Publishes events to JetStream, pipelined, and resolves when all are acknowledged. Repeats are
    * dropped by id. Fails at once while NATS is away, since callers hold locks meanwhile.
    */
-  publishAll(messages: Sealed[]): Promise<void>
+  publishDurable(messages: DurableMessage[]): Promise<void>
   /** Sends what may be lost. Never throws: without a connection it is lost at once. */
-  whisper(subject: string, bytes: Uint8Array): void
+  publishBestEffort(subject: string, bytes: Uint8Array): void
   /** Hears what is whispered from now on; `flushed` resolves when the server knows of it. */
-  overhear(subject: string, hear: (bytes: Uint8Array, subject: string) => void): Overhearing
+  subscribeBestEffort(
+    subject: string,
+    hear: (bytes: Uint8Array, subject: string) => void,
+  ): BusSubscription
   /** Hands each event to `handle` at least once, in order. Replicas with one durable name share the work. */
-  consume(consumer: Consumer, handle: Handle): () => Promise<void>
+  consumeDurable(consumer: Consumer, handle: EventHandler): () => Promise<void>
   close(): Promise<void>
 }
 
-export interface Sealed {
+export interface DurableMessage {
   subject: string
   bytes: Uint8Array
   event_id: string
 }
 
-export interface Overhearing {
+export interface BusSubscription {
   flushed(): Promise<unknown>
   stop(): void
 }
@@ -71,25 +74,25 @@ const KEEP_MS = 24 * 3_600_000
  * nothing outside of it, so that several systems can share one server.
  */
 export async function openBus(url: string, log: Logger, prefix = ''): Promise<Bus> {
-  const place = placeOf(prefix)
-  const link = await openLink(url, log)
+  const place = scopeOf(prefix)
+  const link = await openNatsConnection(url, log)
 
   return {
     get isUp() {
       return link.isUp
     },
-    ping: async () => (await link.making).flush(),
-    publishAll: (messages) => publishAll(link, place, messages),
-    whisper: (subject, bytes) => whisper(link, place.root + subject, bytes),
-    overhear: (subject, hear) =>
-      overhear(link, place.root + subject, (bytes, heard) =>
+    ping: async () => (await link.connecting).flush(),
+    publishDurable: (messages) => publishDurable(link, place, messages),
+    publishBestEffort: (subject, bytes) => publishBestEffort(link, place.root + subject, bytes),
+    subscribeBestEffort: (subject, hear) =>
+      subscribeBestEffort(link, place.root + subject, (bytes, heard) =>
         hear(bytes, heard.slice(place.root.length)),
       ),
-    consume(consumer, handle) {
+    consumeDurable(consumer, handle) {
       const stopping = new AbortController()
       const { signal } = stopping
       const pull = loop({ name: `consume ${consumer.durable}`, pauseMs: 500, log }, () =>
-        consume(link, consumer, { handle, log, signal, place }),
+        consumeDurable(link, consumer, { handle, log, signal, scope: place }),
       )
       return () => {
         stopping.abort()
@@ -101,28 +104,28 @@ export async function openBus(url: string, log: Logger, prefix = ''): Promise<Bu
 }
 
 /** Where on the server one system lives. */
-interface Place {
+interface StreamScope {
   /** Before every subject. */
   root: string
   stream: string
 }
 
-const placeOf = (prefix: string): Place =>
+const scopeOf = (prefix: string): StreamScope =>
   prefix ? { root: `${prefix}.`, stream: `EVENTS-${prefix}` } : { root: '', stream: 'EVENTS' }
 
-function whisper({ made }: Link, subject: string, bytes: Uint8Array): void {
+function publishBestEffort({ connection }: NatsLink, subject: string, bytes: Uint8Array): void {
   try {
-    made?.publish(subject, bytes)
+    connection?.publish(subject, bytes)
   } catch {
     // Closing or over the server's limit: a nudge may be lost, someone looks anyway.
   }
 }
 
-function overhear(
-  { made, making }: Link,
+function subscribeBestEffort(
+  { connection, connecting }: NatsLink,
   subject: string,
   hear: (bytes: Uint8Array, subject: string) => void,
-): Overhearing {
+): BusSubscription {
   let isStopped = false
   let subscription: Subscription | undefined
   const subscribe = (connection: NatsConnection) => {
@@ -133,10 +136,10 @@ function overhear(
       },
     })
   }
-  if (made) subscribe(made)
-  else making.then(subscribe).catch(() => {})
+  if (connection) subscribe(connection)
+  else connecting.then(subscribe).catch(() => {})
   return {
-    flushed: async () => (await making).flush(),
+    flushed: async () => (await connecting).flush(),
     stop() {
       isStopped = true
       subscription?.unsubscribe()
@@ -144,31 +147,31 @@ function overhear(
   }
 }
 
-interface Consuming {
-  handle: Handle
+interface ConsumeOptions {
+  handle: EventHandler
   log: Logger
   signal: AbortSignal
-  place: Place
+  scope: StreamScope
 }
 
 /** Takes events until told to stop, or until the consumer is found missing; the loop around it begins again. */
-async function consume(
-  { made: connection }: Link,
+async function consumeDurable(
+  { connection }: NatsLink,
   { durable, subject }: Consumer,
-  consuming: Consuming,
+  consuming: ConsumeOptions,
 ): Promise<void> {
   if (consuming.signal.aborted || !connection) return
-  const { place } = consuming
-  await assertStream(connection, place)
+  const { scope } = consuming
+  await assertStream(connection, scope)
   const manager = await jetstreamManager(connection)
-  await manager.consumers.add(place.stream, {
+  await manager.consumers.add(scope.stream, {
     durable_name: durable,
-    filter_subject: `${place.root}events.${subject}`,
+    filter_subject: `${scope.root}events.${subject}`,
     ack_policy: AckPolicy.Explicit,
     ack_wait: nanos(ACK_WAIT_MS),
     max_ack_pending: 1,
   })
-  const consumer = await jetstream(connection).consumers.get(place.stream, durable)
+  const consumer = await jetstream(connection).consumers.get(scope.stream, durable)
   const messages = await consumer.consume({
     max_messages: 1,
     expires: EXPIRES_MS,
@@ -185,7 +188,7 @@ async function consume(
 }
 
 /** What keeps failing is logged and given up: every event has a polling fallback, so only time is lost. */
-async function deliver(message: JsMsg, { handle, log }: Consuming): Promise<void> {
+async function deliver(message: JsMsg, { handle, log }: ConsumeOptions): Promise<void> {
   const attempt = message.info.deliveryCount
   try {
     await handle(Event.decode(message.data))
@@ -198,8 +201,12 @@ async function deliver(message: JsMsg, { handle, log }: Consuming): Promise<void
   }
 }
 
-async function publishAll(link: Link, place: Place, messages: Sealed[]): Promise<void> {
-  const connection = link.made
+async function publishDurable(
+  link: NatsLink,
+  place: StreamScope,
+  messages: DurableMessage[],
+): Promise<void> {
+  const connection = link.connection
   if (!connection) throw new Error('NATS has not been reached yet')
   if (!link.isUp) throw new Error('NATS is out of reach')
   const js = jetstream(connection, { timeout: PUBLISH_MS })
@@ -220,7 +227,10 @@ async function publishAll(link: Link, place: Place, messages: Sealed[]): Promise
 }
 
 /** Makes the stream of events if it is not there. */
-async function assertStream(connection: NatsConnection, { root, stream }: Place): Promise<void> {
+async function assertStream(
+  connection: NatsConnection,
+  { root, stream }: StreamScope,
+): Promise<void> {
   const manager = await jetstreamManager(connection)
   await manager.streams.add({
     name: stream,

@@ -10,13 +10,13 @@ const RECONNECT_MS = 250
 /** A connection that says nothing for two of these is dead, though nobody closed it. */
 const PING_MS = 10_000
 
-export interface Link {
+export interface NatsLink {
   /** The connection, once there was one; it reconnects for ever. */
-  readonly made: NatsConnection | undefined
+  readonly connection: NatsConnection | undefined
   /** Whether it holds at this moment, as far as this process knows. */
   readonly isUp: boolean
   /** Resolves when there is one, rejects when the link is closed before. */
-  readonly making: Promise<NatsConnection>
+  readonly connecting: Promise<NatsConnection>
   close(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export interface Link {
  * Connects to NATS, now or as soon as it can be reached: a process that starts while NATS is away
  * must serve all the same. Rejects when NATS refuses the credentials.
  */
-export async function openLink(url: string, log: Logger): Promise<Link> {
+export async function openNatsConnection(url: string, log: Logger): Promise<NatsLink> {
   const closing = new AbortController()
   const { signal } = closing
   let made: NatsConnection | undefined
@@ -71,13 +71,13 @@ export async function openLink(url: string, log: Logger): Promise<Link> {
   }
   if (!made) log.warn('NATS cannot be reached yet; work is found by looking for it')
   return {
-    get made() {
+    get connection() {
       return made
     },
     get isUp() {
       return isUp
     },
-    making,
+    connecting: making,
     async close() {
       closing.abort()
       await made?.close()

@@ -7,7 +7,7 @@ const MESSAGES =
   /timeout|Connection terminated|Client has encountered a connection error|not queryable/
 
 /** `unavailable` for an error that says that something needed is out of reach for now; undefined for a bug. */
-export function outageOf(error: unknown): Fault | undefined {
+export function toOutageFault(error: unknown): Fault | undefined {
   if (!(error instanceof Error) || error instanceof Fault) return undefined
   const { code = '' } = error as { code?: unknown }
   const passing =
@@ -24,13 +24,13 @@ const isOf = (code: string) => (error: unknown) =>
   (error as { code?: unknown } | undefined)?.code === code
 
 /** Whether a statement waited longer than it may for what somebody else has locked. */
-export const isLockedOut = isOf(LOCK_NOT_AVAILABLE)
+export const isLockTimeout = isOf(LOCK_NOT_AVAILABLE)
 
 /** Whether the database undid a transaction because it and another waited for one another. */
 export const isDeadlock = isOf(DEADLOCK_DETECTED)
 
 /** `unprocessable` for a value that the database cannot store (SQLSTATE class 22), such as NUL in a text. */
-export function unstorable(error: unknown): Fault | undefined {
+export function toUnstorableFault(error: unknown): Fault | undefined {
   const { code } = error as { code?: unknown }
   if (typeof code !== 'string' || !code.startsWith('22')) return undefined
   return new Fault('unprocessable', 'a value cannot be stored', {

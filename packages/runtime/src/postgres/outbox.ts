@@ -13,10 +13,10 @@ interface Row {
   body: Buffer
 }
 
-const BATCH = 100
+const MAX_BATCH_SIZE = 100
 
 /** The subject, id and bytes under which an event travels. */
-export function seal(source: string, key: string, body: EventBody, event_id = newId()) {
+export function toDurableMessage(source: string, key: string, body: EventBody, event_id = newId()) {
   const event: Event = { event_id, source, key, at: new Date(), body }
   return {
     event_id,
@@ -27,7 +27,7 @@ export function seal(source: string, key: string, body: EventBody, event_id = ne
 
 /** Records an event in the transaction that made it true. It is published if, and only if, that commits. */
 export async function emit(tx: Tx, source: string, key: string, body: EventBody): Promise<void> {
-  const { event_id, subject, bytes } = seal(source, key, body)
+  const { event_id, subject, bytes } = toDurableMessage(source, key, body)
   await tx.run(
     sql`insert into outbox (event_id, subject, body) values (${event_id}, ${subject}, ${Buffer.from(bytes)})`,
   )
@@ -39,7 +39,7 @@ export async function emit(tx: Tx, source: string, key: string, body: EventBody)
  * repeats events, and JetStream drops repeats by message id within its window. While NATS is away
  * nothing is begun.
  */
-export async function relay(db: Db, bus: Bus): Promise<boolean> {
+export async function relayOutbox(db: Db, bus: Bus): Promise<boolean> {
   if (!bus.isUp) return false
   return db.tx(async (tx) => {
     const lock = await tx.maybe<{ held: boolean }>(
@@ -47,15 +47,15 @@ export async function relay(db: Db, bus: Bus): Promise<boolean> {
     )
     if (!lock?.held) return false
     const batch = await tx.rows<Row>(
-      sql`select position, event_id, subject, body from outbox order by position limit ${BATCH}`,
+      sql`select position, event_id, subject, body from outbox order by position limit ${MAX_BATCH_SIZE}`,
     )
     if (batch.length === 0) return false
-    await bus.publishAll(
+    await bus.publishDurable(
       batch.map(({ subject, body, event_id }) => ({ subject, bytes: body, event_id })),
     )
     await tx.run(
       sql`delete from outbox where position = any(${batch.map((row) => row.position)}::bigint[])`,
     )
-    return batch.length === BATCH
+    return batch.length === MAX_BATCH_SIZE
   })
 }

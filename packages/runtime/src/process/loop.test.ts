@@ -21,10 +21,10 @@ test('a poke ends the pause, and one that comes during a round makes one more', 
     if (rounds === 2) await new Promise<void>((resolve) => (release = resolve))
   })
   await expect.poll(() => rounds).toBe(1)
-  running.poke()
+  running.wake()
   await expect.poll(() => rounds).toBe(2)
-  running.poke()
-  running.poke()
+  running.wake()
+  running.wake()
   release()
   await expect.poll(() => rounds).toBe(3)
   await running.stop()
@@ -59,14 +59,14 @@ test('stopping waits for the round under way', async () => {
 
 test('pokes that may wait go together', async () => {
   let rounds = 0
-  const running = loop({ ...options, gatherMs: 20 }, async () => {
+  const running = loop({ ...options, wakeDelayMs: 20 }, async () => {
     rounds++
   })
   await expect.poll(() => rounds).toBe(1)
-  for (let i = 0; i < 10; i++) running.poke()
+  for (let i = 0; i < 10; i++) running.wake()
   expect(rounds).toBe(1)
   await expect.poll(() => rounds).toBe(2)
-  running.poke()
+  running.wake()
   await running.stop()
   expect(rounds).toBe(2)
 })

@@ -4,7 +4,7 @@ const MAX_BACKOFF_MS = 5_000
 
 export interface Loop {
   /** Runs once more without waiting for the pause to end. Many pokes while it runs make one more run. */
-  poke(): void
+  wake(): void
   /** Ends after the round under way. */
   stop(): Promise<void>
 }
@@ -14,7 +14,7 @@ export interface LoopOptions {
   pauseMs: number
   log: Logger
   /** How long a poke waits for others to go with it; at once unless set. */
-  gatherMs?: number
+  wakeDelayMs?: number
 }
 
 /** How long a loop rests after so many failures in a row. */
@@ -27,7 +27,7 @@ export const pauseAfter = (failures: number, pauseMs: number): number =>
  * up to five seconds: what it needs may be back at any moment.
  */
 export function loop(
-  { name, pauseMs, log, gatherMs = 0 }: LoopOptions,
+  { name, pauseMs, log, wakeDelayMs = 0 }: LoopOptions,
   work: () => Promise<unknown>,
 ): Loop {
   let stopping = false
@@ -72,9 +72,9 @@ export function loop(
     wake()
   }
   return {
-    poke() {
-      if (gatherMs === 0) poke()
-      else gathering ??= setTimeout(poke, gatherMs)
+    wake() {
+      if (wakeDelayMs === 0) poke()
+      else gathering ??= setTimeout(poke, wakeDelayMs)
     },
     async stop() {
       stopping = true

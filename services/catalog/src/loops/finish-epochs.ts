@@ -1,4 +1,4 @@
-import { bumpEpoch } from '@windlass/runtime/cache-generation'
+import { invalidateCaches } from '@windlass/runtime/cache-generation'
 import { Fault } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
@@ -10,7 +10,7 @@ export async function finishEpochs(db: Db, redis: Redis, log: Logger): Promise<v
   const tokens = await pendingEpochs.list(db)
   if (tokens.length === 0) return
   try {
-    await bumpEpoch(redis, 'catalog')
+    await invalidateCaches(redis, 'catalog')
   } catch (error) {
     // Tried again in a second, not after a growing pause: until then others may see what was.
     if (!(error instanceof Fault)) throw error

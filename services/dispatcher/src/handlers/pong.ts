@@ -5,7 +5,7 @@ import type {
 } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import type { Bus } from '@windlass/runtime/nats/bus'
-import { outageOf } from '@windlass/runtime/postgres/outage'
+import { toOutageFault } from '@windlass/runtime/postgres/outage'
 import type { Callers } from '../callers.ts'
 import { metricsJson } from '../domain/presence.ts'
 import type { Pulse } from '../pulse.ts'
@@ -60,7 +60,7 @@ export async function takePongs(
 }
 
 function refusalOf(index: number, error: unknown): PongRefusal {
-  const fault = error instanceof Fault ? error : outageOf(error)
+  const fault = error instanceof Fault ? error : toOutageFault(error)
   if (!fault) throw error
   return { index, kind: fault.kind, message: fault.message }
 }

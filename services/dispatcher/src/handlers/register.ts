@@ -18,7 +18,7 @@ export interface Registering {
   db: Db
   bus: Bus
   roster: Roster
-  releases: Pick<Loop, 'poke'>
+  releases: Pick<Loop, 'wake'>
 }
 
 /** Registers a worker: who has the name, under which session, and all that the worker says of itself. */
@@ -36,7 +36,7 @@ export async function register(
   if (replaced !== undefined) {
     const value = { connection_generation: replaced }
     signal(bus, name, { $case: 'superseded', value })
-    releases.poke()
+    releases.wake()
   }
   roster.refresh(name)
   signal(bus, name, { $case: 'revised', value: {} })

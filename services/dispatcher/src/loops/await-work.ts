@@ -1,5 +1,5 @@
 import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
-import { type RpcClient, UnknownRpc } from '@windlass/rpc/client'
+import { type RpcClient, UnimplementedRpc } from '@windlass/rpc/client'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, loop } from '@windlass/runtime/process/loop'
 import type { Dispatch } from '../dispatch.ts'
@@ -33,13 +33,13 @@ export interface AwaitLoop extends Loop {
  * misses comes by nudge.
  */
 export function awaitLoop({ executions, sessions, queue, dispatch, log }: Waiting): AwaitLoop {
-  let hurry = new AbortController()
+  let answerNow = new AbortController()
   let isStopping = false
   let start = 0
   let olderUntilMs = Number.NEGATIVE_INFINITY
 
   const round = async (): Promise<boolean> => {
-    hurry = new AbortController()
+    answerNow = new AbortController()
     if (performance.now() < olderUntilMs) return false
     if (isStopping || queue.hasHope(sessions) || !dispatch.keepsUp) return false
     const offers = standingOffers(sessions.rotated(start++), queue.recent)
@@ -47,7 +47,7 @@ export function awaitLoop({ executions, sessions, queue, dispatch, log }: Waitin
     const asked_ms = performance.now()
     const { leases } = await executions.awaitWork(
       { offers, wait_ms: WAIT_MS },
-      { timeoutMs: WAIT_MS + GRACE_MS, hurry: hurry.signal },
+      { timeoutMs: WAIT_MS + GRACE_MS, answerNow: answerNow.signal },
     )
     for (const { execution } of leases)
       sessions.get(execution?.worker_name ?? '')?.load.given(asked_ms)
@@ -59,7 +59,7 @@ export function awaitLoop({ executions, sessions, queue, dispatch, log }: Waitin
     try {
       return await round()
     } catch (error) {
-      if (error instanceof UnknownRpc) {
+      if (error instanceof UnimplementedRpc) {
         olderUntilMs = performance.now() + OLDER_MS
         log.info('executions is older than this: work comes by nudge')
         return false
@@ -69,11 +69,11 @@ export function awaitLoop({ executions, sessions, queue, dispatch, log }: Waitin
     }
   })
   const revise = () => {
-    hurry.abort()
-    waiting.poke()
+    answerNow.abort()
+    waiting.wake()
   }
   return {
-    poke: () => waiting.poke(),
+    wake: () => waiting.wake(),
     revise,
     stop() {
       isStopping = true

@@ -25,7 +25,7 @@ export interface Ticking {
   pulse: Pulse
   callers: Callers
   roster: Roster
-  releases: Pick<Loop, 'poke'>
+  releases: Pick<Loop, 'wake'>
   /** Something was put into the outbox. */
   published(): void
   heartbeat_ms: number
@@ -56,7 +56,7 @@ export function tickLoop(ticking: Ticking, dark_ms: number): Loop {
     ticking.roster.learn(seen.changed)
     const evicted = seen.silent && mayEvict(patience, now_ms) ? await evict(ticking) : 0
     if (evicted > 0) ticking.published()
-    if (evicted > 0 || seen.owing) ticking.releases.poke()
+    if (evicted > 0 || seen.owing) ticking.releases.wake()
     return evicted > 0
   }
 

@@ -1,4 +1,4 @@
-import { writtenAs } from '@windlass/domain/caller'
+import { toRecordedCaller } from '@windlass/domain/caller'
 import type {
   ApprovalsService,
   Approval as Message,
@@ -37,7 +37,9 @@ export const approvalHandlers = (db: Db, door: Door): Handlers<typeof ApprovalsS
   },
 
   async decide({ execution_id, ...verdict }, call) {
-    const { subject: approver_subject, issuer: approver_provider } = writtenAs(callerOf(call))
+    const { subject: approver_subject, issuer: approver_provider } = toRecordedCaller(
+      callerOf(call),
+    )
     const decision = { ...verdict, approver_subject, approver_provider }
     const execution = await door.change({ execution_id, command: { kind: 'decide', decision } })
     const { task_call_id } = decision

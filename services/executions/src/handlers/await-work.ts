@@ -26,10 +26,10 @@ export const awaiter =
   ({ db, door, standing, tokens, ready }: Awaiting) =>
   async (
     { offers, wait_ms }: AwaitWorkRequest,
-    { signal, hurry }: Call,
+    { signal, answerNow }: Call,
   ): Promise<LeaseResponse> => {
     const ms = Math.min(wait_ms, MAX_WAIT_MS)
-    const { assignments, leased: made } = await standing.wait(offers, ms, [signal, hurry])
+    const { assignments, leased: made } = await standing.wait(offers, ms, [signal, answerNow])
     if (assignments.length + made.length === 0) return NOTHING
     const taken = await leaseAll(door, offers, assignments)
     const leased = [...made, ...taken]

@@ -5,7 +5,7 @@ import {
   type Writer as WriterMessage,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
-import type { Cluster } from '@windlass/rpc/service-identity'
+import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { Fault, invalid } from '@windlass/runtime/faults'
 import type { Change, Command } from '../command.ts'
 import type { Draft } from '../domain/execution.ts'
@@ -30,7 +30,7 @@ const BUSINESS: Record<string, ReadonlySet<string>> = {
 /** Who says who asks: a member of the cluster, and what it may be believed. */
 export interface Sender {
   service: string
-  believe: Cluster['believe']
+  believe: ServiceIdentity['verifyCaller']
 }
 
 /** A command of the wire as the door takes it. */

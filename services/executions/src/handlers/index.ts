@@ -1,7 +1,7 @@
 import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Handlers } from '@windlass/rpc/call'
-import type { Cluster } from '@windlass/rpc/service-identity'
+import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import type { Bus } from '@windlass/runtime/nats/bus'
@@ -32,7 +32,7 @@ export interface Parts {
   bus: Bus
   door: Door
   standing: Standing
-  cluster: Cluster
+  serviceIdentity: ServiceIdentity
   tokens: ExecutionTokens
 }
 
@@ -41,10 +41,10 @@ export const handlers = ({
   bus,
   door,
   standing,
-  cluster,
+  serviceIdentity,
   tokens,
 }: Parts): Handlers<typeof ExecutionsService> => ({
-  submit: submitter({ db, door, cluster, tokens }),
+  submit: submitter({ db, door, serviceIdentity, tokens }),
 
   awaitWork: awaiter({ db, door, standing, tokens, ready: (ids) => ready(bus, ids) }),
 

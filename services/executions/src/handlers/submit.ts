@@ -23,9 +23,9 @@ const HIDING = new Set<Command['kind']>(['checkpoint', 'verify'])
 export function submitter({
   db,
   door,
-  cluster,
+  serviceIdentity,
   tokens,
-}: Pick<Parts, 'db' | 'door' | 'cluster' | 'tokens'>) {
+}: Pick<Parts, 'db' | 'door' | 'serviceIdentity' | 'tokens'>) {
   const known = new Set<string>()
 
   async function remember({ requirement }: Parsed): Promise<void> {
@@ -40,7 +40,7 @@ export function submitter({
     service: string,
   ): Promise<{ parsed?: Parsed; result: Result }> {
     try {
-      const parsed = parse(message, { service, believe: cluster.believe })
+      const parsed = parse(message, { service, believe: serviceIdentity.verifyCaller })
       await remember(parsed)
       return { parsed, result: await door.submit(parsed) }
     } catch (error) {

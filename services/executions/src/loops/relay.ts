@@ -1,6 +1,6 @@
 import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Db } from '@windlass/runtime/postgres/db'
-import { seal } from '@windlass/runtime/postgres/outbox'
+import { toDurableMessage } from '@windlass/runtime/postgres/outbox'
 import * as relays from '../store/relay.ts'
 
 const BATCH = 500
@@ -17,7 +17,7 @@ export async function relayFinished(db: Db, bus: Bus): Promise<boolean> {
     const finished = await relays.finishedAfterCursor(tx, BATCH)
     const last = finished.at(-1)
     if (!last) return false
-    await bus.publishAll(finished.map(sealFinished))
+    await bus.publishDurable(finished.map(sealFinished))
     await relays.moveCursor(tx, last)
     return finished.length === BATCH
   })
@@ -25,7 +25,7 @@ export async function relayFinished(db: Db, bus: Bus): Promise<boolean> {
 
 function sealFinished(row: relays.Finished) {
   const { execution_id, seq, state, workflow_namespace, workflow_name, schedule_id = '' } = row
-  return seal(
+  return toDurableMessage(
     'executions',
     execution_id,
     {

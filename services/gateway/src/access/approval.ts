@@ -1,4 +1,4 @@
-import { requiredBy } from '@windlass/domain/permissions'
+import { declaredPermissions } from '@windlass/domain/permissions'
 import type { Approval, Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import { approvalOf, askedFor } from '../approvals.ts'
@@ -103,5 +103,5 @@ async function needRequired(services: Services, caller: Caller, execution: Execu
   const { workflow_namespace: namespace, workflow_name: name, workflow_version } = execution
   const workflow = await services.resolve(namespace, name, workflow_version).catch(ifNotFound)
   if (!workflow) return need(caller, `workflow:${namespace}:${name}:run`)
-  for (const permission of requiredBy(workflow)) need(caller, permission)
+  for (const permission of declaredPermissions(workflow)) need(caller, permission)
 }

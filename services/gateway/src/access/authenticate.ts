@@ -34,7 +34,7 @@ export async function authenticate(
 ): Promise<Caller> {
   const { settings, executionTokens, callerOf } = services
   const token = bearerOf(x)
-  const claims = token === undefined ? undefined : executionTokens.read(token)
+  const claims = token === undefined ? undefined : executionTokens.verify(token)
   if (claims && takesExecutions) return actingFor(services, claims)
   if (!settings.security.auth.enabled) return ANONYMOUS
   if (token === undefined) throw new Fault('unauthenticated', 'Authorization token required')

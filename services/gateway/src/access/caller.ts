@@ -1,4 +1,8 @@
-import { NOBODY, OWN_ISSUER, type Caller as Principal } from '@windlass/domain/caller'
+import {
+  ANONYMOUS_CALLER,
+  INTERNAL_ISSUER,
+  type Caller as Principal,
+} from '@windlass/domain/caller'
 import type { ExecutionClaims } from '@windlass/domain/execution-tokens'
 import { permits } from '@windlass/domain/permissions'
 import type { CallOptions } from '@windlass/rpc/call'
@@ -20,8 +24,14 @@ export interface Caller {
 }
 
 /** The caller as other services are told of him, by a signed statement and in no other way. */
-export const principalOf = ({ subject, issuer = OWN_ISSUER, key_prefix }: Caller): Principal =>
-  subject === '' ? NOBODY : { subject, issuer, ...(key_prefix !== undefined && { key_prefix }) }
+export const principalOf = ({
+  subject,
+  issuer = INTERNAL_ISSUER,
+  key_prefix,
+}: Caller): Principal =>
+  subject === ''
+    ? ANONYMOUS_CALLER
+    : { subject, issuer, ...(key_prefix !== undefined && { key_prefix }) }
 
 export const ANONYMOUS: Caller = { subject: '' }
 

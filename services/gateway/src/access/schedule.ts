@@ -1,4 +1,4 @@
-import { OWN_ISSUER } from '@windlass/domain/caller'
+import { INTERNAL_ISSUER } from '@windlass/domain/caller'
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { Fault } from '@windlass/runtime/faults'
 import { schedulesIn } from '../domain/permissions.ts'
@@ -48,9 +48,11 @@ export async function checkAccount(
   { principals }: Services,
   subject: string,
 ): Promise<void> {
-  const isItself = caller.subject === subject && caller.issuer === OWN_ISSUER
+  const isItself = caller.subject === subject && caller.issuer === INTERNAL_ISSUER
   if (!isItself) demand(caller, 'admin:principals:manage')
-  const account = await principals.get({ subject, external_issuer: OWN_ISSUER }).catch(ifNotFound)
+  const account = await principals
+    .get({ subject, external_issuer: INTERNAL_ISSUER })
+    .catch(ifNotFound)
   if (account?.type !== 'service_account')
     throw new Fault('invalid', `Service account '${subject}' not found`)
   if (!account.enabled) throw new Fault('invalid', `Service account '${subject}' is disabled`)

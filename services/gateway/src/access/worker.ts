@@ -1,4 +1,4 @@
-import { OWN_ISSUER } from '@windlass/domain/caller'
+import { INTERNAL_ISSUER } from '@windlass/domain/caller'
 import { Fault } from '@windlass/runtime/faults'
 import type { Services } from '../services.ts'
 import { bearerOf } from './authenticate.ts'
@@ -25,7 +25,7 @@ export const ownWorker = rule({
       if (!services.settings.security.auth.enabled) return { worker_name: name, session_id: '' }
       throw new Fault('unauthenticated', 'Authorization token required')
     }
-    if (services.executionTokens.read(token)) throw refusal('worker:*:*')
+    if (services.executionTokens.verify(token)) throw refusal('worker:*:*')
     const owner = isApiKey(token)
       ? await accountOf(services, token)
       : await services.sessionOf(token)
@@ -43,5 +43,5 @@ async function accountOf(services: Services, token: string): Promise<Owner> {
     throw new Fault('unauthenticated', 'Invalid or expired token')
   const caller = await services.callerOf(token)
   demand(caller, 'worker:*:*')
-  return { worker_name: caller.issuer === OWN_ISSUER ? caller.subject : '', session_id: '' }
+  return { worker_name: caller.issuer === INTERNAL_ISSUER ? caller.subject : '', session_id: '' }
 }

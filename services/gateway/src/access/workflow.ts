@@ -1,4 +1,4 @@
-import { type Latest, missingToRun } from '@windlass/domain/permissions'
+import { type FindLatest, missingPermissionsToRun } from '@windlass/domain/permissions'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault } from '@windlass/runtime/faults'
@@ -17,7 +17,7 @@ const denied = (missing_permissions: string[]) =>
 /** Everything that running it takes; those that are missing are all named. */
 async function demandRun({ caller, services }: Asking, workflow: Workflow): Promise<void> {
   if (!caller.permissions) return
-  const missing = await missingToRun(caller.permissions, workflow, latestOf(services))
+  const missing = await missingPermissionsToRun(caller.permissions, workflow, latestOf(services))
   if (missing.length > 0) throw denied(missing)
 }
 
@@ -30,7 +30,7 @@ function demandSight(caller: Caller, { namespace, workflow_name: name }: Named):
 }
 
 export const latestOf =
-  (services: Services): Latest =>
+  (services: Services): FindLatest =>
   (namespace, name) =>
     services.resolve(namespace, name, 0).catch(ifNotFound)
 

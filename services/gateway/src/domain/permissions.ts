@@ -1,4 +1,9 @@
-import { type Latest, metadataOf, neededToRun, permits } from '@windlass/domain/permissions'
+import {
+  type FindLatest,
+  metadataOf,
+  permissionsToRun,
+  permits,
+} from '@windlass/domain/permissions'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 
 /** The workflows that these permissions let one read; `*` stands for every namespace or name. */
@@ -24,13 +29,13 @@ export function schedulesIn(granted: readonly string[]): string[] {
 }
 
 /** The right to read a workflow, to run it, and to see the secrets that it declares. */
-export async function permissionsFor(workflow: Workflow, latest: Latest): Promise<string[]> {
+export async function permissionsFor(workflow: Workflow, latest: FindLatest): Promise<string[]> {
   const { namespace, name } = workflow
   const secrets = metadataOf(workflow).secret_requests ?? []
   return [
     ...new Set([
       `workflow:${namespace}:${name}:read`,
-      ...(await neededToRun(workflow, latest)),
+      ...(await permissionsToRun(workflow, latest)),
       ...(secrets.length > 0 ? ['admin:secrets:read'] : []),
     ]),
   ]

@@ -1,12 +1,12 @@
-import { Gather } from '@windlass/runtime/batcher'
-import type { Bus, Overhearing } from '@windlass/runtime/nats/bus'
+import { Batcher } from '@windlass/runtime/batcher'
+import type { Bus, BusSubscription } from '@windlass/runtime/nats/bus'
 import { waitAtMost } from '@windlass/runtime/timeout'
 
 type Hear<T> = (message: T) => void
 
 interface Channel<T> {
   ears: Set<Hear<T>>
-  heard: Overhearing
+  heard: BusSubscription
   /** Nothing came since somebody last looked. */
   isQuiet: boolean
   /** Resolves when the server knows of the subscription. */
@@ -22,7 +22,7 @@ export class Shared<T> {
   readonly #subjectOf: (key: string) => string
   readonly #decode: (bytes: Uint8Array) => T
   readonly #channels = new Map<string, Channel<T>>()
-  readonly #flushes = new Gather<Overhearing, undefined>(flushOnce)
+  readonly #flushes = new Batcher<BusSubscription, undefined>(flushOnce)
 
   constructor(bus: Bus, subjectOf: (key: string) => string, decode: (bytes: Uint8Array) => T) {
     this.#bus = bus
@@ -58,7 +58,7 @@ export class Shared<T> {
   }
 
   #open(key: string): Channel<T> {
-    const heard = this.#bus.overhear(this.#subjectOf(key), (bytes) => {
+    const heard = this.#bus.subscribeBestEffort(this.#subjectOf(key), (bytes) => {
       channel.isQuiet = false
       this.tell(key, this.#decode(bytes))
     })
@@ -70,7 +70,7 @@ export class Shared<T> {
 }
 
 /** The server knows of all subscriptions that were made before a flush when that flush is answered. */
-async function flushOnce(made: Overhearing[]): Promise<undefined[]> {
+async function flushOnce(made: BusSubscription[]): Promise<undefined[]> {
   const last = made.at(-1)
   if (last) await waitAtMost(FLUSH_MS, last.flushed()).catch(() => {})
   return made.map(() => undefined)

@@ -1,4 +1,4 @@
-import type { Latest } from '@windlass/domain/permissions'
+import type { FindLatest } from '@windlass/domain/permissions'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { latestOf } from '../access/workflow.ts'
@@ -22,7 +22,7 @@ export const getPermissions = route('get', '/auth/permissions', {
     }
     const { workflows } = await services.catalog.list({ namespace: '' })
     const byName = new Map(workflows.map((one) => [`${one.namespace}/${one.name}`, one]))
-    const latest: Latest = async (namespace, name) => byName.get(`${namespace}/${name}`)
+    const latest: FindLatest = async (namespace, name) => byName.get(`${namespace}/${name}`)
     const entries = [...byName].map(async ([name, one]) => [
       name,
       await permissionsFor(one, latest),

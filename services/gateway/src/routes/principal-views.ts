@@ -1,5 +1,5 @@
 import { objects } from '@windlass/domain/audit'
-import { OWN_ISSUER } from '@windlass/domain/caller'
+import { INTERNAL_ISSUER } from '@windlass/domain/caller'
 import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
@@ -36,7 +36,7 @@ export const plain = z
     'must be 1 to 128 letters, digits, dots, underscores or hyphens',
   )
 
-export const atIssuer = { issuer: label.default(OWN_ISSUER) }
+export const atIssuer = { issuer: label.default(INTERNAL_ISSUER) }
 
 export const principalType = z.enum(['user', 'service_account'])
 

@@ -1,5 +1,5 @@
 import { objects } from '@windlass/domain/audit'
-import { OWN_ISSUER } from '@windlass/domain/caller'
+import { INTERNAL_ISSUER } from '@windlass/domain/caller'
 import { z } from 'zod'
 import { asking, type Caller } from '../access/caller.ts'
 import { json } from '../body.ts'
@@ -53,7 +53,8 @@ export const createPrincipal = route('post', '/admin/principals', {
   status: 201,
   audited: {
     action: 'principal.create',
-    object: ({ body }) => objects.principal(body?.subject, body?.external_issuer ?? OWN_ISSUER),
+    object: ({ body }) =>
+      objects.principal(body?.subject, body?.external_issuer ?? INTERNAL_ISSUER),
     recorded: 'owner',
   },
   handle: async ({ body, caller, services, x }) =>
@@ -62,7 +63,7 @@ export const createPrincipal = route('post', '/admin/principals', {
         {
           type: body.type,
           subject: body.subject,
-          external_issuer: body.external_issuer ?? OWN_ISSUER,
+          external_issuer: body.external_issuer ?? INTERNAL_ISSUER,
           display_name: body.display_name ?? undefined,
           roles: body.roles ?? [],
         },

@@ -1,4 +1,4 @@
-import { OVERLAPS } from '@windlass/domain/overlap'
+import { OVERLAP_POLICIES } from '@windlass/domain/overlap'
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { z } from 'zod'
 import { scheduleNameOf } from '../domain/names.ts'
@@ -15,7 +15,7 @@ const config = kept.refine(
 )
 const isName = (name: string) => scheduleNameOf(name) === name
 const account = text(255).nullish()
-const overlap = z.enum(OVERLAPS)
+const overlap = z.enum(OVERLAP_POLICIES)
 
 export const NewSchedule = z
   .strictObject({

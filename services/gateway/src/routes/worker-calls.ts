@@ -134,7 +134,7 @@ export const progress = route('post', '/workers/{name}/progress/{execution_id}',
     }
     await services.executions.submit(command)
     for (const items of inMessages(body))
-      services.bus.whisper(
+      services.bus.publishBestEffort(
         `executions.${execution_id}.progress`,
         Progress.encode({ execution_id, items }).finish(),
       )

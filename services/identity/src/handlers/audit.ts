@@ -5,7 +5,7 @@ import {
   AuditService,
 } from '@windlass/proto/windlass/identity/v1/audit'
 import type { Handlers } from '@windlass/rpc/call'
-import type { Cluster } from '@windlass/rpc/service-identity'
+import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { Fault, invalid } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { actorOf } from '../audit.ts'
@@ -15,12 +15,12 @@ const MAX_PAGE = 1_000
 
 export const auditHandlers = (
   db: Db,
-  { believe }: Pick<Cluster, 'believe'>,
+  { verifyCaller }: Pick<ServiceIdentity, 'verifyCaller'>,
 ): Handlers<typeof AuditService> => ({
   async record({ records }, { service }) {
     const drafts = records.map(({ caller: statement, request_id, ...record }): audit.Draft => {
       check(record)
-      const caller = believe(statement, service, AuditService.record.path)
+      const caller = verifyCaller(statement, service, AuditService.record.path)
       if (!caller) throw new Fault('forbidden', 'an entry without a genuine statement of who asked')
       return { ...record, by: actorOf({ caller, request_id }) }
     })

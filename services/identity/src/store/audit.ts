@@ -1,4 +1,4 @@
-import { type Head, hashOf, type Linked } from '@windlass/domain/audit'
+import { type ChainedEntry, type Head, hashEntry } from '@windlass/domain/audit'
 import type {
   AuditDraft,
   ListAuditRequest,
@@ -20,19 +20,19 @@ export async function append(tx: Tx, drafts: readonly Draft[]): Promise<number[]
     select seq, hash, date_trunc('milliseconds', clock_timestamp()) as at
       from audit_head for update`)
   if (!head) throw new Error('the audit log has no head')
-  const entries: Linked[] = []
+  const entries: ChainedEntry[] = []
   for (const { by, ...draft } of drafts) {
     const { seq, hash: previous_hash } = entries.at(-1) ?? head
     const at = head.at.toISOString()
     const entry = { ...draft, ...by, seq: seq + 1, at }
-    entries.push({ ...entry, previous_hash, hash: hashOf(previous_hash, entry) })
+    entries.push({ ...entry, previous_hash, hash: hashEntry(previous_hash, entry) })
   }
   await insert(tx, entries)
   return entries.map(({ seq }) => seq)
 }
 
-async function insert(tx: Tx, entries: readonly Linked[]): Promise<void> {
-  const all = <Name extends keyof Linked>(name: Name) => entries.map((entry) => entry[name])
+async function insert(tx: Tx, entries: readonly ChainedEntry[]): Promise<void> {
+  const all = <Name extends keyof ChainedEntry>(name: Name) => entries.map((entry) => entry[name])
   await tx.run(sql`
     with added as (
       insert into audit_log (seq, at, subject, issuer, key_prefix, request_id, action, object,
@@ -53,7 +53,7 @@ async function insert(tx: Tx, entries: readonly Linked[]): Promise<void> {
       from (select seq, hash from added order by seq desc limit 1) newest`)
 }
 
-export type Row = Omit<Linked, 'at'> & { at: Date }
+export type Row = Omit<ChainedEntry, 'at'> & { at: Date }
 
 const columns = sql`
   seq, at, subject, issuer, key_prefix, request_id, action, object, outcome,

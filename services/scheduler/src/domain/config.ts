@@ -1,5 +1,5 @@
 import { CronError } from '@windlass/domain/cron'
-import { isOverlap, OVERLAPS, type Overlap } from '@windlass/domain/overlap'
+import { isOverlapPolicy, OVERLAP_POLICIES, type OverlapPolicy } from '@windlass/domain/overlap'
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
 import { compile } from './cron.ts'
 import { momentOf } from './moment.ts'
@@ -35,7 +35,7 @@ export function parseConfig(json: string): Recurrence {
 }
 
 /** What a configuration that `parseConfig` accepts says of overlapping executions, if anything. */
-export const overlapIn = (json: string): Overlap | undefined => overlapOf(membersOf(json))
+export const overlapIn = (json: string): OverlapPolicy | undefined => overlapOf(membersOf(json))
 
 /** The zone whose clock a configuration that `parseConfig` accepts goes by. */
 export const timezoneIn = (json: string): string => timezoneOf(membersOf(json))
@@ -99,10 +99,10 @@ function intervalOf(config: Config, timezone: string): Recurrence {
   }
 }
 
-function overlapOf(config: Config): Overlap | undefined {
+function overlapOf(config: Config): OverlapPolicy | undefined {
   const overlap = config.get('overlap')
-  if (overlap === undefined || isOverlap(overlap)) return overlap
-  throw wrong('overlap', `must be one of ${OVERLAPS.join(', ')}`, 'literal_error')
+  if (overlap === undefined || isOverlapPolicy(overlap)) return overlap
+  throw wrong('overlap', `must be one of ${OVERLAP_POLICIES.join(', ')}`, 'literal_error')
 }
 
 function timezoneOf(config: Config): string {

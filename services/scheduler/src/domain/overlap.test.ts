@@ -1,4 +1,4 @@
-import { OVERLAPS } from '@windlass/domain/overlap'
+import { OVERLAP_POLICIES } from '@windlass/domain/overlap'
 import { expect, test } from 'vitest'
 import { MAX_QUEUED, type Open, onOverlap } from './overlap.ts'
 
@@ -9,7 +9,7 @@ const open = (status: Open['status'], second = 0): Open => ({
   state: status === 'started' ? 'RUNNING' : undefined,
 })
 
-test.each(OVERLAPS)('with nothing before it a tick starts: %s', (overlap) => {
+test.each(OVERLAP_POLICIES)('with nothing before it a tick starts: %s', (overlap) => {
   expect(onOverlap(overlap, [])).toEqual({ do: 'start' })
 })
 

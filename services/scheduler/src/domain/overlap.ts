@@ -1,4 +1,4 @@
-import type { Overlap } from '@windlass/domain/overlap'
+import type { OverlapPolicy } from '@windlass/domain/overlap'
 
 /** How many ticks of one schedule may wait for their turn. */
 export const MAX_QUEUED = 100
@@ -18,7 +18,7 @@ export type Verdict =
   | { do: 'wait'; cancel: Open[]; replace: Open[] }
 
 /** What becomes of a tick before which these are open, oldest first. */
-export function onOverlap(overlap: Overlap, open: readonly Open[]): Verdict {
+export function onOverlap(overlap: OverlapPolicy, open: readonly Open[]): Verdict {
   const [first] = open
   if (overlap === 'allow' || !first) return { do: 'start' }
   if (overlap === 'skip') return { do: 'skip', reason: stillRuns(first) }

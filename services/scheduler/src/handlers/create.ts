@@ -1,5 +1,5 @@
 import type { Caller } from '@windlass/domain/caller'
-import { isOverlap, OVERLAPS, type Overlap } from '@windlass/domain/overlap'
+import { isOverlapPolicy, OVERLAP_POLICIES, type OverlapPolicy } from '@windlass/domain/overlap'
 import type { CreateRequest, Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { conflict, unprocessable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
@@ -54,12 +54,12 @@ export async function create(
 
 /** What a request says of overlapping executions, in its own member or in its configuration. */
 export function overlapGiven(given: string | undefined, config: string | undefined) {
-  const declared: Overlap | undefined = config === undefined ? undefined : overlapIn(config)
+  const declared: OverlapPolicy | undefined = config === undefined ? undefined : overlapIn(config)
   if (given === undefined) return declared
-  if (isOverlap(given) && (declared === undefined || declared === given)) return given
-  const must = isOverlap(given)
+  if (isOverlapPolicy(given) && (declared === undefined || declared === given)) return given
+  const must = isOverlapPolicy(given)
     ? 'be what schedule_config says'
-    : `be one of ${OVERLAPS.join(', ')}`
+    : `be one of ${OVERLAP_POLICIES.join(', ')}`
   throw unprocessable({
     loc: ['body', 'overlap'],
     msg: `overlap must ${must}`,

@@ -19,10 +19,10 @@ export function startClock(parts: Parts): Loop {
       parts.log.error({ err: error }, 'round of the clock failed')
       return POLL_MS
     })
-    if (waitMs < POLL_MS) timer = setTimeout(() => clock.poke(), Math.max(waitMs, SHORTEST_MS))
+    if (waitMs < POLL_MS) timer = setTimeout(() => clock.wake(), Math.max(waitMs, SHORTEST_MS))
   })
   return {
-    poke: () => clock.poke(),
+    wake: () => clock.wake(),
     async stop() {
       clearTimeout(timer)
       await clock.stop()

@@ -1,4 +1,4 @@
-import type { Overlap } from '@windlass/domain/overlap'
+import type { OverlapPolicy } from '@windlass/domain/overlap'
 import { parseId } from '@windlass/runtime/ids'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
@@ -15,7 +15,7 @@ export interface ScheduleRow {
   run_as_service_account: string | undefined
   changed_by: string
   changed_by_issuer: string
-  overlap: Overlap
+  overlap: OverlapPolicy
   status: 'active' | 'paused'
   anchor_at: Date
   next_run_at: Date | undefined

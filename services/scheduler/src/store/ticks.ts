@@ -1,5 +1,5 @@
-import { OWN_ISSUER } from '@windlass/domain/caller'
-import type { Overlap } from '@windlass/domain/overlap'
+import { INTERNAL_ISSUER } from '@windlass/domain/caller'
+import type { OverlapPolicy } from '@windlass/domain/overlap'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { Open } from '../domain/overlap.ts'
@@ -15,7 +15,7 @@ export interface Firing {
   /** Whose rights it has, and where that subject is known; empty for nobody in particular. */
   run_as: string
   run_as_issuer: string
-  overlap: Overlap
+  overlap: OverlapPolicy
   attempts: number
   /** It waits for earlier ones. */
   queued: boolean
@@ -26,7 +26,7 @@ export interface Firing {
 /** Columns of `schedules s` that say whose rights its ticks have. Accounts that can be named are the service's own. */
 export const owner = sql`
   coalesce(s.run_as_service_account, s.changed_by) as run_as,
-  case when s.run_as_service_account is null then s.changed_by_issuer else ${OWN_ISSUER}::text end as run_as_issuer`
+  case when s.run_as_service_account is null then s.changed_by_issuer else ${INTERNAL_ISSUER}::text end as run_as_issuer`
 
 /** What became of a firing. */
 export interface Outcome {

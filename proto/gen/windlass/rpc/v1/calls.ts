@@ -51,29 +51,29 @@ export function noticeToNumber(object: Notice): number {
   }
 }
 
-export interface Ask {
+export interface CallRequest {
   /** Unique on its stream, from 1. */
   id: number;
-  /** The full path of the rpc, `/package.Service/Rpc`. */
+  /** Full path of the rpc, `/package.Service/Rpc`. */
   path: string;
-  /** The encoded request. */
+  /** Encoded request. */
   request: Buffer;
-  /** Nobody waits for the answer to the call of this id any more. */
+  /** Cancels the call with this id; no response is sent for it. */
   abandoned: boolean;
-  /** The signed statement of who is asking; empty where the rpc asks for none. */
+  /** On-behalf-of token of the principal; empty where the rpc requires none. */
   caller: string;
-  /** Whoever waits for the call of this id would have its answer now, whatever it is. */
+  /** Asks the handler of the call with this id to answer now, with what it has. */
   hurried: boolean;
-  /** Of the request that led to this call; empty for none. */
+  /** Id of the HTTP request that led to this call; empty for none. */
   request_id: string;
 }
 
-export interface Answer {
-  /** The call's; 0 for a notice. */
+export interface CallResponse {
+  /** Id of the call; 0 for a notice. */
   id: number;
   body:
     | //
-    /** The encoded response. */
+    /** Encoded response. */
     { $case: "response"; value: Buffer }
     | { $case: "failure"; value: Failure }
     | { $case: "notice"; value: Notice }
@@ -81,19 +81,19 @@ export interface Answer {
 }
 
 export interface Failure {
-  /** A gRPC status code. */
+  /** gRPC status code. */
   code: number;
   message: string;
-  /** Kind and details of a fault as JSON, as in the trailer of a call of its own; empty for none. */
+  /** Kind and details of a fault as JSON, as in the trailer of a gRPC call; empty for none. */
   fault: Buffer;
 }
 
-function createBaseAsk(): Ask {
+function createBaseCallRequest(): CallRequest {
   return { id: 0, path: "", request: Buffer.alloc(0), abandoned: false, caller: "", hurried: false, request_id: "" };
 }
 
-export const Ask: MessageFns<Ask> = {
-  encode(message: Ask, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const CallRequest: MessageFns<CallRequest> = {
+  encode(message: CallRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.id !== 0) {
       writer.uint32(8).uint32(message.id);
     }
@@ -118,7 +118,7 @@ export const Ask: MessageFns<Ask> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Ask {
+  decode(input: BinaryReader | Uint8Array, length?: number): CallRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -127,7 +127,7 @@ export const Ask: MessageFns<Ask> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseAsk();
+      const message = createBaseCallRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -200,12 +200,12 @@ export const Ask: MessageFns<Ask> = {
   },
 };
 
-function createBaseAnswer(): Answer {
+function createBaseCallResponse(): CallResponse {
   return { id: 0, body: undefined };
 }
 
-export const Answer: MessageFns<Answer> = {
-  encode(message: Answer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const CallResponse: MessageFns<CallResponse> = {
+  encode(message: CallResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.id !== 0) {
       writer.uint32(8).uint32(message.id);
     }
@@ -223,7 +223,7 @@ export const Answer: MessageFns<Answer> = {
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): Answer {
+  decode(input: BinaryReader | Uint8Array, length?: number): CallResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -232,7 +232,7 @@ export const Answer: MessageFns<Answer> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseAnswer();
+      const message = createBaseCallResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -350,32 +350,33 @@ export const Failure: MessageFns<Failure> = {
 };
 
 /**
- * Carries the unary rpcs of a server over one long-lived stream: a message each way where a call of
- * its own opens an HTTP/2 stream, with headers and trailers. Any rpc may still be called by itself.
+ * Multiplexes the unary rpcs of a server over one long-lived stream: one message in each direction,
+ * where a gRPC call of its own opens an HTTP/2 stream with headers and trailers. Every rpc also
+ * accepts a call of its own.
  */
 export type CallsService = typeof CallsService;
 export const CallsService = {
   /**
-   * The server speaks first: READY. When it is about to stop it says LEAVING; the client then asks
-   * nothing more and half-closes, and the stream ends with the last answer.
+   * The server sends the first message: READY. Before it stops it sends LEAVING; the client then
+   * sends no further call and half-closes, and the stream ends with the last response.
    */
   carry: {
     path: "/windlass.rpc.v1.Calls/Carry" as const,
     requestStream: true as const,
     responseStream: true as const,
-    requestSerialize: (value: Ask): Buffer => Buffer.from(Ask.encode(value).finish()),
-    requestDeserialize: (value: Buffer): Ask => Ask.decode(value),
-    responseSerialize: (value: Answer): Buffer => Buffer.from(Answer.encode(value).finish()),
-    responseDeserialize: (value: Buffer): Answer => Answer.decode(value),
+    requestSerialize: (value: CallRequest): Buffer => Buffer.from(CallRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CallRequest => CallRequest.decode(value),
+    responseSerialize: (value: CallResponse): Buffer => Buffer.from(CallResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CallResponse => CallResponse.decode(value),
   },
 } as const;
 
 export interface CallsServer extends UntypedServiceImplementation {
   /**
-   * The server speaks first: READY. When it is about to stop it says LEAVING; the client then asks
-   * nothing more and half-closes, and the stream ends with the last answer.
+   * The server sends the first message: READY. Before it stops it sends LEAVING; the client then
+   * sends no further call and half-closes, and the stream ends with the last response.
    */
-  carry: handleBidiStreamingCall<Ask, Answer>;
+  carry: handleBidiStreamingCall<CallRequest, CallResponse>;
 }
 
 interface MessageFns<T> {

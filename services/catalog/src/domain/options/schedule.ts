@@ -1,5 +1,5 @@
 import { CronError, cronFields } from '@windlass/domain/cron'
-import { isOverlap, OVERLAPS } from '@windlass/domain/overlap'
+import { isOverlapPolicy, OVERLAP_POLICIES } from '@windlass/domain/overlap'
 import { type Arguments, argumentsOf } from '../python/arguments.ts'
 import { constantOf } from '../python/constants.ts'
 import { calleeOf, type Expression, follow } from '../python/expression.ts'
@@ -148,6 +148,7 @@ function timezone(option: Option | undefined): string {
 function overlapOf(option: Option | undefined): string | undefined {
   if (!option) return undefined
   const overlap = text(option)
-  if (!isOverlap(overlap)) throw refuse(option, `it must be one of ${OVERLAPS.join(', ')}`)
+  if (!isOverlapPolicy(overlap))
+    throw refuse(option, `it must be one of ${OVERLAP_POLICIES.join(', ')}`)
   return overlap
 }
