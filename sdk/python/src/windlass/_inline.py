@@ -6,7 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from windlass._children import adopting
@@ -14,15 +14,12 @@ from windlass._entry import Entry, entry
 from windlass._json import loads
 from windlass._lifecycle import advance
 from windlass._run import Run
-from windlass._services import Approval, Target
+from windlass._services import Approval, RunnableWorkflow, Target
 from windlass.domain.events import ExecutionEvent
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.execution_context import ExecutionContext
 from windlass.domain.state import ExecutionState
 from windlass.errors import ExecutionError, RecordedError, WorkflowNotFoundError
-
-if TYPE_CHECKING:
-    from windlass.workflow import Workflow
 
 MAX_PAUSED = 1000
 
@@ -30,7 +27,7 @@ MAX_PAUSED = 1000
 class InlineRuns:
     """The executions of one workflow in this process, as far as they may still be resumed."""
 
-    def __init__(self, workflow: Workflow[Any, Any]) -> None:
+    def __init__(self, workflow: RunnableWorkflow) -> None:
         self._workflow = workflow
         self._paused: OrderedDict[str, ExecutionContext[Any]] = OrderedDict()
 
@@ -118,7 +115,7 @@ class InlineServices:
         """Nobody watches."""
 
 
-def new_context(workflow: Workflow[Any, Any], input: Any) -> ExecutionContext[Any]:
+def new_context(workflow: RunnableWorkflow, input: Any) -> ExecutionContext[Any]:
     """The context of an execution that begins now."""
     return ExecutionContext(
         execution_id=uuid4().hex,
@@ -130,7 +127,7 @@ def new_context(workflow: Workflow[Any, Any], input: Any) -> ExecutionContext[An
 
 
 async def run_inline(
-    workflow: Workflow[Any, Any], context: ExecutionContext[Any]
+    workflow: RunnableWorkflow, context: ExecutionContext[Any]
 ) -> ExecutionContext[Any]:
     """The context as it is where the execution rests."""
     journal = InlineJournal(context)

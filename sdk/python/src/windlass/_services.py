@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from windlass._entry import Entry
-
-if TYPE_CHECKING:
-    from windlass.workflow import Workflow
+from windlass.domain.execution_context import ExecutionContext
 
 
 class Journal(Protocol):
@@ -34,13 +32,24 @@ class Approval:
     reason: str | None = None
 
 
+class RunnableWorkflow(Protocol):
+    """A workflow as an object that an inline run can perform."""
+
+    name: str
+    namespace: str
+    durability: str
+
+    async def perform(self, context: ExecutionContext[Any]) -> Any:
+        """Runs the body and returns its output as the log keeps it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """A workflow to be called: its name, and itself where the caller has it."""
 
     namespace: str
     name: str
-    workflow: Workflow[Any, Any] | None = None
+    workflow: RunnableWorkflow | None = None
 
 
 class Services(Protocol):
