@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { StartedTestContainer } from 'testcontainers'
-import type { Infra } from './infra.ts'
 import { images } from './infra-engine.ts'
+import type { Infra } from './infra-handle.ts'
 
 const NAME = 'windlass'
 const HEALTH_CHECK_MS = 250

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { Infra } from './infra.ts'
+import type { Infra } from './infra-handle.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/infra.mjs', import.meta.url))
 const URLS = ['TEST_POSTGRES_URL', 'TEST_NATS_URL', 'TEST_REDIS_URL'] as const

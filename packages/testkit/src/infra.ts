@@ -1,16 +1,5 @@
 import { containerObstacle } from './infra-engine.ts'
-
-/** Running PostgreSQL, NATS and Redis for one run of the tests. */
-export interface Infra {
-  urls: {
-    TEST_POSTGRES_URL: string
-    TEST_NATS_URL: string
-    TEST_REDIS_URL: string
-    /** NATS and Redis know the services, by passwords that come from the administrator's. */
-    TEST_SERVICE_USERS?: string
-  }
-  stop(): Promise<void>
-}
+import type { Infra } from './infra-handle.ts'
 
 let own: Infra | undefined
 
