@@ -1,0 +1,99 @@
+/**
+ * Allowed imports between packages and between the folders of a service. A layer
+ * imports its own and lower ones; files directly in `src/` that no layer names are in the layer
+ * `root`. Biome keeps I/O out of `domain/` and SQL drivers out of services (biome.json).
+ *
+ * @typedef {string[][]} Layers from the top to the bottom: folders and files below `src/`
+ */
+
+/** @type {Layers} */
+const SERVICE = [
+  ['main', 'migrate'],
+  ['server'],
+  ['handlers', 'loops', 'events', 'access'],
+  ['root', 'engine'],
+  ['store'],
+  ['domain'],
+]
+
+/** @type {Record<string, Layers>} */
+const SERVICES = {
+  // http/ is both ends: the server above the routes, and what they speak HTTP with below all
+  gateway: [
+    ['main'],
+    ['server'],
+    [
+      'http/server',
+      'http/router',
+      'http/handle',
+      'http/listen',
+      'http/app',
+      'http/matcher',
+      'http/serve',
+    ],
+    ['routes'],
+    ['live'],
+    ['route'],
+    ['access'],
+    ['cache', 'clients', 'root'],
+    ['http'],
+    ['domain'],
+  ],
+  // admin-key calls the handlers as the server does, for the command that makes the first administrator
+  identity: [['main', 'migrate', 'create-admin-key'], ['server', 'admin-key'], ...SERVICE.slice(2)],
+  // they start loops, as the server does
+  dispatcher: [['main', 'migrate'], ['server', 'work-distribution', 'giving'], ...SERVICE.slice(2)],
+  mcp: [['main'], ['server', 'stdio'], ['http'], ['mcp-server', 'tools'], ['root'], ['domain']],
+}
+
+/** Workspace packages that each package may import; a service is not a package. @type {Record<string, string[]>} */
+const PACKAGES = {
+  proto: [],
+  runtime: ['proto'],
+  domain: ['proto', 'runtime'],
+  rpc: ['proto', 'runtime', 'domain'],
+  'api-client': ['runtime', 'domain'],
+  'python-analysis': ['runtime', 'domain'],
+  cli: ['proto', 'runtime', 'domain', 'rpc', 'api-client', 'mcp'],
+  testkit: ['proto', 'runtime', 'domain', 'rpc', 'api-client'],
+}
+
+/** Packages that every service may import. */
+const FOR_SERVICES = ['proto', 'runtime', 'domain', 'rpc', 'api-client', 'python-analysis']
+
+const isTest = (file) => /\.test(?:-d)?\.\w+$/.test(file)
+
+/** Name of the workspace package or service of a file, or undefined outside of them. */
+const packageOf = (file) =>
+  /^(?:services|packages)\/([\w-]+)\/src\/|^(proto)\/gen\//.exec(file)?.slice(1).find(Boolean)
+
+/** Layer of a file of a service: its index, 0 at the top, and its name. A file is looked up before its folder. */
+function layerOf(file) {
+  const [, service, path] = /^services\/([\w-]+)\/src\/(.+)\.\w+$/.exec(file)
+  const layers = SERVICES[service] ?? SERVICE
+  const names = [path, path.includes('/') ? path.split('/')[0] : 'root', 'root']
+  const name = names.find((wanted) => layers.flat().includes(wanted))
+  return { name, rank: layers.findIndex((layer) => layer.includes(name)) }
+}
+
+/** Reason why an import of another package is not allowed, or undefined. */
+function refusePackage(file, from, to) {
+  const allowed = file.startsWith('services/') ? FOR_SERVICES : (PACKAGES[from] ?? [])
+  return allowed.includes(to) ? undefined : `${from} must not import ${to}`
+}
+
+/**
+ * Reason why a file must not import another, or undefined if it may. Tests may import anything.
+ *
+ * @param {string} file
+ * @param {string} target
+ */
+export function refuseImport(file, target) {
+  const [from, to] = [packageOf(file), packageOf(target)]
+  if (from === undefined || isTest(file)) return undefined
+  if (to === undefined) return `${from} must not import ${target}`
+  if (from !== to) return refusePackage(file, from, to)
+  if (!file.startsWith('services/')) return undefined
+  const [upper, lower] = [layerOf(file), layerOf(target)]
+  return lower.rank < upper.rank ? `${upper.name} must not import ${lower.name}` : undefined
+}
