@@ -72,6 +72,25 @@ test('migrations run once, in order, also when replicas race, and a failing one 
   expect(await db.rows(sql`select n from made.t`)).toEqual([{ n: 1 }])
 })
 
+test('a connection lost during a migration: rejected, and no error is left unhandled', async () => {
+  const { url, db } = await setup()
+  const unhandled: unknown[] = []
+  const record = (error: unknown) => void unhandled.push(error)
+  process.on('uncaughtException', record)
+  onTestFinished(() => void process.off('uncaughtException', record))
+  const folder = temporaryFolder('migrations')
+  writeFileSync(join(folder, '0001_wait.sql'), 'select pg_sleep(100)')
+  const migrating = migrate(url, 'made', pathToFileURL(`${folder}/`))
+  const rejected = expect(migrating).rejects.toThrow()
+  const terminate = () =>
+    db.rows(sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and query = 'select pg_sleep(100)'`)
+  await expect.poll(terminate).toHaveLength(1)
+  await rejected
+  expect(unhandled).toEqual([])
+})
+
 test('an epoch stays until it is bumped or lost, and never comes again', async () => {
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   onTestFinished(() => redis.disconnect())

@@ -18,6 +18,8 @@ export async function migrate(
   serviceUrl?: string,
 ): Promise<string[]> {
   const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` })
+  // A lost connection rejects the running statement; without a handler its event would end the process.
+  client.on('error', () => {})
   await client.connect()
   try {
     await client.query(`set lock_timeout = ${LOCK_MS}`)

@@ -49,6 +49,7 @@ async function persistently(admin: pg.Client, statement: string): Promise<void> 
 /** Whether the role has this password already; only a refusal of it says no. */
 async function canLogIn(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
   try {
     await client.connect()
     await client.end()

@@ -24,6 +24,11 @@ export async function main(service: string, start: Start, logFd: 1 | 2 = 1): Pro
     log.fatal({ err: reason }, 'unhandled rejection')
     process.exit(1)
   })
+  // State is unknown after an exception that nothing caught: log it as a line, end, and be restarted.
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught exception')
+    process.exit(1)
+  })
   try {
     const ports = await start(loadSettings(), { log, teardown })
     log.info({ ports }, 'started')
