@@ -39,6 +39,8 @@ export function streamServer(open: Open, serviceIdentity: ServiceIdentity, log: 
     })
   })
   server.maxConnections = MAX_STREAMS
+  // Without a handler a connection that cannot be accepted would end the process.
+  server.on('error', (err) => log.error({ err }, 'failed to listen or to accept a connection'))
   return server
 }
 

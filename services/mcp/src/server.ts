@@ -22,7 +22,8 @@ export async function start(
     allowedHosts: [...server.allowed_hosts, ...mcp.allowed_hosts],
     publicUrl: server.public_url,
   }
-  const { port, stop } = await listen(httpApp(backend, address, runtime.log), mcp.host, mcp.port)
+  const { log } = runtime
+  const { port, stop } = await listen(httpApp(backend, address, log), mcp.host, mcp.port, log)
   runtime.teardown.add('http', stop)
   return { http: port }
 }

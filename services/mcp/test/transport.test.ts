@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
+import { failToAccept } from '@windlass/testkit/accept-errors'
 import { expect, test } from 'vitest'
 import { callTool, deadUrl, overHttp } from './clients.ts'
 
@@ -121,4 +122,10 @@ test('when a client hangs up, what was asked for it ends', async () => {
   sent.destroy()
 
   await expect.poll(() => api.seen[0]?.hungUp, { timeout: 10_000 }).toBe(true)
+})
+
+test('connections that cannot be accepted: the server serves the next ones', async () => {
+  const { url } = await overHttp()
+  failToAccept(Number(new URL(url).port))
+  expect((await fetch(`${url}/healthz`)).status).toBe(200)
 })

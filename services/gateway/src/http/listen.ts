@@ -103,6 +103,8 @@ export async function listen(routes: readonly Route[], serving: Serving): Promis
     server.once('error', reject)
     server.listen(port, host, resolve)
   })
+  // Without a handler a connection that cannot be accepted would end the process.
+  server.on('error', (err) => serving.log.error({ err }, 'failed to accept a connection'))
   return { port: (server.address() as AddressInfo).port, stop: () => stop(server, silent, serving) }
 }
 

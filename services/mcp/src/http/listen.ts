@@ -1,16 +1,19 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Logger } from '@windlass/runtime/process/log'
 
 /** Longer than a balancer keeps an idle connection, so that it never writes into a closing one. */
 const KEEP_ALIVE_MS = 75_000
 const DRAIN_MS = 5_000
 
 /** Serves until `stop`, which lets running requests finish, for a while. */
-export async function listen(app: RequestListener, host: string, port: number) {
+export async function listen(app: RequestListener, host: string, port: number, log: Logger) {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, app)
   server.listen(port, host)
   await once(server, 'listening')
+  // Without a handler a connection that cannot be accepted would end the process.
+  server.on('error', (err) => log.error({ err }, 'failed to accept a connection'))
   const stop = async () => {
     const closed = once(server, 'close')
     server.close()
