@@ -93,17 +93,43 @@ test('a worker is started with what follows, the token of the home, and its exit
   const home = await folder()
   await writeFile(join(home, 'bootstrap-token'), 'abc\n')
   const WINDLASS_PYTHON = await fakePython('CALLED; exit 7')
+  const reading = await fakePython('CALLED; cat <&3; exit 7')
   const args = ['worker', 'start', '--name', 'w 1', '--label', 'a=b']
 
-  const { out, status } = await finished(start(args, { WINDLASS_PYTHON, SVC_HOME: home }))
+  const { out, status } = await finished(start(args, { WINDLASS_PYTHON: reading, SVC_HOME: home }))
   expect(out).toBe(
-    `called: -m windlass.worker start --name w 1 --label a=b --bootstrap-token-file ${home}/bootstrap-token\n`,
+    'called: -m windlass.worker start --name w 1 --label a=b --bootstrap-token-fd 3\nabc\n',
   )
   expect(status).toBe(7)
   const given = await finished(
     start([...args, '--bootstrap-token=x'], { WINDLASS_PYTHON, SVC_HOME: home }),
   )
   expect(given.out).toMatch(/a=b --bootstrap-token=x\n$/)
+})
+
+test('worker start with server secrets in the environment: the worker gets none of them', async () => {
+  const secrets = {
+    SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'canary-encryption-key',
+    SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'canary-token-secret',
+    SVC_POSTGRES__URL: 'postgres://u:canary-postgres@127.0.0.1/x',
+    SVC_NATS__URL: 'nats://u:canary-nats@127.0.0.1:4222',
+    SVC_REDIS__URL: 'redis://u:canary-redis@127.0.0.1:6379',
+    SVC_RPC__SECRET: 'canary-rpc-secret',
+    SVC_WORKERS__BOOTSTRAP_TOKEN: 'canary-bootstrap-token',
+    svc_auth_token: 'canary-auth-token',
+  }
+  const WINDLASS_PYTHON = await fakePython('env; echo "called: $*"; echo "token: $(cat <&3)"')
+  const { out } = await finished(
+    start(['worker', 'start'], {
+      ...secrets,
+      SVC_WORKERS__SERVER_URL: 'http://127.0.0.1:1',
+      WINDLASS_PYTHON,
+    }),
+  )
+  expect(out).toContain('SVC_WORKERS__SERVER_URL=http://127.0.0.1:1')
+  const [seen = '', token] = out.split('\ntoken: ')
+  expect(seen).not.toContain('canary')
+  expect(token).toBe('canary-bootstrap-token\n')
 })
 
 test.each(['SIGTERM', 'SIGINT'] as const)(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -46,6 +47,25 @@ def test_everything_can_be_said(tmp_path: Path) -> None:
     )
     assert settings("--bootstrap-token", "said").bootstrap_token == "said"
     assert settings(SVC_WORKERS__SERVER_URL="http://there:2").server_url == "http://there:2"
+
+
+def test_bootstrap_token_of_a_descriptor_is_read_once() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"from-descriptor\n")
+    os.close(writing)
+    made = settings("--bootstrap-token-fd", str(reading))
+    assert made.bootstrap_token == "from-descriptor"
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(reading)
+    with pytest.raises(UsageError, match="cannot read the bootstrap token"):
+        settings("--bootstrap-token-fd", str(reading))
+
+
+def test_empty_descriptor_is_refused() -> None:
+    reading, writing = os.pipe()
+    os.close(writing)
+    with pytest.raises(UsageError, match="holds no bootstrap token"):
+        settings("--bootstrap-token-fd", str(reading))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { become } from '../child.ts'
 import type { Command } from '../command.ts'
@@ -10,9 +10,10 @@ export const workerStart: Command = {
   about: 'Run a Python worker until it is told to stop',
   passesOn: true,
   async run({ args }, { env }) {
-    const token = await tokenArgs(args, env)
-    const worker = ['-m', 'windlass.worker', 'start', ...args, ...token]
-    return await become(await pythonOf(env), worker, env)
+    const token = await bootstrapToken(args, env)
+    const fd = token === undefined ? [] : ['--bootstrap-token-fd', '3']
+    const worker = ['-m', 'windlass.worker', 'start', ...args, ...fd]
+    return await become(await pythonOf(env), worker, withoutSettings(env), token)
   },
 }
 
@@ -24,10 +25,22 @@ async function pythonOf(env: NodeJS.ProcessEnv): Promise<string> {
   return own && existsSync(own) ? own : 'python3'
 }
 
-/** A worker beside its server finds the bootstrap token by itself. */
-async function tokenArgs(args: string[], env: NodeJS.ProcessEnv): Promise<string[]> {
-  const isGiven = args.some((arg) => /^--(bootstrap-token|help$)|^-h$/.test(arg))
-  if (isGiven || env.SVC_WORKERS__BOOTSTRAP_TOKEN) return []
+/**
+ * The token of the environment, else that of a server on this machine. It goes to the worker over a
+ * pipe: workflows can read the environment and the command line of the worker.
+ */
+async function bootstrapToken(args: string[], env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  if (args.some((arg) => /^--(bootstrap-token|help$)|^-h$/.test(arg))) return undefined
+  const configured = env.SVC_WORKERS__BOOTSTRAP_TOKEN?.trim()
+  if (configured) return configured
   const file = join(await homeDir(env), 'bootstrap-token')
-  return existsSync(file) ? ['--bootstrap-token-file', file] : []
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
+
+/** A worker runs the code of others: it gets no setting of the server, which may be a secret. */
+const withoutSettings = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(env).filter(
+      ([name]) => name === 'SVC_WORKERS__SERVER_URL' || !/^SVC_/i.test(name),
+    ),
+  )

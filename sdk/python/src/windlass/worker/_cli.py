@@ -90,6 +90,8 @@ def _leave(code: int) -> None:
 def _bootstrap_token(arguments: argparse.Namespace, environment: Mapping[str, str]) -> str:
     if arguments.bootstrap_token:
         return str(arguments.bootstrap_token)
+    if arguments.bootstrap_token_fd is not None:
+        return _read_descriptor(arguments.bootstrap_token_fd)
     if arguments.bootstrap_token_file:
         try:
             return Path(arguments.bootstrap_token_file).read_text().strip()
@@ -98,8 +100,21 @@ def _bootstrap_token(arguments: argparse.Namespace, environment: Mapping[str, st
     if token := environment.get(TOKEN_VARIABLE):
         return token.strip()
     raise UsageError(
-        f"no bootstrap token: give --bootstrap-token, --bootstrap-token-file or {TOKEN_VARIABLE}"
+        "no bootstrap token: give --bootstrap-token-fd, --bootstrap-token-file, --bootstrap-token"
+        f" or {TOKEN_VARIABLE}"
     )
+
+
+def _read_descriptor(number: int) -> str:
+    """Reads an inherited descriptor to its end and closes it: workflows cannot read it again."""
+    try:
+        with os.fdopen(number, "rb") as pipe:
+            token = pipe.read().decode().strip()
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read the bootstrap token: {error}") from error
+    if not token:
+        raise UsageError(f"file descriptor {number} holds no bootstrap token")
+    return token
 
 
 def _label(text: str) -> tuple[str, str]:
@@ -121,6 +136,12 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument("--max-concurrent", type=int, default=16, metavar="N")
     start.add_argument("--bootstrap-token", metavar="TOKEN")
     start.add_argument("--bootstrap-token-file", metavar="PATH")
+    start.add_argument(
+        "--bootstrap-token-fd",
+        type=int,
+        metavar="N",
+        help="an inherited file descriptor that it is read from; it is closed then",
+    )
     start.add_argument("--drain-timeout", type=float, default=60.0, metavar="SECONDS")
     start.add_argument("--stream-idle-timeout", type=float, default=60.0, metavar="SECONDS")
     start.add_argument("--log-level", default="info", choices=["debug", "info", "warning", "error"])
