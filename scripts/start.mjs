@@ -1,11 +1,19 @@
 // `npm start`: the whole system on this machine, from what a fresh clone has. See --help.
 import path from 'node:path'
+import { createFirstAdminKey } from './lib/admin-key.mjs'
 import { bringUp } from './lib/bring-up.mjs'
-import { projectDataDir } from './lib/data-dir.mjs'
+import { prepare, projectDataDir } from './lib/data-dir.mjs'
 import { authenticationIsOff, EXAMPLE, runDemo } from './lib/demo.mjs'
 import { keepAlive } from './lib/keep-alive.mjs'
 import { lock } from './lib/lock.mjs'
-import { demoText, OPEN_TEXT, servingText } from './lib/messages.mjs'
+import {
+  adminKeyText,
+  demoText,
+  NO_WORKER_TEXT,
+  OPEN_TEXT,
+  SHARED_USER_TEXT,
+  servingText,
+} from './lib/messages.mjs'
 import { START_HELP, startOptions } from './lib/options.mjs'
 import { Processes } from './lib/processes.mjs'
 import { Progress } from './lib/progress.mjs'
@@ -25,7 +33,7 @@ try {
 /** Runs the system until a signal comes; throws when it cannot be started or does not stay up. */
 async function serve(options) {
   catchSignals()
-  const dir = projectDataDir()
+  const dir = options.dataDir ? prepare(path.resolve(options.dataDir)) : projectDataDir()
   const unlock = lock(dir)
   const context = { dir, progress: new Progress(process.stdout), processes: new Processes(dir) }
   try {
@@ -48,7 +56,8 @@ async function stopAll({ processes, progress }) {
 }
 
 /** Shows that it works, and how to go on. */
-async function introduce({ dir, progress }, { demo, workers }, { url, mcpUrl }) {
+async function introduce(context, { auth, demo }, { url, mcpUrl, workers, isolated, ...system }) {
+  const { dir, progress } = context
   const open = await authenticationIsOff(url)
   if (demo && open && workers > 0) {
     const result = await progress.step(`Running ${EXAMPLE}`, () => runDemo(url))
@@ -56,4 +65,8 @@ async function introduce({ dir, progress }, { demo, workers }, { url, mcpUrl }) 
   }
   process.stdout.write(servingText({ url, mcpUrl, logs: path.join(dir, 'logs'), example: EXAMPLE }))
   if (open) process.stdout.write(OPEN_TEXT)
+  if (!isolated) process.stdout.write(SHARED_USER_TEXT)
+  if (!open && workers === 0) process.stdout.write(NO_WORKER_TEXT)
+  const key = auth && (await createFirstAdminKey({ ...context, ...system }))
+  if (key) process.stdout.write(adminKeyText(key, url))
 }

@@ -1,9 +1,11 @@
 import { startInfra } from './infra.mjs'
 import { written } from './logs.mjs'
 import { canBind } from './ports.mjs'
-import { ensurePython } from './python.mjs'
+import { ensureWorkerPython } from './python.mjs'
+import { readSettings } from './settings.mjs'
 import { migrate, startServices, startWorkers } from './system.mjs'
 import { build, checkNode, installPackages } from './toolchain.mjs'
+import { workerUser } from './worker-user.mjs'
 
 const WORKER_LIMIT_MS = 30_000
 const REQUEST_LIMIT_MS = 5_000
@@ -12,35 +14,59 @@ const REQUEST_LIMIT_MS = 5_000
  * Brings up the whole system in a data directory: sets up what is missing, then starts the
  * infrastructure, the services and the workers, each when what it needs is ready.
  */
-export async function bringUp(context, { port, workers }) {
+export async function bringUp(context, options) {
   checkNode()
+  const { port, auth, workerVariables: variables } = options
   if (port !== 0 && !(await canBind(port))) {
     throw new Error(`Port ${port} is taken by another program. Try:  npm start -- --port N`)
   }
   const { processes, progress } = context
   await processes.recover()
-  const [infra, python] = await Promise.all([
-    startInfra({ ...context, prefixes: [process.env.SVC_NATS__PREFIX ?? ''] }),
-    workers > 0 && ensurePython(context),
-    installPackages(context).then(() => build(context)),
+  const infraStarting = startInfra({ ...context, prefixes: [process.env.SVC_NATS__PREFIX ?? ''] })
+  const settingsReading = installPackages(context)
+    .then(() => build(context))
+    .then(() => readSettings({ auth }))
+  const workersSettling = settingsReading.then(async (settings) => {
+    const count = workerCount(options, settings)
+    return {
+      count,
+      python: count > 0 && (await ensureWorkerPython(context, workerUser(context.dir))),
+    }
+  })
+  const [infra, settings, { count: workers, python }] = await Promise.all([
+    infraStarting,
+    settingsReading,
+    workersSettling,
   ])
-  await migrate({ ...context, infra })
+  const system = { ...context, infra, settings }
+  await migrate(system)
   const { children, ports } = await progress.step('Starting the services', () =>
-    startServices({ ...context, infra }, port),
+    startServices(system, port),
   )
   const url = `http://127.0.0.1:${ports.gateway}`
-  const started = startWorkers({ ...context, python }, { count: workers, url })
-  await progress.step(`Starting ${workers} Python worker${workers === 1 ? '' : 's'}`, () =>
-    Promise.all(started.map((worker) => untilOnline(processes, worker, { url, workers }))),
-  )
+  const started = await startWorkers({ ...system, python }, { count: workers, url, variables })
+  if (workers > 0)
+    await progress.step(`Starting ${workers} Python worker${workers === 1 ? '' : 's'}`, () =>
+      Promise.all(
+        started.workers.map((worker) => untilOnline(processes, worker, { url, workers })),
+      ),
+    )
   const servers = Object.values(infra).flatMap(({ child }) => child ?? [])
   return {
     url,
     infra,
+    settings,
+    workers,
+    isolated: started.isolated,
     mcpUrl: `http://127.0.0.1:${ports.mcp}/mcp`,
-    children: [...servers, ...children, ...started],
+    children: [...servers, ...children, ...started.workers],
     ports,
   }
+}
+
+/** With authentication on, uploaded code runs next to the server only where that was asked for. */
+function workerCount({ workers }, { security }) {
+  return workers ?? (security.auth.enabled ? 0 : 1)
 }
 
 /** The workers have names of their own, so what counts is how many are online. */

@@ -28,6 +28,31 @@ Press Ctrl-C to stop everything.
 
 export const OPEN_TEXT = `
   !!  AUTHENTICATION IS OFF. Everyone who can reach these ports may upload and run code here.
-  !!  They listen on 127.0.0.1 only. For more, turn it on: [svc.security.auth] enabled = true,
-  !!  with execution_token_secret and encryption_key set (docs/security.md).
+  !!  They listen on 127.0.0.1 only. For more, turn it on:  npm start -- --auth  (docs/security.md)
 `
+
+export const SHARED_USER_TEXT = `
+  !!  WORKERS RUN AS THE SAME USER AS THE SERVER. Whoever can upload a workflow can read the
+  !!  secrets and the data of this server. Upload only what you trust, or run the workers elsewhere:
+  !!  npm start -- --workers 0, and \`windlass worker start\` as another user, in a container or on
+  !!  another host. Started as root, npm start gives each worker a user of its own, if a Python
+  !!  outside of root's home is there for it.
+`
+
+export const NO_WORKER_TEXT = `
+  No worker runs: with authentication on, uploaded code does not run next to the server unless
+  --workers N says so. Elsewhere:  windlass worker start --server-url URL --bootstrap-token-file F
+  (the token:  npx windlass server bootstrap-token).
+`
+
+/** Shows the first administrator's key, which is stored nowhere in clear. */
+export function adminKeyText(key, url) {
+  return `
+  The first administrator's key, shown this once:
+
+      ${key}
+
+  curl -H 'authorization: Bearer <the key>' ${url}/workflows
+  Lost it? \`npx windlass admin create-key\` makes another.
+`
+}

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { generalEnv } from './environment.mjs'
 import { describe, rotate, tail } from './logs.mjs'
 import { signal } from './pids.mjs'
 import { Roster } from './roster.mjs'
@@ -32,18 +33,20 @@ export class Processes {
   }
 
   /**
-   * Starts a program: `{ name, command, args, env, cwd, user, stopWith, tier }`. A child of a
-   * higher tier is stopped before those of a lower one. `exited` of the answer resolves to
+   * Starts a program: `{ name, command, args, env, cwd, user, input, stopWith, tier }`. A child of a
+   * higher tier is stopped before those of a lower one. `input` returns a text that the child reads
+   * from file descriptor 3; it is called at every start. `exited` of the answer resolves to
    * `{ code, signal }`, also when the program could not be run.
    */
   start(program) {
-    const { name, command, args = [], env, cwd, user } = program
+    const { name, command, args = [], env = generalEnv(), cwd, user, input } = program
     const logFile = path.join(this.#logs, `${name}.log`)
     const logFrom = rotate(logFile)
     const log = openSync(logFile, 'a', 0o600)
-    const stdio = ['ignore', log, log]
+    const stdio = ['ignore', log, log, ...(input ? ['pipe'] : [])]
     const spawned = spawn(command, args, { cwd, env, detached: true, stdio, ...user })
     closeSync(log)
+    if (input) send(input(), spawned.stdio[3])
     const child = { program, name, pid: spawned.pid, logFile, logFrom, ended: undefined }
     child.exited = new Promise((resolve) => {
       spawned.once('error', (error) => resolve({ code: error.message, signal: null }))
@@ -103,6 +106,11 @@ export class Processes {
     this.#roster.remove(child.pid)
     return end
   }
+}
+
+function send(text, pipe) {
+  pipe.on('error', () => {}) // the child ended before it read; `exited` reports that
+  pipe.end(text)
 }
 
 function tierOf(child) {

@@ -13,15 +13,15 @@ const NEW_ENOUGH = 'import sys; assert sys.version_info >= (3, 11)'
  * The python of a virtual environment with the SDK in it; with `dev` also what its tests, types
  * and style checks need.
  */
-export async function ensurePython({ dir, progress }, { dev = false } = {}) {
-  const venv = path.join(dir, 'venv')
+export async function ensurePython({ dir, progress }, { dev = false, folder = 'venv', from } = {}) {
+  const venv = path.join(dir, folder)
   const python = path.join(venv, 'bin/python')
   const files = [path.join(SDK, 'pyproject.toml')]
   const plain = new Stamp(path.join(venv, '.windlass-stamp'), { files, facts: ['plain'] })
   const full = new Stamp(path.join(venv, '.windlass-stamp'), { files, facts: ['dev'] })
   const works = await succeeds(python, ['-c', `${NEW_ENOUGH}; import pip`])
   if (works && (full.matches() || (!dev && plain.matches()))) return python
-  const base = works ? undefined : await findPython(progress)
+  const base = works ? undefined : (from ?? (await findPython(progress)))
   await progress.step('Setting up Python', async (tell) => {
     if (base) {
       rmSync(venv, { recursive: true, force: true })
@@ -36,6 +36,18 @@ export async function ensurePython({ dir, progress }, { dev = false } = {}) {
   return python
 }
 
+/**
+ * The same for workers that run as `user`, who may not reach what root alone can, such as a Python
+ * under /root: then from another Python of the machine. The ordinary one where there is none.
+ */
+export async function ensureWorkerPython(context, user) {
+  const options = { cwd: '/', ...user }
+  const ordinary = path.join(context.dir, 'venv/bin/python')
+  if (!user || (await succeeds(ordinary, ['-c', NEW_ENOUGH], options))) return ensurePython(context)
+  const from = await firstThatCan(options)
+  return ensurePython(context, from && { folder: 'worker-venv', from })
+}
+
 /** A python that is new enough and can make virtual environments, installed if need be. */
 async function findPython(progress) {
   const there = await firstThatCan()
@@ -48,8 +60,11 @@ async function findPython(progress) {
   )
 }
 
-async function firstThatCan() {
+/** The path of the first candidate that can make virtual environments. */
+async function firstThatCan(options) {
+  const program = `${NEW_ENOUGH}; import venv, ensurepip; print(sys.executable)`
   for (const candidate of CANDIDATES) {
-    if (await succeeds(candidate, ['-c', `${NEW_ENOUGH}; import venv, ensurepip`])) return candidate
+    const found = await run(candidate, ['-c', program], options).catch(() => undefined)
+    if (found) return found
   }
 }

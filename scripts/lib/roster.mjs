@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { generalEnv } from './environment.mjs'
 import { birth, signal, untilGone } from './pids.mjs'
 
 const RECOVERY_LIMIT_MS = 15_000
@@ -62,7 +63,8 @@ export class Roster {
 
 function startWarden() {
   const script = fileURLToPath(new URL('warden.mjs', import.meta.url))
-  const options = { detached: true, stdio: ['pipe', 'ignore', 'ignore'] }
+  const stdio = ['pipe', 'ignore', 'ignore']
+  const options = { detached: true, stdio, env: generalEnv() }
   const warden = spawn(process.execPath, [script], options)
   warden.stdin.on('error', () => {})
   warden.stdin.unref()

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import readline from 'node:readline'
+import { generalEnv } from './environment.mjs'
 import { stopSignal } from './signals.mjs'
 
 const LINES_KEPT = 30
@@ -7,11 +8,11 @@ const LINES_KEPT = 30
 /**
  * Runs a program to its end, handing each line of its output to `onLine`, and returns its stdout
  * (at most the last 30 lines). Throws with the end of its output when it fails; ends it when this
- * process is to stop.
+ * process is to stop. The program gets no settings of Windlass unless `env` has them.
  */
 export async function run(command, args, { onLine = () => {}, ...options } = {}) {
   const stdio = ['ignore', 'pipe', 'pipe']
-  const child = spawn(command, args, { stdio, signal: stopSignal, ...options })
+  const child = spawn(command, args, { stdio, signal: stopSignal, env: generalEnv(), ...options })
   const output = []
   const errors = []
   const reading = [collect(child.stdout, output, onLine), collect(child.stderr, errors, onLine)]
@@ -26,10 +27,10 @@ export async function run(command, args, { onLine = () => {}, ...options } = {})
   throw new Error(`\`${command_line}\` failed (${code}):\n${said}`)
 }
 
-/** Whether a program exists and ends well; its output is dropped. */
-export async function succeeds(command, args) {
+/** True if a program exists and exits with 0; its output is dropped. */
+export async function succeeds(command, args, options) {
   try {
-    await run(command, args)
+    await run(command, args, options)
     return true
   } catch {
     return false

@@ -1,11 +1,12 @@
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { PROJECT, prepare } from './data-dir.mjs'
 import { written } from './logs.mjs'
 import { freePort, saysPortTaken } from './ports.mjs'
-import { rpcEnv } from './rpc-keys.mjs'
 import { run } from './run.mjs'
+import { rpcEnv } from './settings.mjs'
 import { drawPorts, INNER, migrationEnv, OUTER, serviceEnv } from './topology.mjs'
+import { workerPlaces } from './worker-user.mjs'
 
 const READY_LIMIT_MS = 30_000
 const DRAWS_MAX = 5
@@ -33,7 +34,7 @@ export async function migrate(context) {
 
 /** Starts all services and returns them with their ports when each has said that it is ready. */
 export async function startServices(context, gatewayPort) {
-  prepare(path.join(context.dir, 'home'))
+  chmodSync(prepare(path.join(context.dir, 'home')), 0o700)
   for (let draw = 1; ; draw++) {
     const ports = await drawPorts(gatewayPort || (await freePort()))
     const starting = [...INNER, ...OUTER].map((name) => startService(name, { ...context, ports }))
@@ -67,23 +68,36 @@ async function startService(service, context, { name = service, ...more } = {}) 
   })
 }
 
-/** Starts Python workers; they keep trying until the gateway takes them. */
-export function startWorkers({ dir, processes, python }, { count, url }) {
-  const tokenFile = path.join(dir, 'home/bootstrap-token')
-  const args = ['-m', 'windlass.worker', 'start', '--server-url', url]
+/**
+ * Starts Python workers, which keep trying until the gateway takes them. They get the bootstrap token
+ * over a pipe: environment, command line and files can be read by the code that they run. `isolated`
+ * of the answer says if they run under users of their own.
+ */
+export async function startWorkers(context, { count, url, variables }) {
+  if (count === 0) return { workers: [], isolated: true }
+  const { dir, processes, python, settings } = context
+  const names = Array.from({ length: count }, (_, index) => `worker-${index + 1}`)
+  const { places, isolated } = await workerPlaces({ dir, python, names, variables })
+  const args = ['-P', '-m', 'windlass.worker', 'start', '--server-url', url]
   // What it runs then goes back to the queue before the services stop.
   const drain = ['--drain-timeout', String(DRAIN_S)]
-  return Array.from({ length: count }, (_, index) =>
+  const workers = names.map((name, index) =>
     processes.start({
-      name: `worker-${index + 1}`,
+      name,
       command: python,
-      args: [...args, ...drain, '--bootstrap-token-file', tokenFile],
-      env: { ...process.env, PYTHONUNBUFFERED: '1' },
-      cwd: PROJECT,
+      args: [...args, ...drain, '--bootstrap-token-fd', '3'],
+      ...places[index],
+      input: () => bootstrapToken(dir, settings),
       tier: TIER.worker,
       expendable: true,
     }),
   )
+  return { workers, isolated }
+}
+
+/** The configured token, else the one that identity made at its first start. */
+function bootstrapToken(dir, { workers }) {
+  return workers.bootstrap_token?.trim() || readFileSync(path.join(dir, 'home/bootstrap-token'))
 }
 
 function untilStarted(processes, child) {

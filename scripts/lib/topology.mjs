@@ -1,7 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { PROJECT, secret } from './data-dir.mjs'
+import { secret } from './data-dir.mjs'
+import { settingsEnv } from './environment.mjs'
+import { NATS_SERVICES } from './nats-config.mjs'
 import { canBind, freePort } from './ports.mjs'
+import { REDIS_SERVICES } from './redis-users.mjs'
 
 /** The services that listen for gRPC, by the name under which the others find them. */
 export const INNER = ['identity', 'catalog', 'executions', 'dispatcher', 'scheduler']
@@ -21,12 +23,16 @@ function usable(port, taken) {
   return port !== taken && canBind(port)
 }
 
-/** The settings of one service process, as environment; what the user has set there stays. */
-export function serviceEnv(service, { dir, infra, ports }) {
+/**
+ * The settings of one service process, as environment: those that it reads of what the user has set
+ * there, and the addresses and passwords of its own.
+ */
+export function serviceEnv(service, { dir, infra, ports, settings }) {
   const local = (name) => `127.0.0.1:${ports[name]}`
   return {
-    ...secretsUnlessSet(service, dir),
-    ...process.env,
+    ...secretsUnlessSet(service, { dir, settings }),
+    ...settingsEnv(service),
+    ...(settings.security.auth.enabled && { SVC_SECURITY__AUTH__ENABLED: 'true' }),
     SVC_HOME: path.join(dir, 'home'),
     ...postgresEnv(service, infra),
     ...natsEnv(service, infra),
@@ -47,54 +53,39 @@ export function serviceEnv(service, { dir, infra, ports }) {
 
 /** Each service has a role of its own, and those without a schema have none; given ones are used as they are. */
 function postgresEnv(service, { postgres }) {
-  if (!postgres.urlOf) return { SVC_POSTGRES__URL: postgres.url }
-  return INNER.includes(service) ? { SVC_POSTGRES__URL: postgres.urlOf(service) } : {}
+  if (!INNER.includes(service)) return {}
+  return { SVC_POSTGRES__URL: postgres.urlOf ? postgres.urlOf(service) : postgres.url }
 }
 
-/** Each service is a user of its own, and those that neither say nor hear anything are none. */
+/** Each service is a user of its own, and those that do not use NATS are none. */
 function natsEnv(service, { nats }) {
-  if (!nats.urlOf) return { SVC_NATS__URL: nats.url }
-  const url = nats.urlOf(service)
-  return url ? { SVC_NATS__URL: url } : {}
+  if (!NATS_SERVICES.includes(service)) return {}
+  return { SVC_NATS__URL: nats.urlOf ? nats.urlOf(service) : nats.url }
 }
 
 /** The same at Redis. */
 function redisEnv(service, { redis }) {
-  const url = redis.urlOf ? redis.urlOf(service) : redis.url
-  return url ? { SVC_REDIS__URL: url } : {}
+  if (!REDIS_SERVICES.includes(service)) return {}
+  return { SVC_REDIS__URL: redis.urlOf ? redis.urlOf(service) : redis.url }
 }
 
 /** What migrations need beside that. */
 export function migrationEnv({ infra: { postgres } }) {
-  return postgres.urlOf ? { SVC_POSTGRES__ADMIN_URL: postgres.url } : {}
+  const admin = postgres.urlOf ? postgres.url : process.env.SVC_POSTGRES__ADMIN_URL
+  return admin ? { SVC_POSTGRES__ADMIN_URL: admin } : {}
 }
 
-/** Who makes the tokens of executions, and who checks them. */
-const SIGNS_TOKENS = ['executions', 'gateway']
+/** Services that sign or verify execution tokens. */
+const USES_EXECUTION_TOKENS = ['executions', 'gateway']
 
-/**
- * Secrets are made here once and kept, except those that svc.toml gives. With authentication on they
- * must be given: the services name those that are missing and do not start. Made ones are known to
- * those alone who use them.
- */
-function secretsUnlessSet(service, dir) {
-  const file = path.resolve(PROJECT, process.env.SVC_CONFIG ?? 'svc.toml')
-  const toml = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const given = (key) => new RegExp(`^\\s*${key}\\s*=`, 'm').test(toml)
+/** Secrets that are not set are generated once and kept in the data directory; only services that use one get it. */
+function secretsUnlessSet(service, { dir, settings: { security } }) {
   const env = {}
-  if (authenticationIsOn(toml)) return env
-  if (SIGNS_TOKENS.includes(service) && !given('execution_token_secret')) {
+  if (USES_EXECUTION_TOKENS.includes(service) && security.execution_token_secret === undefined) {
     env.SVC_SECURITY__EXECUTION_TOKEN_SECRET = secret(dir, 'execution-token-secret', 32)
   }
-  if (service === 'identity' && !given('encryption_key')) {
+  if (service === 'identity' && security.encryption.encryption_key === undefined) {
     env.SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY = secret(dir, 'encryption-key', 32)
   }
   return env
-}
-
-function authenticationIsOn(toml) {
-  const given = process.env.SVC_SECURITY__AUTH__ENABLED
-  if (given !== undefined) return /^(true|1|yes|on|y|enabled)$/i.test(given)
-  const [, table = ''] = /^\s*\[svc\.security\.auth\]([^[]*)/m.exec(toml) ?? []
-  return /^\s*enabled\s*=\s*true\b/m.test(table)
 }

@@ -2,13 +2,23 @@ import { describe, expect, it } from 'vitest'
 import { startOptions } from '../lib/options.mjs'
 
 describe('the options of npm start', () => {
-  it('default to port 8000, one worker and the demonstration', () => {
-    expect(startOptions([])).toEqual({ port: 8000, workers: 1, demo: true, help: false })
+  const DEFAULTS = {
+    port: 8000,
+    workers: undefined,
+    workerVariables: [],
+    auth: false,
+    dataDir: undefined,
+    demo: true,
+    help: false,
+  }
+
+  it('default to port 8000, no auth, the demonstration and workers as authentication has it', () => {
+    expect(startOptions([])).toEqual(DEFAULTS)
   })
 
   it('are read in both spellings', () => {
     const options = startOptions(['--port', '9000', '--workers=3', '--no-demo'])
-    expect(options).toEqual({ port: 9000, workers: 3, demo: false, help: false })
+    expect(options).toEqual({ ...DEFAULTS, port: 9000, workers: 3, demo: false })
   })
 
   it.each([
@@ -20,6 +30,14 @@ describe('the options of npm start', () => {
     ['--workers', 'two'],
   ])('refuse %s %s', (name, value) => {
     expect(() => startOptions([`${name}=${value}`])).toThrow(`${name} must be a whole number`)
+  })
+
+  it('a variable for workers that is a setting of the server: refused', () => {
+    expect(startOptions(['--worker-env', 'A', '--worker-env=B']).workerVariables).toEqual([
+      'A',
+      'B',
+    ])
+    expect(() => startOptions(['--worker-env', 'svc_rpc__secret'])).toThrow('svc_rpc__secret')
   })
 
   it('refuse what they do not know', () => {

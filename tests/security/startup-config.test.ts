@@ -2,24 +2,26 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 
+const SETTINGS = new URL('../../scripts/lib/settings.mjs', import.meta.url).href
 const TOKEN_SECRET = '[svc.security].execution_token_secret'
 const ENCRYPTION_KEY = '[svc.security.encryption].encryption_key'
 
-/** What is set, and what is then named. */
-const LACKING: [what: string, env: Record<string, string>, named: string][] = [
+const BLANK = {
+  SVC_SECURITY__EXECUTION_TOKEN_SECRET: ' ',
+  SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: '\t',
+}
+
+/** Each service checks the secret that it uses; no service gets both. */
+const NEEDS = { identity: ENCRYPTION_KEY, gateway: TOKEN_SECRET, executions: TOKEN_SECRET }
+
+/** Settings of `npm start`, which checks both, and what it then names. */
+const START_LACKS: [what: string, env: Record<string, string>, named: string][] = [
   ['both', {}, `${TOKEN_SECRET} and ${ENCRYPTION_KEY}`],
   ['the token secret', { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'k' }, TOKEN_SECRET],
   ['the encryption key', { SVC_SECURITY__EXECUTION_TOKEN_SECRET: 's' }, ENCRYPTION_KEY],
-  [
-    'all but blanks',
-    {
-      SVC_SECURITY__EXECUTION_TOKEN_SECRET: ' ',
-      SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: '\t',
-    },
-    `${TOKEN_SECRET} and ${ENCRYPTION_KEY}`,
-  ],
+  ['all but blanks', BLANK, `${TOKEN_SECRET} and ${ENCRYPTION_KEY}`],
 ]
 
 const OIDC = 'SVC_SECURITY__AUTH__OIDC__'
@@ -40,16 +42,30 @@ const ISSUERS = [
   '',
 ]
 
-const cases = ['identity', 'gateway', 'executions'].flatMap((service) =>
-  LACKING.map(([what, env, named]) => [service, what, env, named] as const),
+const cases = Object.entries(NEEDS).flatMap(([service, named]) =>
+  [{}, BLANK].map((env) => [service, env, named] as const),
 )
 
 test.each(cases)(
-  'with authentication on %s does not start without %s, and names what is missing',
-  async (service, _, env, named) =>
+  'with authentication on %s with %j: does not start and names the secret that it uses',
+  async (service, env, named) =>
     expect(await refusalOf(service, env)).toContain(
       `authentication is on, which needs ${named} to be set`,
     ),
+)
+
+test.each(START_LACKS)(
+  'npm start with authentication on without %s: refuses and names what is missing',
+  async (_, env, named) => {
+    const { readSettings } = (await import(SETTINGS)) as { readSettings(): Promise<unknown> }
+    vi.stubEnv('SVC_CONFIG', '/dev/null')
+    vi.stubEnv('SVC_SECURITY__AUTH__ENABLED', 'true')
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    await expect(readSettings()).rejects.toThrow(
+      `authentication is on, which needs ${named} to be set`,
+    )
+  },
 )
 
 test.each(ISSUERS)('N031: a gateway does not start with the issuer %j', async (issuer) => {
@@ -59,7 +75,7 @@ test.each(ISSUERS)('N031: a gateway does not start with the issuer %j', async (i
 
 /** What a service says that does not start. */
 async function refusalOf(service: string, env: Record<string, string>): Promise<string> {
-  const main = fileURLToPath(new URL(`../../../services/${service}/dist/main.js`, import.meta.url))
+  const main = fileURLToPath(new URL(`../../services/${service}/dist/main.js`, import.meta.url))
   const child = spawn(process.execPath, [main], {
     env: {
       PATH: process.env.PATH ?? '',

@@ -102,7 +102,8 @@ export class Process {
 /** Settings of whoever runs the tests are not those of the system under test. */
 function cleanEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter(
-    ([name]) => !/^(SVC_|NODE_OPTIONS|VITEST)/.test(name) && name !== 'MAX_WORKFLOW_UPLOAD_BYTES',
+    ([name]) =>
+      !/^(SVC_|TEST_|NODE_OPTIONS|VITEST)/.test(name) && name !== 'MAX_WORKFLOW_UPLOAD_BYTES',
   )
   return Object.fromEntries(entries) as Record<string, string>
 }

@@ -40,7 +40,7 @@ const GATHER_MS = 100
 
 /** Builds the service from the outside in; teardown takes it apart in the opposite order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
-  requireAuthSecrets(settings)
+  requireAuthSecrets(settings, ['[svc.security].execution_token_secret'])
   const { postgres, nats, executions } = settings
   const maxConnections = postgres.max_connections
   const db = openDb(postgres.url, 'executions', { maxConnections, lockMs: LOCK_MS })

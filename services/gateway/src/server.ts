@@ -26,7 +26,7 @@ const TOKEN_TESTS = '10/minute'
 
 /** Builds the gateway from the outside in; it keeps nothing that another process would miss. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
-  requireAuthSecrets(settings)
+  requireAuthSecrets(settings, ['[svc.security].execution_token_secret'])
   checkIssuer(settings.security.auth.oidc)
   const redis = openRedis(settings.redis.url)
   teardown.add('redis', () => redis.disconnect())

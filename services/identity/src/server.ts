@@ -35,7 +35,7 @@ const END_IDLE_MS = 60_000
 
 /** Builds the service from the outside in; teardown takes it apart in the opposite order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
-  requireAuthSecrets(settings)
+  requireAuthSecrets(settings, ['[svc.security.encryption].encryption_key'])
   const db = openDb(settings.postgres.url, 'identity', {
     maxConnections: settings.postgres.max_connections,
   })

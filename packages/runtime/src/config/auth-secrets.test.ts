@@ -20,4 +20,10 @@ test('with authentication on, every secret that is missing is named', () => {
   requireAuthSecrets(settings(true, 'a', 'b'))
 })
 
+test('a service that uses one secret: is not asked for the other', () => {
+  const key = '[svc.security.encryption].encryption_key'
+  requireAuthSecrets(settings(true, undefined, 'b'), [key])
+  expect(() => requireAuthSecrets(settings(true, 'a'), [key])).toThrow(`needs ${key} to`)
+})
+
 test('with authentication off they may be missing', () => requireAuthSecrets(settings(false)))
