@@ -112,7 +112,10 @@ function knownEvents(tx: Tx, changes: readonly Change[]): Promise<log.Key[]> | l
  */
 async function insertNew(tx: Tx, creates: { execution_id: string; command: Of<'create'> }[]) {
   if (creates.length === 0) return { rows: [], earlier: [], created: new Set<string>() }
-  const unique = new Map(creates.map(({ execution_id, command }) => [execution_id, command.row]))
+  // Of two different requests under one id the first is the one that creates.
+  const unique = new Map(
+    creates.toReversed().map(({ execution_id, command }) => [execution_id, command.row]),
+  )
   const rows = [...unique.values()].sort((a, b) => (a.execution_id < b.execution_id ? -1 : 1))
   const created = await executions.insert(tx, rows)
   const earlier = rows.filter(({ execution_id }) => !created.has(execution_id))

@@ -95,10 +95,12 @@ async function fromRows({ db, limits }: Reading, groups: readonly (readonly Chan
   const rows = await unlocked.read(db, ids, groups.flatMap(eventsOf))
   const byId = new Map(rows.map((row) => [row.execution_id, row]))
   return groups.flatMap((group) => {
-    const row = byId.get(group[0]?.execution_id ?? '')
-    if (row?.gated) return []
-    const known = row?.known_types.map((type, i) => ({ type, event_id: row.known_ids[i] }))
-    return [decide({ row, known: known ?? [] }, group, limits)]
+    const found = byId.get(group[0]?.execution_id ?? '')
+    if (!found) return [decide({ row: undefined, known: [] }, group, limits)]
+    const { known_types, known_ids, ...row } = found
+    if (row.gated) return []
+    const known = known_types.map((type, i) => ({ type, event_id: known_ids[i] }))
+    return [decide({ row, known }, group, limits)]
   })
 }
 

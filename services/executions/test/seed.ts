@@ -33,7 +33,7 @@ export async function seedRow(tx: Tx, row: Execution, deadline: Deadline): Promi
 }
 
 /** Whether the row is watched by the sweeper: its holder can vanish unseen, or its wait is bounded. */
-const hasDeadline = ({ state, held_by, queued, queue_timeout_ms }: Execution): boolean =>
+export const hasDeadline = ({ state, held_by, queued, queue_timeout_ms }: Execution): boolean =>
   queued
     ? queue_timeout_ms !== undefined
     : !isFinal(state) &&

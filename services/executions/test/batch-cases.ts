@@ -1,0 +1,227 @@
+import fc from 'fast-check'
+import type { Change, Command } from '../src/command.ts'
+import type { Approval } from '../src/domain/approvals.ts'
+import type { Draft, Execution } from '../src/domain/execution.ts'
+import { STATES } from '../src/domain/states.ts'
+import type { Result } from '../src/draught.ts'
+import { inState, leased } from './sample.ts'
+import { type Deadline, REQUIREMENT_ID } from './seed.ts'
+
+/** Two executions that exist, with their approvals, and commands to them and to one that does not. */
+export interface BatchCase {
+  rows: Execution[]
+  deadlines: Deadline[]
+  approvals: Approval[]
+  commands: Change[]
+}
+
+/** Part of all ids and names of a case, so that copies of it can live side by side. */
+const PREFIX = 'f'.repeat(24)
+export const idAt = (index: number) => `${PREFIX}0000000${index}`
+const GENERATION = 3
+
+const rows: Execution[] = [
+  ...STATES.filter((state) => state !== 'CREATED').map(inState),
+  leased,
+  { ...inState('RUNNING'), attempts: 5 },
+  { ...inState('RESUME_CLAIMED'), resume_due: true },
+  { ...inState('RUNNING'), resume_due: true, pause_source_id: 't1' },
+]
+
+const holder = fc.constantFrom('a', 'b').map((name) => name + PREFIX)
+const row = (index: number, base: fc.Arbitrary<Execution>): fc.Arbitrary<Execution> =>
+  fc
+    .record({
+      base,
+      worker_name: holder,
+      queue_timeout_ms: fc.constantFrom(undefined, 30_000),
+      gated: fc.boolean(),
+    })
+    .map(({ base, worker_name, queue_timeout_ms, gated }) => ({
+      ...base,
+      execution_id: idAt(index),
+      workflow_id: idAt(index),
+      requirement_id: REQUIREMENT_ID,
+      workflow_namespace: PREFIX,
+      claim_generation: GENERATION,
+      worker_name: base.worker_name && worker_name,
+      held_by: base.held_by && worker_name,
+      queue_timeout_ms,
+      gated,
+    }))
+
+const approvalId = (index: number, call: string) => `${PREFIX}0000${index}0${call}`
+const CALLS = ['c1', 'c2']
+
+/** Of a gated execution: one approval for each call, in this order. */
+const approvals = (index: number): fc.Arbitrary<Approval[]> =>
+  fc.tuple(...CALLS.map(() => fc.constantFrom('pending', 'approved'))).map((statuses) =>
+    statuses.map((status, i) => ({
+      approval_id: approvalId(index, CALLS[i] ?? ''),
+      execution_id: idAt(index),
+      task_call_id: CALLS[i] ?? '',
+      task_name: 't',
+      status: status as Approval['status'],
+      scope: 'call',
+      approver_subject: '',
+      approver_provider: '',
+      decided_at: status === 'pending' ? undefined : new Date(0),
+    })),
+  )
+
+const writer = fc.record({
+  worker_name: holder,
+  session_id: fc.constant('s'),
+  claim_generation: fc.constantFrom(undefined, GENERATION, GENERATION + 1, GENERATION + 2),
+})
+const draft = fc.record<Draft>({
+  type: fc.constantFrom('TASK_STARTED', 'TASK_COMPLETED', 'TASK_PAUSED', 'WORKFLOW_PAUSED'),
+  source_id: fc.constantFrom('t1', 't2'),
+  name: fc.constant('t'),
+  value_json: fc.constantFrom('null', '{"name":"approval:c1","output":7}'),
+  event_id: fc.constantFrom('e1', 'e2', 'e3'),
+  time: fc.constant('t'),
+})
+const request_id = fc.constantFrom(undefined, 'r1', 'r2')
+const kind = <Kind extends string>(name: Kind) => fc.constant(name)
+
+const cancel = fc.record({ kind: kind('cancel'), request_id })
+const aboutApprovals = (index: number): fc.Arbitrary<Command> =>
+  fc.oneof(
+    fc.record({
+      kind: kind('ask'),
+      writer,
+      question: fc.constantFrom(...CALLS, 'c3').map((task_call_id) => ({
+        approval_id: approvalId(index, task_call_id),
+        task_call_id,
+        task_name: 't',
+      })),
+    }),
+    fc.record({
+      kind: kind('decide'),
+      decision: fc.record({
+        task_call_id: fc.constantFrom('', ...CALLS, 'c3'),
+        task_name: fc.constant('t'),
+        approved: fc.boolean(),
+        always: fc.boolean(),
+        approver_subject: fc.constant('p'),
+        approver_provider: fc.constant('svc'),
+      }),
+    }),
+  )
+
+const command = (index: number): fc.Arbitrary<Command> =>
+  fc.oneof(
+    { weight: 3, arbitrary: fc.record({ kind: kind('expire') }) },
+    { weight: 2, arbitrary: fc.record({ kind: kind('claim'), writer }) },
+    { weight: 2, arbitrary: fc.record({ kind: kind('release'), writer }) },
+    fc.record({ kind: kind('verify'), writer }),
+    cancel,
+    fc.record({ kind: kind('resume'), request_id, body_json: fc.constant('3') }),
+    fc.record({
+      kind: kind('lose'),
+      held_by: holder,
+      upToConnection: fc.constantFrom(0, 1),
+      loss: fc.constantFrom('died' as const, 'released' as const),
+    }),
+    fc.record({
+      kind: kind('lease'),
+      offer: fc.record({
+        worker_name: holder,
+        session_id: fc.constant('s'),
+        connection_generation: fc.constant(1),
+      }),
+      capacity: fc.constantFrom(0, 1, 2),
+    }),
+    fc.record({
+      kind: kind('checkpoint'),
+      report: fc.record({
+        writer,
+        state: fc.constantFrom('RUNNING', 'PAUSED', 'COMPLETED', 'FAILED', 'CANCELLED'),
+        events: fc.uniqueArray(draft, {
+          maxLength: 2,
+          selector: ({ type, event_id }) => type + event_id,
+        }),
+        output_json: fc.constant('2'),
+      }),
+    }),
+    aboutApprovals(index),
+    fc.constantFrom('', 'other').map((request_hash) => ({
+      kind: 'create' as const,
+      row: {
+        execution_id: idAt(index),
+        workflow_id: idAt(index),
+        workflow_namespace: PREFIX,
+        workflow_name: 'report',
+        workflow_version: 1,
+        requirement_id: REQUIREMENT_ID,
+        input_json: '1',
+        created_by: '',
+        created_by_issuer: '',
+        request_hash,
+        queue_timeout_ms: 30_000,
+      },
+    })),
+  )
+
+interface Kinds {
+  maxLength: number
+  /** All commands go to the first execution; otherwise most of them. */
+  isAlone?: boolean
+  /** Requests and decisions of approvals, and cancels, of running executions. */
+  isOfApprovals?: boolean
+}
+
+const RUNNING = [inState('RUNNING'), inState('PAUSED')]
+
+export const batchCase = ({ maxLength, isAlone, isOfApprovals }: Kinds) =>
+  fc
+    .record({
+      rows: fc.tuple(
+        row(0, fc.constantFrom(...(isOfApprovals ? RUNNING : rows))),
+        row(1, fc.constantFrom(...rows)),
+      ),
+      deadlines: fc.tuple(...['passed', 'passed'].map(() => fc.constantFrom('passed', 'ahead'))),
+      approvals: fc.tuple(approvals(0), approvals(1)),
+      commands: fc.array(
+        fc
+          .constantFrom(...(isAlone || isOfApprovals ? [0] : [0, 0, 0, 1, 2]))
+          .chain((index) =>
+            (isOfApprovals ? fc.oneof(aboutApprovals(index), cancel) : command(index)).map(
+              (one): Change => ({ execution_id: idAt(index), command: one }),
+            ),
+          ),
+        { minLength: 2, maxLength: maxLength },
+      ),
+    })
+    .map(
+      (plan): BatchCase => ({
+        ...plan,
+        deadlines: plan.deadlines as Deadline[],
+        approvals: plan.approvals.flatMap((some, i) => (plan.rows[i]?.gated ? some : [])),
+      }),
+    )
+
+/** The same case with ids and names of its own. */
+export function copyOf(plan: BatchCase, prefix: string): BatchCase {
+  const copy = JSON.parse(JSON.stringify(plan).replaceAll(PREFIX, prefix)) as BatchCase
+  const dated = (approval: Approval) => ({
+    ...approval,
+    decided_at: approval.decided_at && new Date(approval.decided_at),
+  })
+  return { ...copy, approvals: copy.approvals.map(dated) }
+}
+
+/** What a caller is answered. */
+export const answerOf = (result: Result) =>
+  'fault' in result
+    ? { kind: result.fault.kind, message: result.fault.message, details: result.fault.details }
+    : result
+
+/** Comparable between copies of a case, and between times. */
+export const normalized = (value: unknown, prefix: string = PREFIX): unknown =>
+  JSON.parse(
+    JSON.stringify(value)
+      .replaceAll(prefix, PREFIX)
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time'),
+  )

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { type Db, openDb } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
+import { freshDatabase } from '@windlass/testkit/database'
+import fc from 'fast-check'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Change } from '../src/command.ts'
+import type { Result } from '../src/draught.ts'
+import { flush } from '../src/flush.ts'
+import { RecentLogs } from '../src/recent-logs.ts'
+import { RecentRows } from '../src/recent-rows.ts'
+import * as approvals from '../src/store/approvals.ts'
+import { changeUnlocked, type Memory } from '../src/unlocked.ts'
+import { answerOf, type BatchCase, batchCase, copyOf, normalized } from './batch-cases.ts'
+import { limits } from './sample.ts'
+import { type Deadline, seedRequirement, seedRow } from './seed.ts'
+
+const CASES = 100
+const BATCH_SIZE = 3
+const HANG_MS = 120_000
+
+type Apply = (changes: readonly Change[]) => Promise<Result[]>
+
+/** Applies batches under locks only. */
+const lockedBatches =
+  (db: Db): Apply =>
+  async (changes) =>
+    (await flush(db, changes, limits)).results
+
+/** Applies batches without locks first, with a cache that the batches fill, as the writer does. */
+function optimisticBatches(db: Db): Apply {
+  const memory: Memory = { rows: new RecentRows(), logs: new RecentLogs() }
+  return async (changes) => {
+    const done = await changeUnlocked({ db, memory, limits }, changes)
+    const rest = changes.filter((change) => !done.results.has(change))
+    const locked = rest.length > 0 ? await flush(db, rest, limits) : { results: [], effects: [] }
+    for (const effects of [done.effects, locked.effects]) {
+      memory.logs.note(effects)
+      memory.rows.note(effects)
+    }
+    const byChange = new Map([
+      ...done.results,
+      ...rest.map((one, i) => [one, locked.results[i]] as const),
+    ])
+    return changes.map((change) => byChange.get(change) as Result)
+  }
+}
+
+/** Applies a copy of the case in batches of one size. Answers all that can be seen of it then. */
+async function play(db: Db, apply: Apply, { plan, size }: { plan: BatchCase; size: number }) {
+  const prefix = randomBytes(12).toString('hex')
+  const { rows, deadlines, approvals: asked, commands } = copyOf(plan, prefix)
+  await db.tx(async (tx) => {
+    for (const [i, row] of rows.entries()) await seedRow(tx, row, deadlines[i] as Deadline)
+    if (asked.length > 0) await approvals.save(tx, asked)
+  })
+  const results: Result[] = []
+  for (let at = 0; at < commands.length; at += size)
+    results.push(...(await apply(commands.slice(at, at + size))))
+  return normalized({ answers: results.map(answerOf), ...(await contentOf(db, prefix)) }, prefix)
+}
+
+/** The deadline in steps of ten seconds, so that two rows written after one another compare. */
+async function contentOf(db: Db, prefix: string) {
+  const ids = sql`execution_id::text like ${`${uuidStart(prefix)}%`}`
+  const rows = await db.rows(sql`
+    select state, held_by, held_session, held_connection, worker_name, claim_generation, attempts,
+           completions, resume_due, pause_source_id, gated, preferred_worker, passed_over, last_seq,
+           revision, output, pause_output, queue_timeout_ms, finished_at is not null as finished,
+           queued_at < clock_timestamp() - interval '1 minute' as queued_earlier,
+           greatest(-1, ceil(extract(epoch from deadline_at - clock_timestamp()) / 10))::int as deadline
+      from executions where ${ids} order by execution_id`)
+  const log = await db.rows(sql`
+    select execution_id, seq, event_id, type, source_id, name, value
+      from events where ${ids} order by execution_id, seq`)
+  const decisions = await db.rows(sql`
+    select approval_id, task_call_id, status, scope, approver_subject, reason,
+           decided_at is not null as decided
+      from approvals where ${ids} order by execution_id, requested_at`)
+  const totals = await db.rows(sql`
+    select state, sum(delta)::int as delta from totals_delta
+     where workflow_namespace = ${prefix} group by state having sum(delta) <> 0 order by state`)
+  return { rows, log, decisions, totals }
+}
+
+/** The first 24 digits as the database writes a uuid. */
+const uuidStart = (hex: string) =>
+  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+
+test.each([
+  // Two executions of one batch may be written in either order; only under locks is it that of the batch.
+  { name: 'pessimistic', apply: lockedBatches, kinds: { maxLength: 3 } },
+  { name: 'approval', apply: lockedBatches, kinds: { maxLength: 3, isOfApprovals: true } },
+  { name: 'optimistic', apply: optimisticBatches, kinds: { maxLength: 6, isAlone: true } },
+])(
+  '$name batches: rows, logs, approvals, totals and answers are those of single commands',
+  { timeout: HANG_MS },
+  async ({ apply, kinds }) => {
+    const url = await freshDatabase('executions', new URL('../migrations/', import.meta.url))
+    const db = openDb(url, 'executions')
+    onTestFinished(() => db.close())
+    await db.tx(seedRequirement)
+    await fc.assert(
+      fc.asyncProperty(batchCase(kinds), async (plan) => {
+        const together = await play(db, apply(db), { plan, size: BATCH_SIZE })
+        const single = await play(db, apply(db), { plan, size: 1 })
+        expect(together).toEqual(single)
+      }),
+      { numRuns: CASES },
+    )
+  },
+)
