@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isSettled } from '@windlass/domain/states'
 import { executionId, path } from '@windlass/mcp/domain/path'
 import { membersOf, stringOf } from '@windlass/runtime/json/json'
 import type { Call } from './client.ts'
@@ -8,7 +9,6 @@ import { stateOf } from './output.ts'
 const WAIT_SECONDS = 240
 const TIMEOUT_MS = (WAIT_SECONDS + 30) * 1_000
 const POLL_MS = 2_000
-const SETTLED = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'PAUSED'])
 
 /**
  * Makes a run or a resume and answers when the execution has finished or paused, however long that
@@ -22,7 +22,7 @@ export async function untilSettled(
   const wait = { wait_for: 'paused', timeout: String(WAIT_SECONDS) }
   const query = { ...request.query, ...wait }
   let answer = await call({ ...request, query, timeoutMs: TIMEOUT_MS })
-  while (!SETTLED.has(stateOf(answer))) {
+  while (!isSettled(stateOf(answer))) {
     await sleep(POLL_MS)
     const id = executionId(stringOf(membersOf(answer)?.get('execution_id')) ?? '')
     answer = await call({ method: 'GET', path: path`/executions/${id}`, query: shown })

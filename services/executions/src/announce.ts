@@ -1,8 +1,8 @@
+import { isSettled, isTerminal, TERMINAL_EVENTS } from '@windlass/domain/states'
 import { LogGrew, Ready, WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import { subjectOf } from '@windlass/runtime/nats/subjects'
 import type { Execution } from './domain/execution.ts'
-import { ENDINGS, isFinal, isSettled } from './domain/states.ts'
 import type { Effect } from './flush.ts'
 import { toMessage } from './message.ts'
 import type { Standing } from './standing.ts'
@@ -43,7 +43,7 @@ export function ready(bus: Bus, requirement_ids: Iterable<string>): void {
 
 const requirementOf = ({ requirement_id }: Execution) => requirement_id
 
-const hasEnding = ({ entries }: Effect) => entries.some(({ type }) => ENDINGS.has(type))
+const hasEnding = ({ entries }: Effect) => entries.some(({ type }) => TERMINAL_EVENTS.has(type))
 
 const newlyReady = ({ before, after }: Effect) => (after.queued && !before?.queued ? [after] : [])
 
@@ -65,7 +65,7 @@ function grew(bus: Bus, { after, entries }: Effect): void {
   const bytes = entries.reduce((sum, { value_json }) => sum + value_json.length, 0)
   const omitted = bytes > MAX_SIGNAL_BYTES
   // Whoever waits for the end has the input, or reads the row.
-  const ended = !omitted && isFinal(state) ? toMessage({ ...after, input_json: '' }) : undefined
+  const ended = !omitted && isTerminal(state) ? toMessage({ ...after, input_json: '' }) : undefined
   const message = { execution_id, state, last_seq, omitted, entries: omitted ? [] : entries, ended }
   const kind = isSettled(state) ? 'settled' : 'step'
   bus.publishBestEffort(

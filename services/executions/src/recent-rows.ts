@@ -1,5 +1,5 @@
+import { isTerminal } from '@windlass/domain/states'
 import type { Execution } from './domain/execution.ts'
-import { isFinal } from './domain/states.ts'
 import type { Effect } from './flush.ts'
 
 const MAX_ROWS = 8_192
@@ -35,7 +35,7 @@ export class RecentRows {
 
 /** Small, and about to be changed again without a look at its approvals. */
 const isWorthKeeping = ({ state, gated, input_json = '', pause_output_json = '' }: Execution) =>
-  !isFinal(state) &&
+  !isTerminal(state) &&
   !gated &&
   input_json.length <= MAX_PAYLOAD_LENGTH &&
   pause_output_json.length <= MAX_PAYLOAD_LENGTH

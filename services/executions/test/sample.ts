@@ -1,6 +1,6 @@
+import { isTerminal, type State } from '@windlass/domain/states'
 import type { Circumstances } from '../src/command.ts'
 import type { Execution } from '../src/domain/execution.ts'
-import { isFinal, type State } from '../src/domain/states.ts'
 
 export const limits = { claimMs: 10_000, cancelMs: 60_000, maxAttempts: 5 }
 
@@ -31,7 +31,7 @@ export const queued: Execution = {
 
 /** What a row in this state looks like; `a` holds it where somebody must. */
 export function inState(state: State): Execution {
-  const rests = state === 'PAUSED' || state === 'RESUMING' || isFinal(state)
+  const rests = state === 'PAUSED' || state === 'RESUMING' || isTerminal(state)
   if (state === 'SCHEDULED') return queued
   const row = { ...queued, state, queued: state === 'RESUMING', claim_generation: 1 }
   if (rests) return { ...row, worker_name: 'a' }

@@ -1,7 +1,7 @@
+import { isTerminal } from '@windlass/domain/states'
 import type { Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { Execution } from '../src/domain/execution.ts'
-import { isFinal } from '../src/domain/states.ts'
 import * as executions from '../src/store/executions.ts'
 import { remember } from '../src/store/ready.ts'
 
@@ -36,6 +36,6 @@ export async function seedRow(tx: Tx, row: Execution, deadline: Deadline): Promi
 export const hasDeadline = ({ state, held_by, queued, queue_timeout_ms }: Execution): boolean =>
   queued
     ? queue_timeout_ms !== undefined
-    : !isFinal(state) &&
+    : !isTerminal(state) &&
       (['RESUME_SCHEDULED', 'CANCELLING'].includes(state) ||
         (state === 'SCHEDULED' && held_by !== undefined))

@@ -1,3 +1,4 @@
+import { isTerminal } from '@windlass/domain/states'
 import {
   type Command,
   type Execution,
@@ -14,7 +15,6 @@ import { Batcher } from '@windlass/runtime/batcher'
 import { Fault, type Kind, notFound } from '@windlass/runtime/faults'
 import { type Caller, may, principalOf } from './access/caller.ts'
 import { inRuns, orAlone, persistently } from './batches.ts'
-import { isFinal } from './domain/states.ts'
 import { SharedReads } from './shared-reads.ts'
 
 type Outcome<T> = { value: T } | { error: unknown }
@@ -58,7 +58,7 @@ export class Executions {
   async submit(command: Command): Promise<Changed> {
     const { body, log, execution_token } = unwrap(await this.#submits.add(command))
     if (body?.$case === 'execution') {
-      if (isFinal(body.value.state) || body.value.state === 'PAUSED') this.onSettled(body.value)
+      if (isTerminal(body.value.state) || body.value.state === 'PAUSED') this.onSettled(body.value)
       return { execution: body.value, log, execution_token }
     }
     if (!body) throw new Error('a command was not answered')

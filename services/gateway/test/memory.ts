@@ -1,3 +1,4 @@
+import { isSettled, isTerminal } from '@windlass/domain/states'
 import type {
   Command,
   Execution,
@@ -17,7 +18,6 @@ interface Row {
 }
 
 /** How many entries a page of the log has, so that tests turn pages. */
-const FINAL = /^(COMPLETED|FAILED|CANCELLED)$/
 const PAGE = 3
 
 /** An executions service that believes everything and keeps it in memory. */
@@ -54,9 +54,9 @@ export class Memory {
       last_seq: row.log.length,
       entries: omit ? [] : entries,
       omitted: omit,
-      ended: !omit && FINAL.test(state) ? { ...row.execution, input_json: '' } : undefined,
+      ended: !omit && isTerminal(state) ? { ...row.execution, input_json: '' } : undefined,
     }
-    const kind = FINAL.test(state) || state === 'PAUSED' ? 'settled' : 'step'
+    const kind = isSettled(state) ? 'settled' : 'step'
     if (on)
       this.#bus.publishBestEffort(`executions.${id}.events.${kind}`, LogGrew.encode(grew).finish())
   }

@@ -1,3 +1,4 @@
+import { isTerminal } from '@windlass/domain/states'
 import type { Event } from '@windlass/proto/windlass/events/v1/events'
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { causeOf } from './domain/cause.ts'
@@ -6,7 +7,6 @@ import type { Parts } from './parts.ts'
 import * as ticks from './store/ticks.ts'
 
 const BATCH = 50
-const TERMINAL = new Set(['COMPLETED', 'FAILED', 'CANCELLED'])
 
 /**
  * A schedule learns how the execution it fired ended. The message only says where to look: how it
@@ -16,7 +16,7 @@ export const hearFinished = (parts: Parts) => async (event: Event) => {
   if (event.body?.$case !== 'execution_finished' || !event.body.value.schedule_id) return
   const { execution_id } = event.body.value
   const execution = (await lookUp(parts.executions, [execution_id])).get(execution_id)
-  if (!execution || !TERMINAL.has(execution.state)) return
+  if (!execution || !isTerminal(execution.state)) return
   const ours = await ticks.finish(parts.db, finished(execution))
   if (ours && (await ticks.pokeFirst(parts.db, ours.schedule_id))) parts.wake()
 }
@@ -39,7 +39,7 @@ export async function record(
 ): Promise<Map<string, Execution>> {
   const found = await lookUp(executions, execution_ids)
   for (const execution of found.values()) {
-    if (TERMINAL.has(execution.state)) {
+    if (isTerminal(execution.state)) {
       await ticks.finish(db, finished(execution))
       found.delete(execution.execution_id)
     } else await ticks.note(db, execution.execution_id, execution.state)

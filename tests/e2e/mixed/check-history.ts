@@ -1,8 +1,6 @@
+import { isTerminal, TERMINAL_EVENTS } from '@windlass/domain/states'
 import type { FinalExecution, RecordedCall, Run } from './history.ts'
 import { statesAlong } from './lifecycle-model.ts'
-
-const FINAL = ['COMPLETED', 'FAILED', 'CANCELLED']
-const ENDS = ['WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED']
 
 type Of<What extends RecordedCall['what']> = Extract<RecordedCall, { what: What }>
 const of = <What extends RecordedCall['what']>({ ops }: Run, ...what: What[]) =>
@@ -47,11 +45,11 @@ function* path({ id, state, events, reason }: FinalExecution): Generator<string>
   const types = events.map(({ type }) => type)
   if (wrong > 0) yield `illegal: ${id} ${types.slice(0, wrong)}`
   if (!along.at(-1)?.has(state)) yield `state-of-log: ${id} ${state} after ${types}`
-  const ends = types.filter((type) => ENDS.includes(type))
-  if (FINAL.includes(state) && ends.join() !== `WORKFLOW_${state}`) yield `ends: ${id} ${ends}`
-  if (!FINAL.includes(state) && ends.length > 0) yield `ends: ${id} ${state} ${ends}`
-  if (!FINAL.includes(state) && reason === '') yield `stuck: ${id} ${state}`
-  if (!FINAL.includes(state) && state !== 'PAUSED') yield `stuck: ${id} ${state} ${reason}`
+  const ends = types.filter((type) => TERMINAL_EVENTS.has(type))
+  if (isTerminal(state) && ends.join() !== `WORKFLOW_${state}`) yield `ends: ${id} ${ends}`
+  if (!isTerminal(state) && ends.length > 0) yield `ends: ${id} ${state} ${ends}`
+  if (!isTerminal(state) && reason === '') yield `stuck: ${id} ${state}`
+  if (!isTerminal(state) && state !== 'PAUSED') yield `stuck: ${id} ${state} ${reason}`
 }
 
 /** Each effect once; those that are there were made by ever newer holders; what completed has all of them. */
@@ -88,11 +86,10 @@ function* reads(run: Run): Generator<string> {
 }
 
 function* cancels(run: Run): Generator<string> {
-  const final = of(run, 'read').filter(({ result }) => FINAL.includes(result.state ?? ''))
+  const final = of(run, 'read').filter(({ result }) => isTerminal(result.state ?? ''))
   for (const op of of(run, 'cancel')) {
     const known = run.ended.get(op.id)
-    if (op.status === 400 && known && !FINAL.includes(known.state))
-      yield `E8-refused-unended: ${op.id}`
+    if (op.status === 400 && known && !isTerminal(known.state)) yield `E8-refused-unended: ${op.id}`
     if (op.status !== 200) continue
     if (known) yield* cancelled(op, known)
     if (final.some(({ id, received }) => id === op.id && received < op.sent))
@@ -104,7 +101,7 @@ function* cancelled(
   { result }: RecordedCall,
   { id, state, events }: FinalExecution,
 ): Generator<string> {
-  if (!FINAL.includes(state)) yield `E6-not-ended: ${id}`
+  if (!isTerminal(state)) yield `E6-not-ended: ${id}`
   if (!events.some(({ type }) => type === 'WORKFLOW_CANCELLING'))
     yield `E8-cancel-left-no-trace: ${id}`
   if (result.state === 'CANCELLED' && state !== 'CANCELLED') yield `E8-cancelled-not: ${id}`

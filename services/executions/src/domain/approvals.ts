@@ -1,9 +1,9 @@
+import { isTerminal } from '@windlass/domain/states'
 import { Fault } from '@windlass/runtime/faults'
 import { membersOf, stringOf } from '@windlass/runtime/json/json'
 import type { Draft, Execution, Outcome } from './execution.ts'
 import { next } from './lifecycle.ts'
 import { workflowEvent } from './ownership.ts'
-import { isFinal } from './states.ts'
 
 export interface Approval {
   approval_id: string
@@ -150,7 +150,7 @@ function gateIsOpen({ value_json }: Draft, known: readonly Approval[]): boolean 
 }
 
 function cancelPending({ state }: Execution, known: readonly Approval[], now: Date): Approval[] {
-  if (!isFinal(state) && state !== 'CANCELLING') return []
+  if (!isTerminal(state) && state !== 'CANCELLING') return []
   return known
     .filter(({ status }) => status === 'pending')
     .map((approval) => ({ ...approval, status: 'cancelled', decided_at: now }))

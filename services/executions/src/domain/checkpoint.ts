@@ -1,9 +1,9 @@
+import { isSettled, TERMINAL_EVENTS } from '@windlass/domain/states'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { membersOf } from '@windlass/runtime/json/json'
 import type { Draft, Execution, Limits, Outcome } from './execution.ts'
 import { next, type Trigger } from './lifecycle.ts'
 import { lose, unheld, workflowEvent } from './ownership.ts'
-import { ENDINGS, isSettled } from './states.ts'
 import { fence, isFrom, stale, type Writer } from './writer.ts'
 
 export interface Checkpoint {
@@ -67,7 +67,7 @@ const GOES_ON = new Set<Trigger>(['work', 'pause'])
 
 /** What goes on has no end in its log: its readers would see two. */
 function noEnding({ state, events }: Checkpoint): void {
-  const at = events.findIndex(({ type }) => ENDINGS.has(type))
+  const at = events.findIndex(({ type }) => TERMINAL_EVENTS.has(type))
   if (at < 0) return
   const msg = `is an end, but the state is ${state}`
   throw unprocessable({ loc: ['body', 'events', at, 'type'], msg, type: 'value_error' })

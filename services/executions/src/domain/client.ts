@@ -1,7 +1,7 @@
+import { isTerminal } from '@windlass/domain/states'
 import type { Draft, Execution, Limits, Outcome } from './execution.ts'
 import { next } from './lifecycle.ts'
 import { unheld, workflowEvent } from './ownership.ts'
-import { isFinal } from './states.ts'
 
 /** The source that a resumed execution goes on with. */
 export interface Target {
@@ -27,7 +27,8 @@ export function cancel(execution: Execution, limits: Limits, event_id?: string):
   const state = next(execution.state, 'cancel')
   if (execution.state === 'CANCELLING') return { next: execution, events: [] }
   const events: Draft[] = [{ ...workflowEvent(execution, 'WORKFLOW_CANCELLING'), event_id }]
-  if (!isFinal(state)) return { next: { ...execution, state }, events, deadlineMs: limits.cancelMs }
+  if (!isTerminal(state))
+    return { next: { ...execution, state }, events, deadlineMs: limits.cancelMs }
   events.push(workflowEvent(execution, 'WORKFLOW_CANCELLED'))
   return {
     next: {

@@ -1,10 +1,10 @@
+import { isTerminal, STATES, type State } from '@windlass/domain/states'
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { circumstances, inState } from '../../test/sample.ts'
 import { type Command, decide } from '../command.ts'
 import type { Execution } from './execution.ts'
 import { type Trigger, transitions } from './lifecycle.ts'
-import { isFinal, STATES, type State } from './states.ts'
 
 type Asked = Exclude<Command, { kind: 'create' | 'ask' | 'decide' }>
 
@@ -63,7 +63,7 @@ function exception({ row, command, what }: (typeof pairs)[number]): State | 'ref
 }
 
 function reported(row: Execution, said: string): State | 'refused' | undefined {
-  if (isFinal(row.state) || row.state === 'PAUSED')
+  if (isTerminal(row.state) || row.state === 'PAUSED')
     return said === row.state && row.output_json === undefined ? undefined : 'refused'
   if (!row.held_by) return 'refused'
   const isLeased = row.state.endsWith('SCHEDULED')
@@ -75,7 +75,7 @@ function reported(row: Execution, said: string): State | 'refused' | undefined {
 test.each(pairs)('$what from $name', (pair) => {
   const { row, command, trigger } = pair
   const special = exception(pair)
-  if (isFinal(row.state) || row.state === 'PAUSED')
+  if (isTerminal(row.state) || row.state === 'PAUSED')
     if (command.kind === 'checkpoint') {
       // A repetition is answered with what there is, anything else is refused: nothing moves.
       expect(outcome(row, command) ?? row.state).toBe(row.state)

@@ -1,4 +1,4 @@
-import type { State } from './states.ts'
+import type { State } from '@windlass/domain/states'
 
 /** One execution as the state machine sees it: a row without its payloads' history. */
 export interface Execution {

@@ -1,11 +1,11 @@
+import { isTerminal, STATES, type State } from '@windlass/domain/states'
 import { expect, test } from 'vitest'
 import { next, type Trigger, transitions } from './lifecycle.ts'
-import { isFinal, STATES, type State } from './states.ts'
 
 const triggers = Object.keys(transitions) as Trigger[]
 
 test('no trigger leaves a final state', () => {
-  for (const state of STATES.filter(isFinal))
+  for (const state of STATES.filter(isTerminal))
     for (const trigger of triggers)
       expect(() => next(state, trigger), `${trigger} from ${state}`).toThrow('finished')
 })
@@ -20,7 +20,7 @@ test('what the table does not list is refused, everything it lists leads somewhe
 })
 
 test('from every state that is not final there is a way to the end', () => {
-  const reached = new Set(STATES.filter(isFinal))
+  const reached = new Set(STATES.filter(isTerminal))
   for (let grown = true; grown; ) {
     grown = false
     for (const trigger of triggers)
@@ -33,7 +33,7 @@ test('from every state that is not final there is a way to the end', () => {
 test('every state that is not final is left by the clock, by an eviction, or waits for somebody who can be named', () => {
   const awaited: Partial<Record<State, string>> = { PAUSED: 'resume' }
   const guards: readonly Trigger[] = ['lose', 'time_out']
-  for (const state of STATES.filter((one) => !isFinal(one) && one !== 'CREATED')) {
+  for (const state of STATES.filter((one) => !isTerminal(one) && one !== 'CREATED')) {
     const guarded = guards.some((trigger) => transitions[trigger][state] !== undefined)
     const named = awaited[state] as Trigger | undefined
     expect(guarded || (named && transitions[named][state] !== undefined), state).toBe(true)

@@ -1,5 +1,5 @@
+import { isTerminal, type State } from '@windlass/domain/states'
 import { conflict, invalid } from '@windlass/runtime/faults'
-import { isFinal, type State } from './states.ts'
 
 /** What can happen to an execution, whoever asks for it. */
 export type Trigger =
@@ -60,7 +60,7 @@ export const transitions: Record<Trigger, Row> = {
 export function next(state: State, trigger: Trigger): State {
   const to = transitions[trigger][state]
   if (to) return to
-  if (isFinal(state)) throw invalid(`Cannot ${trigger} a finished execution.`)
+  if (isTerminal(state)) throw invalid(`Cannot ${trigger} a finished execution.`)
   if (trigger === 'resume')
     throw conflict(`Cannot resume an execution in state '${state}'; it is not paused.`)
   throw conflict(`Cannot ${trigger} an execution in state '${state}'.`)

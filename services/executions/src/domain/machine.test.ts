@@ -1,10 +1,10 @@
+import { isTerminal } from '@windlass/domain/states'
 import { Fault } from '@windlass/runtime/faults'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { circumstances, queued } from '../../test/sample.ts'
 import { type Command, decide } from '../command.ts'
 import type { Draft, Execution } from './execution.ts'
-import { isFinal } from './states.ts'
 
 const WORKERS = ['a', 'b']
 
@@ -129,7 +129,7 @@ test('every state that is not final has an owner, and a deadline where the owner
     expect(waits).toBe((state === 'SCHEDULED' || state === 'RESUMING') && held_by === undefined)
     if (['CLAIMED', 'RUNNING', 'RESUME_SCHEDULED', 'RESUME_CLAIMED', 'CANCELLING'].includes(state))
       expect(held_by).toBeDefined()
-    if (state === 'PAUSED' || state === 'RESUMING' || isFinal(state))
+    if (state === 'PAUSED' || state === 'RESUMING' || isTerminal(state))
       expect(held_by).toBeUndefined()
     const bounded = after.queue_timeout_ms !== undefined && waits
     // Exactly where somebody has to be watched: no other state is ended by a clock.
@@ -140,7 +140,7 @@ test('every state that is not final has an owner, and a deadline where the owner
 
 test('an end is the end: neither state nor output changes after it', () => {
   always(({ before, after, events }) => {
-    if (!isFinal(before.state)) return
+    if (!isTerminal(before.state)) return
     expect(after).toBe(before)
     expect(events).toEqual([])
   })
@@ -179,7 +179,7 @@ test('an end leaves exactly one closing event, and nothing is CANCELLED that nob
   const closing = ['WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED']
   always(({ before, after, events, command }) => {
     const ends = events.filter(({ type }) => closing.includes(type))
-    expect(ends).toHaveLength(isFinal(after.state) && !isFinal(before.state) ? 1 : 0)
+    expect(ends).toHaveLength(isTerminal(after.state) && !isTerminal(before.state) ? 1 : 0)
     if (after.state === 'CANCELLED' && before.state !== 'CANCELLED')
       expect(before.state === 'CANCELLING' || command.kind === 'cancel').toBe(true)
   })
@@ -187,7 +187,7 @@ test('an end leaves exactly one closing event, and nothing is CANCELLED that nob
 
 test('a resume body is kept until a task has taken it or the execution ends', () => {
   always(({ before, after, events }) => {
-    if (!before.resume_due || isFinal(after.state) || after.state === 'PAUSED') return
+    if (!before.resume_due || isTerminal(after.state) || after.state === 'PAUSED') return
     if (events.some(({ type }) => type === 'TASK_COMPLETED')) return
     expect(after.resume_due).toBe(true)
     if (after.queued) expect(after.state).toBe('RESUMING')

@@ -1,7 +1,7 @@
+import { isTerminal, type State } from '@windlass/domain/states'
 import type { Queries } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { Execution } from '../domain/execution.ts'
-import { isFinal, type State } from '../domain/states.ts'
 import { listed } from './columns.ts'
 import type { Filter } from './totals.ts'
 
@@ -23,6 +23,6 @@ function clauses({ state, workflow_namespace, workflow_name }: Filter): Sql {
 }
 
 const inState = (state: string) =>
-  isFinal(state as State)
+  isTerminal(state as State)
     ? sql`and state = ${state} and finished_at is not null`
     : sql`and state = ${state} and finished_at is null`

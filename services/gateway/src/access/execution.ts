@@ -1,8 +1,8 @@
 import type { ExecutionClaims } from '@windlass/domain/execution-tokens'
+import { isTerminal } from '@windlass/domain/states'
 import type { Starter } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault, unavailable } from '@windlass/runtime/faults'
-import { isFinal } from '../domain/states.ts'
 import type { Services } from '../services.ts'
 import type { Caller } from './caller.ts'
 
@@ -33,7 +33,7 @@ async function starterOf({ accountOf }: Asking, subject: string, issuer: string)
 
 async function demandHeld({ executions }: Asking, claims: ExecutionClaims): Promise<void> {
   const execution = await executions.find(claims.exec_id)
-  if (!execution || isFinal(execution.state))
+  if (!execution || isTerminal(execution.state))
     throw forbidden(`Execution is not active (state: ${execution?.state ?? 'unknown'})`)
   const { worker_session, worker_name, claim_generation } = execution
   const isHeld = worker_session !== '' && worker_name === claims.worker

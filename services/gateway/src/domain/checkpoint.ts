@@ -1,8 +1,8 @@
+import { EVENT_TYPES, isState } from '@windlass/domain/states'
 import type { NewEvent } from '@windlass/proto/windlass/executions/v1/executions'
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
 import { elementsOf, stringOf } from '@windlass/runtime/json/json'
 import { membersOnce } from './members.ts'
-import { EVENT_TYPES, isState } from './states.ts'
 
 /** What a worker reports. Payloads are slices of the body. */
 export interface Report {

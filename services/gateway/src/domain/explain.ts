@@ -1,3 +1,4 @@
+import { isTerminal } from '@windlass/domain/states'
 /** What is known of an execution's wait. Times are RFC 3339. */
 export interface Wait {
   state: string
@@ -30,8 +31,6 @@ export interface Explanation {
   suggestion: string | null
 }
 
-const FINAL = ['COMPLETED', 'FAILED', 'CANCELLED']
-
 export const isEligible = ({ status, lacking }: Place): boolean =>
   status === 'online' && lacking.length === 0
 
@@ -46,7 +45,7 @@ export function unmet(place: Place): string | undefined {
 
 /** Why an execution does not run, and the smallest change that would make it. */
 export function explain(wait: Wait, places: readonly Place[]): Explanation {
-  if (FINAL.includes(wait.state)) return because(`it has ended: ${wait.state}`)
+  if (isTerminal(wait.state)) return because(`it has ended: ${wait.state}`)
   if (wait.state === 'PAUSED') return paused(wait)
   if (wait.held_by !== '') return held(wait, places)
   if (wait.queue_position > 0) return queued(wait, places)

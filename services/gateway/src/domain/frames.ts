@@ -1,7 +1,7 @@
+import { isTerminal } from '@windlass/domain/states'
 import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
 import { quote } from '@windlass/runtime/json/json'
-import { isFinal } from './states.ts'
 import { detailed } from './views.ts'
 
 /** Steps of the server's own that say nothing to a client. */
@@ -65,7 +65,7 @@ export function progressFrame(
 
 /** Whether a stream ends with this entry. */
 export const closes = ({ type }: LogEntry) =>
-  type.startsWith('WORKFLOW_') && isFinal(type.slice('WORKFLOW_'.length))
+  type.startsWith('WORKFLOW_') && isTerminal(type.slice('WORKFLOW_'.length))
 
 const frame = (seq: number, type: string, data: string) =>
   `id: ${seq}\nevent: ${type.toLowerCase()}\ndata: ${oneLine(data)}\n\n`

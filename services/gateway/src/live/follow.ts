@@ -1,6 +1,6 @@
+import { isTerminal } from '@windlass/domain/states'
 import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { LogGrew, ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
-import { isFinal } from '../domain/states.ts'
 import { Mailbox } from './mailbox.ts'
 import type { Live } from './settle.ts'
 
@@ -57,7 +57,7 @@ export async function follow({ executions, waiters }: Live, following: Following
 
   try {
     let state = (await catchUp())?.state
-    while (state !== undefined && !isFinal(state)) {
+    while (state !== undefined && !isTerminal(state)) {
       const letter = await mail.take()
       if (signal.aborted) return
       if (letter === 'missed') state = (await catchUp())?.state

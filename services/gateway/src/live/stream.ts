@@ -1,7 +1,7 @@
+import { isTerminal } from '@windlass/domain/states'
 import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
 import { closes, closingFrame, frameOf, progressFrame, stateAfter } from '../domain/frames.ts'
-import { isFinal } from '../domain/states.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { SseStream } from '../http/sse.ts'
 import { Written } from '../reply.ts'
@@ -69,7 +69,7 @@ class FrameWriter implements Reader {
 
   async entries(entries: readonly LogEntry[], state: string): Promise<void> {
     const { executions } = this.#live
-    const row = isFinal(state) ? () => executions.get(this.#wanted.execution_id) : undefined
+    const row = isTerminal(state) ? () => executions.get(this.#wanted.execution_id) : undefined
     let frames = ''
     for (const entry of entries) frames += await this.#frame(entry, row)
     await this.#sse.room()
@@ -87,7 +87,7 @@ class FrameWriter implements Reader {
     this.#state = stateAfter(this.#state, entry.type)
     this.#seq = entry.seq
     const execution = row && closes(entry) ? await row() : undefined
-    return execution && isFinal(execution.state)
+    return execution && isTerminal(execution.state)
       ? closingFrame(execution, entry, await this.#wholeLog())
       : sharedFrame(this.#wanted.execution_id, this.#state, entry)
   }

@@ -1,9 +1,9 @@
+import { isTerminal } from '@windlass/domain/states'
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { LogGrew, Progress } from '@windlass/proto/windlass/signals/v1/signals'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, loop } from '@windlass/runtime/process/loop'
-import { isFinal } from '../domain/states.ts'
 import type { Executions } from '../executions.ts'
 import { Shared } from './shared.ts'
 
@@ -53,5 +53,5 @@ const newsOf = (execution: Execution): LogGrew => ({
   last_seq: execution.last_seq,
   entries: [],
   omitted: true,
-  ended: isFinal(execution.state) ? execution : undefined,
+  ended: isTerminal(execution.state) ? execution : undefined,
 })

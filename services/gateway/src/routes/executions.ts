@@ -1,8 +1,8 @@
 import { objects } from '@windlass/domain/audit'
+import { isState, isTerminal, STATES } from '@windlass/domain/states'
 import { invalid, notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
-import { isFinal, isState, STATES } from '../domain/states.ts'
 import { flag, page, text } from '../fields.ts'
 import { settle } from '../live/settle.ts'
 import { eventStream, lastEventId } from '../live/stream.ts'
@@ -121,7 +121,7 @@ export const cancelExecution = route(
           : await settle(services, {
               execution_id,
               change,
-              isDone: isFinal,
+              isDone: isTerminal,
               timeoutMs: undefined,
               signal,
             })

@@ -1,9 +1,9 @@
+import { isTerminal } from '@windlass/domain/states'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import { anyJson } from '../body.ts'
-import { isFinal } from '../domain/states.ts'
 import { detailed, summary } from '../domain/views.ts'
 import { flag, oneOf, seconds, versionQuery } from '../fields.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -111,7 +111,7 @@ async function settled(services: Services, { command, query, x }: Sync) {
   const execution = await settle(services, {
     execution_id: command.execution_id,
     change: () => services.executions.submit(command),
-    isDone: (state) => isFinal(state) || (state === 'PAUSED' && wait_for === 'paused'),
+    isDone: (state) => isTerminal(state) || (state === 'PAUSED' && wait_for === 'paused'),
     timeoutMs: timeout === undefined ? undefined : timeout * 1_000,
     signal: x.signal,
   })

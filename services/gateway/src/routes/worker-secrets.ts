@@ -1,10 +1,10 @@
+import { isTerminal } from '@windlass/domain/states'
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import { cut } from '../body.ts'
 import { batchOf, listed, readSecretsRequest, undeclared } from '../domain/entries.ts'
-import { isFinal } from '../domain/states.ts'
 import { route } from '../route.ts'
 import type { Services } from '../services.ts'
 import { unkept, Values } from './entries.ts'
@@ -59,4 +59,4 @@ async function held(
 
 /** Whether the worker says itself that it goes by a claim which somebody else's has replaced. */
 const isOutdated = ({ state, claim_generation }: Execution, claimed: number | undefined) =>
-  claimed !== undefined && claimed < claim_generation && !isFinal(state)
+  claimed !== undefined && claimed < claim_generation && !isTerminal(state)
