@@ -11,18 +11,17 @@ import { loop } from '@windlass/runtime/process/loop'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import * as access from './access.ts'
-import { Analyzer } from './analysis/analyzer.ts'
-import { Pool } from './analysis/pool.ts'
+import { AnalysisCache } from './analysis/analysis-cache.ts'
+import { AnalysisPool } from './analysis/analysis-pool.ts'
 import { handlers } from './handlers/index.ts'
 import { finishEpochs } from './loops/finish-epochs.ts'
 
 const FLOOR_MS = 1_000
-/** How long one source may be read, and how long that may last on a machine that is busy with other things. */
-const ANALYSIS_MS = 2_000
-const PATIENCE_MS = 10_000
+/** Limits on the analysis of one source, in processor time and in real time of a busy machine. */
+const LIMITS = { maxCpuMs: 2_000, maxWallMs: 10_000 }
 
-/** Builds the service from the outside in; teardown takes it apart in the opposite order. */
-export async function start(settings: Settings, { log, teardown }: Runtime) {
+/** Builds the service from the outside in; teardown releases everything in the opposite order. */
+export async function start(settings: Settings, { log, teardown }: Runtime, workerUrl?: URL) {
   const { postgres, nats, catalog } = settings
   const db = openDb(postgres.url, 'catalog', { maxConnections: postgres.max_connections })
   teardown.add('database', () => db.close())
@@ -31,8 +30,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('redis', () => redis.disconnect())
   const bus = await openBus(nats.url, log, nats.prefix)
   teardown.add('bus', () => bus.close())
-  const limits = { limitMs: ANALYSIS_MS, patienceMs: PATIENCE_MS }
-  const pool = new Pool({ sdkModules: catalog.sdk_modules, ...limits, log })
+  const pool = new AnalysisPool({ sdkModules: catalog.sdk_modules, ...LIMITS, workerUrl, log })
   teardown.add('analysis', () => pool.stop())
 
   const relaying = loop({ name: 'relay', pauseMs: FLOOR_MS, log }, () => relayOutbox(db, bus))
@@ -51,7 +49,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
       redis,
       log,
       relay: relaying,
-      analyzer: new Analyzer((source) => pool.read(source)),
+      analyses: new AnalysisCache((source) => pool.analyse(source)),
       maxSourceBytes: catalog.max_workflow_upload_bytes,
     }),
     access.catalog,

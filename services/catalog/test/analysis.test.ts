@@ -1,8 +1,6 @@
-import { createLog } from '@windlass/runtime/process/log'
-import { expect, onTestFinished, test } from 'vitest'
-import { Analyzer } from '../src/analysis/analyzer.ts'
-import { Pool } from '../src/analysis/pool.ts'
-import type { Limits } from '../src/analysis/thread.ts'
+import { expect, test } from 'vitest'
+import { AnalysisCache } from '../src/analysis/analysis-cache.ts'
+import { startPool } from './analysis-fixture.ts'
 import { setup, sourceOf, uploadOf } from './setup.ts'
 
 const SMALL = sourceOf('default', 'small')
@@ -16,53 +14,50 @@ function large(): Buffer {
   return Buffer.from(`from windlass import task, workflow\n# ${made++}\n${tasks}${SMALL}`)
 }
 
-function poolOf(limitMs: number, more: Partial<Limits> = {}): Pool {
-  const log = createLog('test', 'silent')
-  const limits = { limitMs, patienceMs: 60_000, ...more }
-  const pool = new Pool({ sdkModules: ['windlass'], ...limits, log })
-  onTestFinished(() => pool.stop())
-  return pool
-}
-
 test('a source that takes too long is refused, and the next ones are not harmed', async () => {
-  const pool = poolOf(300)
+  const pool = startPool({ maxCpuMs: 300 })
   for (let round = 0; round < 2; round++) {
-    const slow = [pool.read(large()), pool.read(large())]
+    const slow = [pool.analyse(large()), pool.analyse(large())]
     for (const outcome of await Promise.allSettled(slow)) {
       expect(outcome).toMatchObject({
         reason: { kind: 'invalid', message: expect.stringContaining('takes more than 300 ms') },
       })
     }
     // On a busy machine a thread that has just begun may be as slow at its first source.
-    const read = () => pool.read(SMALL).then(([workflow]) => workflow?.name)
+    const read = () => pool.analyse(SMALL).then(([workflow]) => workflow?.name)
     await expect.poll(() => read().catch(() => undefined), { timeout: 20_000 }).toBe('small')
   }
 })
 
 test('time that the process did not get to run is not held against a source', async () => {
-  const cpuMs = () => 0
-  expect(await poolOf(20, { cpuMs }).read(large())).toMatchObject([{ name: 'small' }])
-  await expect(poolOf(20, { cpuMs, patienceMs: 60 }).read(large())).rejects.toMatchObject({
+  const readCpuMs = () => 0
+  expect(await startPool({ maxCpuMs: 20, readCpuMs }).analyse(large())).toMatchObject([
+    { name: 'small' },
+  ])
+  await expect(
+    startPool({ maxCpuMs: 20, maxWallMs: 60, readCpuMs }).analyse(large()),
+  ).rejects.toMatchObject({
     kind: 'unavailable',
   })
 })
 
 test('a source that takes too much memory is refused, and the next ones are not harmed', async () => {
-  const pool = poolOf(60_000)
+  const pool = startPool()
   const signs = Buffer.from(`from windlass import workflow\nx = ${'-'.repeat(1_000_000)}1\n`)
-  await expect(pool.read(signs)).rejects.toMatchObject({
+  await expect(pool.analyse(signs)).rejects.toMatchObject({
     kind: 'invalid',
-    message: 'Workflow source could not be parsed: it takes more memory than it may.',
+    message:
+      'Workflow source could not be parsed: its analysis exceeds the memory limit; split the file.',
   })
-  expect(await pool.read(SMALL)).toMatchObject([{ name: 'small' }])
+  expect(await pool.analyse(SMALL)).toMatchObject([{ name: 'small' }])
 })
 
 test('small sources are read while a large one is', async () => {
-  const pool = poolOf(60_000)
+  const pool = startPool()
   const orderOfAnswers = async () => {
     const order: string[] = []
-    const slow = pool.read(large()).then(() => order.push('large'))
-    for (let i = 0; i < 5; i++) await pool.read(SMALL).then(() => order.push('small'))
+    const slow = pool.analyse(large()).then(() => order.push('large'))
+    for (let i = 0; i < 5; i++) await pool.analyse(SMALL).then(() => order.push('small'))
     await slow
     return order
   }
@@ -72,8 +67,8 @@ test('small sources are read while a large one is', async () => {
 })
 
 test('more sources than may wait are turned away, and those that wait are answered', async () => {
-  const pool = poolOf(60_000)
-  const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => pool.read(SMALL)))
+  const pool = startPool()
+  const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => pool.analyse(SMALL)))
   const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
   expect(refused.length).toBeGreaterThan(0)
   for (const { reason } of refused) expect(reason).toMatchObject({ kind: 'unavailable' })
@@ -82,33 +77,33 @@ test('more sources than may wait are turned away, and those that wait are answer
 
 test('a source is read once for its analysis and its registration', async () => {
   let reads = 0
-  const pool = poolOf(60_000)
-  const analyzer = new Analyzer((source) => {
+  const pool = startPool()
+  const analyzer = new AnalysisCache((source) => {
     reads++
-    return pool.read(source)
+    return pool.analyse(source)
   })
-  const [first, second] = await Promise.all([analyzer.analyze(SMALL), analyzer.analyze(SMALL)])
-  expect(await analyzer.analyze(Buffer.from(SMALL))).toBe(first)
+  const [first, second] = await Promise.all([analyzer.analyse(SMALL), analyzer.analyse(SMALL)])
+  expect(await analyzer.analyse(Buffer.from(SMALL))).toBe(first)
   expect(second).toBe(first)
   expect(reads).toBe(1)
-  await expect(analyzer.analyze(Buffer.from('x = 1'))).rejects.toThrow()
-  await expect(analyzer.analyze(Buffer.from('x = 1'))).rejects.toThrow()
+  await expect(analyzer.analyse(Buffer.from('x = 1'))).rejects.toThrow()
+  await expect(analyzer.analyse(Buffer.from('x = 1'))).rejects.toThrow()
   expect(reads).toBe(3)
 })
 
 test('what is kept of earlier sources is bounded', async () => {
   let reads = 0
-  const [workflow] = await poolOf(60_000).read(SMALL)
+  const [workflow] = await startPool().analyse(SMALL)
   const heavy = workflow && { ...workflow, metadata_json: `"${'x'.repeat(1_000_000)}"` }
-  const analyzer = new Analyzer(async () => {
+  const analyzer = new AnalysisCache(async () => {
     reads++
     return heavy ? [heavy] : []
   })
   const sources = Array.from({ length: 20 }, (_, i) => Buffer.from(`${i}`))
-  for (const source of sources) await analyzer.analyze(source)
-  for (const source of sources.slice(-4)) await analyzer.analyze(source)
+  for (const source of sources) await analyzer.analyse(source)
+  for (const source of sources.slice(-4)) await analyzer.analyse(source)
   expect(reads).toBe(20)
-  await analyzer.analyze(sources[0] as Buffer)
+  await analyzer.analyse(sources[0] as Buffer)
   expect(reads).toBe(21)
 })
 

@@ -3,10 +3,9 @@ import { type Db, openDb } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { freshDatabase } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
-import { openParser } from '../src/analysis/parser.ts'
-import { readSource } from '../src/analysis/read-source.ts'
-import { register } from '../src/register.ts'
+import { register } from '../src/handlers/register.ts'
 import * as versions from '../src/store/versions.ts'
+import { startPool } from './analysis-fixture.ts'
 import { sourceOf, uploadOf } from './setup.ts'
 
 const MANY = 10_000
@@ -24,12 +23,12 @@ test('N125: what an upload and a look cost does not grow with the versions and n
   const url = await freshDatabase('catalog', new URL('../migrations/', import.meta.url))
   const db = openDb(url, 'catalog', { maxConnections: 1 })
   onTestFinished(() => db.close())
-  const parser = await openParser(64 * 1_048_576)
+  const pool = startPool()
   const job = { namespace: 'team', name: 'job' }
   let serial = 0
-  const upload = () => {
+  const upload = async () => {
     const source = Buffer.concat([sourceOf('team', 'job'), Buffer.from(`# ${serial++}\n`)])
-    const declared = readSource(source, parser, ['windlass'])
+    const declared = await pool.analyse(source)
     return db.tx((tx) =>
       register(tx, declared, { ...uploadOf(source), uploader: ANONYMOUS_CALLER }),
     )

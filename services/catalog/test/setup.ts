@@ -6,6 +6,7 @@ import { startService } from '@windlass/testkit/service'
 import { clientOf } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
+import { workerUrl } from './analysis-fixture.ts'
 
 /** A running catalog with a database of its own, and a client of it. Names are unlike any other test's. */
 export async function setup(env: Record<string, string> = {}) {
@@ -13,13 +14,16 @@ export async function setup(env: Record<string, string> = {}) {
   // Redis has sixteen databases; in one of its own an epoch changes by this test alone, nearly always.
   const redis = `${testUrl('TEST_REDIS_URL')}/${1 + (randomBytes(1).readUInt8() % 15)}`
   const serve = async (more: Record<string, string> = {}) => {
-    const { ports, stop } = await startService(start, {
-      SVC_POSTGRES__URL: url,
-      SVC_NATS__URL: testUrl('TEST_NATS_URL'),
-      SVC_REDIS__URL: redis,
-      ...env,
-      ...more,
-    })
+    const { ports, stop } = await startService(
+      (settings, runtime) => start(settings, runtime, workerUrl),
+      {
+        SVC_POSTGRES__URL: url,
+        SVC_NATS__URL: testUrl('TEST_NATS_URL'),
+        SVC_REDIS__URL: redis,
+        ...env,
+        ...more,
+      },
+    )
     const client = clientOf(CatalogService, [`127.0.0.1:${ports.grpc}`])
     onTestFinished(() => client.close())
     return { client, stop }

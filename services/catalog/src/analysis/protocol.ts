@@ -1,17 +1,17 @@
+import type { DeclaredWorkflow } from '@windlass/python-analysis/declared-workflows'
 import type { Kind } from '@windlass/runtime/faults'
-import type { Declared } from '../domain/analysis.ts'
 
-/** What an analysis thread is started with. */
-export interface Setup {
+/** Start options of an analysis thread. */
+export interface WorkerSetup {
   sdkModules: string[]
   maxParserBytes: number
 }
 
-/** What it answers to a source: its workflows, why it is refused, or what went wrong. */
-export type Reply =
-  | { workflows: Declared[] }
+/** Answer of a thread to one source: its workflows, the refusal, or an unexpected error. */
+export type WorkerReply =
+  | { workflows: DeclaredWorkflow[] }
   | { fault: { kind: Kind; message: string; details: Record<string, unknown> | undefined } }
   | { error: string }
 
-/** Sent along: how much memory the parser has taken, which it never gives back. */
-export type Message = Reply & { parserBytes: number }
+/** The reply with the memory that the parser holds; it never returns any. */
+export type WorkerMessage = WorkerReply & { parserBytes: number }

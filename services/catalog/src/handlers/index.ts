@@ -1,19 +1,19 @@
 import type { CatalogService, Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { type DeclaredWorkflow, withSchema } from '@windlass/python-analysis/declared-workflows'
 import { callerOf, type Handlers } from '@windlass/rpc/call'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
-import type { Analyzer } from '../analysis/analyzer.ts'
+import type { AnalysisCache } from '../analysis/analysis-cache.ts'
 import { type Changing, change } from '../change.ts'
-import { diff } from '../diff.ts'
-import { type Declared, withSchema } from '../domain/analysis.ts'
-import { workflowNotFound } from '../not-found.ts'
-import { register } from '../register.ts'
-import { remove } from '../remove.ts'
 import type { Name } from '../store/names.ts'
 import * as versions from '../store/versions.ts'
+import { remove } from './delete.ts'
+import { diff } from './diff.ts'
+import { register } from './register.ts'
+import { workflowNotFound } from './workflow-not-found.ts'
 
 export interface Parts extends Changing {
-  analyzer: Analyzer
+  analyses: AnalysisCache
   maxSourceBytes: number
 }
 
@@ -24,7 +24,7 @@ export function handlers(parts: Parts): Handlers<typeof CatalogService> {
       const reason = `Workflow source too large: more than ${parts.maxSourceBytes} bytes`
       throw new Fault('too_large', reason)
     }
-    return parts.analyzer.analyze(source)
+    return parts.analyses.analyse(source)
   }
   const found = async (request: Name & { version: number }, withSource: boolean) => {
     const name = exact(request)
@@ -87,7 +87,7 @@ const exact = ({ namespace, name }: Name): Name => ({
 })
 
 /** A declared workflow as a record without what the store adds. */
-const unstored = (declared: Declared): Workflow => ({
+const unstored = (declared: DeclaredWorkflow): Workflow => ({
   ...declared,
   id: '',
   version: 0,

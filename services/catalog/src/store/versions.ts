@@ -1,12 +1,12 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
+import { type DeclaredWorkflow, withSchema } from '@windlass/python-analysis/declared-workflows'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { type Declared, withSchema } from '../domain/analysis.ts'
 import { keyOf, type Name } from './names.ts'
 
 /** A version that is about to be. */
-export interface NewVersion extends Declared {
+export interface NewVersion extends DeclaredWorkflow {
   id: string
   version: number
 }

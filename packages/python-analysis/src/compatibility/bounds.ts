@@ -1,0 +1,74 @@
+import type { Schema } from '../schema/known-types.ts'
+import { numberAt } from './subschemas.ts'
+
+interface Bound {
+  value: number
+  exclusive: boolean
+}
+
+/** Why a number of the older schema may be out of the newer one's bounds. */
+export function boundProblem(was: Schema, is: Schema): string | undefined {
+  const [least, most] = [lowest(is), highest(is)]
+  if (!isWithin(lowest(was), least)) {
+    return `it must be ${least.exclusive ? 'above' : 'at least'} ${least.value}`
+  }
+  if (!isWithin(negated(highest(was)), negated(most))) {
+    return `it must be ${most.exclusive ? 'below' : 'at most'} ${most.value}`
+  }
+  const step = numberAt(is, 'multipleOf', undefined)
+  return step === undefined || isStep(was, step) ? undefined : `it must be a multiple of ${step}`
+}
+
+/** Whether all above the one bound is above the other. */
+const isWithin = (inner: Bound, outer: Bound): boolean =>
+  inner.value > outer.value ||
+  (inner.value === outer.value && (inner.exclusive || !outer.exclusive))
+
+const lowest = (schema: Schema): Bound => {
+  const inclusive = numberAt(schema, 'minimum', Number.NEGATIVE_INFINITY)
+  const exclusive = numberAt(schema, 'exclusiveMinimum', Number.NEGATIVE_INFINITY)
+  if (exclusive < inclusive || exclusive === Number.NEGATIVE_INFINITY) {
+    return { value: inclusive, exclusive: false }
+  }
+  return whole(schema, exclusive, 1)
+}
+
+const highest = (schema: Schema): Bound => {
+  const inclusive = numberAt(schema, 'maximum', Number.POSITIVE_INFINITY)
+  const exclusive = numberAt(schema, 'exclusiveMaximum', Number.POSITIVE_INFINITY)
+  if (exclusive > inclusive || exclusive === Number.POSITIVE_INFINITY) {
+    return { value: inclusive, exclusive: false }
+  }
+  return whole(schema, exclusive, -1)
+}
+
+/** Above 0 is at least 1, for whole numbers. */
+function whole({ type }: Schema, value: number, step: 1 | -1): Bound {
+  const counts = type === 'integer' && Number.isSafeInteger(value)
+  return counts ? { value: value + step, exclusive: false } : { value, exclusive: true }
+}
+
+const negated = ({ value, exclusive }: Bound): Bound => ({ value: -value, exclusive })
+
+/** Fractions are multiples within a tolerance only, so nothing but whole numbers and equals count. */
+function isStep(was: Schema, step: number): boolean {
+  const before = numberAt(was, 'multipleOf', was.type === 'integer' ? 1 : undefined)
+  if (before === undefined || before === step) return before === step
+  const wholes = [before, step].every((one) => Number.isSafeInteger(one) && one > 0)
+  return was.type === 'integer' && wholes && before % step === 0
+}
+
+/** Why a text of the older schema may not be one of the newer. */
+export function textProblem(was: Schema, is: Schema): string | undefined {
+  const least = numberAt(is, 'minLength', 0)
+  const most = numberAt(is, 'maxLength', Number.POSITIVE_INFINITY)
+  if (numberAt(was, 'minLength', 0) < least) return `it must have at least ${least} characters`
+  if (numberAt(was, 'maxLength', Number.POSITIVE_INFINITY) > most) {
+    return `it must have at most ${most} characters`
+  }
+  if (is.pattern !== undefined && is.pattern !== was.pattern) {
+    return `it must match ${String(is.pattern).slice(0, 120)}`
+  }
+  const changed = is.format !== undefined && is.format !== was.format
+  return changed ? `its format is ${String(is.format)}` : undefined
+}

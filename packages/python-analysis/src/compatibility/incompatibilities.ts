@@ -1,0 +1,220 @@
+import type { Schema } from '../schema/known-types.ts'
+import { boundProblem, textProblem } from './bounds.ts'
+import {
+  itemAt,
+  listOf,
+  numberAt,
+  objectOf,
+  otherMembers,
+  type Part,
+  resolved,
+  rulesOf,
+  valuesOf,
+} from './subschemas.ts'
+import { isEndless } from './unguarded-recursion.ts'
+import { accepts } from './validator.ts'
+
+/** Why a value that the older schema takes may be refused by the newer one, and where. */
+export interface Problem {
+  /** Members by name; `[]` for the items of a list, `*` for members without a name. */
+  loc: (string | number)[]
+  msg: string
+}
+
+type Loc = Problem['loc']
+
+/** Which rules the newer schema may have; with another one nothing is proved. */
+const KNOWN_RULES = new Set(
+  (
+    'type enum const anyOf items prefixItems minItems maxItems uniqueItems properties required ' +
+    'additionalProperties propertyNames minProperties maxProperties minLength maxLength pattern ' +
+    'format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf'
+  ).split(' '),
+)
+const MAX_STEPS = 20_000
+/** Pairs within pairs; what refers to one another may lead through every pair there is. */
+const MAX_DEPTH = 200
+const MAX_PROBLEMS = 20
+const UNDECIDED = 'too much to compare'
+
+/** No problem: every value that the older schema takes, the newer one takes too. */
+export const problemsBetween = (older: Schema, newer: Schema): Problem[] =>
+  new Proof(older, newer).run().slice(0, MAX_PROBLEMS)
+
+/**
+ * Proves part by part. What is under way is taken for granted where it meets itself again, which is
+ * right for schemas that refer to themselves, as long as all that rested on it falls with it.
+ */
+class Proof {
+  readonly #older: Schema
+  readonly #newer: Schema
+  readonly #ids = new Map<Part, number>()
+  /** Pairs that hold, or are being looked at, in the order in which they were taken up. */
+  readonly #granted: string[] = []
+  readonly #grantedSet = new Set<string>()
+  #steps = MAX_STEPS
+  #depth = 0
+
+  constructor(older: Schema, newer: Schema) {
+    this.#older = older
+    this.#newer = newer
+  }
+
+  run(): Problem[] {
+    if (isEndless(this.#newer)) return [{ loc: [], msg: 'it is defined by itself alone' }]
+    const problems = this.#compare(this.#older, this.#newer, [])
+    return this.#steps < 0 ? [{ loc: [], msg: UNDECIDED }] : problems
+  }
+
+  #compare(older: Part, newer: Part, loc: Loc): Problem[] {
+    if (--this.#steps < 0) return [{ loc, msg: UNDECIDED }]
+    const [was, is] = [resolved(older, this.#older), resolved(newer, this.#newer)]
+    if (is === true || was === false) return []
+    if (is === false) return [{ loc, msg: 'it is not taken any more' }]
+    if (is === undefined || was === undefined) return [{ loc, msg: 'it refers to nothing' }]
+    const key = `${this.#idOf(was)}:${this.#idOf(is)}`
+    if (this.#grantedSet.has(key)) return []
+    const mark = this.#granted.length
+    this.#grant(key)
+    const problems = this.#within(was === true ? {} : was, is, loc)
+    if (problems.length > 0) this.#takeBack(mark)
+    return problems
+  }
+
+  #within(was: Schema, is: Schema, loc: Loc): Problem[] {
+    if (this.#depth === MAX_DEPTH) this.#steps = -1
+    if (this.#steps < 0) return [{ loc, msg: UNDECIDED }]
+    this.#depth++
+    const problems = this.#prove(was, is, loc)
+    this.#depth--
+    return problems
+  }
+
+  #grant(key: string): void {
+    this.#granted.push(key)
+    this.#grantedSet.add(key)
+  }
+
+  #takeBack(mark: number): void {
+    for (const key of this.#granted.splice(mark)) this.#grantedSet.delete(key)
+  }
+
+  #idOf(part: Part): number {
+    const known = this.#ids.get(part)
+    if (known !== undefined) return known
+    this.#ids.set(part, this.#ids.size)
+    return this.#ids.size - 1
+  }
+
+  #prove(was: Schema, is: Schema, loc: Loc): Problem[] {
+    const rules = rulesOf(is)
+    if (rules.length === 0) return []
+    const unknown = rules.find((rule) => !KNOWN_RULES.has(rule))
+    if (unknown) return [{ loc, msg: `'${unknown}' is not compared` }]
+    if (Array.isArray(was.anyOf)) {
+      return listOf(was.anyOf).flatMap((one) => this.#compare(one, is, loc))
+    }
+    const values = valuesOf(was)
+    if (values) return this.#values(values, is, loc)
+    if (Array.isArray(is.anyOf)) return this.#alternatives(was, is, loc)
+    if (valuesOf(is)) return [{ loc, msg: `it must be ${shown(valuesOf(is) ?? [])}` }]
+    return this.#typed(was, is, loc)
+  }
+
+  #values(values: unknown[], is: Schema, loc: Loc): Problem[] {
+    const refused = values.filter((value) => !accepts(is, value, this.#newer))
+    if (refused.length > 0) return [{ loc, msg: `${shown(refused)} is refused` }]
+    // Whether a text is a date, say, is left to the workflow: nothing is known of it here.
+    const formats = [is, ...listOf<Schema>(is.anyOf)].map((one) => resolved(one, this.#newer))
+    const said = formats.some((one) => typeof one === 'object' && one.format !== undefined)
+    return said ? [{ loc, msg: 'a format is not compared with values' }] : []
+  }
+
+  #alternatives(was: Schema, is: Schema, loc: Loc): Problem[] {
+    if (rulesOf(is).length > 1) return [{ loc, msg: "rules beside 'anyOf' are not compared" }]
+    const all = listOf(is.anyOf).map((one) => this.#compare(was, one, loc))
+    if (all.some((problems) => problems.length === 0)) return []
+    return [{ loc, msg: 'none of the alternatives takes all of it' }]
+  }
+
+  #typed(was: Schema, is: Schema, loc: Loc): Problem[] {
+    if (is.type === undefined) return [{ loc, msg: 'rules without a type are not compared' }]
+    const fits = was.type === is.type || (was.type === 'integer' && is.type === 'number')
+    if (!fits) {
+      const before = was.type === undefined ? 'anything' : `${was.type}`
+      return [{ loc, msg: `it was ${before} and must be ${is.type}` }]
+    }
+    switch (is.type) {
+      case 'string':
+        return of(loc, textProblem(was, is))
+      case 'array':
+        return this.#lists(was, is, loc)
+      case 'object':
+        return this.#objects(was, is, loc)
+      default:
+        return of(loc, boundProblem(was, is))
+    }
+  }
+
+  #lists(was: Schema, is: Schema, loc: Loc): Problem[] {
+    const most = numberAt(was, 'maxItems', Number.POSITIVE_INFINITY)
+    const problems = of(loc, sizeProblem(was, is, 'Items'))
+    if (is.uniqueItems === true && was.uniqueItems !== true && most > 1) {
+      problems.push({ loc, msg: 'its items must be distinct' })
+    }
+    const named = Math.max(listOf(was.prefixItems).length, listOf(is.prefixItems).length)
+    for (let i = 0; i < Math.min(named, most); i++) {
+      problems.push(...this.#compare(itemAt(was, i), itemAt(is, i), [...loc, i]))
+    }
+    if (most <= named) return problems
+    return [...problems, ...this.#compare(itemAt(was, named), itemAt(is, named), [...loc, '[]'])]
+  }
+
+  #objects(was: Schema, is: Schema, loc: Loc): Problem[] {
+    const [before, now] = [objectOf(was.properties), objectOf(is.properties)]
+    const open = otherMembers(was)
+    const had = new Set(listOf<string>(was.required))
+    const missing = listOf<string>(is.required).filter((name) => !had.has(name))
+    const member = (of: Record<string, Part>, others: Part, name: string) =>
+      Object.hasOwn(of, name) ? (of[name] as Part) : others
+    const names = new Set([...Object.keys(before), ...Object.keys(now)])
+    return [
+      ...of(loc, sizeProblem(was, is, 'Properties')),
+      ...missing.map((name) => ({ loc: [...loc, name], msg: 'it is required' })),
+      ...this.#names(was, is, loc),
+      ...[...names].flatMap((name) =>
+        this.#compare(member(before, open, name), member(now, otherMembers(is), name), [
+          ...loc,
+          name,
+        ]),
+      ),
+      ...this.#compare(open, otherMembers(is), [...loc, '*']),
+    ]
+  }
+
+  #names(was: Schema, is: Schema, loc: Loc): Problem[] {
+    if (is.propertyNames === undefined) return []
+    const before = (was.propertyNames as Part | undefined) ?? { type: 'string' }
+    return this.#compare(before, is.propertyNames as Part, [...loc, '*'])
+  }
+}
+
+const of = (loc: Loc, msg: string | undefined): Problem[] => (msg ? [{ loc, msg }] : [])
+
+function sizeProblem(was: Schema, is: Schema, what: 'Items' | 'Properties'): string | undefined {
+  const least = numberAt(is, `min${what}`, 0)
+  const most = numberAt(is, `max${what}`, Number.POSITIVE_INFINITY)
+  const unit = what === 'Items' ? 'items' : 'members'
+  if (numberAt(was, `min${what}`, 0) < least) return `it must have at least ${least} ${unit}`
+  if (numberAt(was, `max${what}`, Number.POSITIVE_INFINITY) > most) {
+    return `it must have at most ${most} ${unit}`
+  }
+  return undefined
+}
+
+const MAX_SHOWN_CHARS = 120
+
+function shown(values: unknown[]): string {
+  const text = values.map((value) => JSON.stringify(value)).join(', ')
+  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text
+}

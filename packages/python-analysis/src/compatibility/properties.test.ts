@@ -1,0 +1,144 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Schema } from '../schema/known-types.ts'
+import { compare } from './compare.ts'
+import { accepts } from './validator.ts'
+
+/** Schemas as the catalog makes them. */
+const schemas = fc.letrec<{ any: Schema }>((tie) => {
+  const bound = fc.integer({ min: -3, max: 3 })
+  const size = fc.nat({ max: 3 })
+  const some = <T extends Record<string, fc.Arbitrary<unknown>>>(keywords: T) =>
+    fc.record(keywords, { requiredKeys: ['type'] as never })
+  const number = some({
+    type: fc.constantFrom('integer', 'number'),
+    minimum: bound,
+    exclusiveMinimum: bound,
+    maximum: bound,
+    exclusiveMaximum: bound,
+    multipleOf: fc.constantFrom(1, 2, 3, 0.5),
+  })
+  const text = some({
+    type: fc.constant('string'),
+    minLength: size,
+    maxLength: size,
+    pattern: fc.constantFrom('^a', 'b$', '^[ab]*$'),
+  })
+  const words = fc.constantFrom('a', 'b', 1, 2, true, null, 0.5)
+  const list = some({
+    type: fc.constant('array'),
+    items: tie('any'),
+    prefixItems: fc.array(tie('any'), { minLength: 1, maxLength: 2 }),
+    minItems: size,
+    maxItems: size,
+    uniqueItems: fc.boolean(),
+  })
+  const name = fc.constantFrom('a', 'b', 'c')
+  const map = some({
+    type: fc.constant('object'),
+    properties: fc.dictionary(name, tie('any'), { maxKeys: 3 }),
+    required: fc.uniqueArray(name, { maxLength: 2 }),
+    additionalProperties: fc.oneof(fc.boolean(), tie('any')),
+    propertyNames: text,
+    minProperties: size,
+    maxProperties: size,
+  })
+  return {
+    any: fc.oneof(
+      { maxDepth: 3, depthSize: 'small' },
+      fc.constantFrom({}, { type: 'null' }, { type: 'boolean' }, { $ref: '#/$defs/A' }),
+      number,
+      text,
+      fc.record({ enum: fc.uniqueArray(words, { minLength: 1, maxLength: 3 }) }),
+      fc.record({ const: words }),
+      list,
+      map,
+      fc.record({ anyOf: fc.array(tie('any'), { minLength: 1, maxLength: 3 }) }),
+    ) as fc.Arbitrary<Schema>,
+  }
+}).any
+
+/** With one shared definition, which may refer to itself inside of a list or object. */
+const rooted = fc.tuple(schemas, schemas).map(
+  ([root, leaf]): Schema => ({
+    ...root,
+    $defs: { A: { type: 'object', properties: { a: { anyOf: [leaf, { type: 'null' }] } } } },
+  }),
+)
+
+/** Values of the same alphabet, so that they meet the schemas. */
+const values = fc.letrec<{ any: unknown }>((tie) => ({
+  any: fc.oneof(
+    { maxDepth: 3, depthSize: 'small' },
+    fc.constantFrom(null, true, false, '', 'a', 'b', 'ab', 'ba', 'abab', 'c', 0.5, 1.5, 0.25),
+    fc.integer({ min: -4, max: 4 }),
+    fc.array(tie('any'), { maxLength: 4 }),
+    fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), tie('any'), { maxKeys: 4 }),
+  ),
+})).any
+
+/** As the gateway compiles it. */
+const compile = (schema: Schema) =>
+  new Ajv2020({
+    strict: false,
+    ownProperties: true,
+    multipleOfPrecision: 9,
+    logger: false,
+  }).compile(schema)
+
+const RUNS = Number(process.env.PROPERTY_RUNS ?? 150)
+
+test('what is called compatible, or refused by an example, is so to the validator of inputs', () => {
+  const seen = { compatible: 0, incompatible: 0, unknown: 0 }
+  /** One schema changed a little in the other is what versions are like. */
+  const pairs = fc.oneof(
+    fc.tuple(rooted, rooted),
+    rooted.chain((schema) =>
+      rooted.map(({ $defs }): [Schema, Schema] => [schema, { ...schema, $defs }]),
+    ),
+    rooted.chain((schema) =>
+      schemas.map((one): [Schema, Schema] => [
+        schema,
+        { anyOf: [one, { ...schema, $defs: {} }], $defs: schema.$defs },
+      ]),
+    ),
+  )
+  fc.assert(
+    fc.property(
+      pairs,
+      fc.array(values, { minLength: 20, maxLength: 20 }),
+      ([older, newer], inputs) => {
+        const { compatibility, example } = compare(older, newer)
+        seen[compatibility]++
+        const [takes, nowTakes] = [compile(older), compile(newer)]
+        const refused = inputs.find((input) => takes(input) && !nowTakes(input))
+        if (compatibility === 'compatible') expect(refused).toBeUndefined()
+        if (example) expect([takes(example.value), nowTakes(example.value)]).toEqual([true, false])
+      },
+    ),
+    { numRuns: RUNS },
+  )
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(RUNS / 100)
+})
+
+test('the same is said of inputs with named members only', () => {
+  fc.assert(
+    fc.property(rooted, rooted, (older, newer) => {
+      const { compatibility, ofNamedMembers } = compare(older, newer)
+      if (compatibility === 'compatible') expect(ofNamedMembers).toBe('compatible')
+      if (ofNamedMembers === 'incompatible') expect(compatibility).toBe('incompatible')
+    }),
+    { numRuns: RUNS },
+  )
+})
+
+test('a value is judged as the validator of inputs judges it', () => {
+  fc.assert(
+    fc.property(rooted, fc.array(values, { minLength: 10, maxLength: 10 }), (schema, inputs) => {
+      const takes = compile(schema)
+      for (const input of inputs) expect(accepts(schema, input, schema)).toBe(takes(input))
+    }),
+    { numRuns: RUNS },
+  )
+})

@@ -1,0 +1,52 @@
+import { type Arguments, argumentsOf, noArguments } from './python/arguments.ts'
+import type { Budget } from './python/budget.ts'
+import { calleeOf, type Expression, follow } from './python/expression.ts'
+import type { Definition } from './python/scope.ts'
+import { isSdk } from './sdk-names.ts'
+
+export type Kind = 'workflow' | 'task'
+
+/** A function that the SDK was told is a workflow or a task, and with which options. */
+export interface Declaration {
+  kind: Kind
+  definition: Definition
+  options: Arguments
+}
+
+/** What the source is read with. */
+export interface Reading {
+  budget: Budget
+  sdkModules: string[]
+}
+
+/** What a definition's decorators make of it. The first that is the SDK's counts. */
+export function declarationOf(
+  definition: Definition,
+  { budget, sdkModules }: Reading,
+): Declaration | undefined {
+  for (const decorator of definition.decorators) {
+    const node = decorator.firstNamedChild
+    if (!node) continue
+    const at = decorator.startIndex
+    const mark = { node, scope: definition.scope, at, hops: 0, budget }
+    const found = kindAndOptions(mark, sdkModules)
+    if (found) return { definition, ...found }
+  }
+  return undefined
+}
+
+function kindAndOptions(
+  mark: Expression,
+  sdkModules: string[],
+): { kind: Kind; options: Arguments } | undefined {
+  const expression = follow(mark)
+  const called = calleeOf(expression)
+  const decorator = called ?? expression
+  const kinds: Kind[] = ['workflow', 'task']
+  const kind = kinds.find(
+    (kind) =>
+      isSdk(decorator, kind, sdkModules) ||
+      (called && isSdk(decorator, `${kind}.with_options`, sdkModules)),
+  )
+  return kind && { kind, options: called ? argumentsOf(expression) : noArguments() }
+}

@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { declaredChanges } from './declared-changes.ts'
+import { sourceChange } from './source-change.ts'
+
+const lines = (...of: string[]) => of.map((line) => `${line}\n`).join('')
+
+test('a changed line is shown with what is around it', () => {
+  const older = lines('1', '2', '3', '4', '5', '6', '7', '8', '9')
+  expect(sourceChange(older, older.replace('5\n', 'five\nmore\n'))).toEqual({
+    added: 2,
+    removed: 1,
+    patch: lines('@@ -2,7 +2,8 @@', ' 2', ' 3', ' 4', '-5', '+five', '+more', ' 6', ' 7', ' 8'),
+  })
+})
+
+test('equal texts have no patch, and a last line without an end is told from one with', () => {
+  expect(sourceChange('a\n', 'a\n')).toEqual({ added: 0, removed: 0, patch: '' })
+  expect(sourceChange('a', 'a\n').patch).toContain('\\ No newline at end of file')
+})
+
+test('texts of which too much differs are one change, found at once', () => {
+  const text = (word: string) =>
+    lines('head', ...Array.from({ length: 40_000 }, (_, i) => `${word} ${i}`), 'tail')
+  const begun = performance.now()
+  const found = sourceChange(text('a'), text('b'))
+  expect(performance.now() - begun).toBeLessThan(10_000)
+  expect([found.added, found.removed]).toEqual([40_000, 40_000])
+  expect(found.patch.split('\n', 2)).toEqual(['@@ -2,40000 +2,40000 @@', '-a 0'])
+})
+
+/** What a patch makes of a text. */
+function patched(text: string, patch: string): string[] {
+  const result = text.split('\n')
+  let shift = 0
+  for (const hunk of patch.split(/^(?=@@ )/m).filter(Boolean)) {
+    const [head = '', ...body] = hunk.split('\n')
+    const [, start = '', count = ''] = /^@@ -(\d+),(\d+)/.exec(head) ?? []
+    const kept = body.filter((line) => line[0] === ' ' || line[0] === '+').map((l) => l.slice(1))
+    const at = Number(start) - (Number(count) === 0 ? 0 : 1) + shift
+    result.splice(at, Number(count), ...kept)
+    shift += kept.length - Number(count)
+  }
+  return result
+}
+
+test('the patch turns the one text into the other', () => {
+  const text = fc
+    .array(fc.constantFrom('a', 'b', 'c', '', '  d', '-e', '+f', '@@'), { maxLength: 40 })
+    .map((all) => lines(...all, 'end'))
+  fc.assert(
+    fc.property(text, text, (older, newer) => {
+      expect(patched(older, sourceChange(older, newer).patch)).toEqual(newer.split('\n'))
+    }),
+  )
+})
+
+test('what is declared otherwise is listed, the input schema left out', () => {
+  const version = (metadata: object, requests = 'null') => ({
+    metadata_json: JSON.stringify(metadata),
+    requests_json: requests,
+    affinity_json: 'null',
+    imports: ['windlass.workflow'],
+  })
+  const older = version({
+    task_names: ['a'],
+    durability: 'durable',
+    input_schema: { type: 'null' },
+  })
+  const newer = version({ task_names: ['a', 'b'], runner: 'docker' }, '{"cpu":1}')
+  expect(declaredChanges(older, newer)).toEqual([
+    { member: 'metadata.task_names', from_json: '["a"]', to_json: '["a","b"]' },
+    { member: 'metadata.durability', from_json: '"durable"', to_json: '' },
+    { member: 'requests', from_json: '', to_json: '{"cpu":1}' },
+    { member: 'metadata.runner', from_json: '', to_json: '"docker"' },
+  ])
+  expect(declaredChanges(older, older)).toEqual([])
+})

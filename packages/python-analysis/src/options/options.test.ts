@@ -1,0 +1,153 @@
+import { expect, test } from 'vitest'
+import { analyseSource } from '../../test/analysis-fixture.ts'
+
+const HEAD = `from windlass import workflow, cron, ResourceRequest
+`
+
+/** The only workflow of a source, declared with these options. */
+function declared(options: string, before = '') {
+  const source = `${HEAD}${before}\n@workflow.with_options(${options})\nasync def job(ctx):\n    "Does it."\n`
+  const [workflow] = analyseSource(source)
+  if (!workflow) throw new Error('no workflow')
+  return { ...workflow, metadata: JSON.parse(workflow.metadata_json) }
+}
+
+const expectRefusal = (options: string, reason: string, before?: string) =>
+  expect(() => declared(options, before)).toThrow(
+    expect.objectContaining({ kind: 'invalid', message: expect.stringContaining(reason) }),
+  )
+
+test('what is not declared is absent, but for the lists', () => {
+  const { metadata, requests_json, affinity_json, requirement, input_schema_json } = declared('')
+  expect(metadata).toEqual({
+    task_names: [],
+    nested_workflows: [],
+    auth_exempt_tasks: [],
+    secret_requests: [],
+    required_permissions: [],
+    description: 'Does it.',
+  })
+  expect([requests_json, affinity_json, input_schema_json]).toEqual(['null', 'null', ''])
+  expect(requirement).toEqual({ packages: [], affinity: {}, runner: '' })
+})
+
+test('simple options are in the metadata', () => {
+  const { metadata, requirement } = declared(
+    'secret_requests=("B", NAME), required_permissions=["a:b:*"], runner="subprocess", ' +
+      'durability="transient", queue_timeout=2 * 60',
+    'NAME = "A key+1"',
+  )
+  expect(metadata).toMatchObject({
+    secret_requests: ['A key+1', 'B'],
+    required_permissions: ['a:b:*'],
+    runner: 'subprocess',
+    durability: 'transient',
+    queue_timeout: 120,
+  })
+  expect(requirement).toMatchObject({ runner: 'subprocess', queue_timeout: 120 })
+})
+
+test('options that are None are not declared', () => {
+  const names = ['secret_requests', 'required_permissions', 'runner', 'durability', 'requests']
+  const more = ['affinity', 'schedule', 'routing', 'queue_timeout']
+  const { metadata } = declared([...names, ...more].map((name) => `${name}=None`).join(', '))
+  expect(metadata).toEqual(declared('').metadata)
+})
+
+test.each([
+  ['secret_requests="A"', 'secret_requests'],
+  ['secret_requests=["a/b"]', "'a/b' is not the name of a secret"],
+  ['secret_requests=[""]', 'secret_requests'],
+  ['secret_requests=[f()]', 'secret_requests'],
+  ['secret_requests=[1]', 'secret_requests'],
+  ['required_permissions=["a::b"]', "'a::b' is not a permission"],
+  ['required_permissions=["a b\\n"]', 'required_permissions'],
+  [
+    'runner="vm"',
+    "runner of workflow 'job' in line 4: it must be one of inprocess, subprocess, docker",
+  ],
+  ['durability="forever"', 'durability'],
+  ['queue_timeout=0', 'queue_timeout'],
+  ['queue_timeout="1"', 'queue_timeout'],
+  ['durability="transient", schedule=cron("@daily")', 'schedule'],
+])('%s is refused', (options, reason) => {
+  expectRefusal(options, reason)
+})
+
+test.each([
+  ['cpu=2', { cpu: 2 }, { cpu: 2 }],
+  ['cpu=0.5, gpu=1', { cpu: 0.5, gpu: 1 }, { cpu: 0.5, gpu: 1 }],
+  ['memory=1024 ** 2', { memory: 1_048_576 }, { memory: 1_048_576 }],
+  ['memory="512"', { memory: '512' }, { memory: 512 }],
+  ['memory="1Ki", disk="2K"', { memory: '1Ki', disk: '2K' }, { memory: 1024, disk: 2048 }],
+  ['memory="1.5Mi"', { memory: '1.5Mi' }, { memory: 1_572_864 }],
+  ['memory="4G"', { memory: '4G' }, { memory: 4 * 1024 ** 3 }],
+  [
+    'disk="1Ti", memory="1P"',
+    { disk: '1Ti', memory: '1P' },
+    { disk: 1024 ** 4, memory: 1024 ** 5 },
+  ],
+  [
+    'packages=["NumPy >= 1.26", "a==2.0", "a==2.0", "z"]',
+    { packages: ['NumPy >= 1.26', 'a==2.0', 'a==2.0', 'z'] },
+    { packages: ['a==2.0', 'numpy>=1.26', 'z'] },
+  ],
+  ['cpu=None, gpu=0', { gpu: 0 }, { gpu: 0 }],
+])('ResourceRequest(%s) is %j', (given, requests, requirement) => {
+  const workflow = declared(`requests=ResourceRequest(${given})`)
+  expect(JSON.parse(workflow.requests_json)).toEqual(requests)
+  expect(workflow.requirement).toMatchObject(requirement)
+})
+
+test('resource requests are known by their factories, aliases and names', () => {
+  const requests = (options: string, before?: string) =>
+    JSON.parse(declared(options, before).requests_json)
+  expect(requests('requests=ResourceRequest.with_memory("1Gi")')).toEqual({ memory: '1Gi' })
+  expect(requests('requests=R.with_packages(["a"])', 'R = ResourceRequest')).toEqual({
+    packages: ['a'],
+  })
+  expect(requests('requests=BIG', 'BIG = ResourceRequest(cpu=8)')).toEqual({ cpu: 8 })
+  expect(requests('requests=ResourceRequest()')).toBeNull()
+})
+
+test.each([
+  ['f()', 'it must be a ResourceRequest'],
+  ['{"cpu": 1}', 'it must be a ResourceRequest'],
+  ['ResourceRequest(1)', 'given by name'],
+  ['ResourceRequest(cores=1)', "'cores' is not a resource"],
+  ['ResourceRequest(**x)', 'written out'],
+  ['ResourceRequest(cpu="2")', 'requests.cpu'],
+  ['ResourceRequest(cpu=-1)', 'must not be negative'],
+  ['ResourceRequest(cpu=n())', 'requests.cpu'],
+  ['ResourceRequest(memory="lots")', 'requests.memory'],
+  ['ResourceRequest(memory="4 GiBi")', 'requests.memory'],
+  ['ResourceRequest(disk="-1G")', 'requests.disk'],
+  ['ResourceRequest(memory=float("nan"))', 'requests.memory'],
+  ['ResourceRequest(packages=["a~=1"])', "'a~=1'"],
+  ['ResourceRequest(packages="a")', 'requests.packages'],
+  ['ResourceRequest.with_cpu(1, 2)', 'takes one value'],
+])('requests=%s is refused', (value, reason) => {
+  expectRefusal(`requests=${value}`, reason)
+})
+
+test('affinity labels become text', () => {
+  const { affinity_json, requirement } = declared(
+    'affinity={"zone": ZONE, "gpu": True, 3: 4}',
+    'ZONE = "eu" + "-1"',
+  )
+  expect(JSON.parse(affinity_json)).toEqual({ zone: 'eu-1', gpu: 'True', 3: '4' })
+  expect(requirement.affinity).toEqual({ zone: 'eu-1', gpu: 'True', 3: '4' })
+  expect(declared('affinity={}').affinity_json).toBe('null')
+})
+
+test.each([
+  ['["a"]', 'dictionary'],
+  ['{"a": None}', 'labels'],
+  ['{"a": ["b"]}', 'labels'],
+  ['{"a\\n": "b"}', 'labels'],
+  ['{"a": f()}', 'constant'],
+  ['{"__proto__": "a"}', 'labels'],
+  [`{${Array.from({ length: 65 }, (_, i) => `${i}: 1`).join(', ')}}`, 'at most 64'],
+])('affinity=%s is refused', (value, reason) => {
+  expectRefusal(`affinity=${value}`, reason)
+})

@@ -1,0 +1,135 @@
+import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
+import { type Arguments, argumentsOf } from '../python/arguments.ts'
+import { constantOf } from '../python/constants.ts'
+import { calleeOf, type Expression, follow } from '../python/expression.ts'
+import { sdkPaths } from '../sdk-names.ts'
+import { constant, number, type Option, refuse, texts } from './option.ts'
+import type { Routing } from './routing.ts'
+
+/** `ResourceRequest` as declared: what is absent is not asked for. */
+export interface Requests {
+  cpu?: number
+  memory?: number | string
+  gpu?: number
+  disk?: number | string
+  packages?: string[]
+}
+
+const RESOURCES = ['cpu', 'memory', 'gpu', 'disk', 'packages'] as const
+const SIZE = /^(\d+(?:\.\d+)?)\s*(?:([KMGTP])i?)?B?$/i
+const POWERS = 'KMGTP'
+const PACKAGE = /^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\s*(==|>=)\s*([A-Za-z0-9][A-Za-z0-9._!+-]*))?$/
+const MAX_PACKAGES = 100
+
+/** What `requests=` asks of a worker; undefined when it asks for nothing. */
+export function requestsOf(option: Option, sdkModules: string[]): Requests | undefined {
+  if (constantOf(option.value) === null) return undefined
+  const given = resourceArguments(option, sdkModules)
+  const requests = Object.fromEntries(
+    RESOURCES.flatMap((resource) => {
+      const value = given.get(resource)
+      if (!value || constantOf(value) === null) return []
+      return [[resource, resourceOf({ ...option, name: `requests.${resource}`, value }, resource)]]
+    }),
+  )
+  const unknown = [...given.keys()].find((name) => !RESOURCES.some((resource) => resource === name))
+  if (unknown !== undefined) throw refuse(option, `'${unknown}' is not a resource`)
+  return Object.keys(requests).length > 0 ? requests : undefined
+}
+
+/** The arguments of `ResourceRequest(memory=…)` or of a factory, `ResourceRequest.with_memory(…)`. */
+function resourceArguments(option: Option, sdkModules: string[]): Map<string, Expression> {
+  const call = follow(option.value)
+  const called = calleeOf(call)
+  const [path = ''] = called ? sdkPaths(called, sdkModules) : []
+  const factory = /(?:^|\.)ResourceRequest(?:\.with_(cpu|memory|gpu|disk|packages))?$/.exec(path)
+  if (!factory) throw refuse(option, 'it must be a ResourceRequest, written out')
+  const given = argumentsOf(call)
+  if (given.incomplete) throw refuse(option, 'it must be written out')
+  return factory[1] ? onlyArgument(option, factory[1], given) : keywords(option, given)
+}
+
+function onlyArgument(option: Option, resource: string, { positional, keywords }: Arguments) {
+  const [value, ...others] = [...positional, ...keywords.values()]
+  if (!value || others.length > 0) throw refuse(option, `with_${resource} takes one value`)
+  return new Map([[resource, value]])
+}
+
+function keywords(option: Option, { positional, keywords }: Arguments) {
+  if (positional.length > 0) throw refuse(option, 'resources are given by name')
+  return keywords
+}
+
+function resourceOf(option: Option, resource: (typeof RESOURCES)[number]) {
+  if (resource === 'packages') return packages(option)
+  if (resource === 'memory' || resource === 'disk') return size(option)
+  return amount(option, number(option))
+}
+
+function amount(option: Option, value: number): number {
+  if (value < 0) throw refuse(option, 'it must not be negative')
+  return value
+}
+
+function size(option: Option): number | string {
+  const value = constant(option)
+  if (typeof value === 'number') return amount(option, value)
+  if (typeof value !== 'string' || bytesOf(value) === undefined) {
+    throw refuse(option, 'it must be a number of bytes or a size such as 512Mi or 4G')
+  }
+  return value
+}
+
+function packages(option: Option): string[] {
+  const names = texts(option).map((name) => name.trim())
+  if (names.length > MAX_PACKAGES) throw refuse(option, `at most ${MAX_PACKAGES} packages`)
+  const wrong = names.find((name) => !PACKAGE.test(name))
+  if (wrong !== undefined) {
+    throw refuse(
+      option,
+      `'${wrong.slice(0, 60)}' is not of the form name, name==version or name>=version`,
+    )
+  }
+  return names
+}
+
+/** A size in bytes. K and Ki, M and Mi, … are the same powers of 1024. */
+export function bytesOf(size: string): number | undefined {
+  const [, digits, unit] = SIZE.exec(size.trim()) ?? []
+  if (digits === undefined) return undefined
+  const power = unit ? POWERS.indexOf(unit.toUpperCase()) + 1 : 0
+  return Math.floor(Number(digits) * 1024 ** power)
+}
+
+/** How the work is to be run, and how to choose among those that can. */
+interface Manner {
+  runner?: string | undefined
+  routing?: Routing | undefined
+  queue_timeout?: number | undefined
+}
+
+/** What a worker must have, with sizes in bytes and packages in one spelling and order. */
+export function requirementOf(
+  requests: Requests,
+  affinity: Record<string, string>,
+  { runner = '', routing, queue_timeout }: Manner = {},
+): Requirement {
+  const { cpu, memory, gpu, disk, packages = [] } = requests
+  const bytes = (size: number | string | undefined) =>
+    typeof size === 'string' ? bytesOf(size) : size
+  const spelled = packages.map((name) => {
+    const [, base = '', operator = '', version = ''] = PACKAGE.exec(name) ?? []
+    return `${base.toLowerCase()}${operator}${version}`
+  })
+  return {
+    cpu,
+    memory: bytes(memory),
+    gpu,
+    disk: bytes(disk),
+    packages: [...new Set(spelled)].sort(),
+    affinity,
+    runner,
+    routing_json: routing && JSON.stringify(routing),
+    queue_timeout,
+  }
+}

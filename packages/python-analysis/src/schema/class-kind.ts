@@ -1,0 +1,112 @@
+import type { Node } from 'web-tree-sitter'
+import { calleeOf, type Expression, follow, pathsOf } from '../python/expression.ts'
+import type { Definition } from '../python/scope.ts'
+import type { Types } from './type-context.ts'
+import { classOf, subscriptOf } from './type-expression.ts'
+
+/** What a class is to those who make values of it out of JSON. */
+export type ClassKind = 'model' | 'root_model' | 'dataclass' | 'typed_dict' | 'enum'
+
+export interface ClassShape {
+  kind: ClassKind
+  /** Its bases that are defined in the source. */
+  bases: Definition[]
+  /** What is given by name beside the bases: `extra="forbid"`, `total=False`. */
+  options: Map<string, Expression>
+}
+
+const MAX_BASES_DEEP = 32
+const KINDS = new Map<string, ClassKind>(
+  Object.entries({
+    'pydantic.BaseModel': 'model',
+    'pydantic.main.BaseModel': 'model',
+    'pydantic.RootModel': 'root_model',
+    'pydantic.root_model.RootModel': 'root_model',
+    'typing.TypedDict': 'typed_dict',
+    'typing_extensions.TypedDict': 'typed_dict',
+    'enum.Enum': 'enum',
+    'enum.IntEnum': 'enum',
+    'enum.StrEnum': 'enum',
+  }),
+)
+/** Bases that bring no fields. */
+const NEUTRAL = new Set(
+  (
+    'builtins.object builtins.str builtins.int builtins.float abc.ABC typing.Generic ' +
+    'typing.Protocol typing_extensions.Generic'
+  ).split(' '),
+)
+const DATACLASSES = new Set(['dataclasses.dataclass', 'pydantic.dataclasses.dataclass'])
+
+const NO_KIND = 'it is no dataclass, TypedDict, enumeration or pydantic model'
+
+/** What kind of class a definition is, or, as text, why that is not known. */
+export function shapeOf(definition: Definition, types: Types, deep = 0): ClassShape | string {
+  const { bases, options } = headOf(definition, types)
+  const judged = bases.map((base) => judge(subscriptOf(base)?.base ?? base, types, deep))
+  const unknown = judged.find((base) => typeof base === 'string')
+  if (typeof unknown === 'string') return unknown
+  const known = judged.filter((base) => typeof base === 'object')
+  const kind = isDataclass(definition, types)
+    ? 'dataclass'
+    : known.map((base) => base.inherited).find(Boolean)
+  if (!kind) return NO_KIND
+  return { kind, bases: known.flatMap(({ local, mixin }) => basesOf(kind, local, mixin)), options }
+}
+
+/** Pydantic takes the annotations of any base for fields; dataclasses and TypedDicts do not. */
+function basesOf(kind: ClassKind, local?: Definition, mixin?: Definition): Definition[] {
+  const base = local ?? (kind === 'model' ? mixin : undefined)
+  return base ? [base] : []
+}
+
+interface Base {
+  /** The kind that a class has from it. A dataclass is one by its own decorator alone. */
+  inherited?: ClassKind | undefined
+  local?: Definition
+  /** Of no kind of its own. */
+  mixin?: Definition
+}
+
+/** What a base brings, or why that is not known. */
+function judge(base: Expression, types: Types, deep: number): Base | string {
+  const local = classOf(base)
+  if (!local) {
+    const paths = pathsOf(base)
+    const inherited = paths.map((path) => KINDS.get(path)).find(Boolean)
+    if (inherited || paths.some((path) => NEUTRAL.has(path))) return { inherited }
+    return `the base class '${base.node.text.slice(0, 60)}' is not defined in the source`
+  }
+  const shape = deep < MAX_BASES_DEEP ? shapeOf(local, types, deep + 1) : 'too many bases'
+  if (typeof shape === 'string') return shape === NO_KIND ? { mixin: local } : shape
+  return { local, inherited: shape.kind === 'dataclass' ? undefined : shape.kind }
+}
+
+function headOf(definition: Definition, types: Types) {
+  const bases: Expression[] = []
+  const options = new Map<string, Expression>()
+  const given = definition.node.childForFieldName('superclasses')?.namedChildren ?? []
+  for (const child of given) {
+    const name = child.childForFieldName('name')
+    const value = child.childForFieldName('value')
+    const isOption = child.type === 'keyword_argument' && name && value
+    if (isOption) options.set(name.text, around(definition, value, types))
+    else if (child.type !== 'comment') bases.push(around(definition, child, types))
+  }
+  return { bases, options }
+}
+
+/** Bases and decorators see the names around a class, not those in it. */
+const around = (definition: Definition, node: Node, types: Types): Expression => ({
+  ...types.inside(definition, node),
+  scope: definition.scope,
+})
+
+function isDataclass(definition: Definition, types: Types): boolean {
+  return definition.decorators.some((decorator) => {
+    const node = decorator.firstNamedChild
+    if (!node) return false
+    const mark = follow(around(definition, node, types))
+    return pathsOf(calleeOf(mark) ?? mark).some((path) => DATACLASSES.has(path))
+  })
+}

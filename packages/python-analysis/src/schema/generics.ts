@@ -1,0 +1,92 @@
+import { constantOf } from '../python/constants.ts'
+import type { Expression } from '../python/expression.ts'
+import { typeOf } from './enums.ts'
+import {
+  knownName,
+  LISTS,
+  MAPPINGS,
+  type Schema,
+  SETS,
+  scalar,
+  TUPLES,
+  WRAPPERS,
+} from './known-types.ts'
+import type { Types } from './type-context.ts'
+import { subscriptOf } from './type-expression.ts'
+
+/** A type of the standard library or pydantic, with or without arguments; undefined for one not known here. */
+export function knownSchema(
+  name: string,
+  args: Expression[],
+  where: string,
+  types: Types,
+): Schema | undefined {
+  const item = () => (args[0] ? types.read(args[0], where) : {})
+  if (LISTS.has(name)) return { type: 'array', items: item() }
+  if (SETS.has(name)) return { type: 'array', items: item(), uniqueItems: true }
+  if (TUPLES.has(name)) return tuple(args, where, types)
+  if (MAPPINGS.has(name)) return mapping(args, where, types)
+  if (name === 'Counter') return { type: 'object', additionalProperties: { type: 'integer' } }
+  if (name === 'Optional' && args[0]) return union([item(), { type: 'null' }])
+  if (name === 'Union') return union(args.map((arg) => types.read(arg, where)))
+  if (name === 'Literal') return literal(args, where, types)
+  if (WRAPPERS.has(name)) return item()
+  return scalar(name)
+}
+
+/** One of several schemas, each said once. */
+export function union(schemas: Schema[]): Schema {
+  const flat = schemas.flatMap((schema) =>
+    Array.isArray(schema.anyOf) && Object.keys(schema).length === 1
+      ? (schema.anyOf as Schema[])
+      : [schema],
+  )
+  const distinct = [...new Map(flat.map((schema) => [JSON.stringify(schema), schema])).values()]
+  return distinct.length === 1 ? (distinct[0] as Schema) : { anyOf: distinct }
+}
+
+function tuple(args: Expression[], where: string, types: Types): Schema {
+  const [first, second] = args
+  if (!first) return { type: 'array', items: {} }
+  if (second?.node.type === 'ellipsis') return { type: 'array', items: types.read(first, where) }
+  const empty = first.node.type === 'tuple'
+  const prefixItems = empty ? [] : args.map((arg) => types.read(arg, where))
+  const { length } = prefixItems
+  return {
+    type: 'array',
+    ...(length > 0 ? { prefixItems } : {}),
+    minItems: length,
+    maxItems: length,
+  }
+}
+
+function mapping(args: Expression[], where: string, types: Types): Schema {
+  const [key, value] = args
+  if (!key || !value) return { type: 'object', additionalProperties: true }
+  const names = types.read(key, where)
+  // Keys are text in JSON, so only what narrows text can be said of them.
+  const narrows = names.type === 'string' ? Object.keys(names).length > 1 : names.$ref
+  return {
+    type: 'object',
+    ...(narrows ? { propertyNames: names } : {}),
+    additionalProperties: types.read(value, where),
+  }
+}
+
+function literal(args: Expression[], where: string, types: Types): Schema {
+  const values = args.flatMap((arg) => {
+    const subscript = subscriptOf(arg)
+    const nested = subscript && knownName([`typing.${subscript.base.node.text}`]) === 'Literal'
+    if (nested) return subscript.args.map(constantOf)
+    return [constantOf(arg)]
+  })
+  if (
+    values.some((value) => value === undefined || (typeof value === 'object' && value !== null))
+  ) {
+    types.note(where, 'a literal of it is not a constant')
+    return {}
+  }
+  const distinct = [...new Set(values)]
+  const only = distinct.length === 1 ? { const: distinct[0] } : { enum: distinct }
+  return { ...only, ...typeOf(distinct) }
+}

@@ -1,0 +1,128 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { analyseSource } from './analysis-fixture.ts'
+
+const CORPUS = new URL('./corpus/', import.meta.url)
+const PYTHON = process.env.TEST_PYTHON ?? 'python3'
+const hasPython = spawnSync(PYTHON, ['--version']).status === 0
+
+interface Found {
+  kind: 'workflow' | 'task'
+  function: string
+  options: Record<string, unknown>
+}
+interface Judged {
+  name: string
+  error?: string
+  found?: Found[]
+}
+
+/** Python's judgement of sources, in their order. */
+function judged(sources: Map<string, Buffer>): Judged[] {
+  const lines = [...sources].map(([name, source]) =>
+    JSON.stringify({ name, source: source.toString('base64') }),
+  )
+  const script = fileURLToPath(new URL('./reference.py', import.meta.url))
+  const { stdout, stderr } = spawnSync(PYTHON, ['-W', 'ignore', script], {
+    input: lines.join('\n'),
+    maxBuffer: 64 * 1_048_576,
+  })
+  expect(stderr.toString()).toBe('')
+  return stdout
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
+function analysed(source: Buffer) {
+  try {
+    return { workflows: analyseSource(source, ['windlass', 'flux']) }
+  } catch (error) {
+    return { refused: (error as Error).message }
+  }
+}
+
+const corpus = new Map(
+  readdirSync(CORPUS)
+    .filter((name) => name.endsWith('.py'))
+    .map((name) => [name.slice(0, -3), readFileSync(new URL(name, CORPUS))]),
+)
+/** What Python from 3.12 on alone can read, and what it takes and we do not: a source that is not UTF-8. */
+const NEW_SYNTAX = /^(generic_function|recursive_alias|f_strings)$/
+const NOT_UTF8 = /^refused_(latin1|not_utf8)$/
+/** What it takes more than imports to see. */
+const BY_VALUE = /^(alias_of_alias|shadowed|star_import)$/
+
+test.skipIf(!hasPython)(
+  'what Python cannot parse is refused for its syntax, and nothing else is',
+  () => {
+    for (const { name, error } of judged(corpus)) {
+      if (NEW_SYNTAX.test(name) || NOT_UTF8.test(name)) continue
+      const { refused = '' } = analysed(corpus.get(name) as Buffer)
+      const isSyntax = /^Syntax error|null byte|not UTF-8/.test(refused)
+      expect(isSyntax, `${name}: ${error} | ${refused}`).toBe(error !== undefined)
+    }
+  },
+)
+
+/** Names that a literal cannot say, and so Python's parser alone does not know. */
+const COMPUTED = /^(constants|f_strings|lines_joined)$/
+const compared = (hasPython ? judged(corpus) : []).filter(
+  ({ name, found = [] }) => found.length > 0 && !BY_VALUE.test(name),
+)
+
+test.skipIf(!hasPython).each(compared)(
+  '$name: the workflows are those that Python sees',
+  ({ name, found = [] }) => {
+    const { workflows } = analysed(corpus.get(name) as Buffer)
+    if (!workflows) return expect(name).toMatch(/^refused/)
+    const seen = found.filter(({ kind }) => kind === 'workflow')
+    const named = seen.map((one) => `${one.options.name ?? one.function}`.normalize('NFC'))
+    expect(workflows).toHaveLength(seen.length)
+    if (!COMPUTED.test(name)) expect(workflows.map((workflow) => workflow.name)).toEqual(named)
+    const tasks = found.map((one) => one.options.name ?? one.function)
+    const known = workflows.flatMap(({ metadata_json }) => JSON.parse(metadata_json).task_names)
+    // A task may be a plain function, which the reference does not look for.
+    for (const task of known) expect([...tasks, 'plain']).toContain(task)
+  },
+)
+
+/** Tokens that make and break Python, in an order that nobody thought of. */
+const PIECES =
+  'if x:|\n|\\\n|\n    |\\\n  |\n\t|pass|x = 1|(|)|[|]|{|}|"|\'|"""|f"|{x}|#|:|,|;|def f():|async def g(): |return|lambda: 0|@d|class A:|else:|try:|except:|\r\n|\f| '.split(
+    '|',
+  )
+
+test.skipIf(!hasPython)(
+  'sources of random tokens are never taken for Python when they are none',
+  () => {
+    let state = 7
+    const random = (below: number) => {
+      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+      return Math.floor((state / 2_147_483_648) * below)
+    }
+    const made = new Map(
+      Array.from({ length: 2_000 }, (_, i): [string, Buffer] => {
+        const pieces = Array.from({ length: 1 + random(6) }, () => PIECES[random(PIECES.length)])
+        return [
+          `${i}`,
+          Buffer.from(
+            `${pieces.join('')}\nfrom windlass import workflow\n@workflow\nasync def job(ctx): pass\n`,
+          ),
+        ]
+      }),
+    )
+    const differing = judged(made).filter(({ name, error }) => {
+      const { refused = '' } = analysed(made.get(name) as Buffer)
+      return (error === undefined) === refused.startsWith('Syntax error')
+    })
+    const shown = differing.map(({ name, error }) => [
+      made.get(name)?.toString().split('\nfrom')[0],
+      error,
+    ])
+    expect(shown).toEqual([])
+  },
+)

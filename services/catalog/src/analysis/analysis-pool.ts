@@ -1,0 +1,126 @@
+import type { DeclaredWorkflow } from '@windlass/python-analysis/declared-workflows'
+import { Fault, invalid, unavailable } from '@windlass/runtime/faults'
+import type { Logger } from '@windlass/runtime/process/log'
+import {
+  type AnalysisLimits,
+  AnalysisThread,
+  type ThreadOptions,
+  type WorkerFailure,
+} from './analysis-thread.ts'
+import type { WorkerReply } from './protocol.ts'
+
+const THREADS = 2
+const MAX_QUEUED = 64
+/** Longest wait of a source for a thread; the deadline of the calling rpc is a little later. */
+const MAX_QUEUE_MS = 7_000
+const RESTART_MS = 1_000
+
+export interface AnalysisPoolOptions extends AnalysisLimits, ThreadOptions {
+  log: Logger
+}
+
+interface Job {
+  source: Uint8Array
+  settle(outcome: WorkerReply | WorkerFailure): void
+}
+
+/** A bounded queue of sources in front of a few threads. A thread that a source ruined is replaced. */
+export class AnalysisPool {
+  readonly #options: AnalysisPoolOptions
+  readonly #queue: Job[] = []
+  readonly #slots: Promise<void>[]
+  #sleepers: (() => void)[] = []
+  #idleThreads = 0
+  #isStopping = false
+
+  constructor(options: AnalysisPoolOptions) {
+    this.#options = options
+    this.#slots = Array.from({ length: THREADS }, (_, slot) => this.#runSlot(slot > 0))
+  }
+
+  /** Returns the workflows of a source. Throws `invalid` if it is refused, `unavailable` under overload. */
+  async analyse(source: Uint8Array): Promise<DeclaredWorkflow[]> {
+    if (this.#isStopping || this.#queue.length >= MAX_QUEUED) throw overloaded()
+    return this.#toResult(await this.#enqueue(source))
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#wakeAll()
+    await Promise.all(this.#slots)
+  }
+
+  #enqueue(source: Uint8Array): Promise<WorkerReply | WorkerFailure> {
+    return new Promise((resolve, reject) => {
+      const job = { source, settle: resolve }
+      this.#queue.push(job)
+      this.#wakeAll()
+      setTimeout(() => {
+        const at = this.#queue.indexOf(job)
+        if (at < 0) return
+        this.#queue.splice(at, 1)
+        reject(overloaded())
+      }, MAX_QUEUE_MS).unref()
+    })
+  }
+
+  /** Keeps one thread running. A reserve starts its thread when a source waits and none is idle. */
+  async #runSlot(isReserve: boolean): Promise<void> {
+    while (!this.#isStopping) {
+      if (isReserve && (this.#queue.length === 0 || this.#idleThreads > 0)) {
+        await this.#nextWake()
+        continue
+      }
+      try {
+        await this.#runThread(await AnalysisThread.start(this.#options))
+      } catch (error) {
+        this.#options.log.error({ err: error }, 'failed to start analysis thread')
+        await new Promise((resolve) => setTimeout(resolve, RESTART_MS))
+      }
+    }
+  }
+
+  async #runThread(thread: AnalysisThread): Promise<void> {
+    while (!thread.isSpent && !this.#isStopping) {
+      const job = this.#queue.shift()
+      if (job) job.settle(await thread.analyse(job.source, this.#options))
+      else {
+        this.#idleThreads++
+        await this.#nextWake()
+        this.#idleThreads--
+      }
+    }
+    await thread.stop()
+  }
+
+  #nextWake(): Promise<void> {
+    return new Promise((resolve) => this.#sleepers.push(resolve))
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#sleepers.splice(0)) wake()
+  }
+
+  #toResult(outcome: WorkerReply | WorkerFailure): DeclaredWorkflow[] {
+    if (outcome === 'timeout') {
+      throw unreadable(`its analysis takes more than ${this.#options.maxCpuMs} ms; split the file`)
+    }
+    if (outcome === 'cpu_starved') {
+      throw unavailable('The catalog is too busy to analyse the source; retry.')
+    }
+    if (outcome === 'crashed') {
+      throw unreadable('its analysis exceeds the memory limit; split the file')
+    }
+    if ('workflows' in outcome) return outcome.workflows
+    if ('fault' in outcome) {
+      const { kind, message, details } = outcome.fault
+      throw new Fault(kind, message, details ? { details } : {})
+    }
+    this.#options.log.error({ reason: outcome.error }, 'failed to analyse source')
+    throw unreadable('its analysis failed')
+  }
+}
+
+const unreadable = (reason: string) => invalid(`Workflow source could not be parsed: ${reason}.`)
+
+const overloaded = () => unavailable('Too many sources are waiting to be analysed; retry.')

@@ -1,0 +1,65 @@
+import type { Caller } from '@windlass/domain/caller'
+import type { RegisterRequest, Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import type { DeclaredWorkflow } from '@windlass/python-analysis/declared-workflows'
+import { newId } from '@windlass/runtime/ids'
+import type { Tx } from '@windlass/runtime/postgres/db'
+import { emit } from '@windlass/runtime/postgres/outbox'
+import { hashSource } from '../analysis/analysis-cache.ts'
+import { giveBack, keyOf, takeVersions } from '../store/names.ts'
+import * as sources from '../store/sources.ts'
+import * as versions from '../store/versions.ts'
+
+type Stored = Pick<Workflow, 'id' | 'version' | 'created_at' | 'created_by' | 'created_by_issuer'>
+
+/**
+ * Stores a new version of each declared workflow, in the order of the source, and tells of it. With
+ * `if_changed` a workflow whose latest version came from the same source keeps that one.
+ */
+export async function register(
+  tx: Tx,
+  declared: DeclaredWorkflow[],
+  { source, if_changed, uploader }: RegisterRequest & { uploader: Caller },
+): Promise<Stored[]> {
+  const { subject: created_by, issuer: created_by_issuer } = uploader
+  const sha256 = hashSource(source)
+  // The numbers are taken first in any case: that is what locks the workflows.
+  const numbers = await takeVersions(tx, declared)
+  const kept = if_changed ? await versions.latestOf(tx, declared, sha256) : new Map()
+  if (kept.size > 0) await giveBack(tx, [...kept.values()])
+  const fresh = declared
+    .filter((workflow) => !kept.has(keyOf(workflow)))
+    .map((workflow) => ({
+      ...workflow,
+      id: newId(),
+      version: numbers.get(keyOf(workflow)) as number,
+    }))
+  const made = await store(tx, fresh, source, { sha256, created_by, created_by_issuer })
+  return declared.map(
+    (workflow) => (kept.get(keyOf(workflow)) ?? made.get(keyOf(workflow))) as Stored,
+  )
+}
+
+async function store(
+  tx: Tx,
+  fresh: versions.NewVersion[],
+  source: Buffer,
+  { sha256, ...by }: versions.Upload,
+): Promise<Map<string, Stored>> {
+  if (fresh.length === 0) return new Map()
+  await sources.save(tx, sha256, source)
+  const { created_at } = (await versions.insert(tx, fresh, { sha256, ...by })) ?? {}
+  await Promise.all(
+    fresh.map(({ id, namespace, name, version }) =>
+      emit(tx, 'catalog', keyOf({ namespace, name }), {
+        $case: 'workflow_changed',
+        value: { workflow_id: id, namespace, name, version },
+      }),
+    ),
+  )
+  return new Map(
+    fresh.map((workflow) => {
+      const { id, version } = workflow
+      return [keyOf(workflow), { id, version, created_at, ...by }]
+    }),
+  )
+}
