@@ -31,12 +31,12 @@ export async function repeat(round: (n: number) => Promise<void>, times = ROUNDS
 /** A system that the tests of a file share. */
 export function sharedSystem(options: Parameters<typeof startSystem>[0] = {}): () => System {
   let system: System | undefined
-  const undo: (() => unknown)[] = []
+  const teardown: (() => unknown)[] = []
   beforeAll(async () => {
-    system = await startSystem({ workers: 0, ...options, defer: (one) => undo.unshift(one) })
+    system = await startSystem({ workers: 0, ...options, defer: (one) => teardown.unshift(one) })
   }, 120_000)
   afterAll(async () => {
-    for (const one of undo) await one()
+    for (const one of teardown) await one()
   })
   return () => {
     if (!system) throw new Error('the system has not started')

@@ -17,17 +17,17 @@ export interface IsolatedSystem {
 /** Two of each service for the tests of a file, with PostgreSQL, NATS and Redis of their own: they break them. */
 export function isolatedSystem(env: Record<string, string>): () => IsolatedSystem {
   let stood: IsolatedSystem | undefined
-  const undo: (() => unknown)[] = []
+  const teardown: (() => unknown)[] = []
   beforeAll(async () => {
     const infra = await startLocal()
-    undo.unshift(() => infra.stop())
-    const nats = await startPrivateNats((one) => undo.unshift(one))
+    teardown.unshift(() => infra.stop())
+    const nats = await startPrivateNats((one) => teardown.unshift(one))
     const system = await startSystem({
       replicas: TWO_OF_EACH,
       workers: 0,
       infra: { ...infra.urls, TEST_NATS_URL: nats.url },
       env,
-      defer: (one) => undo.unshift(one),
+      defer: (one) => teardown.unshift(one),
     })
     const { database } = system
     // Throw-away databases forget what they said at a crash; this one is asked to keep its word.
@@ -48,7 +48,7 @@ export function isolatedSystem(env: Record<string, string>): () => IsolatedSyste
     }
   }, 180_000)
   afterAll(async () => {
-    for (const one of undo) await one()
+    for (const one of teardown) await one()
   })
   return () => {
     if (!stood) throw new Error('the system has not started')

@@ -57,17 +57,18 @@ test(
   'with authentication on, workers act with the rights of who started what they run',
   async () => {
     const { env } = await certificates()
-    const { system, must, ask, holding, upload } = await startAuthSystem(withTest, {
+    const { system, requestOk, request, keyWith, upload } = await startAuthSystem(withTest, {
       workers: 1,
       env,
     })
-    await must('POST /admin/secrets', { body: { name: 'door code', value: '1234' } })
+    await requestOk('POST /admin/secrets', { body: { name: 'door code', value: '1234' } })
     expect((await upload(SOURCE)).status).toBe(200)
     const run = async (name: string, token: string) =>
-      (await ask(`POST /workflows/default/${name}/run/sync`, { token, body: 'ada' })).body as object
+      (await request(`POST /workflows/default/${name}/run/sync`, { token, body: 'ada' }))
+        .body as object
 
     const child = of('child', 'greet')
-    const full = await holding([...child, ...of('parent', 'open_door')])
+    const full = await keyWith([...child, ...of('parent', 'open_door')])
     expect(await run('parent', full)).toMatchObject({
       state: 'COMPLETED',
       output: ['hello ada', 4],
@@ -84,15 +85,15 @@ test(
     expect(first?.created_by).not.toBe('')
 
     // What only the running workflow knows is asked when it is about to happen.
-    expect(await run('reaches', await holding(of('reaches')))).toMatchObject({
+    expect(await run('reaches', await keyWith(of('reaches')))).toMatchObject({
       state: 'FAILED',
       output: { message: expect.stringContaining('workflow:default:child:run') },
     })
-    expect(await run('digs', await holding(of('digs')))).toMatchObject({
+    expect(await run('digs', await keyWith(of('digs')))).toMatchObject({
       state: 'FAILED',
       output: { message: expect.stringContaining('workflow:default:digs:task:dig:execute') },
     })
-    expect(await run('digs', await holding(of('digs', 'dig')))).toMatchObject({
+    expect(await run('digs', await keyWith(of('digs', 'dig')))).toMatchObject({
       state: 'COMPLETED',
       output: 'dug',
     })

@@ -6,21 +6,23 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AuthSystem, startAuthSystem, workflowSource } from './auth-system.ts'
 import { idleWorker } from './idle-worker.ts'
 
-const undo: (() => unknown)[] = []
+const teardown: (() => unknown)[] = []
 let auth: AuthSystem
 let values: Record<string, string>
-/** The execution whose token the visitor of that name shows. */
+/** The execution whose execution token is used. */
 let owned: string
 let tokens: Record<string, string | undefined>
 
-/** An execution of x/x that waits for an approval, a schedule of it, and one visitor of each kind. */
+/** Creates an execution of x/x that waits for an approval, a schedule, and one caller of each kind. */
 beforeAll(async () => {
-  auth = await startAuthSystem((one) => undo.push(one), { replicas: { gateway: 2 } })
+  auth = await startAuthSystem((one) => teardown.push(one), { replicas: { gateway: 2 } })
   await auth.upload(workflowSource('x', 'x'))
   const worker = await idleWorker(auth, 'w1')
-  undo.push(() => worker.leave())
-  const { execution_id = '' } = await auth.must('POST /workflows/x/x/run/async', { body: null })
-  const { generation } = await worker.hold(execution_id)
+  teardown.push(() => worker.disconnect())
+  const { execution_id = '' } = await auth.requestOk('POST /workflows/x/x/run/async', {
+    body: null,
+  })
+  const { generation } = await worker.claim(execution_id)
   const asked = await worker.call(
     `approvals/${execution_id}`,
     { task_call_id: 'x', task_name: 'x' },
@@ -29,13 +31,13 @@ beforeAll(async () => {
   expect(asked.status, asked.text).toBe(200)
   await auth.upload(workflowSource('x', 'pinned', ', affinity={"pool": "w2"}'))
   const runner = await idleWorker(auth, 'w2', { pool: 'w2' })
-  undo.push(() => runner.leave())
-  const { execution_id: own = '' } = await auth.must('POST /workflows/x/pinned/run/async', {
+  teardown.push(() => runner.disconnect())
+  const { execution_id: own = '' } = await auth.requestOk('POST /workflows/x/pinned/run/async', {
     body: null,
   })
-  await runner.hold(own)
+  await runner.claim(own)
   owned = own
-  const { id = '' } = await auth.must('POST /schedules', {
+  const { id = '' } = await auth.requestOk('POST /schedules', {
     body: {
       workflow_name: 'x/x',
       name: 'x',
@@ -47,75 +49,76 @@ beforeAll(async () => {
     ...{ execution_id, schedule_id: id, mode: 'async', version: '1', a: '1', b: '1' },
   }
   tokens = {
-    ...{ nobody: undefined, session: worker.token, stranger: (await auth.account([])).key },
+    ...{ nobody: undefined, session: worker.token, stranger: (await auth.createAccount([])).key },
     execution: JSON.parse(runner.frames.get(own) ?? '{}').exec_token,
   }
   expect(tokens.execution).toMatch(/^ey/)
   for (const role of Object.keys(BUILT_IN_ROLES))
-    tokens[role] = (await auth.account([role], `is-${role}`)).key
+    tokens[role] = (await auth.createAccount([role], `is-${role}`)).key
 })
 afterAll(async () => {
-  for (const one of undo.reverse()) await one()
+  for (const one of teardown.reverse()) await one()
 })
 
-/** Whose name stands in the path of a worker's route, or which execution. */
-const ownOf = (visitor: string): Record<string, string> =>
-  visitor === 'execution'
+/** Path parameters that name the caller's own worker or execution. */
+const ownOf = (caller: string): Record<string, string> =>
+  caller === 'execution'
     ? { execution_id: owned }
-    : { name: visitor === 'session' ? 'w1' : `is-${visitor}` }
+    : { name: caller === 'session' ? 'w1' : `is-${caller}` }
 
-/** A path of the route in which every object is there, unless it would be deleted. */
+/** Fills a path with existing objects; with absent ones for DELETE, so that nothing is deleted. */
 function filled({ method, path }: Route, own: Record<string, string>): string {
-  const known: Record<string, string> = { ...values, name: 'somebody-else', ...own }
-  const of = (param: string) => (method === 'delete' ? 'absent' : (known[param] ?? 'somebody-else'))
+  const parameters: Record<string, string> = { ...values, name: 'another-worker', ...own }
+  const of = (param: string) =>
+    method === 'delete' ? 'absent' : (parameters[param] ?? 'another-worker')
   return path.replaceAll(/{(\w+)}/g, (_, param: string) => of(param))
 }
 
-/** A decision, without which that door answers a question of workers. */
+/** The body of `authorize`: a decision; without it the route answers the query of a worker. */
 const bodyOf = ({ path }: Route) => (path.includes('/authorize/') ? { approved: true } : undefined)
 
-async function isLetIn(
+async function isAllowed(
   route: Route,
-  visitor: string,
+  caller: string,
   own: Record<string, string>,
   gateway: number,
 ) {
   const what = `${route.method.toUpperCase()} ${filled(route, own)}`
-  const token = tokens[visitor]
-  // What an upload asks for is in the file.
+  const token = tokens[caller]
+  // The permission that an upload requires depends on the file.
   const { status } =
     what === 'POST /workflows' && token
       ? await auth.upload(workflowSource('x', 'x'), token, gateway)
-      : await auth.ask(what, { token, body: bodyOf(route) }, gateway)
+      : await auth.request(what, { token, body: bodyOf(route) }, gateway)
   expect(status, what).toBeLessThan(500)
   return status !== 401 && status !== 403
 }
 
-async function verdictAt(route: Route, visitor: string, gateway: number): Promise<Verdict> {
-  if (await isLetIn(route, visitor, {}, gateway)) return 'yes'
-  if (route.access !== 'own worker' && visitor !== 'execution') return 'no'
-  return (await isLetIn(route, visitor, ownOf(visitor), gateway)) ? 'own' : 'no'
+async function accessAt(route: Route, caller: string, gateway: number): Promise<Verdict> {
+  if (await isAllowed(route, caller, {}, gateway)) return 'yes'
+  if (route.access !== 'own worker' && caller !== 'execution') return 'no'
+  return (await isAllowed(route, caller, ownOf(caller), gateway)) ? 'own' : 'no'
 }
 
 test.each([0, 1])(
-  'every door of gateway %i opens for whom the table of access says, and for nobody else',
+  'gateway %i: each route admits exactly the callers of the access table',
   async (gateway) => {
     const wrong: string[] = []
     for (const route of routes as readonly Route[])
-      for (const visitor of VISITORS) {
-        const [found, said] = [
-          await verdictAt(route, visitor, gateway),
-          verdictOf(route.access, visitor),
+      for (const caller of VISITORS) {
+        const [found, expected] = [
+          await accessAt(route, caller, gateway),
+          verdictOf(route.access, caller),
         ]
-        if (found !== said)
-          wrong.push(`${route.method} ${route.path} as ${visitor}: ${found}, not ${said}`)
+        if (found !== expected)
+          wrong.push(`${route.method} ${route.path} as ${caller}: ${found}, not ${expected}`)
       }
     expect(wrong).toEqual([])
   },
 )
 
-test('the built-in roles are those of the table', async () => {
-  const roles = (await auth.must('GET /admin/roles')) as unknown as {
+test('GET /admin/roles: lists the built-in roles of the access table', async () => {
+  const roles = (await auth.requestOk('GET /admin/roles')) as unknown as {
     name: string
     permissions: string[]
     built_in: boolean
@@ -126,7 +129,7 @@ test('the built-in roles are those of the table', async () => {
   )
 })
 
-test('where nothing is declared nobody gets in', async () => {
+test('undeclared path: 404, with and without a credential', async () => {
   for (const path of [
     '/secrets',
     '/metrics',
@@ -136,5 +139,5 @@ test('where nothing is declared nobody gets in', async () => {
     '/workers/w1/anything',
   ])
     for (const token of [undefined, auth.admin])
-      expect((await auth.ask(`GET ${path}`, { token })).status, path).toBe(404)
+      expect((await auth.request(`GET ${path}`, { token })).status, path).toBe(404)
 })

@@ -8,17 +8,19 @@ import { type AuthSystem, startAuthSystem, workflowSource } from './auth-system.
 import { idleWorker } from './idle-worker.ts'
 
 const WINDLASS = fileURLToPath(new URL('../../packages/cli/bin/windlass.mjs', import.meta.url))
-const undo: (() => unknown)[] = []
+const teardown: (() => unknown)[] = []
 let auth: AuthSystem
 
 beforeAll(async () => {
-  auth = await startAuthSystem((one) => undo.push(one), { replicas: { gateway: 2, identity: 2 } })
+  auth = await startAuthSystem((one) => teardown.push(one), {
+    replicas: { gateway: 2, identity: 2 },
+  })
 })
 afterAll(async () => {
-  for (const one of undo.reverse()) await one()
+  for (const one of teardown.reverse()) await one()
 })
 
-/** The command as an auditor runs it. */
+/** Runs `windlass audit verify` as an auditor would. */
 async function verify(...options: string[]) {
   const child = spawn(process.execPath, [WINDLASS, 'audit', 'verify', ...options], {
     env: {
@@ -44,9 +46,9 @@ interface Entry {
   outcome: string
 }
 const entries = async (query: string) =>
-  (await auth.must(`GET /admin/audit?limit=1000&${query}`)).entries as unknown as Entry[]
+  (await auth.requestOk(`GET /admin/audit?limit=1000&${query}`)).entries as unknown as Entry[]
 
-/** As whoever owns the database may, past every trigger. */
+/** Changes the log as the owner of the database can, with all triggers disabled. */
 async function tamper(change: string) {
   const client = new pg.Client({ connectionString: auth.system.database })
   await client.connect()
@@ -59,19 +61,19 @@ async function tamper(change: string) {
   await client.end()
 }
 
-test('a person of an issuer decides an approval, and both the record and the log name her there', async () => {
+test('OIDC user decides an approval: the approval and the audit log name the user and its issuer', async () => {
   const { issuer } = auth.idp
   const rights = ['workflow:x:x:read', 'workflow:x:x:task:pay:approve']
-  await auth.must('POST /admin/roles', { body: { name: 'approver', permissions: rights } })
-  await auth.must('POST /admin/principals', {
+  await auth.requestOk('POST /admin/roles', { body: { name: 'approver', permissions: rights } })
+  await auth.requestOk('POST /admin/principals', {
     body: { type: 'user', subject: 'ann', external_issuer: issuer, roles: ['approver'] },
   })
-  await auth.must('POST /admin/principals', {
+  await auth.requestOk('POST /admin/principals', {
     body: { type: 'service_account', subject: 'ann', roles: [] },
   })
   await auth.upload(workflowSource('x', 'x'))
   const worker = await idleWorker(auth, 'w1')
-  undo.push(() => worker.leave())
+  teardown.push(() => worker.disconnect())
   const ann = await auth.idp.token({ sub: 'ann' })
   const decisions = [
     ['pay 1', 'approvals/pay%201/approve', { reason: 'fine' }, 'approved', 'approval.approve'],
@@ -84,16 +86,16 @@ test('a person of an issuer decides an approval, and both the record and the log
     ],
   ] as const
   for (const [call, door, body, status, action] of decisions) {
-    const { execution_id: id = '' } = await auth.must('POST /workflows/x/x/run/async', {
+    const { execution_id: id = '' } = await auth.requestOk('POST /workflows/x/x/run/async', {
       body: null,
     })
-    const { generation } = await worker.hold(id)
+    const { generation } = await worker.claim(id)
     const question = { task_call_id: call, task_name: 'pay' }
     const asked = await worker.call(`approvals/${id}`, question, {
       'x-svc-claim-generation': generation,
     })
     expect(asked.status, asked.text).toBe(200)
-    const decided = await auth.ask(`POST /executions/${id}/${door}`, { token: ann, body }, 1)
+    const decided = await auth.request(`POST /executions/${id}/${door}`, { token: ann, body }, 1)
     expect(decided.status, decided.text).toBe(200)
     const approver = { subject: 'ann', provider: issuer }
     expect(decided.body).toMatchObject({ status, approver, reason: body.reason })
@@ -104,11 +106,11 @@ test('a person of an issuer decides an approval, and both the record and the log
   }
 })
 
-test('the log of a real system is whole, and what its owner changes or takes out of it is named', async () => {
+test('audit verify: accepts an untouched log and names each changed or removed entry', async () => {
   for (let i = 0; i < 4; i++)
-    await auth.must('POST /admin/roles', { body: { name: `r${i}`, permissions: ['a:b'] } })
-  await auth.must('POST /admin/secrets', { body: { name: 'a', value: 1 } })
-  await auth.must('DELETE /admin/roles/r3')
+    await auth.requestOk('POST /admin/roles', { body: { name: `r${i}`, permissions: ['a:b'] } })
+  await auth.requestOk('POST /admin/secrets', { body: { name: 'a', value: 1 } })
+  await auth.requestOk('DELETE /admin/roles/r3')
   const whole = await verify()
   expect(whole).toMatchObject({ status: 0, err: '' })
   const [, head = ''] = /head (\S+)/.exec(whole.out) ?? []
@@ -128,7 +130,7 @@ test('the log of a real system is whole, and what its owner changes or takes out
   expect(found.err).toMatch(new RegExp(`entr(y|ies) ${deletion.seq}.* (is|are) missing`))
 })
 
-test('without the way around its triggers the log cannot be changed at all', async () => {
+test('triggers enabled: every change of the audit log is refused', async () => {
   const client = new pg.Client({ connectionString: auth.system.database })
   await client.connect()
   for (const change of [

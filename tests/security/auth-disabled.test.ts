@@ -4,25 +4,25 @@ import { type AuthSystem, startAuthSystem, workflowSource } from './auth-system.
 import { b2, type Expected } from './cases.ts'
 import { idleWorker } from './idle-worker.ts'
 
-const undo: (() => unknown)[] = []
+const teardown: (() => unknown)[] = []
 let auth: AuthSystem
 
 beforeAll(async () => {
-  auth = await startAuthSystem((one) => undo.push(one), {
+  auth = await startAuthSystem((one) => teardown.push(one), {
     isAuthDisabled: true,
     replicas: { gateway: 2 },
   })
   expect((await auth.upload(workflowSource('a', 'x', ', secret_requests=["s"]'))).status).toBe(200)
 })
 afterAll(async () => {
-  for (const one of undo.reverse()) await one()
+  for (const one of teardown.reverse()) await one()
 })
 
-/** The refusal of whatever needs the key that nobody set. */
+/** The response of routes that need an encryption key when none is set. */
 const KEYLESS: Expected = [500, { detail: expect.stringContaining('encryption_key') }]
 
-/** While authentication is off: everybody does everything, without a name and without a key for secrets. */
-const rows: [what: string, body: unknown, expected: Expected][] = [
+/** Authentication off: every caller may do everything, as `anonymous`; there is no key for secrets. */
+const cases: [what: string, body: unknown, expected: Expected][] = [
   ['GET /admin/secrets', undefined, KEYLESS],
   ['POST /admin/secrets', { name: 's', value: 'canary' }, KEYLESS],
   ['GET /admin/secrets/s', undefined, KEYLESS],
@@ -50,27 +50,29 @@ const rows: [what: string, body: unknown, expected: Expected][] = [
   ['POST /workers/register', {}, [401, { detail: 'Authorization header missing' }]],
 ]
 
-test.each(rows)('while authentication is off: %s %j', async (what, body, expected) => {
+test.each(cases)('authentication off: %s %j', async (what, body, expected) => {
   for (const gateway of [0, 1])
-    for (const token of [undefined, 'nobody.knows'])
+    for (const token of [undefined, 'unknown.token'])
       if (token === undefined || !what.includes('register')) {
-        const answer = await auth.ask(what, { token, body }, gateway)
+        const answer = await auth.request(what, { token, body }, gateway)
         assertResponse(answer, expected)
         expect(answer.text).not.toContain('canary')
       }
 })
 
-test('while authentication is off another scheme than Bearer is refused all the same', async () => {
+test('authentication off: a scheme other than Bearer is refused', async () => {
   const headers = { authorization: 'Basic dTpw' }
   for (const gateway of [0, 1])
-    assertResponse(await auth.ask('GET /workflows', { headers }, gateway), b2)
+    assertResponse(await auth.request('GET /workflows', { headers }, gateway), b2)
 })
 
-test('a worker without a key behind it is told so, once it is clear that the work is its own', async () => {
+test('no encryption key: the claim holder gets 500, names that are not declared get 403', async () => {
   const worker = await idleWorker(auth, 'w1')
-  undo.push(() => worker.leave())
-  const { execution_id = '' } = await auth.must('POST /workflows/a/x/run/async', { body: null })
-  const { generation } = await worker.hold(execution_id)
+  teardown.push(() => worker.disconnect())
+  const { execution_id = '' } = await auth.requestOk('POST /workflows/a/x/run/async', {
+    body: null,
+  })
+  const { generation } = await worker.claim(execution_id)
   const headers = { 'x-svc-claim-generation': generation }
   const ask = (names: string[]) => worker.call('secrets/batch', { execution_id, names }, headers)
   assertResponse(await ask(['s']), KEYLESS)

@@ -6,7 +6,7 @@ import { startOidcIssuer } from '@windlass/testkit/issuer'
 import { type SystemOptions, startSystem } from '@windlass/testkit/system'
 import { type Answer, sendRequest } from './raw-http.ts'
 
-const MAKER = fileURLToPath(
+const CREATE_ADMIN_KEY = fileURLToPath(
   new URL('../../../services/identity/dist/create-admin-key.js', import.meta.url),
 )
 
@@ -19,7 +19,7 @@ const authEnabledEnv = (issuer: string) => ({
   SVC_SECURITY__AUTH__OIDC__AUDIENCE: 'windlass',
 })
 
-/** A worker of these tests does not come back: a test process that stalls for a second must not lose it. */
+/** Workers of these tests do not reconnect: a test process that stalls must not lose them. */
 const TOLERANT_HEARTBEATS = { SVC_WORKERS__HEARTBEAT_TIMEOUT: '60' }
 
 export interface RequestSpec {
@@ -32,11 +32,11 @@ export interface RequestSpec {
 export type AuthSystem = Awaited<ReturnType<typeof startAuthSystem>>
 
 interface AuthSystemOptions extends SystemOptions {
-  /** Authentication is off, and there are no secrets that it would need. */
+  /** Starts without authentication and without the secrets that it needs. */
   isAuthDisabled?: boolean
 }
 
-/** A whole system with authentication on, an issuer beside it, and an administrator in it. */
+/** Starts a whole system with authentication on, an OIDC issuer, and an administrator. */
 export async function startAuthSystem(
   defer: Defer,
   { isAuthDisabled = false, ...options }: AuthSystemOptions = {},
@@ -56,8 +56,12 @@ export async function startAuthSystem(
   let made = 0
   const keys = new Map<string, Promise<string>>()
 
-  /** `METHOD /path` at one of the gateways. */
-  const ask = (what: string, { token, body, raw, headers = {} }: RequestSpec = {}, gateway = 0) => {
+  /** Sends `METHOD /path` to one of the gateways. */
+  const request = (
+    what: string,
+    { token, body, raw, headers = {} }: RequestSpec = {},
+    gateway = 0,
+  ) => {
     const [method = '', path = ''] = what.split(' ', 2)
     const credential: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {}
     return sendRequest(system.gateways[gateway] ?? '', method, path, {
@@ -66,32 +70,32 @@ export async function startAuthSystem(
       raw,
     })
   }
-  /** The same, which must succeed. Answers the body. */
-  const must = async (what: string, given: RequestSpec = {}) => {
-    const answer = await ask(what, { token: admin, ...given })
+  /** Sends a request that must succeed, as the administrator by default. Returns the body. */
+  const requestOk = async (what: string, given: RequestSpec = {}) => {
+    const answer = await request(what, { token: admin, ...given })
     if (answer.status >= 300) throw new Error(`${what}: ${answer.status} ${answer.text}`)
     return answer.body as Record<string, string>
   }
-  /** A new service account with these roles, and a key of it. */
-  const account = async (roles: string[], subject = `account-${++made}`) => {
+  /** Creates a service account with these roles and an API key. */
+  const createAccount = async (roles: string[], subject = `account-${++made}`) => {
     const wanted = { type: 'service_account', subject, roles }
-    await must('POST /admin/principals', { body: wanted })
-    const { key = '' } = await must(`POST /admin/principals/${subject}/keys`, {
+    await requestOk('POST /admin/principals', { body: wanted })
+    const { key = '' } = await requestOk(`POST /admin/principals/${subject}/keys`, {
       body: { name: 'k' },
     })
     return { subject, key }
   }
-  /** The key of an account that holds these permissions and nothing else. */
-  const holding = (permissions: readonly string[]): Promise<string> => {
+  /** Returns the API key of an account that has exactly these permissions. */
+  const keyWith = (permissions: readonly string[]): Promise<string> => {
     const name = JSON.stringify(permissions)
-    const key = keys.get(name) ?? make(permissions)
+    const key = keys.get(name) ?? createKey(permissions)
     keys.set(name, key)
     return key
   }
-  const make = async (permissions: readonly string[]) => {
+  const createKey = async (permissions: readonly string[]) => {
     const role = `role-${++made}`
-    await must('POST /admin/roles', { body: { name: role, permissions } })
-    return (await account([role])).key
+    await requestOk('POST /admin/roles', { body: { name: role, permissions } })
+    return (await createAccount([role])).key
   }
   const upload = async (source: string, token = admin, gateway = 0) => {
     const form = new FormData()
@@ -99,13 +103,15 @@ export async function startAuthSystem(
     const headers = { authorization: `Bearer ${token}` }
     return fetch(`${system.gateways[gateway]}/workflows`, { method: 'POST', body: form, headers })
   }
-  return { system, idp, admin, ask, must, account, holding, upload }
+  return { system, idp, admin, request, requestOk, createAccount, keyWith, upload }
 }
 
-/** Made as an operator makes it, past every door: with the database. */
+/** Creates the administrator's key as an operator does: with access to the database. */
 async function adminKey(database: string): Promise<string> {
   const env = { ...process.env, SVC_CONFIG: '/dev/null', SVC_POSTGRES__URL: database }
-  const { stdout } = await promisify(execFile)(process.execPath, [MAKER, 'root'], { env })
+  const { stdout } = await promisify(execFile)(process.execPath, [CREATE_ADMIN_KEY, 'root'], {
+    env,
+  })
   return stdout.trim()
 }
 

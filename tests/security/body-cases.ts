@@ -5,7 +5,7 @@ import type { Case, Expected } from './cases.ts'
 const RUN = 'POST /workflows/a/x/run/async'
 const P = '/admin/principals'
 
-/** A request of an administrator. */
+/** Builds a request of the administrator. */
 const admin =
   (what: string, given: RequestSpec | ((auth: AuthSystem) => RequestSpec) = {}): Case[1] =>
   (auth) => ({ what, token: auth.admin, ...(typeof given === 'function' ? given(auth) : given) })
@@ -15,29 +15,29 @@ const input = (value: unknown): Expected => [200, expect.objectContaining({ inpu
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
 const documents: Case[] = [
-  ...['{"a": ', '[1,]', '{/* */}', "{'a':1}", '\ufeff{}', '{}{}', '{"a":NaN}', '"\0"', '"a\nb"', '  '].map((raw): Case => [`N091 ${JSON.stringify(raw)}`, run(raw), 422]),
-  ['N091 nothing, declared as JSON', run(''), input(null)],
-  ...[null, 0, 'x', [], false, {}, ''].map((value): Case => [`N092 the input ${JSON.stringify(value)}`, run(JSON.stringify(value)), input(value)]),
-  ['N092 no input', admin(RUN), input(null)],
-  ...['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1', 'application/json; charset=utf-16', 'application/xml', 'x'].map((type): Case => [`N093 ${type}`, typed(type), 415]),
-  ['N093 with its charset', typed('Application/JSON; Charset="UTF-8"'), 200],
-  ['N094 as deep as may be', run(nested(512)), 200],
-  ...[513, 100_000, 1_000_000].map((depth): Case => [`N094 ${depth} levels`, run(nested(depth)), 422]),
-  ['N095 more than 16 MiB', run(`"${'x'.repeat(16 * 2 ** 20)}"`), 413],
-  ['N095 more than that to an admin route', admin('POST /admin/roles', { raw: `{"name":"${'x'.repeat(16 * 2 ** 20)}"}` }), 413],
-  ['N095 packed', run('1', { 'content-encoding': 'gzip' }), 415],
-  ['N095 one key of a mebibyte', run(`{"${'k'.repeat(2 ** 20)}":1}`), 200],
+  ...['{"a": ', '[1,]', '{/* */}', "{'a':1}", '\ufeff{}', '{}{}', '{"a":NaN}', '"\0"', '"a\nb"', '  '].map((raw): Case => [`N091: ${JSON.stringify(raw)}`, run(raw), 422]),
+  ['N091: empty body declared as JSON', run(''), input(null)],
+  ...[null, 0, 'x', [], false, {}, ''].map((value): Case => [`N092: input ${JSON.stringify(value)}`, run(JSON.stringify(value)), input(value)]),
+  ['N092: no input', admin(RUN), input(null)],
+  ...['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1', 'application/json; charset=utf-16', 'application/xml', 'x'].map((type): Case => [`N093: ${type}`, typed(type), 415]),
+  ['N093: media type with a charset', typed('Application/JSON; Charset="UTF-8"'), 200],
+  ['N094: 512 levels', run(nested(512)), 200],
+  ...[513, 100_000, 1_000_000].map((depth): Case => [`N094: ${depth} levels`, run(nested(depth)), 422]),
+  ['N095: body over 16 MiB', run(`"${'x'.repeat(16 * 2 ** 20)}"`), 413],
+  ['N095: body over 16 MiB to an admin route', admin('POST /admin/roles', { raw: `{"name":"${'x'.repeat(16 * 2 ** 20)}"}` }), 413],
+  ['N095: gzip', run('1', { 'content-encoding': 'gzip' }), 415],
+  ['N095: one key of 1 MiB', run(`{"${'k'.repeat(2 ** 20)}":1}`), 200],
   ...[
     [0x22, 0xff, 0x22],
     [0x22, 0xc0, 0xaf, 0x22],
     [0x22, 0xe2, 0x82, 0x22],
     [0x22, 0xed, 0xa0, 0x80, 0x22],
-  ].map((bytes): Case => [`N102 the bytes ${bytes}`, run(Buffer.from(bytes)), 422]),
-  ['N107 an input against its schema', admin('POST /workflows/a/typed/run/async', { body: 'three' }), 422],
-  ['N107 one that follows it', admin('POST /workflows/a/typed/run/async', { body: 3 }), 200],
+  ].map((bytes): Case => [`N102: invalid UTF-8 ${bytes}`, run(Buffer.from(bytes)), 422]),
+  ['N107: input that violates the schema', admin('POST /workflows/a/typed/run/async', { body: 'three' }), 422],
+  ['N107: input that fits the schema', admin('POST /workflows/a/typed/run/async', { body: 3 }), 200],
 ]
 
-/** Inputs that are answered to the letter. */
+/** Inputs that are returned byte for byte. */
 export const payloadCases: [name: string, raw: string][] = [
   ...['9007199254740993', '1e400', '-0', '1.0', '1E+2', '9'.repeat(100_000)].map((raw): [string, string] => ['N100', raw]),
   ...['"\\u0000"', '"\\ud800"', '"\u2028"', '"😀"', '"\\u00e9"'].map((raw): [string, string] => ['N101', raw]),
@@ -45,8 +45,8 @@ export const payloadCases: [name: string, raw: string][] = [
   ['N099', '{"__proto__":{"enabled":true},"constructor":{"prototype":{"enabled":true}}}'],
 ]
 
-const twice = (what: string, raw: string): Case => [`N097 ${what} ${raw}`, admin(what, { raw }), 422]
-const polluting = (what: string, valid: object): Case => [`N098 ${what}`, admin(what, { raw: `{"__proto__":{"enabled":false,"name":"p"},"constructor":{"prototype":{"enabled":false}},${JSON.stringify(valid).slice(1)}` }), expect.anything() as never]
+const twice = (what: string, raw: string): Case => [`N097: ${what} ${raw}`, admin(what, { raw }), 422]
+const polluting = (what: string, valid: object): Case => [`N098: ${what}`, admin(what, { raw: `{"__proto__":{"enabled":false,"name":"p"},"constructor":{"prototype":{"enabled":false}},${JSON.stringify(valid).slice(1)}` }), expect.anything() as never]
 
 const account = { type: 'service_account', subject: 'n104', roles: [] }
 const schedule = { name: 's', workflow_name: 'a/x', schedule_config: { type: 'interval', interval_seconds: 3_600 } }
@@ -73,13 +73,13 @@ const members: Case[] = [
     ['POST /schedules', { ...schedule, name: NUL }],
     ['POST /schedules', { ...schedule, description: NUL }],
     ['POST /schedules', { ...schedule, workflow_name: NUL }],
-  ].map(([what, body]): Case => [`N103 ${what} ${JSON.stringify(body)}`, admin(String(what), { body }), 422]),
-  ...[`${P}/root?issuer=%00`, '/executions?namespace=%00', '/schedules?workflow_name=%00', '/admin/audit?actor=%00'].map((path): Case => [`N103 ${path}`, admin(`GET ${path}`), 422]),
-  ...['root', '', null, 1, 'User', 'service-account'].map((type): Case => [`N106 the type ${JSON.stringify(type)}`, admin(`POST ${P}`, { body: { ...account, type } }), 422]),
-  ['N105 a schedule with members of ours', admin('POST /schedules', { body: { ...schedule, id: 'x', run_count: 7, created_by: 'eve' } }), 422],
+  ].map(([what, body]): Case => [`N103: ${what} ${JSON.stringify(body)}`, admin(String(what), { body }), 422]),
+  ...[`${P}/root?issuer=%00`, '/executions?namespace=%00', '/schedules?workflow_name=%00', '/admin/audit?actor=%00'].map((path): Case => [`N103: ${path}`, admin(`GET ${path}`), 422]),
+  ...['root', '', null, 1, 'User', 'service-account'].map((type): Case => [`N106: type ${JSON.stringify(type)}`, admin(`POST ${P}`, { body: { ...account, type } }), 422]),
+  ['N105: schedule with read-only members', admin('POST /schedules', { body: { ...schedule, id: 'x', run_count: 7, created_by: 'eve' } }), 422],
 ]
 
-const query = (name: string, path: string, expected: Expected): Case => [`${name} ${path}`, admin(`GET ${path}`), expected]
+const query = (name: string, path: string, expected: Expected): Case => [`${name}: ${path.slice(0, 60)}`, admin(`GET ${path}`), expected]
 const V = '/workflows/a/x'
 
 const queries: Case[] = [
@@ -91,7 +91,7 @@ const queries: Case[] = [
   query('N109', '/executions?state=completed', 200),
   query('N109', '/executions?state=', 200),
   query('N109', '/executions?state=a&state=b', 422),
-  ...['0', '-1', '1abc', '1e30', ''].flatMap((version): Case[] => [[`N110 run ${version}`, admin(`${RUN}?version=${version}`, { body: null }), 422], [`N110 delete ${version}`, admin(`DELETE ${V}?version=${version}`), 422], query('N110', `${V}/versions/${version}`, version === '' ? 404 : 422)]),
+  ...['0', '-1', '1abc', '1e30', ''].flatMap((version): Case[] => [[`N110: run ${version}`, admin(`${RUN}?version=${version}`, { body: null }), 422], [`N110: delete ${version}`, admin(`DELETE ${V}?version=${version}`), 422], query('N110', `${V}/versions/${version}`, version === '' ? 404 : 422)]),
   query('N110', `${V}/versions/99999999999`, 404),
   ...['maybe', '[]', '1&detailed=1'].map((flag) => query('N111', `/executions/${'0'.repeat(32)}?detailed=${flag}`, 422)),
   ...['True', '1', 'yes', 'false'].map((flag) => query('N111', `/executions/${'0'.repeat(32)}?detailed=${flag}`, 404)),
@@ -102,7 +102,7 @@ const queries: Case[] = [
 
 export const bodyCases: Case[] = [...documents, ...members, ...queries]
 
-/** Bodies of admin routes that would change every object, if objects could be changed so; and what they answer all the same. */
+/** Bodies that try to pollute the prototype of all objects, each with a valid request around it. */
 export const pollutionCases: Case[] = [
   [`POST ${P}`, { ...account, subject: 'n098' }],
   [`PATCH ${P}/n098`, { display_name: 'x' }],
@@ -112,13 +112,13 @@ export const pollutionCases: Case[] = [
   ['POST /admin/configs', { name: 'n098', value: 1 }],
 ].map(([what, valid]) => polluting(String(what), valid as object))
 
-/** Heads that no library would send. */
+/** Request heads that no HTTP library would send. */
 export const headerCases: [name: string, lines: string[], status: number][] = [
-  ['N113 a header with a NUL', ['X-A: a\0b'], 400],
-  ['N113 a folded header', ['X-A: a', ' b'], 400],
-  ['N113 a length and chunks', ['Content-Length: 4', 'Transfer-Encoding: chunked'], 400],
-  ['N113 two lengths', ['Content-Length: 4', 'Content-Length: 5'], 400],
-  ['N113 chunks of another kind', ['Transfer-Encoding: xchunked'], 400],
-  ['N113 a name with a blank', ['X A: b'], 400],
-  ['N113 a head beyond all measure', [`X-A: ${'x'.repeat(20_000)}`], 431],
+  ['N113: header with a NUL', ['X-A: a\0b'], 400],
+  ['N113: folded header', ['X-A: a', ' b'], 400],
+  ['N113: Content-Length and Transfer-Encoding', ['Content-Length: 4', 'Transfer-Encoding: chunked'], 400],
+  ['N113: two Content-Length headers', ['Content-Length: 4', 'Content-Length: 5'], 400],
+  ['N113: unknown transfer coding', ['Transfer-Encoding: xchunked'], 400],
+  ['N113: header name with a blank', ['X A: b'], 400],
+  ['N113: head over the size limit', [`X-A: ${'x'.repeat(20_000)}`], 431],
 ]

@@ -4,13 +4,13 @@ import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis
 import { testUrl } from '@windlass/testkit/database'
 import type { Defer } from '@windlass/testkit/defer'
 
-/** Everything that passes through NATS and Redis from now on, and all that Redis then holds. */
+/** Captures all traffic of NATS and Redis. Returns a function for it and the content of Redis. */
 export async function captureTraffic(defer: Defer) {
-  const heard: string[] = []
+  const captured: string[] = []
   const bus = await openBus(testUrl('TEST_NATS_URL'), createLog('test', 'silent'))
   defer(() => bus.close())
   const everything = bus.subscribeBestEffort('>', (bytes, subject) => {
-    heard.push(`nats ${subject} ${Buffer.from(bytes).toString('latin1')}`)
+    captured.push(`nats ${subject} ${Buffer.from(bytes).toString('latin1')}`)
   })
   await everything.flushed()
 
@@ -19,14 +19,14 @@ export async function captureTraffic(defer: Defer) {
   await redisReady(redis)
   const monitor = await redis.monitor()
   defer(() => monitor.disconnect())
-  monitor.on('monitor', (_, args: string[]) => heard.push(`redis ${args.join(' ')}`))
+  monitor.on('monitor', (_, args: string[]) => captured.push(`redis ${args.join(' ')}`))
   return async () => ({
-    text: [...heard, ...(await contentsOf(redis))].join('\n'),
+    text: [...captured, ...(await contentsOf(redis))].join('\n'),
     keys: await redis.keys('*'),
   })
 }
 
-/** All keys with what they hold, whatever their type: as Redis itself would dump them. */
+/** Dumps all keys with their values: text as it is, other types as Redis serializes them. */
 async function contentsOf(redis: Redis): Promise<string[]> {
   const lines: string[] = []
   for (const key of await redis.keys('*')) {

@@ -1,9 +1,9 @@
 import type { AuthSystem, RequestSpec } from './auth-system.ts'
 
-/** What is answered: a status, or a status and the body. */
+/** The expected response: a status, or a status and the body. */
 export type Expected = number | [status: number, body: unknown]
 
-/** Number and name of a case, the request, and the answer it deserves. */
+/** Number and name of a case, its request, and the expected response. */
 export type Case = [name: string, ask: RequestOf, expected: Expected]
 
 type RequestOf = (
@@ -12,7 +12,7 @@ type RequestOf = (
 
 const detail = (status: number, text: string): Expected => [status, { detail: text }]
 
-/** The refusals of the contract, by their numbers in the plan of tests. */
+/** The refusals of the contract, by their numbers in the test plan. */
 export const b1 = detail(401, 'Authorization token required')
 export const b2 = detail(401, "Unsupported authorization scheme. Use 'Bearer <token>'.")
 export const b3 = detail(401, 'Invalid or expired token')

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { b1, b5, type Expected } from './cases.ts'
 
-/** A request of an administrator and its whole answer. Rows follow one another, now at this gateway and now at that. */
+/** A request of an administrator and its whole response. Cases run in order, alternating between gateways. */
 export type ContractCase = [what: string, body: unknown, expected: Expected]
 
 const P = '/admin/principals'
@@ -153,7 +153,7 @@ export const introspectionCases: ContractCase[] = [
   ['GET /auth/permissions?workflow=', undefined, 422],
 ]
 
-/** What each row of the contract asks for, and what whoever lacks it is told; nobody is told the same everywhere. */
+/** The permission that each route of the contract requires; a caller without it gets its name in the 403. */
 export const requiredPermissions: [what: string, permission: string, body?: unknown][] = [
   [`GET ${P}`, 'admin:principals:read'],
   [`POST ${P}`, 'admin:principals:manage', wanted],
@@ -180,4 +180,4 @@ export const requiredPermissions: [what: string, permission: string, body?: unkn
   [`POST ${S}/batch`, 'admin:secrets:read', []],
   ['POST /auth/test-token', 'admin:*', { token: 'x' }],
 ]
-export const refusals = { nobody: b1, stranger: b5 }
+export const refusals = { anonymous: b1, noPermission: b5 }

@@ -12,66 +12,68 @@ import {
   secretCases,
 } from './contract-cases.ts'
 
-const undo: (() => unknown)[] = []
+const teardown: (() => unknown)[] = []
 let auth: AuthSystem
 
 beforeAll(async () => {
-  auth = await startAuthSystem((one) => undo.push(one), { replicas: { gateway: 2, identity: 2 } })
+  auth = await startAuthSystem((one) => teardown.push(one), {
+    replicas: { gateway: 2, identity: 2 },
+  })
   const more = ', required_permissions=["payroll:run"], secret_requests=["a"]'
   for (const source of [workflowSource('team', 'job', more), workflowSource('default', 'job')])
     expect((await auth.upload(source)).status).toBe(200)
 })
 afterAll(async () => {
-  for (const one of undo.reverse()) await one()
+  for (const one of teardown.reverse()) await one()
 })
 
-let asked = 0
-const play = async ([what, body, expected]: ContractCase) =>
-  assertResponse(await auth.ask(what, { token: auth.admin, body }, asked++ % 2), expected)
+let requests = 0
+const assertCase = async ([what, body, expected]: ContractCase) =>
+  assertResponse(await auth.request(what, { token: auth.admin, body }, requests++ % 2), expected)
 
 describe('principals', () => {
-  test.each(principalCases)('%s %j', (...row) => play(row))
+  test.each(principalCases)('%s %j', (...row) => assertCase(row))
 })
 describe('API keys', () => {
-  test.each(keyCases)('%s %j', (...row) => play(row))
+  test.each(keyCases)('%s %j', (...row) => assertCase(row))
 })
 describe('roles', () => {
-  test.each(roleCases)('%s %j', (...row) => play(row))
+  test.each(roleCases)('%s %j', (...row) => assertCase(row))
 })
 describe('secrets', () => {
-  test.each(secretCases)('%s %j', (...row) => play(row))
+  test.each(secretCases)('%s %j', (...row) => assertCase(row))
 })
 describe('introspection', () => {
-  test.each(introspectionCases)('%s', (...row) => play(row))
+  test.each(introspectionCases)('%s', (...row) => assertCase(row))
 })
 
 test.each(requiredPermissions)(
-  '%s asks for %s and for nothing else',
+  '%s requires %s and no other permission',
   async (what, permission, body) => {
     for (const gateway of [0, 1]) {
-      assertResponse(await auth.ask(what, { body }, gateway), refusals.nobody)
-      const others = await auth.holding(OTHERS.filter((one) => one !== permission))
+      assertResponse(await auth.request(what, { body }, gateway), refusals.anonymous)
+      const others = await auth.keyWith(OTHERS.filter((one) => one !== permission))
       assertResponse(
-        await auth.ask(what, { token: others, body }, gateway),
-        refusals.stranger(permission),
+        await auth.request(what, { token: others, body }, gateway),
+        refusals.noPermission(permission),
       )
     }
-    const { status } = await auth.ask(what, { token: await auth.holding([permission]), body })
+    const { status } = await auth.request(what, { token: await auth.keyWith([permission]), body })
     expect([401, 403]).not.toContain(status)
   },
 )
 
-/** All rights of administrators; each must leave every other door shut. */
+/** All administrative permissions; none may grant what another one grants. */
 const OTHERS = [...new Set(requiredPermissions.map(([, permission]) => permission))].filter(
   (one) => one !== 'admin:*',
 )
 
-test('a key that was used says when, and one that was not does not', async () => {
-  const { subject, key } = await auth.account(['viewer'])
-  await auth.must(`POST /admin/principals/${subject}/keys`, { body: { name: 'spare' } })
+test('API key list: last_used_at is set for a used key and null for an unused one', async () => {
+  const { subject, key } = await auth.createAccount(['viewer'])
+  await auth.requestOk(`POST /admin/principals/${subject}/keys`, { body: { name: 'spare' } })
   const before = Date.now()
-  expect((await auth.ask('GET /workflows', { token: key }, 1)).status).toBe(200)
-  const keys = (await auth.must(`GET /admin/principals/${subject}/keys`)) as unknown as {
+  expect((await auth.request('GET /workflows', { token: key }, 1)).status).toBe(200)
+  const keys = (await auth.requestOk(`GET /admin/principals/${subject}/keys`)) as unknown as {
     name: string
     last_used_at: string | null
   }[]

@@ -17,7 +17,7 @@ const foreignKeys = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const ed = generateKeyPairSync('ed25519')
 
-/** Keys of other algorithms that the issuer has among its own, so that a token signed by them is genuine. */
+/** Publishes keys of other algorithms at the issuer, so that tokens signed with them are genuine. */
 export function publishOtherKeys({ published, pair }: Idp): void {
   const jwk = (key: KeyObject, kid: string) => ({
     ...key.export({ format: 'jwk' }),
@@ -58,11 +58,11 @@ const claimsOf = ({ issuer, nowS }: Idp, claims: object) => ({
 interface TokenSpec {
   header?: object
   claims?: object
-  /** Signs instead of the issuer's key. */
+  /** Signing key instead of the issuer's. */
   key?: KeyObject
 }
 
-/** A token of the issuer for `ann`, in whatever is not said otherwise. */
+/** Issues a valid token for `ann`, changed by `header`, `claims` and `key`. */
 export function issueToken(
   idp: Idp,
   alg: string,
@@ -75,7 +75,7 @@ export function issueToken(
 
 export const attackerKeys = foreignKeys
 
-/** A token that takes the issuer's public key for a shared secret. */
+/** Issues an HS256 token whose shared secret is the issuer's public key (algorithm confusion). */
 export function hmacToken(idp: Idp, secret: string | Buffer): string {
   const text = `${encode({ alg: 'HS256', kid: 'k1' })}.${encode(claimsOf(idp, {}))}`
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
@@ -84,9 +84,9 @@ export function hmacToken(idp: Idp, secret: string | Buffer): string {
 export const unsignedToken = (idp: Idp, alg: string, signature = '') =>
   `${encode({ alg, kid: 'k1' })}.${encode(claimsOf(idp, {}))}.${signature}`
 
-/** The same signature with another last character: base64url leaves bits of it unused. */
+/** Changes the last character of the signature, not its value: base64url leaves bits of it unused. */
 export function equivalentEncoding(token: string): string {
-  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-  const at = letters.indexOf(token.at(-1) ?? '')
-  return token.slice(0, -1) + letters[at ^ 1]
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  const at = alphabet.indexOf(token.at(-1) ?? '')
+  return token.slice(0, -1) + alphabet[at ^ 1]
 }

@@ -3,7 +3,7 @@ export const cron = (cron_expression: unknown) => ({ type: 'cron', cron_expressi
 export const every = (interval_seconds: unknown) => ({ type: 'interval', interval_seconds })
 export const once = (run_time: unknown, more = {}) => ({ type: 'once', run_time, ...more })
 
-/** Configurations that are refused, with the member that is named. */
+/** Invalid configurations, each with the member that the 422 names. */
 export const INVALID_CONFIGS: [member: string, config: object][] = [
   ['cron_expression', cron('* * * * * * *')],
   ['cron_expression', cron('60 * * * *')],

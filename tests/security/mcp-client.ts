@@ -9,8 +9,8 @@ interface Call {
 
 const decoded = (text = '') => decodeURIComponent(text)
 
-/** Requests for which there is a tool. */
-const TOOLS: [door: RegExp, tool: string, args: (parts: string[], body: unknown) => object][] = [
+/** Requests that have a tool, with the tool's arguments. */
+const TOOLS: [request: RegExp, tool: string, args: (parts: string[], body: unknown) => object][] = [
   [/^GET \/workflows$/, 'list_workflows', () => ({})],
   [/^GET \/workers$/, 'list_workers', () => ({})],
   [/^GET \/executions$/, 'list_executions', () => ({})],
@@ -36,16 +36,16 @@ const TOOLS: [door: RegExp, tool: string, args: (parts: string[], body: unknown)
   [/^POST \/schedules\/([^/]*)\/pause$/, 'pause_schedule', ([schedule_id]) => ({ schedule_id })],
 ]
 
-/** The tool that makes this request, if there is one. */
+/** Returns the tool call for a request, if there is a tool. */
 export function toolOf(what: string, body?: unknown): Call | undefined {
-  for (const [door, name, args] of TOOLS) {
-    const parts = door.exec(what)?.slice(1)
+  for (const [request, name, args] of TOOLS) {
+    const parts = request.exec(what)?.slice(1)
     if (parts) return { name, arguments: { ...args(parts.map(decoded), body) } }
   }
   return undefined
 }
 
-/** Calls a tool as an agent does, with whatever credential or headers are given. */
+/** Calls a tool over HTTP with this credential and these headers. */
 export const callTool = (
   { system }: AuthSystem,
   call: Call,
@@ -61,18 +61,18 @@ export const callTool = (
     keepsStream: true,
   })
 
-/** What the tool answered. */
+/** Parses the result of a tool call. */
 export function resultOf({ text }: Answer): Record<string, unknown> {
   const [, data = '{}'] = /^data: (.*)$/m.exec(text) ?? []
   const { result } = JSON.parse(data) as { result: { content: [{ text: string }] } }
   return JSON.parse(result.content[0].text)
 }
 
-/** How a tool tells a refusal of the API: by its status and to the letter, or in words of its own. */
-export function toolErrorOf([status, said]: [number, unknown]): string {
+/** Returns the text by which a tool reports a refusal of the API. */
+export function toolErrorOf([status, body]: [number, unknown]): string {
   return status === 404
     ? 'not found'
-    : `HTTP error: ${status} - ${said === undefined ? '' : JSON.stringify(said)}`
+    : `HTTP error: ${status} - ${body === undefined ? '' : JSON.stringify(body)}`
 }
 
 export const statusAndBody = (expected: Expected): [number, unknown] =>

@@ -7,50 +7,50 @@ import { sendRaw } from './raw-http.ts'
 import { seedCredentials } from './seed.ts'
 import { credentialCases, oidcCases } from './token-cases.ts'
 
-const undo: (() => unknown)[] = []
+const teardown: (() => unknown)[] = []
 let auth: AuthSystem
 
 beforeAll(async () => {
-  auth = await startAuthSystem((one) => undo.push(one), { replicas: { gateway: 2 } })
+  auth = await startAuthSystem((one) => teardown.push(one), { replicas: { gateway: 2 } })
   await seedCredentials(auth)
 })
 afterAll(async () => {
-  for (const one of undo.reverse()) await one()
+  for (const one of teardown.reverse()) await one()
 })
 
-const ANYBODY = 'GET /workers'
+const DEFAULT_REQUEST = 'GET /workers'
 
-/** The same row, asked by an agent. */
-async function play([, asking, expected]: Case): Promise<void> {
-  const { what = ANYBODY, body, ...given } = await asking(auth)
-  const call = toolOf(what, body)
+/** Runs the case through the MCP tool for its request. */
+async function assertThroughTool([, asking, expected]: Case): Promise<void> {
+  const { what = DEFAULT_REQUEST, body: requestBody, ...given } = await asking(auth)
+  const call = toolOf(what, requestBody)
   if (!call) throw new Error(`no tool for ${what}`)
-  const [status, said] = statusAndBody(expected)
+  const [status, body] = statusAndBody(expected)
   const answer = await callTool(auth, call, given)
   if (status === 431) return expect(answer.status).toBe(431)
   const result = resultOf(answer)
   if (status < 300) return expect(result).not.toHaveProperty('error')
   expect(result).toEqual({
     success: false,
-    error: expect.stringContaining(toolErrorOf([status, said])),
+    error: expect.stringContaining(toolErrorOf([status, body])),
   })
 }
 
 describe('credentials through tools (5.3)', () => {
-  test.each(credentialCases)('%s', (...row) => play(row))
+  test.each(credentialCases)('%s', (...one) => assertThroughTool(one))
 })
 
 describe('tokens of an issuer through tools (5.3)', () => {
-  test.each(oidcCases)('%s', (...row) => play(row))
+  test.each(oidcCases)('%s', (...one) => assertThroughTool(one))
 })
 
 describe('permissions through tools (5.4)', () => {
-  test.each(permissionCases.filter(([, { what, body }]) => toolOf(what, body)))('%s', (...row) =>
-    play(row),
+  test.each(permissionCases.filter(([, { what, body }]) => toolOf(what, body)))('%s', (...one) =>
+    assertThroughTool(one),
   )
 })
 
-test('N004: an agent with two credentials has none', async () => {
+test('N004: MCP request with two Authorization headers: 400', async () => {
   const bytes = (...headers: string[]) => {
     const body = JSON.stringify({
       ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },

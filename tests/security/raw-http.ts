@@ -8,20 +8,20 @@ export interface Answer {
   status: number
   headers: Record<string, string | string[] | undefined>
   text: string
-  /** What it says as JSON; undefined for what is none. */
+  /** The parsed JSON; undefined if the text is no JSON. */
   body: unknown
 }
 
 interface RawRequest {
   headers: Record<string, string>
   body?: unknown
-  /** Instead of the body, as it goes over the wire. */
+  /** Sent byte for byte instead of `body`. */
   raw?: string | Buffer
-  /** Reads a stream to its end too. */
+  /** Reads an event stream to its end. */
   keepsStream?: boolean
 }
 
-/** One request, its path to the letter. Of a stream the answer is only how it begins. */
+/** Sends one request, its path unchanged. For an event stream, returns the head and closes it. */
 export function sendRequest(
   base: string,
   method: string,
@@ -33,7 +33,7 @@ export function sendRequest(
     text === undefined ? {} : { 'content-type': 'application/json' }
   const { hostname, port } = new URL(base)
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const outgoing = request(
       { hostname, port, method, path, headers: { ...type, ...headers }, agent: false },
       (response) => {
         const { statusCode: status = 0, headers } = response
@@ -51,13 +51,13 @@ export function sendRequest(
         response.once('end', done)
       },
     )
-    asked.setTimeout(HANG_MS, () => asked.destroy(new Error(`${method} ${path}: no answer`)))
-    asked.once('error', reject)
-    asked.end(text)
+    outgoing.setTimeout(HANG_MS, () => outgoing.destroy(new Error(`${method} ${path}: no answer`)))
+    outgoing.once('error', reject)
+    outgoing.end(text)
   })
 }
 
-/** Bytes on a connection, as no library would send them, and what comes back until it is closed. */
+/** Sends raw bytes on a connection of its own and returns the response when the server closes it. */
 export async function sendRaw(base: string, bytes: string): Promise<Answer> {
   const { hostname, port } = new URL(base)
   const socket = net.connect(Number(port), hostname)

@@ -1,13 +1,13 @@
 import type { AuthSystem } from './auth-system.ts'
 
-/** What a caller is told once its right is gone. */
+/** The status after the revocation: 401 for the credential, 403 for the permission. */
 type RefusedStatus = 401 | 403
 
-/** One way to let somebody in, and to take it back. */
+/** One way to grant access and to revoke it. */
 interface Revocation {
   name: string
-  gone: RefusedStatus
-  /** Lets somebody in who may then read `/admin/roles`. Answers the token and how it is taken back. */
+  refusedStatus: RefusedStatus
+  /** Creates a principal that may read `/admin/roles`. Returns its token and the request that revokes it. */
   make(auth: AuthSystem, n: string): Promise<{ token: string; revoke: string; body?: unknown }>
 }
 
@@ -25,7 +25,7 @@ async function reader(auth: AuthSystem, n: string) {
   return String(key)
 }
 
-async function person(auth: AuthSystem, n: string) {
+async function user(auth: AuthSystem, n: string) {
   await must(auth, 'POST /admin/roles', { name: `reader-${n}`, ...READER })
   await must(auth, 'POST /admin/principals', {
     type: 'user',
@@ -39,12 +39,12 @@ async function person(auth: AuthSystem, n: string) {
 const account = (n: string) => `/admin/principals/${subjectOf(n)}`
 const byKey = (
   name: string,
-  gone: RefusedStatus,
+  refusedStatus: RefusedStatus,
   revoke: (n: string) => string,
   body?: unknown,
 ): Revocation => ({
   name,
-  gone,
+  refusedStatus,
   make: async (auth, n) => ({ token: await reader(auth, n), revoke: revoke(n), body }),
 })
 
@@ -59,85 +59,85 @@ export const REVOCATIONS: Revocation[] = [
     remove_permissions: READER.permissions,
   }),
   {
-    name: 'person disabled',
-    gone: 401,
+    name: 'user disabled',
+    refusedStatus: 401,
     make: async (auth, n) => ({
-      token: await person(auth, n),
+      token: await user(auth, n),
       revoke: `POST ${account(n)}/disable?issuer=${encodeURIComponent(auth.idp.issuer)}`,
     }),
   },
 ]
 
 const RETRY_MS = 20
-const PATIENCE_MS = 30_000
+const RETRY_BUDGET_MS = 30_000
 
-/** Asks until it is answered with something else than an outage. */
+/** Repeats a request until its answer is not 503. */
 async function requestUntilAnswered(auth: AuthSystem, what: string, body?: unknown) {
-  const end = Date.now() + PATIENCE_MS
+  const end = Date.now() + RETRY_BUDGET_MS
   for (let i = 0; ; i++) {
     const gateways = auth.system.gateways.length
-    const answer = await auth.ask(what, { token: auth.admin, body }, i % gateways)
+    const answer = await auth.request(what, { token: auth.admin, body }, i % gateways)
     if (answer.status !== 503) return answer
     if (Date.now() > end) throw new Error(`${what}: still ${answer.text}`)
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }
 }
 
-/** A change that an outage may have let through without saying so: a conflict says that it is there. */
+/** Makes a change that an earlier attempt may have made unanswered: 409 counts as success. */
 async function must(
   auth: AuthSystem,
   what: string,
   body?: unknown,
 ): Promise<Record<string, unknown>> {
-  const { status, text, body: said } = await requestUntilAnswered(auth, what, body)
+  const { status, text, body: result } = await requestUntilAnswered(auth, what, body)
   if (status >= 300 && !/already exists/.test(text)) throw new Error(`${what}: ${status} ${text}`)
-  return said as Record<string, unknown>
+  return result as Record<string, unknown>
 }
 
 export interface Tally {
   runRevocationCycles: number
-  /** Requests sent after the answer to a revocation. */
+  /** Requests sent after a revocation was answered. */
   after: number
-  /** Answers by status, of all requests that bore a right. */
+  /** Responses by status, of all requests with the token. */
   answers: Record<number, number>
-  /** Each a broken promise. */
+  /** Responses that must not happen. */
   violations: string[]
 }
 
-/** For how long after a revocation is answered somebody goes on trying. */
+/** Pauses between the attempts after a revocation. */
 const AFTERWARDS_MS = [0, 0, 2, 10, 50, 200]
 
-/** Lets somebody in, who uses that everywhere without a pause, takes it back, and sees who still lets them in. */
+/** Grants access, uses it at all gateways without pause, revokes it, and records each later response. */
 async function runCycle(auth: AuthSystem, way: Revocation, n: string, tally: Tally): Promise<void> {
-  const made = await way.make(auth, n)
-  // The answer to the making of a key may be lost in an outage: there is nothing to revoke then.
-  if (!made.token || made.token === 'undefined') return
+  const granted = await way.make(auth, n)
+  // The response with the key can be lost in an outage: then there is nothing to revoke.
+  if (!granted.token || granted.token === 'undefined') return
   const gateways = auth.system.gateways.map((_, i) => i)
   const note = (status: number, allowed: number[], when: string) => {
     tally.answers[status] = (tally.answers[status] ?? 0) + 1
     if (!allowed.includes(status)) tally.violations.push(`${way.name} ${n}: ${status} ${when}`)
   }
   const use = async (gateway: number) =>
-    (await auth.ask('GET /admin/roles', { token: made.token }, gateway)).status
+    (await auth.request('GET /admin/roles', { token: granted.token }, gateway)).status
   for (const status of await Promise.all(gateways.map(use))) note(status, [200, 503], 'when new')
 
   let isOver = false
   const busy = gateways.map(async (gateway) => {
-    while (!isOver) note(await use(gateway), [200, way.gone, 503], 'meanwhile')
+    while (!isOver) note(await use(gateway), [200, way.refusedStatus, 503], 'meanwhile')
   })
-  await requestUntilAnswered(auth, made.revoke, made.body)
+  await requestUntilAnswered(auth, granted.revoke, granted.body)
   isOver = true
   for (const pause of AFTERWARDS_MS) {
     await new Promise((resolve) => setTimeout(resolve, pause))
     const statuses = await Promise.all(gateways.map(use))
     tally.after += statuses.length
-    for (const status of statuses) note(status, [way.gone, 503], 'after it was revoked')
+    for (const status of statuses) note(status, [way.refusedStatus, 503], 'after it was revoked')
   }
   await Promise.all(busy)
   tally.runRevocationCycles++
 }
 
-/** Two cycles a second, each in another way, for as long as it is given. */
+/** Starts two cycles a second for `seconds`, with each kind of revocation in turn. */
 export async function cycles(auth: AuthSystem, seconds: number): Promise<Tally> {
   const tally: Tally = { runRevocationCycles: 0, after: 0, answers: {}, violations: [] }
   const end = Date.now() + seconds * 1_000

@@ -5,18 +5,18 @@ import { LossyLink } from '@windlass/testkit/lossy-link'
 import { startAuthSystem } from './auth-system.ts'
 import { cycles, type Tally } from './revocation-cycles.ts'
 
-/** A cable of a gateway to a store that can be cut. */
+/** Opens a link between a gateway and a store that can be cut. */
 async function storeLink(store: Parameters<typeof testUrl>[0], defer: Defer) {
   const url = new URL(storeUrl(testUrl(store), 'gateway'))
   const link = await LossyLink.to(Number(url.port))
   defer(() => link.stop())
   url.port = String(link.port)
-  return { url: url.href, cut: () => link.cutAfter(0), mend: () => link.heal() }
+  return { url: url.href, cut: () => link.cutAfter(0), heal: () => link.heal() }
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Three gateways, of which the first loses NATS, while Redis is emptied and lost and identity is killed, over and over. */
+/** Runs revocation cycles against three gateways under repeated faults of NATS, Redis and identity. */
 export async function runRevocationFaults(
   defer: Defer,
   seconds: number,
@@ -40,27 +40,27 @@ export async function runRevocationFaults(
     async () => {
       nats.cut()
       await pause(1_000)
-      nats.mend()
+      nats.heal()
     },
     () => identities[0]?.restart('SIGKILL'),
     async () => {
       redisLink.cut()
       await pause(700)
-      redisLink.mend()
+      redisLink.heal()
     },
     () => redis.flushdb(),
     () => identities[1]?.restart('SIGKILL'),
   ]
-  let made = 0
+  let faultCount = 0
   let isOver = false
-  const trouble = (async () => {
+  const injecting = (async () => {
     while (!isOver) {
       await pause(600)
-      if (!isOver) await faults[made++ % faults.length]?.()
+      if (!isOver) await faults[faultCount++ % faults.length]?.()
     }
   })()
   const tally = await cycles(auth, seconds)
   isOver = true
-  await trouble
-  return { ...tally, faults: made }
+  await injecting
+  return { ...tally, faults: faultCount }
 }

@@ -2,7 +2,7 @@ import { withTest } from '@windlass/testkit/defer'
 import { expect, test } from 'vitest'
 import { runRevocationFaults } from './revocation-faults.ts'
 
-test('A1, A2: whatever fails, nothing that was taken back is honoured, and what is new is, everywhere', async () => {
+test('A1, A2: faults during revocation: revoked access is refused, new access works at every gateway', async () => {
   const { violations, runRevocationCycles, after, answers, faults } = await runRevocationFaults(
     withTest,
     12,

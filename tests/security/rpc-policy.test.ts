@@ -9,21 +9,21 @@ import { type Service, type System, startSystem } from '@windlass/testkit/system
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rpcs } from '../../scripts/rpc-table.ts'
 
-const undo: (() => unknown)[] = []
+const teardown: (() => unknown)[] = []
 let system: System
 
 beforeAll(async () => {
-  system = await startSystem({ workers: 0, defer: (one) => undo.push(one) })
+  system = await startSystem({ workers: 0, defer: (one) => teardown.push(one) })
 })
 afterAll(async () => {
-  for (const one of undo.reverse()) await one()
+  for (const one of teardown.reverse()) await one()
 })
 
 const settingOf = (service: string, name: string): string =>
   system.of(service as Service)[0]?.program.env[name] ?? ''
 
-/** A service as whoever has stolen its keys can be it. */
-function robbed(service: string): ServiceIdentity {
+/** The identity of a service, from its keys: what an attacker who has stolen them can use. */
+function stolenIdentity(service: string): ServiceIdentity {
   return createServiceIdentity(
     parseKeys(service, settingOf(service, 'SVC_RPC__KEYS').split(',')),
     service,
@@ -32,7 +32,7 @@ function robbed(service: string): ServiceIdentity {
 
 const ownerOf = (path: string) => /^\/windlass\.(\w+)\./.exec(path)?.[1] ?? ''
 
-/** An rpc called with a request of these bytes, and what its service says to it. */
+/** Calls an rpc with these request bytes. Returns 'answered' or the error message. */
 async function call(
   path: string,
   serviceIdentity: ServiceIdentity,
@@ -66,59 +66,61 @@ async function call(
   }
 }
 
-const NOT_FOR_IT = /may not call|no business with/
-const NOT_FOR_HIM = /no genuine statement/
-const speechless = (serviceIdentity: ServiceIdentity): ServiceIdentity => ({
+const SERVICE_DENIED = /may not call|no business with/
+const CALLER_DENIED = /no genuine statement/
+const withoutCaller = (serviceIdentity: ServiceIdentity): ServiceIdentity => ({
   ...serviceIdentity,
   signCaller: () => '',
 })
-const saying = (serviceIdentity: ServiceIdentity, statement: string): ServiceIdentity => ({
+const withCaller = (serviceIdentity: ServiceIdentity, statement: string): ServiceIdentity => ({
   ...serviceIdentity,
   signCaller: () => statement,
 })
 
 test.each(rpcs.map((rpc): [string, DeclaredRpc] => [rpc.path, rpc]))(
-  '%s is for those services alone that are declared, on behalf of whom they vouch for',
+  '%s: admits only declared services and signed callers',
   async (path, { services, requiresCaller }) => {
     for (const service of RPC_SERVICES.filter((name) => name !== ownerOf(path))) {
-      const serviceIdentity = robbed(service)
-      const said = await call(path, serviceIdentity)
+      const serviceIdentity = stolenIdentity(service)
+      const result = await call(path, serviceIdentity)
       if (!services.includes(service)) {
-        expect(said, service).toMatch(NOT_FOR_IT)
+        expect(result, service).toMatch(SERVICE_DENIED)
         continue
       }
-      expect(said, service).not.toMatch(NOT_FOR_IT)
-      expect(said, service).not.toMatch(NOT_FOR_HIM)
-      const silent = await call(path, speechless(serviceIdentity))
-      if (requiresCaller) expect(silent, service).toMatch(NOT_FOR_HIM)
-      else expect(silent, service).not.toMatch(NOT_FOR_HIM)
+      expect(result, service).not.toMatch(SERVICE_DENIED)
+      expect(result, service).not.toMatch(CALLER_DENIED)
+      const silent = await call(path, withoutCaller(serviceIdentity))
+      if (requiresCaller) expect(silent, service).toMatch(CALLER_DENIED)
+      else expect(silent, service).not.toMatch(CALLER_DENIED)
       for (const statement of [
         'root',
         serviceIdentity.signCaller(ANONYMOUS_CALLER, ownerOf(path), `${path}s`),
       ])
-        expect(await call(path, saying(serviceIdentity, statement)), service).toMatch(NOT_FOR_HIM)
+        expect(await call(path, withCaller(serviceIdentity, statement)), service).toMatch(
+          CALLER_DENIED,
+        )
     }
   },
 )
 
-const someoneElses = () => [
+const foreignCallers = () => [
   '',
   'root',
-  robbed('gateway').signCaller(ANONYMOUS_CALLER, 'catalog', ExecutionsService.submit.path),
-  robbed('gateway').signCaller(ANONYMOUS_CALLER, 'executions', AuditService.record.path),
+  stolenIdentity('gateway').signCaller(ANONYMOUS_CALLER, 'catalog', ExecutionsService.submit.path),
+  stolenIdentity('gateway').signCaller(ANONYMOUS_CALLER, 'executions', AuditService.record.path),
 ]
 
-test('what is gathered into one call has a statement for each', async () => {
-  const gateway = robbed('gateway')
-  for (const caller of someoneElses()) {
+test('batched audit records: each record requires its own signed caller', async () => {
+  const gateway = stolenIdentity('gateway')
+  for (const caller of foreignCallers()) {
     const entry = { caller, request_id: '', action: 'role.create', object: 'role:x' }
     const records = [{ ...entry, outcome: 'done', detail_json: '{}' }]
     const record = AuditService.record.requestSerialize({ records })
-    const said = await call(AuditService.record.path, gateway, Buffer.from(record))
-    expect(said).toMatch(NOT_FOR_ENTRY)
+    const result = await call(AuditService.record.path, gateway, Buffer.from(record))
+    expect(result).toMatch(RECORD_DENIED)
   }
   const log = await fetch(`${system.url}/admin/audit`)
   expect(await log.json()).toMatchObject({ total: 0 })
 })
 
-const NOT_FOR_ENTRY = /without a genuine statement/
+const RECORD_DENIED = /without a genuine statement/

@@ -16,12 +16,12 @@ const BLANK = {
 /** Each service checks the secret that it uses; no service gets both. */
 const NEEDS = { identity: ENCRYPTION_KEY, gateway: TOKEN_SECRET, executions: TOKEN_SECRET }
 
-/** Settings of `npm start`, which checks both, and what it then names. */
+/** Missing settings for `npm start`, which checks both, and the names in its error. */
 const START_LACKS: [what: string, env: Record<string, string>, named: string][] = [
   ['both', {}, `${TOKEN_SECRET} and ${ENCRYPTION_KEY}`],
   ['the token secret', { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'k' }, TOKEN_SECRET],
   ['the encryption key', { SVC_SECURITY__EXECUTION_TOKEN_SECRET: 's' }, ENCRYPTION_KEY],
-  ['all but blanks', BLANK, `${TOKEN_SECRET} and ${ENCRYPTION_KEY}`],
+  ['both, set to blanks', BLANK, `${TOKEN_SECRET} and ${ENCRYPTION_KEY}`],
 ]
 
 const OIDC = 'SVC_SECURITY__AUTH__OIDC__'
@@ -31,7 +31,7 @@ const SET = {
   [`${OIDC}ENABLED`]: 'true',
 }
 
-/** Issuers that no gateway trusts. */
+/** Issuers that a gateway refuses at its start. */
 const ISSUERS = [
   'http://169.254.169.254/',
   'http://elsewhere.example/',
@@ -47,7 +47,7 @@ const cases = Object.entries(NEEDS).flatMap(([service, named]) =>
 )
 
 test.each(cases)(
-  'with authentication on %s with %j: does not start and names the secret that it uses',
+  'authentication on: %s with %j: does not start and names the secret that it uses',
   async (service, env, named) =>
     expect(await refusalOf(service, env)).toContain(
       `authentication is on, which needs ${named} to be set`,
@@ -55,7 +55,7 @@ test.each(cases)(
 )
 
 test.each(START_LACKS)(
-  'npm start with authentication on without %s: refuses and names what is missing',
+  'authentication on: npm start without %s: refuses and names the missing setting',
   async (_, env, named) => {
     const { readSettings } = (await import(SETTINGS)) as { readSettings(): Promise<unknown> }
     vi.stubEnv('SVC_CONFIG', '/dev/null')
@@ -68,12 +68,12 @@ test.each(START_LACKS)(
   },
 )
 
-test.each(ISSUERS)('N031: a gateway does not start with the issuer %j', async (issuer) => {
+test.each(ISSUERS)('N031: OIDC issuer %j: the gateway does not start', async (issuer) => {
   const env = { ...SET, [`${OIDC}ISSUER`]: issuer, [`${OIDC}AUDIENCE`]: 'windlass' }
   expect(await refusalOf('gateway', env)).toContain('[svc.security.auth.oidc]')
 })
 
-/** What a service says that does not start. */
+/** Starts a service that must not start. Returns its output. */
 async function refusalOf(service: string, env: Record<string, string>): Promise<string> {
   const main = fileURLToPath(new URL(`../../services/${service}/dist/main.js`, import.meta.url))
   const child = spawn(process.execPath, [main], {

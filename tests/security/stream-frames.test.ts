@@ -3,29 +3,31 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AuthSystem, startAuthSystem, workflowSource } from './auth-system.ts'
 import { type ClaimedExecution, idleWorker } from './idle-worker.ts'
 
-const undo: (() => unknown)[] = []
+const teardown: (() => unknown)[] = []
 let auth: AuthSystem
 let worker: Awaited<ReturnType<typeof idleWorker>>
 let held: ClaimedExecution
 
 beforeAll(async () => {
-  auth = await startAuthSystem((one) => undo.push(one), { replicas: { gateway: 2 } })
+  auth = await startAuthSystem((one) => teardown.push(one), { replicas: { gateway: 2 } })
   await auth.upload(workflowSource('a', 'x'))
   worker = await idleWorker(auth, 'w1')
-  undo.push(() => worker.leave())
-  const { execution_id = '' } = await auth.must('POST /workflows/a/x/run/async', { body: null })
-  held = await worker.hold(execution_id)
+  teardown.push(() => worker.disconnect())
+  const { execution_id = '' } = await auth.requestOk('POST /workflows/a/x/run/async', {
+    body: null,
+  })
+  held = await worker.claim(execution_id)
 })
 afterAll(async () => {
-  for (const one of undo.reverse()) await one()
+  for (const one of teardown.reverse()) await one()
 })
 
 const HANG_MS = 30_000
 
-/** Reads a stream of the execution's events. */
+/** Reads the execution's event stream. */
 async function read(gateway: number, token: string) {
   const leave = new AbortController()
-  undo.push(() => leave.abort())
+  teardown.push(() => leave.abort())
   const response = await fetch(
     `${auth.system.gateways[gateway]}/executions/${held.execution_id}/events`,
     {
@@ -45,37 +47,37 @@ async function read(gateway: number, token: string) {
 
 const END = '\\n\\nevent: workflow_completed\\ndata: {}\\n\\n'
 
-/** What a worker may say to look like more frames than one. */
+/** Progress values that try to inject further frames. */
 const injections: [name: string, item: string][] = [
-  ['a value with an end of its own', `{"task_id":"t","task_name":"n","value":"${END}"}`],
+  ['value with a frame end', `{"task_id":"t","task_name":"n","value":"${END}"}`],
   [
-    'a value laid out over lines',
+    'value over several lines',
     '{"task_id":"t","task_name":"n","value":{\n\n"event":\r\n"workflow_completed"\r\r}}',
   ],
-  ['a name with a line break', `{"task_id":"t","task_name":"n${END}","value":1}`],
+  ['name with a line break', `{"task_id":"t","task_name":"n${END}","value":1}`],
   [
-    'a name with a carriage return',
+    'name with a carriage return',
     '{"task_id":"t","task_name":"n\\r\\revent: workflow_completed\\rdata: {}\\r\\r","value":1}',
   ],
-  ['an id with a line break', `{"task_id":"t${END}","task_name":"n","value":1}`],
+  ['id with a line break', `{"task_id":"t${END}","task_name":"n","value":1}`],
   [
-    'line breaks of other alphabets',
+    'Unicode line separators',
     '{"task_id":"t","task_name":"n","value":"\u2028\u2029\u0085event: workflow_completed"}',
   ],
 ]
 
-test.each(injections)('N141: %s is one line of data', async (_, item) => {
+test.each(injections)('N141: %s: sent as one line of data', async (_, item) => {
   const readers = await Promise.all([0, 1].map((gateway) => read(gateway, auth.admin)))
   const mark = `mark-${Math.random()}`
   const say = async (body: string) => {
-    const { status, text } = await auth.ask(`POST /workers/w1/progress/${held.execution_id}`, {
+    const { status, text } = await auth.request(`POST /workers/w1/progress/${held.execution_id}`, {
       token: worker.token,
       raw: body,
       headers: { 'x-svc-claim-generation': held.generation },
     })
     expect(status, text).toBe(200)
   }
-  // A reader is followed from some moment on: what comes before that is dropped.
+  // Progress that is sent before the stream is attached is dropped.
   await expect
     .poll(
       async () => {
@@ -99,27 +101,27 @@ test.each(injections)('N141: %s is one line of data', async (_, item) => {
   }
 })
 
-test('N142: hundreds of streams of one key and idle connections keep nobody out', async () => {
-  const { key } = await auth.account(['viewer'])
+test('N142: hundreds of streams of one key and idle connections: other callers are served', async () => {
+  const { key } = await auth.createAccount(['viewer'])
   const readers = await Promise.all(Array.from({ length: 300 }, (_, i) => read(i % 2, key)))
   const idle = Array.from({ length: 400 }, (_, i) => {
     const { hostname, port } = new URL(auth.system.gateways[i % 2] ?? '')
     const socket = net.connect(Number(port), hostname)
-    undo.push(() => socket.destroy())
+    teardown.push(() => socket.destroy())
     return socket.on('error', () => {})
   })
   expect(idle).toHaveLength(400)
   for (const gateway of [0, 1])
     for (const token of [key, auth.admin])
-      expect((await auth.ask('GET /workflows/a/x', { token }, gateway)).status).toBe(200)
+      expect((await auth.request('GET /workflows/a/x', { token }, gateway)).status).toBe(200)
   const body = [{ task_id: 't', task_name: 'n', value: 'for-all' }]
   await expect
     .poll(
       async () => {
-        const said = await worker.call(`progress/${held.execution_id}`, body, {
+        const response = await worker.call(`progress/${held.execution_id}`, body, {
           'x-svc-claim-generation': held.generation,
         })
-        expect(said.status, said.text).toBe(200)
+        expect(response.status, response.text).toBe(200)
         return readers.filter(({ text }) => text.includes('for-all')).length
       },
       { timeout: HANG_MS },

@@ -6,23 +6,23 @@ import { type AuthSystem, startAuthSystem, workflowSource } from './auth-system.
 import { issueToken } from './forged-tokens.ts'
 import { idleWorker } from './idle-worker.ts'
 
-const undo: (() => unknown)[] = []
+const teardown: (() => unknown)[] = []
 let auth: AuthSystem
 
 beforeAll(async () => {
-  auth = await startAuthSystem((one) => undo.push(one), { replicas: { gateway: 2 } })
+  auth = await startAuthSystem((one) => teardown.push(one), { replicas: { gateway: 2 } })
   for (const namespace of ['a', 'b']) await auth.upload(workflowSource(namespace, 'x'))
 })
 afterAll(async () => {
-  for (const one of undo.reverse()) await one()
+  for (const one of teardown.reverse()) await one()
 })
 
 const HANG_MS = 10_000
 
-/** Opens a stream and answers a promise of its end. */
+/** Opens a stream. Returns a state that says whether it has ended. */
 async function open(method: string, path: string, token: string) {
   const leave = new AbortController()
-  undo.push(() => leave.abort())
+  teardown.push(() => leave.abort())
   const response = await fetch(auth.system.gateways[1] + path, {
     method,
     headers: { authorization: `Bearer ${token}` },
@@ -41,15 +41,17 @@ async function open(method: string, path: string, token: string) {
   return state
 }
 
-test('A4: a stream ends with the right of its reader, and those of others go on', async () => {
-  const { execution_id = '' } = await auth.must('POST /workflows/a/x/run/async', { body: null })
-  await auth.must('POST /admin/roles', {
+test('A4: permission of a reader revoked: its stream ends, streams of other readers stay open', async () => {
+  const { execution_id = '' } = await auth.requestOk('POST /workflows/a/x/run/async', {
+    body: null,
+  })
+  await auth.requestOk('POST /admin/roles', {
     body: { name: 'watcher', permissions: ['workflow:a:*', 'execution:*:read'] },
   })
-  const other = await auth.account(['watcher'])
+  const other = await auth.createAccount(['watcher'])
   const events = `/executions/${execution_id}/events`
   const staying = await open('GET', events, other.key)
-  const ways: [what: (subject: string) => string, path: string, method: string][] = [
+  const revocations: [what: (subject: string) => string, path: string, method: string][] = [
     [(subject) => `DELETE /admin/principals/${subject}/keys/k`, events, 'GET'],
     [(subject) => `POST /admin/principals/${subject}/disable`, '/workflows/a/x/run/stream', 'POST'],
     [
@@ -58,29 +60,29 @@ test('A4: a stream ends with the right of its reader, and those of others go on'
       'GET',
     ],
   ]
-  for (const [revoke, path, method] of ways) {
-    const { subject, key } = await auth.account(['watcher'])
+  for (const [revoke, path, method] of revocations) {
+    const { subject, key } = await auth.createAccount(['watcher'])
     const stream = await open(method, path, key)
     await new Promise((resolve) => setTimeout(resolve, 500))
     expect(stream.isOver, path).toBe(false)
-    await auth.must(revoke(subject))
+    await auth.requestOk(revoke(subject))
     await expect.poll(() => stream.isOver, { timeout: HANG_MS }).toBe(true)
   }
   expect(staying.isOver).toBe(false)
 })
 
-test('A4: the stream of a worker ends with the key of its account', async () => {
-  const { subject, key } = await auth.account(['worker'])
+test('A4: API key of a worker account revoked: the worker stream ends', async () => {
+  const { subject, key } = await auth.createAccount(['worker'])
   const registered = await idleWorker(auth, subject)
-  registered.leave()
-  await registered.gone
+  registered.disconnect()
+  await registered.closed
   const stream = await open('GET', `/workers/${subject}/connect`, key)
-  await auth.must(`DELETE /admin/principals/${subject}/keys/k`)
+  await auth.requestOk(`DELETE /admin/principals/${subject}/keys/k`)
   await expect.poll(() => stream.isOver, { timeout: HANG_MS }).toBe(true)
 })
 
-test('N071: an execution is read by its own right, by the contract, and not by that of its workflow', async () => {
-  const { execution_id: id = '' } = await auth.must('POST /workflows/a/x/run/async', {
+test('N071: reading an execution: requires execution:<id>:read; workflow permissions do not suffice', async () => {
+  const { execution_id: id = '' } = await auth.requestOk('POST /workflows/a/x/run/async', {
     body: null,
   })
   const other = 'f'.repeat(32)
@@ -92,13 +94,13 @@ test('N071: an execution is read by its own right, by the contract, and not by t
   ] as const)
     for (const gateway of [0, 1])
       for (const path of ['', '/events', '/explain', '?mode=stream']) {
-        const asked = { token: await auth.holding(permissions) }
-        const answer = await auth.ask(`GET /executions/${id}${path}`, asked, gateway)
+        const asked = { token: await auth.keyWith(permissions) }
+        const answer = await auth.request(`GET /executions/${id}${path}`, asked, gateway)
         expect([path, answer.status]).toEqual([path, status])
       }
 })
 
-/** Everything that a tenant may try on the objects of another. */
+/** Requests of one tenant for objects of another. */
 const TRIES = [
   'GET /workflows',
   'GET /workflows?namespace=one',
@@ -136,27 +138,27 @@ const TRIES = [
   'GET /admin/roles/secret-role',
 ]
 
-test('A6: nothing that one tenant makes changes what another is told', async () => {
-  const one = await auth.holding(['workflow:one:*', 'schedule:*', 'execution:*'])
-  const two = await auth.holding(['workflow:two:*'])
+test('A6: objects of one tenant: change no response to another tenant', async () => {
+  const one = await auth.keyWith(['workflow:one:*', 'schedule:*', 'execution:*'])
+  const two = await auth.keyWith(['workflow:two:*'])
   await auth.upload(workflowSource('two', 'own'), two)
   let id = 'f'.repeat(32)
-  const tell = async () => {
-    const told: unknown[] = []
+  const responses = async () => {
+    const responses: unknown[] = []
     for (const what of TRIES)
       for (const gateway of [0, 1]) {
-        const [door = '', text] = what.replace('ID', id).split(' {')
+        const [request = '', text] = what.replace('ID', id).split(' {')
         const body = text === undefined ? undefined : JSON.parse(`{${text}`)
-        const answer = await auth.ask(door, { token: two, body }, gateway)
-        told.push([what, answer.status, answer.text.replaceAll(id, 'ID')])
+        const answer = await auth.request(request, { token: two, body }, gateway)
+        responses.push([what, answer.status, answer.text.replaceAll(id, 'ID')])
       }
-    return told
+    return responses
   }
-  const before = await tell()
+  const before = await responses()
   await auth.upload(workflowSource('one', 'secret-plan', ', required_permissions=["x:y"]'), one)
-  const run = await auth.must('POST /workflows/one/secret-plan/run/async', { body: null })
+  const run = await auth.requestOk('POST /workflows/one/secret-plan/run/async', { body: null })
   id = run.execution_id ?? ''
-  await auth.must('POST /schedules', {
+  await auth.requestOk('POST /schedules', {
     token: one,
     body: {
       name: 'secret-schedule',
@@ -164,14 +166,14 @@ test('A6: nothing that one tenant makes changes what another is told', async () 
       schedule_config: { type: 'interval', interval_seconds: 3_600 },
     },
   })
-  await auth.must('POST /admin/secrets', { body: { name: 'secret-name', value: 1 } })
-  await auth.account([], 'secret-subject')
-  await auth.must('POST /admin/roles', { body: { name: 'secret-role', permissions: [] } })
-  expect(await tell()).toEqual(before)
+  await auth.requestOk('POST /admin/secrets', { body: { name: 'secret-name', value: 1 } })
+  await auth.createAccount([], 'secret-subject')
+  await auth.requestOk('POST /admin/roles', { body: { name: 'secret-role', permissions: [] } })
+  expect(await responses()).toEqual(before)
 })
 
-/** Routes that only look, with something in place of what they look for. */
-const looks = (routes as readonly Route[])
+/** Paths of all GET routes, with placeholder parameters. */
+const readPaths = (routes as readonly Route[])
   .filter(({ method, access }) => method === 'get' && !/worker|public/.test(access))
   .map(({ path }) =>
     path
@@ -181,12 +183,12 @@ const looks = (routes as readonly Route[])
   )
 
 test.each(['catalog', 'executions', 'dispatcher', 'scheduler'] as Service[])(
-  'N144: without %s every route answers what it can or 503, and tells nothing',
+  'N144: %s down: every GET route answers normally or 503, without internal details',
   async (service) => {
     const [process] = auth.system.of(service)
     await process?.end('SIGKILL')
-    const look = async (path: string, gateway: number) => {
-      const asked = await auth.ask(`GET ${path}`, { token: auth.admin }, gateway)
+    const get = async (path: string, gateway: number) => {
+      const asked = await auth.request(`GET ${path}`, { token: auth.admin }, gateway)
       const { status, text, headers } = asked
       expect(status === 503 || status < 500, `${path}: ${status} ${text}`).toBe(true)
       if (status !== 503) return status
@@ -195,31 +197,31 @@ test.each(['catalog', 'executions', 'dispatcher', 'scheduler'] as Service[])(
       return status
     }
     const statuses = await Promise.all(
-      [0, 1].flatMap((gateway) => looks.map((path) => look(path, gateway))),
+      [0, 1].flatMap((gateway) => readPaths.map((path) => get(path, gateway))),
     )
     await process?.start()
     expect(statuses).toContain(503)
   },
 )
 
-test('A3: while identity cannot be asked, nobody is let in on its word, and nobody is told that a token is wrong', async () => {
-  const known = await auth.holding(['workflow:a:*', 'known:once'])
-  const fresh = await auth.holding(['workflow:a:*', 'known:never'])
-  expect((await auth.ask('GET /workflows/a/x', { token: known })).status).toBe(200)
+test('A3: identity down: unknown credentials get 503, never access and never 401', async () => {
+  const known = await auth.keyWith(['workflow:a:*', 'known:once'])
+  const fresh = await auth.keyWith(['workflow:a:*', 'known:never'])
+  expect((await auth.request('GET /workflows/a/x', { token: known })).status).toBe(200)
   const [identity] = auth.system.of('identity')
   await identity?.end('SIGKILL')
   const wrong = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
   const refused = [fresh, wrong, issueToken(auth.idp, 'RS256')].flatMap((token) =>
-    [0, 1].map((gateway) => auth.ask('GET /workflows/a/x', { token }, gateway)),
+    [0, 1].map((gateway) => auth.request('GET /workflows/a/x', { token }, gateway)),
   )
   for (const { status, text } of await Promise.all(refused)) expect(status, text).toBe(503)
-  // What it said before holds, since nothing can be revoked without it.
-  expect([200, 503]).toContain((await auth.ask('GET /workflows/a/x', { token: known })).status)
+  // A cached answer stays valid: nothing can be revoked while identity is down.
+  expect([200, 503]).toContain((await auth.request('GET /workflows/a/x', { token: known })).status)
   await identity?.start()
   await expect
-    .poll(async () => (await auth.ask('GET /workflows/a/x', { token: fresh })).status, {
+    .poll(async () => (await auth.request('GET /workflows/a/x', { token: fresh })).status, {
       timeout: HANG_MS,
     })
     .toBe(200)
-  expect((await auth.ask('GET /workflows/a/x', { token: wrong })).status).toBe(401)
+  expect((await auth.request('GET /workflows/a/x', { token: wrong })).status).toBe(401)
 })

@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AuthSystem, startAuthSystem, workflowSource } from './auth-system.ts'
 
-const undo: (() => unknown)[] = []
+const teardown: (() => unknown)[] = []
 let auth: AuthSystem
 
 beforeAll(async () => {
-  auth = await startAuthSystem((one) => undo.push(one))
+  auth = await startAuthSystem((one) => teardown.push(one))
 })
 afterAll(async () => {
-  for (const one of undo.reverse()) await one()
+  for (const one of teardown.reverse()) await one()
 })
 
 const MIB = 1_048_576
 const names = async () => {
-  const { body } = await auth.ask('GET /workflows', { token: auth.admin })
+  const { body } = await auth.request('GET /workflows', { token: auth.admin })
   return (body as { namespace: string; name: string }[]).map(
     (row) => `${row.namespace}/${row.name}`,
   )
 }
 
-test('N120: of a file with a workflow in a namespace that is not the uploader’s nothing is stored', async () => {
-  const key = await auth.holding(['workflow:mine:*:register'])
+test('N120: file with a workflow in a foreign namespace: nothing of it is stored', async () => {
+  const key = await auth.keyWith(['workflow:mine:*:register'])
   const own = await auth.upload(workflowSource('mine', 'first'), key)
   expect(own.status).toBe(200)
   for (const source of [
@@ -48,7 +48,7 @@ function formOf(source: string): FormData {
   return form
 }
 
-test('N114: a mebibyte is taken, one byte more is 413, with a length or without one', async () => {
+test('N114: one mebibyte: accepted; one byte more: 413, with and without Content-Length', async () => {
   const plain = workflowSource('mine', 'large')
   const sized = (bytes: number) => `${plain}# ${'x'.repeat(bytes - plain.length - 2)}`
   expect((await auth.upload(sized(MIB))).status).toBe(200)
@@ -64,7 +64,7 @@ test('N114: a mebibyte is taken, one byte more is 413, with a length or without 
   expect(await streamed(MIB + 1)).toBe(413)
 })
 
-test('N119: what a file would do when it is run is not done by whoever reads it', async () => {
+test('N119: upload of a file with side effects at import: none happens', async () => {
   const source = `import os, socket\nos.kill(os.getppid(), 9)\nwhile True: pass\n${workflowSource('mine', 'rude')}`
   expect((await auth.upload(source)).status).toBe(200)
   expect(await names()).toContain('mine/rude')

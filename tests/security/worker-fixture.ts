@@ -5,32 +5,32 @@ import { type ClaimedExecution, idleWorker } from './idle-worker.ts'
 
 type IdleWorker = Awaited<ReturnType<typeof idleWorker>>
 
-/** Two workers with work of their own, one that was lost, and executions in every condition that a worker may meet. */
+/** Two workers with claimed work, an evicted one, and executions in every state that a worker can meet. */
 export interface WorkerFixture extends AuthSystem {
   a: IdleWorker
   b: IdleWorker
-  /** Evicted while it held `lost`. */
-  gone: IdleWorker
-  /** Held by `a`, of the version that declares the secret `one` alone. */
+  /** Evicted while it had claimed `lost`. */
+  evicted: IdleWorker
+  /** Claimed by `a`, of the version that declares only the secret `one`. */
   mine: ClaimedExecution
-  /** Held by `b`. */
+  /** Claimed by `b`. */
   theirs: ClaimedExecution
-  /** Sent to `b`, who has not claimed it. */
+  /** Leased to `b`, which has not claimed it. */
   sent: string
-  /** Fits no worker. */
+  /** Queued; no worker matches. */
   queued: string
   /** Completed by `a`. */
   ended: ClaimedExecution
-  /** Cancelled before anybody had it. */
+  /** Cancelled before any lease. */
   cancelled: string
-  /** Released by `a`, who holds it again; the generation is the earlier one. */
+  /** Released and claimed again by `a`; the generation is that of the first claim. */
   released: ClaimedExecution
   lost: ClaimedExecution
-  /** A new one that `a` holds. */
+  /** Starts an execution that `a` claims. */
   fresh(): Promise<ClaimedExecution>
 }
 
-/** Nothing may be requeued under the hands of the tests. */
+/** Timeouts long enough that nothing is requeued during the tests. */
 const NO_REQUEUE = {
   SVC_EXECUTIONS__CLAIM_TIMEOUT: '3600',
   SVC_EXECUTIONS__CANCEL_TIMEOUT: '3600',
@@ -57,27 +57,28 @@ export async function workerFixture(defer: Defer): Promise<WorkerFixture> {
   const pinned = (pool: string, more = '') =>
     workflowSource('w', pool, `, affinity={"pool": "${pool}"}${more}`)
   for (const name of ['one', 'two'])
-    await auth.must('POST /admin/secrets', { body: { name, value: name } })
+    await auth.requestOk('POST /admin/secrets', { body: { name, value: name } })
   for (const source of [
     pinned('a', ', secret_requests=["one"]'),
-    ...['b', 'c', 'nobody'].map((pool) => pinned(pool)),
+    ...['b', 'c', 'unmatched'].map((pool) => pinned(pool)),
   ])
     expect((await auth.upload(source)).status).toBe(200)
 
   const worker = async (name: string) => {
     const one = await idleWorker(auth, name, { pool: name })
-    defer(() => one.leave())
+    defer(() => one.disconnect())
     return one
   }
-  const [a, b, gone] = [await worker('a'), await worker('b'), await worker('c')]
+  const [a, b, evicted] = [await worker('a'), await worker('b'), await worker('c')]
   const run = async (workflow: string) =>
-    (await auth.must(`POST /workflows/w/${workflow}/run/async`, { body: null })).execution_id ?? ''
-  const held = async (one: IdleWorker) => one.hold(await run(one.name))
+    (await auth.requestOk(`POST /workflows/w/${workflow}/run/async`, { body: null }))
+      .execution_id ?? ''
+  const held = async (one: IdleWorker) => one.claim(await run(one.name))
 
-  const lost = await held(gone)
-  gone.leave()
-  const cancelled = await run('nobody')
-  await auth.must(`GET /workflows/w/nobody/cancel/${cancelled}`)
+  const lost = await held(evicted)
+  evicted.disconnect()
+  const cancelled = await run('unmatched')
+  await auth.requestOk(`GET /workflows/w/unmatched/cancel/${cancelled}`)
   const ended = await held(a)
   const done = await a.call(
     `checkpoint/${ended.execution_id}`,
@@ -93,18 +94,18 @@ export async function workerFixture(defer: Defer): Promise<WorkerFixture> {
   )
   expect(back.status, back.text).toBe(200)
   a.forget(released.execution_id)
-  await a.hold(released.execution_id)
+  await a.claim(released.execution_id)
   const sent = await run('b')
-  await b.hear(sent)
+  await b.waitForFrame(sent)
   const mine = await held(a)
   expect((await auth.upload(pinned('a', ', secret_requests=["one", "two"]'))).status).toBe(200)
   await vi.waitFor(async () => {
-    const { current_worker } = await auth.must(`GET /executions/${lost.execution_id}`)
+    const { current_worker } = await auth.requestOk(`GET /executions/${lost.execution_id}`)
     expect(current_worker).toBe('')
   }, HANG_MS)
   return {
     ...auth,
-    ...{ a, b, gone, mine, theirs: await held(b), sent, queued: await run('nobody') },
+    ...{ a, b, evicted, mine, theirs: await held(b), sent, queued: await run('unmatched') },
     ...{ ended, cancelled, released, lost, fresh: () => held(a) },
   }
 }

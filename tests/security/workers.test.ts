@@ -3,52 +3,52 @@ import { assertResponse } from './assert-response.ts'
 import { workerCases } from './worker-cases.ts'
 import { type WorkerFixture, workerFixture } from './worker-fixture.ts'
 
-const undo: (() => unknown)[] = []
-let scene: WorkerFixture
+const teardown: (() => unknown)[] = []
+let fixture: WorkerFixture
 let before: unknown
 const HANG_MS = 180_000
 
-/** What must be as it was, whatever the rows try. */
-const kept = async () => {
-  const { theirs, ended, queued, sent } = scene
+/** Executions that no case may change. */
+const untouched = async () => {
+  const { theirs, ended, queued, sent } = fixture
   const ids = [theirs.execution_id, ended.execution_id, queued, sent]
-  const told = ids.map((id) => scene.must(`GET /executions/${id}?detailed=true`))
-  return Promise.all(told)
+  const reads = ids.map((id) => fixture.requestOk(`GET /executions/${id}?detailed=true`))
+  return Promise.all(reads)
 }
 
 beforeAll(async () => {
-  scene = await workerFixture((one) => undo.push(one))
-  before = await kept()
+  fixture = await workerFixture((one) => teardown.push(one))
+  before = await untouched()
 }, HANG_MS)
 afterAll(async () => {
-  for (const one of undo.reverse()) await one()
+  for (const one of teardown.reverse()) await one()
 })
 
 test.each(workerCases)('%s', async (_, asking, expected) => {
   for (const gateway of [0, 1]) {
-    const { what, ...given } = await asking(scene)
-    const answer = await scene.ask(what, given, gateway)
+    const { what, ...given } = await asking(fixture)
+    const answer = await fixture.request(what, given, gateway)
     assertResponse(answer, expected)
-    // What stops a worker is this word, not the status.
+    // Workers stop at this word, not at the status.
     const isWrite = /checkpoint|release/.test(what)
     if (answer.status === 409 && isWrite) expect(answer.text).toContain('stale-claim')
   }
 })
 
-test('of all snapshots only the one in order is shown, by both gateways', async () => {
+test('after all metric cases: both gateways show the one valid snapshot', async () => {
   for (const gateway of [0, 1])
     await expect
       .poll(async () => {
-        const { body } = await scene.ask('GET /workers/a', { token: scene.admin }, gateway)
+        const { body } = await fixture.request('GET /workers/a', { token: fixture.admin }, gateway)
         return (body as { metrics: object }).metrics
       })
       .toEqual({ 'cpu "busy"': 0.5 })
 })
 
-test('nothing of all this has changed what belongs to others, or what had ended', async () => {
-  expect(await kept()).toEqual(before)
-  // Its holder said that it runs, and nobody else was heard.
-  expect(await scene.must(`GET /executions/${scene.mine.execution_id}`)).toMatchObject({
+test('after all cases: executions of other workers and ended ones are unchanged', async () => {
+  expect(await untouched()).toEqual(before)
+  // The only accepted checkpoint was that of its claim holder.
+  expect(await fixture.requestOk(`GET /executions/${fixture.mine.execution_id}`)).toMatchObject({
     state: 'RUNNING',
     current_worker: 'a',
   })

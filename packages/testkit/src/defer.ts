@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 
 /** When something that a test has started is undone: with the test, unless a suite shares it. */
-export type Defer = (undo: () => unknown) => void
+export type Defer = (teardown: () => unknown) => void
 
-export const withTest: Defer = (undo) => onTestFinished(async () => void (await undo()))
+export const withTest: Defer = (teardown) => onTestFinished(async () => void (await teardown()))
