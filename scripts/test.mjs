@@ -9,6 +9,7 @@ import path from 'node:path'
 import { closingLine, total } from './lib/counts.mjs'
 import { projectDataDir } from './lib/data-dir.mjs'
 import { leftoverCounts, temporaryEnv } from './lib/leftovers.mjs'
+import { ensureChromium } from './lib/packages.mjs'
 import { Progress } from './lib/progress.mjs'
 import { ensurePython } from './lib/python.mjs'
 import { catchSignals, stopSignal } from './lib/signals.mjs'
@@ -35,8 +36,10 @@ async function runAll([first, ...rest]) {
   await installPackages(context)
   await build(context)
   const python = await ensurePython(context, { dev: true })
+  const chromium = first === undefined ? await ensureChromium(context.progress) : undefined
+  const browser = chromium === undefined ? {} : { TEST_CHROMIUM: chromium }
   const temporary = temporaryEnv(folder)
-  const tools = { folder, python, env: { ...process.env, ...temporary } }
+  const tools = { folder, python, env: { ...process.env, ...browser, ...temporary } }
   const counts = []
   if (first !== 'python') {
     const chosen = first === undefined ? ['--project=!chaos'] : [first, ...rest]

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { isRoot } from './data-dir.mjs'
-import { findProgram, postgresFolders } from './programs.mjs'
+import { findChromium, findProgram, postgresFolders } from './programs.mjs'
 import { run, succeeds } from './run.mjs'
 
 /** What Windlass runs, the Debian package that has it, and how to tell that it is there. */
@@ -23,6 +23,22 @@ export async function ensureInfraPrograms(progress) {
   const still = INFRA.filter((program) => !program.found())
   if (still.length > 0)
     throw new Error(`${still[0].name} was installed but its programs cannot be found`)
+}
+
+/**
+ * Full path of the Chromium that the tests of web pages drive; installs it where that is allowed.
+ * Elsewhere these tests are skipped (in CI they fail), and a note says what to install.
+ */
+export async function ensureChromium(progress) {
+  const found = findChromium()
+  if (found) return found
+  try {
+    await aptInstall(progress, 'Chromium', ['chromium'])
+  } catch (error) {
+    progress.note(`Chromium was not installed: ${error.message.split('\n')[0]}`)
+    progress.note('Tests with a browser need it: sudo apt-get install chromium')
+  }
+  return findChromium()
 }
 
 /** Installs Debian packages; throws a message that says what to do where this may not be done. */

@@ -11,6 +11,9 @@ export function findProgram(name, folders = []) {
   return places.find(canRun)
 }
 
+/** Full path of a Chromium, or undefined. */
+export const findChromium = () => findProgram('chromium') ?? findProgram('chromium-browser')
+
 /** Folders with PostgreSQL's own programs, newest version first; Debian keeps them off PATH. */
 export function postgresFolders() {
   const found = postgresVersions().map((version) => path.join(DEBIAN_POSTGRES, version, 'bin'))

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+
+const PATH = process.env.TEST_CHROMIUM ?? '/usr/bin/chromium'
+const INSTALL = 'sudo apt-get install chromium, or name the program in TEST_CHROMIUM'
+
+/** Why the tests with a browser cannot run here, or undefined. Missing in CI, it is an error. */
+export function whyNoBrowser(): string | undefined {
+  if (existsSync(PATH)) return undefined
+  if (process.env.CI === 'true') throw new Error(`Chromium is missing: ${INSTALL}`)
+  return `needs Chromium: ${INSTALL}`
+}
+
+/** Replaces the list of the library: of two such options Chromium reads the last. */
+const DISABLED_FEATURES = [
+  // Keep `http:` URLs of names as they are.
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  // Other browsers, and this one before 2025, let public pages reach loopback without a question.
+  'LocalNetworkAccessChecks',
+  'PrivateNetworkAccessSendPreflights',
+]
+
+/** Launches a headless Chromium for which the name resolves to this machine, as after DNS rebinding. */
+export const launch = (reboundName: string): Promise<Browser> =>
+  chromium.launch({
+    executablePath: PATH,
+    chromiumSandbox: process.getuid?.() !== 0,
+    args: [
+      `--host-resolver-rules=MAP ${reboundName} 127.0.0.1`,
+      `--disable-features=${DISABLED_FEATURES.join(',')}`,
+      '--disable-background-networking',
+    ],
+  })
