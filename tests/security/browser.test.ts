@@ -43,7 +43,7 @@ beforeAll(async () => {
     workers: 0,
     defer,
     env: { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'a key of the tests alone' },
-    hear: readLog(),
+    onOutput: readLog(),
   })
   gateway = system.gateways[0] ?? ''
   const form = new FormData()
