@@ -10,7 +10,7 @@ import {
   adminKeyText,
   demoText,
   NO_WORKER_TEXT,
-  OPEN_TEXT,
+  openText,
   SHARED_USER_TEXT,
   servingText,
 } from './lib/messages.mjs'
@@ -64,7 +64,7 @@ async function introduce(context, { auth, demo }, { url, mcpUrl, workers, isolat
     process.stdout.write(demoText(result))
   }
   process.stdout.write(servingText({ url, mcpUrl, logs: path.join(dir, 'logs'), example: EXAMPLE }))
-  if (open) process.stdout.write(OPEN_TEXT)
+  if (open) process.stdout.write(openText(system.settings))
   if (!isolated) process.stdout.write(SHARED_USER_TEXT)
   if (!open && workers === 0) process.stdout.write(NO_WORKER_TEXT)
   const key = auth && (await createFirstAdminKey({ ...context, ...system }))

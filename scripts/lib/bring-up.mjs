@@ -5,6 +5,7 @@ import { ensureWorkerPython } from './python.mjs'
 import { readSettings } from './settings.mjs'
 import { migrate, startServices, startWorkers } from './system.mjs'
 import { build, checkNode, installPackages } from './toolchain.mjs'
+import { urlOf } from './topology.mjs'
 import { workerUser } from './worker-user.mjs'
 
 const WORKER_LIMIT_MS = 30_000
@@ -43,7 +44,7 @@ export async function bringUp(context, options) {
   const { children, ports } = await progress.step('Starting the services', () =>
     startServices(system, port),
   )
-  const url = `http://127.0.0.1:${ports.gateway}`
+  const url = urlOf(settings.server.host, ports.gateway)
   const started = await startWorkers({ ...system, python }, { count: workers, url, variables })
   if (workers > 0)
     await progress.step(`Starting ${workers} Python worker${workers === 1 ? '' : 's'}`, () =>
@@ -58,7 +59,7 @@ export async function bringUp(context, options) {
     settings,
     workers,
     isolated: started.isolated,
-    mcpUrl: `http://127.0.0.1:${ports.mcp}/mcp`,
+    mcpUrl: `${urlOf(settings.mcp.host, ports.mcp)}/mcp`,
     children: [...servers, ...children, ...started.workers],
     ports,
   }

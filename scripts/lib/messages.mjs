@@ -26,10 +26,14 @@ Press Ctrl-C to stop everything.
 `
 }
 
-export const OPEN_TEXT = `
+/** Warns that authentication is off, with the hosts that gateway and MCP listen on. */
+export function openText({ server, mcp }) {
+  const hosts = [...new Set([server.host, mcp.host])].join(' and ')
+  return `
   !!  AUTHENTICATION IS OFF. Everyone who can reach these ports may upload and run code here.
-  !!  They listen on 127.0.0.1 only. For more, turn it on:  npm start -- --auth  (docs/security.md)
+  !!  They listen on ${hosts}. To turn it on:  npm start -- --auth  (docs/security.md)
 `
+}
 
 export const SHARED_USER_TEXT = `
   !!  WORKERS RUN AS THE SAME USER AS THE SERVER. Whoever can upload a workflow can read the

@@ -10,13 +10,17 @@ const loadConfig = () => load('runtime/dist/config/load-settings.js')
  * `auth` turns authentication on, with secrets of the data directory where none are set.
  */
 export async function readSettings({ auth = false } = {}) {
-  const [{ loadSettings }, { requireAuthSecrets }] = await Promise.all([
-    loadConfig(),
-    load('runtime/dist/config/auth-secrets.js'),
-  ])
+  const [{ loadSettings }, { requireAuthSecrets }, { requireLoopbackIfAnonymous }] =
+    await Promise.all([
+      loadConfig(),
+      load('runtime/dist/config/auth-secrets.js'),
+      load('runtime/dist/config/anonymous-network.js'),
+    ])
   const settings = loadSettings()
   if (auth) settings.security.auth.enabled = true
   else requireAuthSecrets(settings)
+  requireLoopbackIfAnonymous(settings, '[svc.server].host', settings.server.host)
+  requireLoopbackIfAnonymous(settings, '[svc.mcp].host', settings.mcp.host)
   return settings
 }
 

@@ -23,6 +23,12 @@ function usable(port, taken) {
   return port !== taken && canBind(port)
 }
 
+/** The base URL under which this machine reaches a server that listens on this host. */
+export function urlOf(host, port) {
+  const reachable = ['0.0.0.0', '::', ''].includes(host) ? '127.0.0.1' : host
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+}
+
 /**
  * The settings of one service process, as environment: those that it reads of what the user has set
  * there, and the addresses and passwords of its own.
@@ -46,7 +52,7 @@ export function serviceEnv(service, { dir, infra, ports, settings }) {
     SVC_DISPATCHER__STREAM_PORT: String(ports.streams),
     SVC_SERVER__PORT: String(ports.gateway),
     SVC_MCP__PORT: String(ports.mcp),
-    SVC_MCP__SERVER_URL: `http://${local('gateway')}`,
+    SVC_MCP__SERVER_URL: urlOf(settings.server.host, ports.gateway),
     SVC_MCP__TRANSPORT: 'streamable-http',
   }
 }

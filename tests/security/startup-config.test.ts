@@ -73,6 +73,19 @@ test.each(ISSUERS)('N031: OIDC issuer %j: the gateway does not start', async (is
   expect(await refusalOf('gateway', env)).toContain('[svc.security.auth.oidc]')
 })
 
+test.each([
+  ['gateway', 'SVC_SERVER__HOST', '[svc.server].host'],
+  ['mcp', 'SVC_MCP__HOST', '[svc.mcp].host'],
+])(
+  '%s beyond loopback with authentication off: refuses and says what to do',
+  async (service, variable, setting) => {
+    const env = { SVC_SECURITY__AUTH__ENABLED: 'false', [variable]: '0.0.0.0' }
+    const refusal = await refusalOf(service, env)
+    expect(refusal).toContain(`${setting} is`)
+    expect(refusal).toContain('set [svc.server].allow_anonymous_network = true')
+  },
+)
+
 /** Starts a service that must not start. Returns its output. */
 async function refusalOf(service: string, env: Record<string, string>): Promise<string> {
   const main = fileURLToPath(new URL(`../../services/${service}/dist/main.js`, import.meta.url))

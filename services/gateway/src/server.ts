@@ -1,5 +1,6 @@
 import { openExecutionTokens } from '@windlass/domain/execution-tokens'
 import { openServiceIdentity } from '@windlass/rpc/service-identity'
+import { requireLoopbackIfAnonymous } from '@windlass/runtime/config/anonymous-network'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { openBus } from '@windlass/runtime/nats/bus'
@@ -27,6 +28,7 @@ const TOKEN_TESTS = '10/minute'
 /** Builds the gateway from the outside in; it keeps nothing that another process would miss. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
   requireAuthSecrets(settings, ['[svc.security].execution_token_secret'])
+  requireLoopbackIfAnonymous(settings, '[svc.server].host', settings.server.host)
   checkIssuer(settings.security.auth.oidc)
   const redis = openRedis(settings.redis.url)
   teardown.add('redis', () => redis.disconnect())

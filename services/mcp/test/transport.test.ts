@@ -82,6 +82,7 @@ test('/healthz: exempt, for probes that use any name', async () => {
 test('allowed hosts of the server and of MCP: served', async () => {
   const { url } = await overHttp({
     SVC_MCP__HOST: '0.0.0.0',
+    SVC_SERVER__ALLOW_ANONYMOUS_NETWORK: 'true',
     SVC_MCP__ALLOWED_HOSTS: 'mcp.example',
     SVC_SERVER__ALLOWED_HOSTS: 'windlass.example',
   })

@@ -23,6 +23,7 @@ const samples: Record<string, unknown[]> = {
   'server.trusted_proxies': number,
   'server.public_url': ['https://windlass.example', 'http://10.0.0.1:8000'],
   'server.allowed_hosts': hosts,
+  'server.allow_anonymous_network': flag,
   'listen.host': text,
   'listen.port': port,
   'rpc.secret': ['sixteen letters!', 'sixteen letters too'],

@@ -81,6 +81,8 @@ const server = table({
   public_url: origin.optional(),
   /** Values of the Host header that are accepted beside loopback, `host` and the host of `public_url`. */
   allowed_hosts: hosts,
+  /** Permits gateway and MCP to listen beyond loopback while authentication is off. */
+  allow_anonymous_network: flag.default(false),
 })
 
 const listen = table({
