@@ -17,8 +17,9 @@ const FAULTS = new Set(
 const DESCRIPTIONS = new Set(['summary', 'description'])
 /** Members of an error or of a part of one. */
 const ERROR_TEXTS = new Set(['msg', 'message', 'detail'])
-/** A string of a test file that begins with the id of an invariant or of a negative case is the title of a row. */
-const ROW_TITLE = /^['"`](?:N\d{3}|[A-Z]\d{1,2})(?:(?:, | to )(?:N\d{3}|[A-Z]\d{1,2}))*:? /
+/** A string of a test file that begins with the id of an invariant, or is that of a negative case, titles a row. */
+const ROW_TITLE =
+  /^['"`](?:(?:N\d{3}|[A-Z][1-9]\d?)(?:(?:, | to )(?:N\d{3}|[A-Z][1-9]\d?))*(?::? |-)|N\d{3}['"`]$)/
 
 /** Blanks the quotes and the escapes of a literal; offsets stay. */
 const literalText = (text) =>
