@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { answerOf, type BatchCase, batchCase, idAt, normalized } from '../test/batch-cases.ts'
+import { type BatchCase, batchCase, idAt } from '../test/batch-cases.ts'
+import { answerOf, normalized } from '../test/batch-copies.ts'
 import { limits } from '../test/sample.ts'
 import { type Deadline, hasDeadline } from '../test/seed.ts'
 import type { Change } from './command.ts'

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import type { Change, Command } from '../src/command.ts'
 import type { Approval } from '../src/domain/approvals.ts'
 import type { Draft, Execution } from '../src/domain/execution.ts'
-import type { Result } from '../src/draught.ts'
 import { inState, leased } from './sample.ts'
 import { type Deadline, REQUIREMENT_ID } from './seed.ts'
 
@@ -16,7 +15,7 @@ export interface BatchCase {
 }
 
 /** Part of all ids and names of a case, so that copies of it can live side by side. */
-const PREFIX = 'f'.repeat(24)
+export const PREFIX = 'f'.repeat(24)
 export const idAt = (index: number) => `${PREFIX}0000000${index}`
 const GENERATION = 3
 
@@ -202,26 +201,45 @@ export const batchCase = ({ maxLength, isAlone, isOfApprovals }: Kinds) =>
       }),
     )
 
-/** The same case with ids and names of its own. */
-export function copyOf(plan: BatchCase, prefix: string): BatchCase {
-  const copy = JSON.parse(JSON.stringify(plan).replaceAll(PREFIX, prefix)) as BatchCase
-  const dated = (approval: Approval) => ({
-    ...approval,
-    decided_at: approval.decided_at && new Date(approval.decided_at),
-  })
-  return { ...copy, approvals: copy.approvals.map(dated) }
-}
+const held = (base: Execution, index: number): Execution => ({
+  ...base,
+  execution_id: idAt(index),
+  workflow_id: idAt(index),
+  requirement_id: REQUIREMENT_ID,
+  workflow_namespace: PREFIX,
+  claim_generation: GENERATION,
+  held_by: base.held_by && `a${PREFIX}`,
+})
 
-/** What a caller is answered. */
-export const answerOf = (result: Result) =>
-  'fault' in result
-    ? { kind: result.fault.kind, message: result.fault.message, details: result.fault.details }
-    : result
+const asA = { worker_name: `a${PREFIX}`, session_id: 's', claim_generation: GENERATION }
+const pending = { approval_id: approvalId(0, 'c3'), task_call_id: 'c3', task_name: 't' }
+const offerOfA = { worker_name: `a${PREFIX}`, session_id: 's', connection_generation: 1 }
 
-/** Comparable between copies of a case, and between times. */
-export const normalized = (value: unknown, prefix: string = PREFIX): unknown =>
-  JSON.parse(
-    JSON.stringify(value)
-      .replaceAll(prefix, PREFIX)
-      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time'),
-  )
+/** An approval that two commands of one batch change; a lease for a full worker before a cancel. */
+export const EXAMPLES: [BatchCase][] = [
+  [
+    {
+      rows: [held(inState('RUNNING'), 0), held(inState('RUNNING'), 1)],
+      deadlines: ['ahead', 'ahead'],
+      approvals: [],
+      commands: [
+        {
+          execution_id: idAt(0),
+          command: { kind: 'ask', writer: asA, question: pending },
+        },
+        { execution_id: idAt(0), command: { kind: 'cancel' } },
+      ],
+    },
+  ],
+  [
+    {
+      rows: [held(inState('SCHEDULED'), 0), held(inState('RUNNING'), 1)],
+      deadlines: ['ahead', 'ahead'],
+      approvals: [],
+      commands: [
+        { execution_id: idAt(0), command: { kind: 'lease', offer: offerOfA, capacity: 1 } },
+        { execution_id: idAt(0), command: { kind: 'cancel' } },
+      ],
+    },
+  ],
+]

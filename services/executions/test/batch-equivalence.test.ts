@@ -11,7 +11,8 @@ import { RecentLogs } from '../src/recent-logs.ts'
 import { RecentRows } from '../src/recent-rows.ts'
 import * as approvals from '../src/store/approvals.ts'
 import { changeUnlocked, type Memory } from '../src/unlocked.ts'
-import { answerOf, type BatchCase, batchCase, copyOf, normalized } from './batch-cases.ts'
+import { type BatchCase, batchCase, EXAMPLES } from './batch-cases.ts'
+import { answerOf, copyOf, normalized } from './batch-copies.ts'
 import { limits } from './sample.ts'
 import { type Deadline, seedRequirement, seedRow } from './seed.ts'
 
@@ -106,7 +107,7 @@ test.each([
         const single = await play(db, apply(db), { plan, size: 1 })
         expect(together).toEqual(single)
       }),
-      { numRuns: CASES },
+      { numRuns: CASES, examples: EXAMPLES },
     )
   },
 )
