@@ -7,7 +7,7 @@ import { type SystemOptions, startSystem } from '@windlass/testkit/system'
 import { type Answer, sendRequest } from './raw-http.ts'
 
 const CREATE_ADMIN_KEY = fileURLToPath(
-  new URL('../../../services/identity/dist/create-admin-key.js', import.meta.url),
+  new URL('../../services/identity/dist/create-admin-key.js', import.meta.url),
 )
 
 const authEnabledEnv = (issuer: string) => ({
