@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { keysOf, RPC_SERVICES } from '@windlass/rpc/pair-keys'
@@ -246,6 +246,24 @@ test.runIf(!isRoot)(
     expect(printed()).toContain('WORKERS RUN AS THE SAME USER AS THE SERVER')
     const seen = await search(url, { reversed: reversed(SET), folders: [] })
     expect(seen.variables.filter((name) => name.startsWith('SVC_'))).toEqual([])
+  },
+  TEST_LIMIT_MS,
+)
+
+test(
+  'npm start --auth: refuses anonymous callers, prints one key and starts no worker',
+  async () => {
+    const dir = await dataDir({})
+    const { url, printed } = await npmStart(dir, {}, ['--auth'])
+    await expect.poll(printed).toContain('makes another')
+    const [key, ...more] = printed().match(/wk_[0-9a-f]{16}\.[\w-]{43}/g) ?? []
+    expect(more).toEqual([])
+    expect((await fetch(`${url}/workers`)).status).toBe(401)
+    const response = await fetch(`${url}/workers`, { headers: { authorization: `Bearer ${key}` } })
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual([])
+    for (const name of ['encryption-key', 'execution-token-secret'])
+      expect(statSync(join(dir, 'secrets', name)).mode & 0o777).toBe(0o600)
   },
   TEST_LIMIT_MS,
 )
