@@ -1,21 +1,26 @@
 import type { Event } from '@windlass/proto/windlass/events/v1/events'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Teardown } from '@windlass/runtime/process/teardown'
-import { hearFinished } from './outcomes.ts'
-import type { Parts } from './parts.ts'
+import type { SchedulerDeps } from './deps.ts'
+import { onExecutionFinished } from './execution-results.ts'
 import { reconcile } from './reconcile.ts'
 
 /** What this service hears. Missing an event costs time only: both facts are also looked up. */
-export function listen(bus: Bus, parts: Parts, teardown: Teardown, autoSchedules: boolean): void {
+export function consumeEvents(
+  bus: Bus,
+  parts: SchedulerDeps,
+  teardown: Teardown,
+  autoSchedules: boolean,
+): void {
   const finished = { durable: 'scheduler-executions', subject: 'executions.execution_finished' }
-  teardown.add(finished.durable, bus.consumeDurable(finished, hearFinished(parts)))
+  teardown.add(finished.durable, bus.consumeDurable(finished, onExecutionFinished(parts)))
   if (!autoSchedules) return
   const changed = { durable: 'scheduler-catalog', subject: 'catalog.>' }
-  teardown.add(changed.durable, bus.consumeDurable(changed, hearWorkflow(parts)))
+  teardown.add(changed.durable, bus.consumeDurable(changed, onWorkflowChanged(parts)))
 }
 
 /** A workflow changed or lost versions: whatever happened, the latest one counts. */
-const hearWorkflow = (parts: Parts) => async (event: Event) => {
+const onWorkflowChanged = (parts: SchedulerDeps) => async (event: Event) => {
   const { body } = event
   if (body?.$case !== 'workflow_changed' && body?.$case !== 'workflow_deleted') return
   const { namespace, name } = body.value

@@ -1,5 +1,5 @@
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
-import type { Executions } from './parts.ts'
+import type { Executions } from './deps.ts'
 
 const GET_MS = 4_000
 

@@ -3,10 +3,10 @@ import { Fault } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { membersOf } from '@windlass/runtime/json/json'
 import type { Tx } from '@windlass/runtime/postgres/db'
-import { reconfigured, timingOf } from './change.ts'
+import { reconfigureLocked, toTiming } from './change-locked.ts'
+import type { SchedulerDeps } from './deps.ts'
 import { overlapIn, parseConfig } from './domain/config.ts'
 import { autoNames } from './domain/names.ts'
-import type { Parts } from './parts.ts'
 import * as declarations from './store/declarations.ts'
 import * as schedules from './store/schedules.ts'
 
@@ -17,21 +17,24 @@ const RESOLVE_MS = 5_000
  * and removed with it. What a person did to that schedule stands until the next version declares
  * something else. The latest version is read under a lock, so whoever comes last has seen the most.
  */
-export async function reconcile(parts: Parts, workflow: declarations.WorkflowName): Promise<void> {
+export async function reconcile(
+  parts: SchedulerDeps,
+  workflow: declarations.WorkflowName,
+): Promise<void> {
   await parts.db.tx(async (tx) => {
     await declarations.lock(tx, workflow)
     const [known, latest] = await Promise.all([
       declarations.find(tx, workflow),
-      latestOf(parts, workflow),
+      resolveLatest(parts, workflow),
     ])
     if (latest?.id === known?.workflow_id) return
-    if (latest) await follow(parts, tx, known, latest)
-    else if (known) await forget(tx, known)
+    if (latest) await applyDeclaration(parts, tx, known, latest)
+    else if (known) await removeDeclaration(tx, known)
   })
   parts.wake()
 }
 
-async function latestOf({ catalog }: Parts, workflow: declarations.WorkflowName) {
+async function resolveLatest({ catalog }: SchedulerDeps, workflow: declarations.WorkflowName) {
   const { workflow_namespace: namespace, workflow_name: name } = workflow
   try {
     return await catalog.resolve({ namespace, name, version: 0 }, { timeoutMs: RESOLVE_MS })
@@ -41,18 +44,18 @@ async function latestOf({ catalog }: Parts, workflow: declarations.WorkflowName)
   }
 }
 
-async function forget(tx: Tx, known: declarations.Declaration): Promise<void> {
+async function removeDeclaration(tx: Tx, known: declarations.Declaration): Promise<void> {
   if (known.schedule_id) await schedules.remove(tx, known.schedule_id)
   await declarations.remove(tx, known)
 }
 
-async function follow(
-  parts: Parts,
+async function applyDeclaration(
+  parts: SchedulerDeps,
   tx: Tx,
   known: declarations.Declaration | undefined,
   latest: Workflow,
 ): Promise<void> {
-  const schedule_config = declaredBy(latest)
+  const schedule_config = readDeclaration(latest)
   const existing = known?.schedule_id ? await schedules.lock(tx, known.schedule_id) : undefined
   const declaration = {
     workflow_namespace: latest.namespace,
@@ -68,10 +71,10 @@ async function follow(
     const same = schedule_config === known?.schedule_config
     await schedules.save(
       tx,
-      await rebound(tx, existing, latest, same ? undefined : schedule_config),
+      await bindToLatest(tx, existing, latest, same ? undefined : schedule_config),
     )
   } else {
-    declaration.schedule_id = await make(tx, latest, schedule_config)
+    declaration.schedule_id = await insertDeclared(tx, latest, schedule_config)
     if (!declaration.schedule_id) {
       parts.log.warn({ workflow: autoNames(latest.namespace, latest.name) }, 'both names are taken')
       return
@@ -81,13 +84,17 @@ async function follow(
 }
 
 /** The text of the declared schedule, or undefined when the workflow declares none. */
-function declaredBy({ metadata_json }: Workflow): string | undefined {
+function readDeclaration({ metadata_json }: Workflow): string | undefined {
   const schedule = metadata_json ? membersOf(metadata_json)?.get('schedule') : undefined
   return schedule === 'null' ? undefined : schedule
 }
 
 /** The catalog refuses what cannot be read; what slips through must not stop the others. */
-function isReadable({ log }: Parts, { namespace, name }: Workflow, config: string): boolean {
+function isReadable(
+  { log }: SchedulerDeps,
+  { namespace, name }: Workflow,
+  config: string,
+): boolean {
   try {
     parseConfig(config)
     return true
@@ -98,7 +105,7 @@ function isReadable({ log }: Parts, { namespace, name }: Workflow, config: strin
 }
 
 /** The row bound to its newest version; `schedule_config` only where the declaration changed. */
-async function rebound(
+async function bindToLatest(
   tx: Tx,
   row: schedules.ScheduleRow,
   latest: Workflow,
@@ -108,25 +115,25 @@ async function rebound(
     schedule_config === undefined
       ? row
       : {
-          ...(await reconfigured(tx, row, schedule_config)),
+          ...(await reconfigureLocked(tx, row, schedule_config)),
           overlap: overlapIn(schedule_config) ?? 'allow',
         }
-  return { ...timed, workflow_id: latest.id, ...uploader(latest) }
+  return { ...timed, workflow_id: latest.id, ...toChangedBy(latest) }
 }
 
-const uploader = ({ created_by, created_by_issuer = '' }: Workflow) => ({
+const toChangedBy = ({ created_by, created_by_issuer = '' }: Workflow) => ({
   changed_by: created_by,
   changed_by_issuer: created_by_issuer,
 })
 
 /** Answers the id of the new schedule, or undefined when both its names are taken. A declared moment that has passed is no error. */
-async function make(
+async function insertDeclared(
   tx: Tx,
   latest: Workflow,
   schedule_config: string,
 ): Promise<string | undefined> {
   const row = {
-    ...timingOf(schedule_config, await schedules.clock(tx)),
+    ...toTiming(schedule_config, await schedules.clock(tx)),
     workflow_id: latest.id,
     workflow_namespace: latest.namespace,
     workflow_name: latest.name,
@@ -134,7 +141,7 @@ async function make(
     input: 'null',
     run_as_service_account: undefined,
     overlap: overlapIn(schedule_config) ?? ('allow' as const),
-    ...uploader(latest),
+    ...toChangedBy(latest),
   }
   for (const name of autoNames(latest.namespace, latest.name)) {
     const made = await schedules.insert(tx, { ...row, id: newId(), name: name.normalize('NFC') })

@@ -1,11 +1,11 @@
 import { parseConfig } from './domain/config.ts'
-import type { Clockwork, Recurrence } from './domain/recurrence.ts'
+import type { AnchoredRecurrence, Recurrence } from './domain/recurrence.ts'
 
 const MAX_KNOWN = 2_000
 const known = new Map<string, Recurrence>()
 
 /** Reads a stored configuration. Checking a time zone costs more than computing a tick, so readings are remembered. */
-export function recurrenceOf(schedule_config: string): Recurrence {
+export function readRecurrence(schedule_config: string): Recurrence {
   const found = known.get(schedule_config)
   if (found) return found
   const recurrence = parseConfig(schedule_config)
@@ -15,7 +15,10 @@ export function recurrenceOf(schedule_config: string): Recurrence {
 }
 
 /** What a stored schedule goes by. */
-export const clockworkOf = (row: { schedule_config: string; anchor_at: Date }): Clockwork => ({
-  recurrence: recurrenceOf(row.schedule_config),
+export const toAnchoredRecurrence = (row: {
+  schedule_config: string
+  anchor_at: Date
+}): AnchoredRecurrence => ({
+  recurrence: readRecurrence(row.schedule_config),
   anchor: row.anchor_at,
 })

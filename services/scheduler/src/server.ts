@@ -13,11 +13,11 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import { loop } from '@windlass/runtime/process/loop'
 import type { Runtime } from '@windlass/runtime/process/main'
 import * as access from './access.ts'
-import { listen } from './events.ts'
+import type { SchedulerDeps } from './deps.ts'
+import { consumeEvents } from './events.ts'
 import { handlers } from './handlers/index.ts'
-import { startClock } from './loops/clock.ts'
-import { survey } from './loops/survey.ts'
-import type { Parts } from './parts.ts'
+import { reconcileAll } from './loops/reconcile-all.ts'
+import { startTickLoop } from './loops/tick.ts'
 import { reconcile } from './reconcile.ts'
 
 const SURVEY_MS = 30_000
@@ -42,7 +42,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const principals = security.auth.enabled ? identity : undefined
   const catchupMs = scheduling.catchup_window * 1_000
   const wake = () => clock.wake()
-  const parts: Parts = {
+  const parts: SchedulerDeps = {
     db,
     catalog,
     executions,
@@ -52,15 +52,15 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     catchupMs,
     wake,
   }
-  const clock = startClock(parts)
+  const clock = startTickLoop(parts)
   teardown.add('clock', () => clock.stop())
 
   const autoSchedules = scheduling.auto_schedule_enabled
   if (autoSchedules) {
-    const surveying = loop({ name: 'survey', pauseMs: SURVEY_MS, log }, () => survey(parts))
+    const surveying = loop({ name: 'survey', pauseMs: SURVEY_MS, log }, () => reconcileAll(parts))
     teardown.add('survey', () => surveying.stop())
   }
-  listen(bus, parts, teardown, autoSchedules)
+  consumeEvents(bus, parts, teardown, autoSchedules)
 
   const rpc = new RpcServer(log, serviceIdentity)
   rpc.serve(

@@ -1,7 +1,7 @@
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { GOLDEN, NEW_YORK } from './golden.ts'
-import { derivedId, eventually, page, request, setup } from './system.ts'
+import { derivedId, eventually, page, request, setup } from './scheduler-fixture.ts'
 
 const HOUR_MS = 3_600_000
 

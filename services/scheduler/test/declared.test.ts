@@ -1,6 +1,6 @@
 import { toDurableMessage } from '@windlass/runtime/postgres/outbox'
 import { expect, test } from 'vitest'
-import { eventually, newName, request, setup } from './system.ts'
+import { eventually, newName, request, setup } from './scheduler-fixture.ts'
 
 const hourly = { type: 'interval', interval_seconds: 3_600, start_time: null }
 const daily = { type: 'cron', cron_expression: '0 5 * * *', timezone: 'Europe/Berlin' }

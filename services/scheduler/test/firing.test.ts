@@ -3,7 +3,17 @@ import type { Db } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { verifiedStarter } from '@windlass/testkit/service-identity'
 import { expect, test } from 'vitest'
-import { ADA, derivedId, eventually, every, missed, once, page, request, setup } from './system.ts'
+import {
+  ADA,
+  derivedId,
+  eventually,
+  every,
+  missed,
+  once,
+  page,
+  request,
+  setup,
+} from './scheduler-fixture.ts'
 
 test('a tick starts the latest version with the input of the schedule, as who made it', async () => {
   const { replica, catalog, executions } = await setup()

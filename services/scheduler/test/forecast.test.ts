@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { every, newName, request, setup } from './system.ts'
+import { every, newName, request, setup } from './scheduler-fixture.ts'
 
 const cron = (cron_expression: string, timezone = 'UTC') =>
   JSON.stringify({ type: 'cron', cron_expression, timezone })

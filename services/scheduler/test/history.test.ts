@@ -2,7 +2,7 @@ import type { Execution } from '@windlass/proto/windlass/executions/v1/execution
 import { toDurableMessage } from '@windlass/runtime/postgres/outbox'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { by, eventually, missed, page, request, setup } from './system.ts'
+import { by, eventually, missed, page, request, setup } from './scheduler-fixture.ts'
 
 /** A schedule whose one execution was fired and is not finished. */
 async function fired() {

@@ -1,7 +1,7 @@
 import type { HistoryEntry } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { eventually, every, page, request, setup } from './system.ts'
+import { eventually, every, page, request, setup } from './scheduler-fixture.ts'
 
 /** A schedule of one second with this policy, whose executions run until the test ends them. */
 async function overlapping(overlap: string) {

@@ -1,7 +1,7 @@
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { by, eventually, every, missed, page, request, setup } from './system.ts'
+import { by, eventually, every, missed, page, request, setup } from './scheduler-fixture.ts'
 
 const DAY_SECONDS = 86_400
 

@@ -1,6 +1,6 @@
 import { newId } from '@windlass/runtime/ids'
 import { expect, test } from 'vitest'
-import { by, every, newName, once, request, setup } from './system.ts'
+import { by, every, newName, once, request, setup } from './scheduler-fixture.ts'
 
 const dashed = (id: string) => id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 

@@ -5,9 +5,9 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import { createLog } from '@windlass/runtime/process/log'
 import { testIdentity } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
-import { deliver } from '../src/deliver.ts'
 import { fire } from '../src/fire.ts'
-import { derivedId, eventually, every, missed, page, request, setup } from './system.ts'
+import { startExecutions } from '../src/start-executions.ts'
+import { derivedId, eventually, every, missed, page, request, setup } from './scheduler-fixture.ts'
 
 test('a tick whose replica died before it could be started is started by another, once (T1)', async () => {
   const { db, replica, executions } = await setup()
@@ -113,7 +113,7 @@ test('a replica that was stopped after it took a tick, and goes on when its leas
   const { db, executions, replica, parts } = await byHand()
   const taken = await fire(parts)
   expect(taken).toHaveLength(1)
-  await deliver(
+  await startExecutions(
     parts,
     taken.map((firing) => ({ ...firing, until: performance.now() })),
   )
@@ -127,7 +127,7 @@ test('a tick that was taken before a pause and not started yet is skipped, and s
   const { db, executions, replica, parts, made } = await byHand()
   const taken = await fire(parts)
   await db.run(sql`update schedules set status = 'paused'`)
-  await deliver(parts, taken)
+  await startExecutions(parts, taken)
   expect(executions.asked).toEqual([])
   await db.run(sql`update schedule_ticks set retry_at = now()`)
   const client = await replica()

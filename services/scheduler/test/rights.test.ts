@@ -1,7 +1,15 @@
 import { sql } from '@windlass/runtime/postgres/sql'
 import { verifiedStarter } from '@windlass/testkit/service-identity'
 import { expect, test } from 'vitest'
-import { by as asker, eventually, every, missed, page, request, setup } from './system.ts'
+import {
+  by as asker,
+  eventually,
+  every,
+  missed,
+  page,
+  request,
+  setup,
+} from './scheduler-fixture.ts'
 
 /** In whose name an execution was started, by the signed statement that executions believes. */
 const starterOf = (asked: { body?: { value: unknown } | undefined } | undefined) => {

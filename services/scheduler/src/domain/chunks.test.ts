@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { chunksOf } from './chunks.ts'
+import { chunkByBytes } from './chunks.ts'
 
-const cut = (sizes: number[]) => chunksOf(sizes, (size) => size, { items: 3, bytes: 10 })
+const cut = (sizes: number[]) => chunkByBytes(sizes, (size) => size, { items: 3, bytes: 10 })
 
 test.each([
   [[], []],

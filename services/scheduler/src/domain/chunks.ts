@@ -4,7 +4,7 @@ export interface Limits {
 }
 
 /** Cuts a list into runs that keep both limits; an item that alone exceeds the bytes goes alone. */
-export function chunksOf<T>(items: T[], bytesOf: (item: T) => number, limits: Limits): T[][] {
+export function chunkByBytes<T>(items: T[], bytesOf: (item: T) => number, limits: Limits): T[][] {
   const chunks: T[][] = []
   let chunk: T[] = []
   let bytes = 0

@@ -1,7 +1,7 @@
 const MAX_CLASHES = 100
 const MAX_NAMED = 20
 
-export interface Due {
+export interface ForecastTick {
   at: Date
   schedule_id: string
   /** `namespace/name` */
@@ -18,8 +18,8 @@ export interface Clash {
 }
 
 /** The moments at which more than one of these fires, the largest first. */
-export function clashesOf(ticks: readonly Due[]): Clash[] {
-  const moments = new Map<number, Due[]>()
+export function findClashes(ticks: readonly ForecastTick[]): Clash[] {
+  const moments = new Map<number, ForecastTick[]>()
   for (const tick of ticks) {
     const together = moments.get(tick.at.getTime())
     if (together) together.push(tick)
@@ -30,7 +30,7 @@ export function clashesOf(ticks: readonly Due[]): Clash[] {
     .sort((a, b) => b.length - a.length || Number(a[0]?.at) - Number(b[0]?.at))
     .slice(0, MAX_CLASHES)
     .map((together) => ({
-      at: (together[0] as Due).at,
+      at: (together[0] as ForecastTick).at,
       count: together.length,
       schedule_ids: together.slice(0, MAX_NAMED).map(({ schedule_id }) => schedule_id),
       workflows: repeated(together.map(({ workflow }) => workflow)).slice(0, MAX_NAMED),

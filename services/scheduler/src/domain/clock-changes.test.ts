@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { clockChanges } from './clock-changes.ts'
 import { parseConfig } from './config.ts'
-import { localText, transitionsOf } from './zone.ts'
+import { listTransitions, localText } from './zone.ts'
 
 const FROM = new Date('2026-01-01T00:00:00Z')
 const TO = new Date('2027-01-01T00:00:00Z')
@@ -64,7 +64,7 @@ test('intervals and single moments do not go by the clock', () => {
 })
 
 test('a zone is set when it is set', () => {
-  expect(transitionsOf('Europe/Berlin', FROM, TO)).toEqual([
+  expect(listTransitions('Europe/Berlin', FROM, TO)).toEqual([
     { at: new Date('2026-03-29T01:00:00Z'), beforeMs: 3_600_000, afterMs: 7_200_000 },
     { at: new Date('2026-10-25T01:00:00Z'), beforeMs: 7_200_000, afterMs: 3_600_000 },
   ])

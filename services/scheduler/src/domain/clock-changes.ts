@@ -1,6 +1,6 @@
 import { compile } from './cron.ts'
-import { type Clockwork, ticksOf } from './recurrence.ts'
-import { clockText, type Transition, transitionsOf } from './zone.ts'
+import { type AnchoredRecurrence, listTicks } from './recurrence.ts'
+import { clockText, listTransitions, type Transition } from './zone.ts'
 
 const MAX_TIMES = 20
 
@@ -20,11 +20,11 @@ export interface ClockChange {
  * Where the clocks are set between two moments, and a cron schedule names times that are left out
  * or come twice. Intervals and single moments do not go by the clock.
  */
-export function clockChanges(clockwork: Clockwork, from: Date, to: Date): ClockChange[] {
+export function clockChanges(clockwork: AnchoredRecurrence, from: Date, to: Date): ClockChange[] {
   const { recurrence } = clockwork
   if (recurrence.kind !== 'cron' || recurrence.timezone === 'UTC') return []
   const { timezone, expression } = recurrence
-  return transitionsOf(timezone, from, to).flatMap((transition) => {
+  return listTransitions(timezone, from, to).flatMap((transition) => {
     const local_times = timesNamed(expression, transition)
     if (local_times.length === 0) return []
     const kind = transition.afterMs > transition.beforeMs ? 'gap' : 'fold'
@@ -45,13 +45,13 @@ function timesNamed(expression: string, { at, beforeMs, afterMs }: Transition): 
     timezone: 'UTC',
   } as const
   const clock = { recurrence: onItsFace, anchor: new Date(first) }
-  return ticksOf(clock, new Date(first - 1), new Date(end - 1), MAX_TIMES).map(clockText)
+  return listTicks(clock, new Date(first - 1), new Date(end - 1), MAX_TIMES).map(clockText)
 }
 
 /** In a gap: at its end. In a fold: wherever it fires while the clock shows its times, once or twice. */
-function firings(clockwork: Clockwork, { at, beforeMs, afterMs }: Transition): Date[] {
+function firings(clockwork: AnchoredRecurrence, { at, beforeMs, afterMs }: Transition): Date[] {
   const length = beforeMs - afterMs
   const [first, last] = length < 0 ? [0, 0] : [-length, length - 1]
   const from = new Date(at.getTime() + first - 1)
-  return ticksOf(clockwork, from, new Date(at.getTime() + last), 2 * MAX_TIMES)
+  return listTicks(clockwork, from, new Date(at.getTime() + last), 2 * MAX_TIMES)
 }

@@ -2,7 +2,7 @@ import { CronError } from '@windlass/domain/cron'
 import { isOverlapPolicy, OVERLAP_POLICIES, type OverlapPolicy } from '@windlass/domain/overlap'
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
 import { compile } from './cron.ts'
-import { momentOf } from './moment.ts'
+import { parseTime } from './parse-time.ts'
 import { nextTick, type Recurrence } from './recurrence.ts'
 
 const MAX_CHARS = 16_384
@@ -121,7 +121,7 @@ function timezoneOf(config: Config): string {
 function momentIn(config: Config, member: string, timezone: string): Date | undefined {
   const text = textIn(config, member)
   if (text === undefined) return undefined
-  const moment = momentOf(text, timezone)
+  const moment = parseTime(text, timezone)
   if (!moment) throw wrong(member, 'must be an ISO 8601 date and time', 'datetime_parsing')
   return moment
 }

@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest'
 import { GOLDEN, NEW_YORK } from '../../test/golden.ts'
 import { parseConfig } from './config.ts'
-import { plan } from './plan.ts'
-import { type Clockwork, nextTick } from './recurrence.ts'
+import { planMisfires } from './misfires.ts'
+import { type AnchoredRecurrence, nextTick } from './recurrence.ts'
 
 const HOUR_MS = 3_600_000
 
-const clockwork = (cron_expression: string, timezone: string): Clockwork => ({
+const clockwork = (cron_expression: string, timezone: string): AnchoredRecurrence => ({
   recurrence: parseConfig(JSON.stringify({ type: 'cron', cron_expression, timezone })),
   anchor: new Date(0),
 })
 
 /** What a scheduler fires whose clock is faked: it looks every so often, from one moment to another. */
-function fired(clock: Clockwork, from: Date, to: Date, everyMs: number): Date[] {
+function fired(clock: AnchoredRecurrence, from: Date, to: Date, everyMs: number): Date[] {
   const times: Date[] = []
   let due = nextTick(clock, from)
   for (let now = from.getTime(); now <= to.getTime() && due; now += everyMs) {
     if (due.getTime() > now) continue
-    const { fire, next } = plan(clock, due, new Date(now), HOUR_MS)
+    const { fire, next } = planMisfires(clock, due, new Date(now), HOUR_MS)
     if (fire) times.push(fire)
     due = next
   }
@@ -35,7 +35,7 @@ test.each(GOLDEN)(
 test('who sleeps through a change of the clock fires the newest of what was missed, once (T4, T5)', () => {
   const clock = clockwork('*/30 * * * *', NEW_YORK)
   const due = new Date('2026-11-01T05:00Z')
-  expect(plan(clock, due, new Date('2026-11-01T06:45Z'), HOUR_MS)).toEqual({
+  expect(planMisfires(clock, due, new Date('2026-11-01T06:45Z'), HOUR_MS)).toEqual({
     fire: new Date('2026-11-01T06:30Z'),
     skipped: { first: due, last: new Date('2026-11-01T06:00Z') },
     next: new Date('2026-11-01T07:00Z'),

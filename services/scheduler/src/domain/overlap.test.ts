@@ -1,8 +1,8 @@
 import { OVERLAP_POLICIES } from '@windlass/domain/overlap'
 import { expect, test } from 'vitest'
-import { MAX_QUEUED, type Open, onOverlap } from './overlap.ts'
+import { decideOverlap, MAX_QUEUED, type UnfinishedTick } from './overlap.ts'
 
-const open = (status: Open['status'], second = 0): Open => ({
+const open = (status: UnfinishedTick['status'], second = 0): UnfinishedTick => ({
   nominal_at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)),
   status,
   execution_id: `${second}`.padStart(32, '0'),
@@ -10,15 +10,15 @@ const open = (status: Open['status'], second = 0): Open => ({
 })
 
 test.each(OVERLAP_POLICIES)('with nothing before it a tick starts: %s', (overlap) => {
-  expect(onOverlap(overlap, [])).toEqual({ do: 'start' })
+  expect(decideOverlap(overlap, [])).toEqual({ do: 'start' })
 })
 
 test('ticks start beside one another unless something else is said', () => {
-  expect(onOverlap('allow', [open('started')])).toEqual({ do: 'start' })
+  expect(decideOverlap('allow', [open('started')])).toEqual({ do: 'start' })
 })
 
 test('skip leaves the tick out and names what still runs', () => {
-  expect(onOverlap('skip', [open('started')])).toEqual({
+  expect(decideOverlap('skip', [open('started')])).toEqual({
     do: 'skip',
     reason: `overlap: the execution ${'0'.repeat(32)} of 2026-01-01T00:00:00.000Z is still RUNNING`,
   })
@@ -26,16 +26,16 @@ test('skip leaves the tick out and names what still runs', () => {
 
 test('queue waits behind all that is open, up to a limit', () => {
   const queue = Array.from({ length: MAX_QUEUED }, (_, i) => open('queued', i + 1))
-  expect(onOverlap('queue', [open('started'), ...queue.slice(1)])).toEqual({
+  expect(decideOverlap('queue', [open('started'), ...queue.slice(1)])).toEqual({
     do: 'wait',
     cancel: [],
     replace: [],
   })
-  expect(onOverlap('queue', [open('started'), ...queue])).toMatchObject({ do: 'skip' })
+  expect(decideOverlap('queue', [open('started'), ...queue])).toMatchObject({ do: 'skip' })
 })
 
 test('cancel_previous cancels what runs, takes the place of what waits, and waits itself', () => {
-  expect(onOverlap('cancel_previous', [open('started'), open('queued', 1)])).toEqual({
+  expect(decideOverlap('cancel_previous', [open('started'), open('queued', 1)])).toEqual({
     do: 'wait',
     cancel: [open('started')],
     replace: [open('queued', 1)],

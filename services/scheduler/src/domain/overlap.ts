@@ -4,21 +4,24 @@ import type { OverlapPolicy } from '@windlass/domain/overlap'
 export const MAX_QUEUED = 100
 
 /** An earlier tick of the same schedule that is not over. */
-export interface Open {
+export interface UnfinishedTick {
   nominal_at: Date
   status: 'pending' | 'queued' | 'started'
   execution_id: string
   state: string | undefined
 }
 
-export type Verdict =
+export type OverlapDecision =
   | { do: 'start' }
   | { do: 'skip'; reason: string }
   /** Wait for the earlier ones; meanwhile cancel these executions and drop these waiting ticks. */
-  | { do: 'wait'; cancel: Open[]; replace: Open[] }
+  | { do: 'wait'; cancel: UnfinishedTick[]; replace: UnfinishedTick[] }
 
 /** What becomes of a tick before which these are open, oldest first. */
-export function onOverlap(overlap: OverlapPolicy, open: readonly Open[]): Verdict {
+export function decideOverlap(
+  overlap: OverlapPolicy,
+  open: readonly UnfinishedTick[],
+): OverlapDecision {
   const [first] = open
   if (overlap === 'allow' || !first) return { do: 'start' }
   if (overlap === 'skip') return { do: 'skip', reason: stillRuns(first) }
@@ -34,5 +37,5 @@ export function onOverlap(overlap: OverlapPolicy, open: readonly Open[]): Verdic
 
 export const REPLACED = 'overlap: a later tick took its place'
 
-const stillRuns = ({ nominal_at, execution_id, state }: Open) =>
+const stillRuns = ({ nominal_at, execution_id, state }: UnfinishedTick) =>
   `overlap: the execution ${execution_id} of ${nominal_at.toISOString()} is still ${state ?? 'being started'}`

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseConfig } from './config.ts'
-import { plan } from './plan.ts'
-import { type Clockwork, latestTick, nextTick, ticksOf } from './recurrence.ts'
+import { planMisfires } from './misfires.ts'
+import { type AnchoredRecurrence, latestTick, listTicks, nextTick } from './recurrence.ts'
 
 const HOUR_MS = 3_600_000
 const ANCHOR = new Date('2026-01-01T00:00:00.250Z')
@@ -27,9 +27,12 @@ const cron = fc.record({
   timezone: fc.constantFrom('UTC', 'America/New_York', 'Australia/Lord_Howe', 'Africa/Cairo'),
 })
 
-const clockwork = fc
-  .oneof(interval, cron)
-  .map((config): Clockwork => ({ recurrence: parseConfig(JSON.stringify(config)), anchor: ANCHOR }))
+const clockwork = fc.oneof(interval, cron).map(
+  (config): AnchoredRecurrence => ({
+    recurrence: parseConfig(JSON.stringify(config)),
+    anchor: ANCHOR,
+  }),
+)
 
 test('the next tick is strictly later, and there is none between', () => {
   fc.assert(
@@ -51,7 +54,7 @@ test('going on from any moment between two ticks leads to the same ones', () => 
       moment,
       fc.double({ min: 0, max: 1, noNaN: true }),
       (clock, after, share) => {
-        const [first, second, third] = ticksOf(clock, after, new Date(8.64e15), 3) as [
+        const [first, second, third] = listTicks(clock, after, new Date(8.64e15), 3) as [
           Date,
           Date,
           Date,
@@ -59,7 +62,7 @@ test('going on from any moment between two ticks leads to the same ones', () => 
         const between = new Date(
           first.getTime() + Math.floor(share * (second.getTime() - first.getTime() - 1)),
         )
-        expect(ticksOf(clock, between, new Date(8.64e15), 2)).toEqual([second, third])
+        expect(listTicks(clock, between, new Date(8.64e15), 2)).toEqual([second, third])
       },
     ),
     { numRuns: 300 },
@@ -77,7 +80,7 @@ test('an interval never drifts: every tick is whole steps from its anchor, howev
         let due = nextTick(clock, ANCHOR) as Date
         for (const delay of delays) {
           expect((due.getTime() - ANCHOR.getTime()) % everyMs).toBe(0)
-          const { next } = plan(clock, due, new Date(due.getTime() + delay), HOUR_MS)
+          const { next } = planMisfires(clock, due, new Date(due.getTime() + delay), HOUR_MS)
           due = next as Date
         }
       },
@@ -90,8 +93,8 @@ test('of what was missed every tick is fired or skipped, none is both, and the n
     fc.property(clockwork, moment, fc.integer({ min: 0, max: 400_000 }), (clock, start, lateMs) => {
       const due = nextTick(clock, start) as Date
       const now = new Date(due.getTime() + lateMs)
-      const { fire, skipped, next } = plan(clock, due, now, HOUR_MS)
-      const all = [due, ...ticksOf(clock, due, now, 1_000)]
+      const { fire, skipped, next } = planMisfires(clock, due, now, HOUR_MS)
+      const all = [due, ...listTicks(clock, due, now, 1_000)]
       const left = fire ? all.filter((tick) => +tick !== +fire) : all
       expect(skipped).toEqual(left.length > 0 ? { first: left[0], last: left.at(-1) } : undefined)
       expect(fire).toEqual(all.at(-1))

@@ -7,13 +7,16 @@ export type Recurrence =
   | { kind: 'once'; at: Date }
 
 /** A recurrence together with the moment its intervals count from. */
-export interface Clockwork {
+export interface AnchoredRecurrence {
   recurrence: Recurrence
   anchor: Date
 }
 
 /** The first tick after `after`, or undefined when there is none. */
-export function nextTick({ recurrence, anchor }: Clockwork, after: Date): Date | undefined {
+export function nextTick(
+  { recurrence, anchor }: AnchoredRecurrence,
+  after: Date,
+): Date | undefined {
   switch (recurrence.kind) {
     case 'cron':
       return recurrence.cron.nextRun(after) ?? undefined
@@ -31,7 +34,10 @@ export function nextTick({ recurrence, anchor }: Clockwork, after: Date): Date |
 }
 
 /** The last tick up to and including `until`, or undefined when there is none. */
-export function latestTick({ recurrence, anchor }: Clockwork, until: Date): Date | undefined {
+export function latestTick(
+  { recurrence, anchor }: AnchoredRecurrence,
+  until: Date,
+): Date | undefined {
   switch (recurrence.kind) {
     case 'cron':
       return recurrence.cron.previousRuns(1, new Date(until.getTime() + 1))[0]
@@ -48,7 +54,12 @@ export function latestTick({ recurrence, anchor }: Clockwork, until: Date): Date
 }
 
 /** The ticks after one moment and up to another, at most so many. */
-export function ticksOf(clockwork: Clockwork, after: Date, until: Date, max: number): Date[] {
+export function listTicks(
+  clockwork: AnchoredRecurrence,
+  after: Date,
+  until: Date,
+  max: number,
+): Date[] {
   const ticks: Date[] = []
   let tick = nextTick(clockwork, after)
   while (tick && tick <= until && ticks.length < max) {

@@ -20,7 +20,7 @@ export interface Transition {
 }
 
 /** When the clocks of a zone are set, after `from` and up to `to`. */
-export function transitionsOf(timezone: string, from: Date, to: Date): Transition[] {
+export function listTransitions(timezone: string, from: Date, to: Date): Transition[] {
   const found: Transition[] = []
   let beforeMs = offsetAt(timezone, from)
   for (let start = from.getTime(); start < to.getTime(); start += DAY_MS) {

@@ -3,9 +3,9 @@ import { isOverlapPolicy, OVERLAP_POLICIES, type OverlapPolicy } from '@windlass
 import type { CreateRequest, Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { conflict, unprocessable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
+import type { SchedulerDeps } from '../deps.ts'
 import { firstTick, overlapIn, parseConfig } from '../domain/config.ts'
 import { scheduleName } from '../domain/names.ts'
-import type { Parts } from '../parts.ts'
 import * as schedules from '../store/schedules.ts'
 import { scheduleView } from '../views.ts'
 
@@ -13,17 +13,17 @@ const NO_INPUT = 'null'
 
 /** Faults: `unprocessable` name or configuration, `not_found` workflow, `conflict` of names. */
 export async function create(
-  parts: Parts,
+  parts: SchedulerDeps,
   request: CreateRequest,
   { subject, issuer }: Caller,
 ): Promise<Schedule> {
   const { db, catalog, wake } = parts
   const name = scheduleName(request.name)
   const recurrence = parseConfig(request.schedule_config_json)
-  const overlap = overlapGiven(request.overlap, request.schedule_config_json) ?? 'allow'
+  const overlap = readOverlap(request.overlap, request.schedule_config_json) ?? 'allow'
   const now = await schedules.clock(db)
   const next_run_at = firstTick(recurrence, now)
-  const { workflow_namespace, workflow_name } = workflowOf(request)
+  const { workflow_namespace, workflow_name } = parseWorkflowRef(request)
   const workflow = await catalog.resolve({
     namespace: workflow_namespace,
     name: workflow_name,
@@ -53,7 +53,7 @@ export async function create(
 }
 
 /** What a request says of overlapping executions, in its own member or in its configuration. */
-export function overlapGiven(given: string | undefined, config: string | undefined) {
+export function readOverlap(given: string | undefined, config: string | undefined) {
   const declared: OverlapPolicy | undefined = config === undefined ? undefined : overlapIn(config)
   if (given === undefined) return declared
   if (isOverlapPolicy(given) && (declared === undefined || declared === given)) return given
@@ -68,7 +68,7 @@ export function overlapGiven(given: string | undefined, config: string | undefin
 }
 
 /** `ns/name`, or a name in the default namespace, unless the namespace is given apart. */
-function workflowOf({ workflow_namespace, workflow_name }: CreateRequest) {
+function parseWorkflowRef({ workflow_namespace, workflow_name }: CreateRequest) {
   if (workflow_namespace) return { workflow_namespace, workflow_name }
   const slash = workflow_name.indexOf('/')
   if (slash < 0) return { workflow_namespace: 'default', workflow_name }

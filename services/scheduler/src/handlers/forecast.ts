@@ -7,13 +7,13 @@ import type {
   NextResponse,
 } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { notFound } from '@windlass/runtime/faults'
-import { clashesOf, type Due } from '../domain/clashes.ts'
+import type { SchedulerDeps } from '../deps.ts'
+import { type ForecastTick, findClashes } from '../domain/clashes.ts'
 import { clockChanges } from '../domain/clock-changes.ts'
 import { timezoneIn } from '../domain/config.ts'
-import { ticksOf } from '../domain/recurrence.ts'
+import { listTicks } from '../domain/recurrence.ts'
 import { localText } from '../domain/zone.ts'
-import type { Parts } from '../parts.ts'
-import { clockworkOf } from '../recurrences.ts'
+import { toAnchoredRecurrence } from '../recurrences.ts'
 import * as schedules from '../store/schedules.ts'
 import { scheduleView } from '../views.ts'
 
@@ -31,13 +31,16 @@ const END_OF_TIME = new Date(8.64e15)
 const bounded = (given: number, max: number) => Math.min(Math.max(given, 1), max)
 
 /** The ticks to come of one schedule, paused or not. Faults: `not_found`. */
-export async function next({ db }: Parts, { ref, count }: NextRequest): Promise<NextResponse> {
+export async function next(
+  { db }: SchedulerDeps,
+  { ref, count }: NextRequest,
+): Promise<NextResponse> {
   const row = await schedules.find(db, ref)
   if (!row) throw notFound('Schedule', ref)
   const now = await schedules.clock(db)
-  const clockwork = clockworkOf(row)
+  const clockwork = toAnchoredRecurrence(row)
   const timezone = timezoneIn(row.schedule_config)
-  const ticks = ticksOf(clockwork, now, END_OF_TIME, bounded(count, MAX_COUNT))
+  const ticks = listTicks(clockwork, now, END_OF_TIME, bounded(count, MAX_COUNT))
   return {
     schedule: scheduleView(row),
     timezone,
@@ -51,18 +54,21 @@ const soonAfter = (now: Date, last: Date | undefined) =>
   new Date(Math.min(last?.getTime() ?? now.getTime(), now.getTime() + MAX_HOURS * HOUR_MS))
 
 /** What fires in the hours to come. Lets other work through between one schedule and the next. */
-export async function forecast({ db }: Parts, request: ForecastRequest): Promise<ForecastResponse> {
+export async function forecast(
+  { db }: SchedulerDeps,
+  request: ForecastRequest,
+): Promise<ForecastResponse> {
   const from = await schedules.clock(db)
   const to = new Date(from.getTime() + bounded(request.hours, MAX_HOURS) * HOUR_MS)
   const ids = request.all ? undefined : request.ids
   const { schedules: rows, total } = await schedules.upcoming(db, ids, MAX_SCHEDULES)
   const maxOfOne = bounded(Math.floor(MAX_COMPUTED / Math.max(rows.length, 1)), MAX_OF_ONE)
   const listed: ForecastSchedule[] = []
-  const ticks: Due[] = []
+  const ticks: ForecastTick[] = []
   for (const row of rows) {
     await turn()
-    const clockwork = clockworkOf(row)
-    const own = ticksOf(clockwork, from, to, maxOfOne + 1)
+    const clockwork = toAnchoredRecurrence(row)
+    const own = listTicks(clockwork, from, to, maxOfOne + 1)
     const isCut = own.length > maxOfOne
     if (isCut) own.pop()
     if (own.length === 0) continue
@@ -82,7 +88,7 @@ export async function forecast({ db }: Parts, request: ForecastRequest): Promise
   return {
     ...{ from, to, schedules: listed, looked_at: rows.length, active: total },
     ticks: shown.map(({ at, schedule_id }) => ({ at, schedule_id })),
-    clashes: clashesOf(ticks),
+    clashes: findClashes(ticks),
     complete_until: shown.length < ticks.length ? shown.at(-1)?.at : undefined,
   }
 }

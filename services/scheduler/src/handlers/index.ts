@@ -1,14 +1,14 @@
 import type { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { callerOf, type Handlers } from '@windlass/rpc/call'
 import { notFound } from '@windlass/runtime/faults'
-import { paused, resumed } from '../change.ts'
-import type { Parts } from '../parts.ts'
+import { pauseLocked, resumeLocked } from '../change-locked.ts'
+import type { SchedulerDeps } from '../deps.ts'
 import * as schedules from '../store/schedules.ts'
 import * as ticks from '../store/ticks.ts'
 import { historyEntry, scheduleView } from '../views.ts'
 import { create } from './create.ts'
 import { forecast, next } from './forecast.ts'
-import { changing, update } from './update.ts'
+import { update, updateLocked } from './update.ts'
 
 const MAX_PAGE = 1_000
 const DEFAULT_PAGE = 50
@@ -21,7 +21,7 @@ const pageOf = ({ limit, offset }: { limit: number; offset: number }) => ({
 export type Reconcile = (namespace: string, name: string) => Promise<void>
 
 export const handlers = (
-  parts: Parts,
+  parts: SchedulerDeps,
   reconcile: Reconcile,
 ): Handlers<typeof SchedulerService> => ({
   create: (request, call) => create(parts, request, callerOf(call)),
@@ -41,10 +41,14 @@ export const handlers = (
   update: (request, call) => update(parts, request, callerOf(call)),
 
   pause: ({ ref }) =>
-    changing(parts, ref, async (tx, row) => (row.status === 'paused' ? row : paused(tx, row))),
+    updateLocked(parts, ref, async (tx, row) =>
+      row.status === 'paused' ? row : pauseLocked(tx, row),
+    ),
 
   resume: ({ ref }) =>
-    changing(parts, ref, async (tx, row) => (row.status === 'active' ? row : resumed(tx, row))),
+    updateLocked(parts, ref, async (tx, row) =>
+      row.status === 'active' ? row : resumeLocked(tx, row),
+    ),
 
   async delete({ ref }) {
     await parts.db.tx(async (tx) => {

@@ -2,16 +2,16 @@ import type { Caller } from '@windlass/domain/caller'
 import type { Schedule, UpdateRequest } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { notFound } from '@windlass/runtime/faults'
 import type { Tx } from '@windlass/runtime/postgres/db'
-import { reconfigured } from '../change.ts'
+import { reconfigureLocked } from '../change-locked.ts'
+import type { SchedulerDeps } from '../deps.ts'
 import { firstTick, parseConfig } from '../domain/config.ts'
-import type { Parts } from '../parts.ts'
 import * as schedules from '../store/schedules.ts'
 import { scheduleView } from '../views.ts'
-import { overlapGiven } from './create.ts'
+import { readOverlap } from './create.ts'
 
 /** Locks a schedule, lets `change` decide, stores what it answers. What it answers unchanged is not touched. */
-export async function changing(
-  { db, wake }: Parts,
+export async function updateLocked(
+  { db, wake }: SchedulerDeps,
   ref: string,
   change: (tx: Tx, row: schedules.ScheduleRow) => Promise<schedules.ScheduleRow>,
 ): Promise<Schedule> {
@@ -28,21 +28,23 @@ export async function changing(
 
 /** Changes what is given and keeps the rest, the history included. */
 export async function update(
-  parts: Parts,
+  parts: SchedulerDeps,
   request: UpdateRequest,
   { subject, issuer }: Caller,
 ): Promise<Schedule> {
   const { schedule_config_json, description, input_json, run_as_service_account } = request
   if (schedule_config_json !== undefined)
     firstTick(parseConfig(schedule_config_json), await schedules.clock(parts.db))
-  const overlap = overlapGiven(request.overlap, schedule_config_json)
+  const overlap = readOverlap(request.overlap, schedule_config_json)
   const given = [schedule_config_json, description, input_json, run_as_service_account, overlap]
 
-  return await changing(parts, request.ref, async (tx, row) => {
+  return await updateLocked(parts, request.ref, async (tx, row) => {
     if (given.every((member) => member === undefined)) return row
     if (input_json !== undefined) await schedules.saveInput(tx, row.id, input_json || 'null')
     const kept =
-      schedule_config_json === undefined ? row : await reconfigured(tx, row, schedule_config_json)
+      schedule_config_json === undefined
+        ? row
+        : await reconfigureLocked(tx, row, schedule_config_json)
     return {
       ...kept,
       description: description ?? row.description,

@@ -1,16 +1,16 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { type Firing, owner } from './ticks.ts'
+import { accountColumns, type Firing } from './ticks.ts'
 
 /** How long until each kind of work is due, in milliseconds; negative when it is, undefined when there is none. */
-export interface Glance {
+export interface DueSummary {
   fire_ms: number | undefined
   retry_ms: number | undefined
   check_ms: number | undefined
   purge: boolean
 }
 
-export interface Due
+export interface DueSchedule
   extends Omit<Firing, 'nominal_at' | 'execution_id' | 'attempts' | 'queued' | 'until'> {
   schedule_config: string
   anchor_at: Date
@@ -21,7 +21,7 @@ export interface Due
 }
 
 /** How a schedule that was due goes on. */
-export interface Move {
+export interface NextRun {
   schedule_id: string
   next_run_at: Date | undefined
   /** A tick of it waits for acknowledgement now. */
@@ -33,8 +33,8 @@ const msUntil = (first: ReturnType<typeof sql>) =>
   sql`(extract(epoch from (${first}) - now()) * 1000)::float8`
 
 /** One statement that says whether anything is to be done, each answer from the end of an index. */
-export const glance = (db: Queries) =>
-  db.maybe<Glance>(sql`
+export const readDueSummary = (db: Queries) =>
+  db.maybe<DueSummary>(sql`
     select ${msUntil(sql`
              select min(next_run_at) from schedules
               where status = 'active' and not pending and next_run_at is not null`)} as fire_ms,
@@ -54,9 +54,9 @@ const CANDIDATES = 8
  * are many, their owners take turns, so that the thousands of one do not delay those of others.
  */
 export const take = (tx: Tx, limit: number) =>
-  tx.rows<Due>(sql`
+  tx.rows<DueSchedule>(sql`
     select s.id as schedule_id, workflow_namespace, workflow_name, input_bytes,
-           ${owner}, overlap, schedule_config, anchor_at, next_run_at, released_at, now() as now
+           ${accountColumns}, overlap, schedule_config, anchor_at, next_run_at, released_at, now() as now
       from unnest(array(
              select id
                from (select id, next_run_at, row_number() over (
@@ -70,7 +70,7 @@ export const take = (tx: Tx, limit: number) =>
      limit ${limit}
      for update of s skip locked`)
 
-export const advance = (tx: Tx, moves: Move[]) =>
+export const advance = (tx: Tx, moves: NextRun[]) =>
   tx.run(sql`
     update schedules s
        set next_run_at = m.next_run_at, pending = m.pending, tick_count = s.tick_count + m.ticks

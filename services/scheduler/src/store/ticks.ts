@@ -2,7 +2,7 @@ import { INTERNAL_ISSUER } from '@windlass/domain/caller'
 import type { OverlapPolicy } from '@windlass/domain/overlap'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import type { Open } from '../domain/overlap.ts'
+import type { UnfinishedTick } from '../domain/overlap.ts'
 
 /** A tick that is to become an execution. */
 export interface Firing {
@@ -24,7 +24,7 @@ export interface Firing {
 }
 
 /** Columns of `schedules s` that say whose rights its ticks have. Accounts that can be named are the service's own. */
-export const owner = sql`
+export const accountColumns = sql`
   coalesce(s.run_as_service_account, s.changed_by) as run_as,
   case when s.run_as_service_account is null then s.changed_by_issuer else ${INTERNAL_ISSUER}::text end as run_as_issuer`
 
@@ -39,7 +39,7 @@ export interface Outcome {
   started_at: Date | undefined
 }
 
-export interface Skipped {
+export interface SkippedRange {
   schedule_id: string
   first: Date
   last: Date
@@ -64,7 +64,7 @@ export interface TickRow {
 const FIRST_CHECK_SECONDS = 30
 const LAST_CHECK_SECONDS = 3_600
 /** How often the first of those that wait is looked at, in case the end of the one before was not heard. */
-const TURN_SECONDS = 5
+const QUEUE_CHECK_SECONDS = 5
 
 /** A firing is one row for ever: a second one for its nominal time cannot be inserted. */
 export const insertFirings = (tx: Tx, firings: Firing[], leaseMs: number) =>
@@ -76,7 +76,7 @@ export const insertFirings = (tx: Tx, firings: Firing[], leaseMs: number) =>
                    'pending',
                    unnest(${firings.map((firing) => firing.execution_id)}::uuid[])) as f`)
 
-export const insertSkipped = (tx: Tx, skipped: Skipped[]) =>
+export const insertSkipped = (tx: Tx, skipped: SkippedRange[]) =>
   tx.run(sql`
     insert into schedule_ticks (schedule_id, nominal_at, status, skipped_from, error)
     select s.schedule_id, s.last, 'skipped', s.first, s.reason
@@ -85,7 +85,7 @@ export const insertSkipped = (tx: Tx, skipped: Skipped[]) =>
                   ${skipped.map((span) => span.last)}::timestamptz[],
                   ${skipped.map((span) => span.reason)}::text[]) as s (schedule_id, first, last, reason)`)
 
-export interface Late extends Omit<Firing, 'until'> {
+export interface UnacknowledgedFiring extends Omit<Firing, 'until'> {
   age_ms: number
   /** Its schedule is. */
   paused: boolean
@@ -93,7 +93,7 @@ export interface Late extends Omit<Firing, 'until'> {
 
 /** Firings that were not acknowledged in time, now held by the caller for `leaseMs`. Those of deleted schedules are dropped. */
 export const takeUnacknowledged = (db: Queries, limit: number, leaseMs: number) =>
-  db.rows<Late>(sql`
+  db.rows<UnacknowledgedFiring>(sql`
     with late as (
       select schedule_id, nominal_at from schedule_ticks
        where retry_at <= now()
@@ -109,7 +109,7 @@ export const takeUnacknowledged = (db: Queries, limit: number, leaseMs: number) 
        returning t.*
     )
     select t.schedule_id, t.nominal_at, t.execution_id, t.attempts,
-           s.workflow_namespace, s.workflow_name, s.input_bytes, s.overlap, ${owner},
+           s.workflow_namespace, s.workflow_name, s.input_bytes, s.overlap, ${accountColumns},
            t.status = 'queued' as queued, s.status = 'paused' as paused,
            (extract(epoch from now() - t.nominal_at) * 1000)::float8 as age_ms
       from taken t join schedules s on s.id = t.schedule_id`)
@@ -181,14 +181,14 @@ export async function acknowledge(tx: Tx, outcomes: Outcome[]): Promise<void> {
 const lookAtFirst = (tx: Tx, schedule_ids: string[]) =>
   tx.run(sql`
     update schedule_ticks t
-       set retry_at = now() + ${TURN_SECONDS}::int * interval '1 s'
+       set retry_at = now() + ${QUEUE_CHECK_SECONDS}::int * interval '1 s'
       from (select distinct on (schedule_id) schedule_id, nominal_at from schedule_ticks
              where schedule_id = any(${schedule_ids}::uuid[]) and status = 'queued'
              order by schedule_id, nominal_at) as first
      where t.schedule_id = first.schedule_id and t.nominal_at = first.nominal_at
        and t.retry_at is null`)
 
-interface OpenBefore extends Open {
+interface OpenBefore extends UnfinishedTick {
   schedule_id: string
   /** The tick that they are before. */
   of: Date
@@ -232,7 +232,7 @@ export const takeUnfinished = (db: Queries, limit: number) =>
      where t.schedule_id = silent.schedule_id and t.nominal_at = silent.nominal_at
      returning t.execution_id`)
 
-export interface Finished {
+export interface FinishedExecution {
   execution_id: string
   state: string
   completed_at: Date
@@ -240,7 +240,7 @@ export interface Finished {
 }
 
 /** Told once or often, before or after the firing was acknowledged. Answers the schedule, if the execution is one of ours. */
-export const finish = (db: Queries, finished: Finished) =>
+export const finish = (db: Queries, finished: FinishedExecution) =>
   db.maybe<{ schedule_id: string }>(sql`
     update schedule_ticks
        set state = ${finished.state}, completed_at = coalesce(completed_at, ${finished.completed_at}),
@@ -249,12 +249,12 @@ export const finish = (db: Queries, finished: Finished) =>
      returning schedule_id`)
 
 /** The first that waits is looked at now. Answers whether any does. */
-export const pokeFirst = async (db: Queries, schedule_id: string): Promise<boolean> =>
+export const wakeFirstQueued = async (db: Queries, schedule_id: string): Promise<boolean> =>
   (await db.run(sql`
     update schedule_ticks set retry_at = now()
      where schedule_id = ${schedule_id} and status = 'queued' and retry_at > now()`)) > 0
 
-export const note = (db: Queries, execution_id: string, state: string) =>
+export const saveState = (db: Queries, execution_id: string, state: string) =>
   db.run(sql`
     update schedule_ticks set state = ${state}
      where execution_id = ${execution_id} and completed_at is null`)

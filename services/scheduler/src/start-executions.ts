@@ -7,15 +7,15 @@ import {
   type Result,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault } from '@windlass/runtime/faults'
-import { chunksOf } from './domain/chunks.ts'
-import { retryMs } from './domain/retry.ts'
+import { type AccountStatus, accountKey, describeRefusal, lookUpAccount } from './account-status.ts'
+import type { SchedulerDeps } from './deps.ts'
+import { chunkByBytes } from './domain/chunks.ts'
+import { retryDelayMs } from './domain/retry.ts'
 import { SUBMIT_MS } from './lease.ts'
-import { holdBack } from './overlaps.ts'
-import type { Parts } from './parts.ts'
-import { accountKey, refusalOf, type Standing, standingOf } from './rights.ts'
-import { failed, skipped, started } from './settled.ts'
+import { applyOverlapPolicy } from './overlap-policy.ts'
 import * as schedules from './store/schedules.ts'
 import * as ticks from './store/ticks.ts'
+import { failedOutcome, skippedOutcome, startedOutcome } from './tick-outcomes.ts'
 
 const RESOLVE_MS = 2_000
 const CALLS_AT_ONCE = 16
@@ -28,11 +28,14 @@ const RETRIED = new Set(['unavailable', 'rate_limited'])
  * Starts an execution for each firing and settles what got an answer, good or bad. What got none is
  * tried again later; since the execution's id is derived, a repetition cannot start a second one.
  */
-export async function deliver(parts: Parts, firings: ticks.Firing[]): Promise<void> {
+export async function startExecutions(
+  parts: SchedulerDeps,
+  firings: ticks.Firing[],
+): Promise<void> {
   if (firings.length === 0) return
   const outcomes: ticks.Outcome[] = []
-  const allowed = await judge(parts, firings, outcomes)
-  const held = await holdBack(
+  const allowed = await selectAllowed(parts, firings, outcomes)
+  const held = await applyOverlapPolicy(
     parts,
     allowed.map(({ firing }) => firing),
   ).catch((error: unknown) => {
@@ -46,9 +49,9 @@ export async function deliver(parts: Parts, firings: ticks.Firing[]): Promise<vo
   )
   const limits = { items: MAX_COMMANDS, bytes: MAX_INPUT_BYTES }
   // What failed together may fail because of one of them, so it is repeated one by one.
-  const bytesOf = ({ firing }: Ready) =>
+  const bytesOf = ({ firing }: StartableFiring) =>
     firing.attempts > 0 ? MAX_INPUT_BYTES : firing.input_bytes
-  for (const chunk of chunksOf(ready, bytesOf, limits))
+  for (const chunk of chunkByBytes(ready, bytesOf, limits))
     outcomes.push(...(await submit(parts, chunk)))
 
   const settled = new Set(outcomes.map(({ firing }) => firing))
@@ -58,38 +61,38 @@ export async function deliver(parts: Parts, firings: ticks.Firing[]): Promise<vo
     await ticks.postpone(
       parts.db,
       open,
-      open.map((f) => retryMs(f.attempts)),
+      open.map((f) => retryDelayMs(f.attempts)),
     )
 }
 
-interface Ready {
+interface StartableFiring {
   firing: ticks.Firing
   workflow: Workflow
 }
 
 /** Those whose workflow is there and whose account may run it, at this moment; of the others, what is known for good. */
-async function judge(
-  parts: Parts,
+async function selectAllowed(
+  parts: SchedulerDeps,
   firings: ticks.Firing[],
   outcomes: ticks.Outcome[],
-): Promise<Ready[]> {
+): Promise<StartableFiring[]> {
   const [workflows, accounts] = await Promise.all([
-    eachOnce(firings, workflowKey, (firing) => latestOf(parts, firing)),
-    eachOnce(firings, accountKey, (firing) => standingOf(parts, firing)),
+    lookUpDistinct(firings, workflowKey, (firing) => resolveLatest(parts, firing)),
+    lookUpDistinct(firings, accountKey, (firing) => lookUpAccount(parts, firing)),
   ])
   const refusals = new Map<string, Promise<string | undefined>>()
-  const allowed: Ready[] = []
+  const allowed: StartableFiring[] = []
   for (const firing of firings) {
     const workflow = workflows.get(workflowKey(firing))
-    if (workflow instanceof Fault) outcomes.push(failed(firing, workflow.message))
+    if (workflow instanceof Fault) outcomes.push(failedOutcome(firing, workflow.message))
     if (!workflow || workflow instanceof Fault) continue
     const key = `${accountKey(firing)} ${workflowKey(firing)}`
-    const refusal = refusals.get(key) ?? refusalFor(parts, { firing, workflow }, accounts)
+    const refusal = refusals.get(key) ?? findRefusal(parts, { firing, workflow }, accounts)
     refusals.set(key, refusal)
     try {
       const reason = await refusal
       if (reason === undefined) allowed.push({ firing, workflow })
-      else outcomes.push(skipped(firing, reason))
+      else outcomes.push(skippedOutcome(firing, reason))
     } catch (error) {
       parts.log.warn(
         { err: error, workflow: workflowKey(firing) },
@@ -101,10 +104,10 @@ async function judge(
 }
 
 /** Why the account of a firing may not run its workflow, if it may not. Throws when that cannot be known now. */
-async function refusalFor(
-  { principals, catalog }: Parts,
-  { firing, workflow }: Ready,
-  accounts: Map<string, Standing>,
+async function findRefusal(
+  { principals, catalog }: SchedulerDeps,
+  { firing, workflow }: StartableFiring,
+  accounts: Map<string, AccountStatus>,
 ): Promise<string | undefined> {
   if (!principals) return undefined
   const account = accounts.get(accountKey(firing))
@@ -116,11 +119,11 @@ async function refusalFor(
         if (error instanceof Fault && error.kind === 'not_found') return undefined
         throw error
       })
-  return refusalOf(firing, account, { workflow, latest })
+  return describeRefusal(firing, account, { workflow, latest })
 }
 
 /** Asks once for each key, a few at a time. */
-async function eachOnce<T>(
+async function lookUpDistinct<T>(
   firings: ticks.Firing[],
   keyOf: (firing: ticks.Firing) => string,
   ask: (firing: ticks.Firing) => Promise<T>,
@@ -138,7 +141,7 @@ async function eachOnce<T>(
 const workflowKey = (firing: ticks.Firing) => `${firing.workflow_namespace}/${firing.workflow_name}`
 
 /** The latest version, the fault for which there is none, or nothing if that cannot be known now. */
-async function latestOf({ catalog, log }: Parts, firing: ticks.Firing) {
+async function resolveLatest({ catalog, log }: SchedulerDeps, firing: ticks.Firing) {
   const { workflow_namespace: namespace, workflow_name: name } = firing
   try {
     return await catalog.resolve({ namespace, name, version: 0 }, { timeoutMs: RESOLVE_MS })
@@ -154,8 +157,8 @@ async function latestOf({ catalog, log }: Parts, firing: ticks.Firing) {
 
 /** Of schedules that were paused or deleted since, nothing is started; nor is anything that another replica may have taken over. */
 async function submit(
-  { db, executions, serviceIdentity, log }: Parts,
-  chunk: Ready[],
+  { db, executions, serviceIdentity, log }: SchedulerDeps,
+  chunk: StartableFiring[],
 ): Promise<ticks.Outcome[]> {
   const inputs = await schedules.activeInputs(
     db,
@@ -166,21 +169,21 @@ async function submit(
   )
   if (kept.length === 0) return []
   const commands = kept.map((ready) =>
-    commandOf(ready, inputs.get(ready.firing.schedule_id) ?? 'null', serviceIdentity),
+    toCreateCommand(ready, inputs.get(ready.firing.schedule_id) ?? 'null', serviceIdentity),
   )
   try {
     const { results } = await executions.submit({ commands }, { timeoutMs: SUBMIT_MS })
-    return kept.flatMap((ready, i) => outcomeOf(ready, results[i]))
+    return kept.flatMap((ready, i) => toOutcomes(ready, results[i]))
   } catch (error) {
     log.warn({ err: error, commands: commands.length }, 'cannot start scheduled executions yet')
     return []
   }
 }
 
-function commandOf(
-  { firing, workflow }: Ready,
+function toCreateCommand(
+  { firing, workflow }: StartableFiring,
   input_json: string,
-  serviceIdentity: Parts['serviceIdentity'],
+  serviceIdentity: SchedulerDeps['serviceIdentity'],
 ): Command {
   const { run_as: subject, run_as_issuer: issuer } = firing
   const create = {
@@ -203,9 +206,9 @@ function commandOf(
   return { execution_id, with_log: false, body: { $case: 'create', value: create } }
 }
 
-function outcomeOf({ firing }: Ready, result: Result | undefined): ticks.Outcome[] {
-  if (result?.body?.$case === 'execution') return [started(firing, result.body.value)]
+function toOutcomes({ firing }: StartableFiring, result: Result | undefined): ticks.Outcome[] {
+  if (result?.body?.$case === 'execution') return [startedOutcome(firing, result.body.value)]
   const refusal = result?.body?.value
   if (!refusal || RETRIED.has(refusal.kind)) return []
-  return [failed(firing, refusal.message)]
+  return [failedOutcome(firing, refusal.message)]
 }

@@ -12,7 +12,7 @@ export type Executions = Pick<ClientOf<typeof ExecutionsService>, 'submit' | 'ge
 export type Principals = Pick<ClientOf<typeof PrincipalsService>, 'resolve'>
 
 /** What the work of this service is done with. */
-export interface Parts {
+export interface SchedulerDeps {
   db: Db
   catalog: Catalog
   executions: Executions

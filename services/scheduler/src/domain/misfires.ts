@@ -1,15 +1,15 @@
-import { type Clockwork, latestTick, nextTick } from './recurrence.ts'
+import { type AnchoredRecurrence, latestTick, nextTick } from './recurrence.ts'
 
 /** Ticks that did not fire, from the first to the last. */
-export interface Span {
+export interface TickRange {
   first: Date
   last: Date
 }
 
-export interface Plan {
+export interface MisfirePlan {
   /** The nominal time of the one tick to fire now. */
   fire: Date | undefined
-  skipped: Span | undefined
+  skipped: TickRange | undefined
   next: Date | undefined
 }
 
@@ -18,18 +18,27 @@ export interface Plan {
  * younger than the catch-up window, those before it are skipped. Takes the same time for one missed
  * tick as for a million.
  */
-export function plan(clockwork: Clockwork, due: Date, now: Date, windowMs: number): Plan {
+export function planMisfires(
+  clockwork: AnchoredRecurrence,
+  due: Date,
+  now: Date,
+  windowMs: number,
+): MisfirePlan {
   const following = nextTick(clockwork, due)
   const alone = following === undefined || following > now
   const newest = alone ? due : (latestTick(clockwork, now) ?? following)
   const next = alone ? following : nextTick(clockwork, now)
   if (now.getTime() - newest.getTime() > windowMs)
     return { fire: undefined, skipped: { first: due, last: newest }, next }
-  return { fire: newest, skipped: spanBefore(clockwork, due, newest), next }
+  return { fire: newest, skipped: ticksBefore(clockwork, due, newest), next }
 }
 
 /** The ticks from `due` to before `end`, if there are any: what a pause or a change keeps from firing. */
-export function spanBefore(clockwork: Clockwork, due: Date, end: Date): Span | undefined {
+export function ticksBefore(
+  clockwork: AnchoredRecurrence,
+  due: Date,
+  end: Date,
+): TickRange | undefined {
   if (due >= end) return undefined
   const last = latestTick(clockwork, new Date(end.getTime() - 1))
   return { first: due, last: last && last > due ? last : due }

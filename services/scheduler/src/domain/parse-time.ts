@@ -8,7 +8,7 @@ const ISO =
  * `timezone`; in a daylight-saving gap or fold it means what a fixed cron time means there.
  * Undefined for what is no date.
  */
-export function momentOf(text: string, timezone: string): Date | undefined {
+export function parseTime(text: string, timezone: string): Date | undefined {
   const match = ISO.exec(text)
   if (!match) return undefined
   const [year, month, day, hour, minute, second] = match

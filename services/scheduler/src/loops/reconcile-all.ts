@@ -1,24 +1,27 @@
-import type { Parts } from '../parts.ts'
+import type { SchedulerDeps } from '../deps.ts'
 import { reconcile } from '../reconcile.ts'
 import * as declarations from '../store/declarations.ts'
 
 const LIST_MS = 10_000
 
 /** Compares what was last seen of each workflow with the catalog, in case an event was lost. */
-export async function survey(parts: Parts): Promise<void> {
+export async function reconcileAll(parts: SchedulerDeps): Promise<void> {
   const { workflows } = await parts.catalog.list({ namespace: '' }, { timeoutMs: LIST_MS })
   const unseen = new Map((await declarations.listSeen(parts.db)).map((seen) => [keyOf(seen), seen]))
   for (const { namespace: workflow_namespace, name: workflow_name, id } of workflows) {
     const workflow = { workflow_namespace, workflow_name }
     const known = unseen.get(keyOf(workflow))
     unseen.delete(keyOf(workflow))
-    if (known?.workflow_id !== id) await attempt(parts, workflow)
+    if (known?.workflow_id !== id) await tryReconcile(parts, workflow)
   }
-  for (const gone of unseen.values()) await attempt(parts, gone)
+  for (const gone of unseen.values()) await tryReconcile(parts, gone)
 }
 
 /** One workflow that cannot be followed must not hide the others. */
-async function attempt(parts: Parts, workflow: declarations.WorkflowName): Promise<void> {
+async function tryReconcile(
+  parts: SchedulerDeps,
+  workflow: declarations.WorkflowName,
+): Promise<void> {
   try {
     await reconcile(parts, workflow)
   } catch (error) {

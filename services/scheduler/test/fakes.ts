@@ -28,7 +28,7 @@ async function serving<S extends Parameters<RpcServer['serve']>[0]>(
 }
 
 /** A catalog whose workflows the test puts and takes away. */
-export async function scriptedCatalog() {
+export async function fakeCatalog() {
   const workflows = new Map<string, Workflow>()
   const script = { down: false, lists: 0 }
   const address = await serving(CatalogService, {
@@ -75,7 +75,7 @@ export async function scriptedCatalog() {
 }
 
 /** Executions that only remember: every creation asked for, and the state the test gives them. */
-export async function scriptedExecutions() {
+export async function fakeExecutions() {
   const created = new Map<string, Execution>()
   const asked: Command[] = []
   /** `deaf`: it creates what it is asked for, and the answer is lost. */
@@ -130,7 +130,7 @@ function change(created: Map<string, Execution>, { execution_id, body }: Command
 }
 
 /** Accounts that the test makes and changes, by subject and issuer. */
-export async function scriptedPrincipals() {
+export async function fakePrincipals() {
   const accounts = new Map<string, { enabled: boolean; permissions: string[] }>()
   const script = { down: false }
   const address = await serving(PrincipalsService, {

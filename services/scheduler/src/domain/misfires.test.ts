@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { parseConfig } from './config.ts'
-import { plan, spanBefore } from './plan.ts'
-import { type Clockwork, latestTick, nextTick } from './recurrence.ts'
+import { planMisfires, ticksBefore } from './misfires.ts'
+import { type AnchoredRecurrence, latestTick, nextTick } from './recurrence.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const at = (time: string) => new Date(`2026-11-21T${time}Z`)
-const clockwork = (config: object, anchor = at('12:00:00')): Clockwork => ({
+const clockwork = (config: object, anchor = at('12:00:00')): AnchoredRecurrence => ({
   recurrence: parseConfig(JSON.stringify(config)),
   anchor,
 })
@@ -14,7 +14,7 @@ const every = (interval_seconds: number, more = {}) =>
   clockwork({ type: 'interval', interval_seconds, ...more })
 
 test('a tick that is due fires, and the next one keeps the rhythm of the anchor', () => {
-  expect(plan(every(60), at('12:01:00'), at('12:01:00.250'), HOUR_MS)).toEqual({
+  expect(planMisfires(every(60), at('12:01:00'), at('12:01:00.250'), HOUR_MS)).toEqual({
     fire: at('12:01:00'),
     skipped: undefined,
     next: at('12:02:00'),
@@ -22,7 +22,7 @@ test('a tick that is due fires, and the next one keeps the rhythm of the anchor'
 })
 
 test('of missed ticks the newest fires and the others are skipped', () => {
-  expect(plan(every(60), at('12:01:00'), at('12:05:30'), HOUR_MS)).toEqual({
+  expect(planMisfires(every(60), at('12:01:00'), at('12:05:30'), HOUR_MS)).toEqual({
     fire: at('12:05:00'),
     skipped: { first: at('12:01:00'), last: at('12:04:00') },
     next: at('12:06:00'),
@@ -30,7 +30,7 @@ test('of missed ticks the newest fires and the others are skipped', () => {
 })
 
 test('a tick that is due at this very moment counts as missed no longer', () => {
-  expect(plan(every(60), at('12:01:00'), at('12:02:00'), HOUR_MS)).toEqual({
+  expect(planMisfires(every(60), at('12:01:00'), at('12:02:00'), HOUR_MS)).toEqual({
     fire: at('12:02:00'),
     skipped: { first: at('12:01:00'), last: at('12:01:00') },
     next: at('12:03:00'),
@@ -39,8 +39,8 @@ test('a tick that is due at this very moment counts as missed no longer', () => 
 
 test('what is older than the catch-up window does not fire', () => {
   const daily = clockwork({ type: 'cron', cron_expression: '0 6 * * *' })
-  expect(plan(daily, at('06:00:00'), at('07:00:00'), HOUR_MS).fire).toEqual(at('06:00:00'))
-  expect(plan(daily, at('06:00:00'), at('07:00:00.001'), HOUR_MS)).toEqual({
+  expect(planMisfires(daily, at('06:00:00'), at('07:00:00'), HOUR_MS).fire).toEqual(at('06:00:00'))
+  expect(planMisfires(daily, at('06:00:00'), at('07:00:00.001'), HOUR_MS)).toEqual({
     fire: undefined,
     skipped: { first: at('06:00:00'), last: at('06:00:00') },
     next: new Date('2026-11-22T06:00:00Z'),
@@ -51,7 +51,7 @@ test('two years of missed seconds are planned as fast as one', () => {
   const later = new Date('2028-11-21T12:00:00.500Z')
   for (const seconds of [every(1), clockwork({ type: 'cron', cron_expression: '* * * * * *' })]) {
     const started = performance.now()
-    expect(plan(seconds, at('12:00:01'), later, HOUR_MS)).toEqual({
+    expect(planMisfires(seconds, at('12:00:01'), later, HOUR_MS)).toEqual({
       fire: new Date('2028-11-21T12:00:00Z'),
       skipped: { first: at('12:00:01'), last: new Date('2028-11-21T11:59:59Z') },
       next: new Date('2028-11-21T12:00:01Z'),
@@ -62,7 +62,7 @@ test('two years of missed seconds are planned as fast as one', () => {
 
 test('a schedule of one tick has no next one', () => {
   const once = clockwork({ type: 'once', run_time: '2026-11-21T13:00:00Z' })
-  expect(plan(once, at('13:00:00'), at('13:10:00'), HOUR_MS)).toEqual({
+  expect(planMisfires(once, at('13:00:00'), at('13:10:00'), HOUR_MS)).toEqual({
     fire: at('13:00:00'),
     skipped: undefined,
     next: undefined,
@@ -72,7 +72,7 @@ test('a schedule of one tick has no next one', () => {
 test('an interval ends with its end', () => {
   const ending = every(60, { start_time: '2026-11-21T12:00:00Z', end_time: '2026-11-21T12:02:30Z' })
   expect(nextTick(ending, at('11:00:00'))).toEqual(at('12:00:00'))
-  expect(plan(ending, at('12:01:00'), at('12:10:00'), HOUR_MS)).toEqual({
+  expect(planMisfires(ending, at('12:01:00'), at('12:10:00'), HOUR_MS)).toEqual({
     fire: at('12:02:00'),
     skipped: { first: at('12:01:00'), last: at('12:01:00') },
     next: undefined,
@@ -80,11 +80,11 @@ test('an interval ends with its end', () => {
 })
 
 test('what a pause keeps from firing reaches up to its end, which belongs to what follows', () => {
-  expect(spanBefore(every(60), at('12:01:00'), at('12:03:00'))).toEqual({
+  expect(ticksBefore(every(60), at('12:01:00'), at('12:03:00'))).toEqual({
     first: at('12:01:00'),
     last: at('12:02:00'),
   })
-  expect(spanBefore(every(60), at('12:01:00'), at('12:01:00'))).toBeUndefined()
+  expect(ticksBefore(every(60), at('12:01:00'), at('12:01:00'))).toBeUndefined()
 })
 
 const ZONES = ['UTC', 'America/New_York', 'Europe/London', 'Australia/Lord_Howe', 'Africa/Cairo']
@@ -104,7 +104,7 @@ const CASES = ZONES.flatMap((timezone) =>
   EXPRESSIONS.map((cron_expression) => ({ type: 'cron', cron_expression, timezone })),
 )
 
-function* ticks(clock: Clockwork, from: Date, end: Date) {
+function* ticks(clock: AnchoredRecurrence, from: Date, end: Date) {
   for (let tick = nextTick(clock, from); tick && tick < end; tick = nextTick(clock, tick))
     yield tick
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { causeOf } from './cause.ts'
+import { summarizeFailure } from './failure-summary.ts'
 
 test.each([
   ['"boom"', 'boom'],
@@ -10,5 +10,5 @@ test.each([
   [`"${'x'.repeat(5_000)}"`, 'x'.repeat(1_000)],
   [`["${'x'.repeat(100_000)}"]`, `["${'x'.repeat(998)}`],
 ])('%.30s is told as %.30s', (output_json, expected) => {
-  expect(causeOf(output_json)).toBe(expected)
+  expect(summarizeFailure(output_json)).toBe(expected)
 })

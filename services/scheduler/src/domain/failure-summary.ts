@@ -3,7 +3,7 @@ const MAX_CHARS = 1_000
 const MAX_READ_CHARS = 65_536
 
 /** What a failed execution says of itself, short enough for a line of history: its text, its message, else its JSON. */
-export function causeOf(output_json: string): string {
+export function summarizeFailure(output_json: string): string {
   return textOf(output_json).slice(0, MAX_CHARS)
 }
 

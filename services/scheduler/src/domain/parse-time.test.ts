@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { momentOf } from './moment.ts'
+import { parseTime } from './parse-time.ts'
 
 test.each([
   ['2026-11-21T10:00:00Z', 'UTC', '2026-11-21T10:00:00.000Z'],
@@ -13,13 +13,13 @@ test.each([
   ['0001-01-01T00:00:00Z', 'UTC', '0001-01-01T00:00:00.000Z'],
   ['9999-12-31T23:59:59Z', 'UTC', '9999-12-31T23:59:59.000Z'],
 ])('%s in %s is %s', (text, timezone, expected) => {
-  expect(momentOf(text, timezone)?.toISOString()).toBe(expected)
+  expect(parseTime(text, timezone)?.toISOString()).toBe(expected)
 })
 
 test('a local time in a gap is the moment right after it, in a fold the first of the two', () => {
   const zone = 'America/New_York'
-  expect(momentOf('2026-03-08T02:30:00', zone)).toEqual(new Date('2026-03-08T07:00:00Z'))
-  expect(momentOf('2026-11-01T01:30:00', zone)).toEqual(new Date('2026-11-01T05:30:00Z'))
+  expect(parseTime('2026-03-08T02:30:00', zone)).toEqual(new Date('2026-03-08T07:00:00Z'))
+  expect(parseTime('2026-11-01T01:30:00', zone)).toEqual(new Date('2026-11-01T05:30:00Z'))
 })
 
 test.each([
@@ -39,5 +39,5 @@ test.each([
   '２０２６-01-01T00:00:00Z',
   '0000-01-01T00:00:00',
 ])('%j is no moment', (text) => {
-  expect(momentOf(text, 'UTC')).toBeUndefined()
+  expect(parseTime(text, 'UTC')).toBeUndefined()
 })

@@ -11,7 +11,7 @@ import { startService } from '@windlass/testkit/service'
 import { clientOf } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
-import { scriptedCatalog, scriptedExecutions, scriptedPrincipals } from './scripted.ts'
+import { fakeCatalog, fakeExecutions, fakePrincipals } from './fakes.ts'
 
 /** A database of its own, a scripted catalog with the workflow `team/report`, scripted executions, and schedulers on demand. */
 export async function setup(
@@ -22,9 +22,9 @@ export async function setup(
   const database = await freshDatabase('scheduler', new URL('../migrations/', import.meta.url))
   const db = openDb(database, 'scheduler')
   onTestFinished(() => db.close())
-  const catalog = await scriptedCatalog()
-  const executions = await scriptedExecutions()
-  const identity = await scriptedPrincipals()
+  const catalog = await fakeCatalog()
+  const executions = await fakeExecutions()
+  const identity = await fakePrincipals()
   catalog.put('team', 'report')
   // Durable consumers are shared by all replicas of one system, so each test is a system of its own.
   const prefix = `test-${randomBytes(4).toString('hex')}`

@@ -1,9 +1,9 @@
 import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
-import { type Open, onOverlap, REPLACED } from './domain/overlap.ts'
-import { record } from './outcomes.ts'
-import type { Parts } from './parts.ts'
-import { queued, skipped } from './settled.ts'
+import type { SchedulerDeps } from './deps.ts'
+import { decideOverlap, REPLACED, type UnfinishedTick } from './domain/overlap.ts'
+import { recordStates } from './execution-results.ts'
 import * as ticks from './store/ticks.ts'
+import { queuedOutcome, skippedOutcome } from './tick-outcomes.ts'
 
 const CANCEL_MS = 4_000
 const LOOK_UP_BATCH = 50
@@ -12,38 +12,41 @@ const LOOK_UP_BATCH = 50
  * Sorts firings by what is open before them: answers what became of those that may not start now;
  * the others may. Whether an execution still runs is asked, not believed. Throws when that cannot be known.
  */
-export async function holdBack(parts: Parts, firings: ticks.Firing[]): Promise<ticks.Outcome[]> {
+export async function applyOverlapPolicy(
+  parts: SchedulerDeps,
+  firings: ticks.Firing[],
+): Promise<ticks.Outcome[]> {
   const careful = firings.filter(({ overlap }) => overlap !== 'allow')
   if (careful.length === 0) return []
-  const open = await stillOpen(parts, await ticks.openBefore(parts.db, careful))
+  const open = await filterUnfinished(parts, await ticks.openBefore(parts.db, careful))
   const outcomes: ticks.Outcome[] = []
   for (const firing of careful) {
     const before = open.filter(
       ({ schedule_id, of }) => schedule_id === firing.schedule_id && +of === +firing.nominal_at,
     )
-    const verdict = onOverlap(firing.overlap, before)
+    const verdict = decideOverlap(firing.overlap, before)
     if (verdict.do === 'start') continue
     if (verdict.do === 'skip') {
-      outcomes.push(skipped(firing, verdict.reason))
+      outcomes.push(skippedOutcome(firing, verdict.reason))
       continue
     }
     if (verdict.cancel.length > 0) await cancel(parts, verdict.cancel)
     const { schedule_id } = firing
     const replaced = verdict.replace.map(({ nominal_at }) => ({ schedule_id, nominal_at }))
-    outcomes.push(...replaced.map((tick) => skipped(tick, REPLACED)), queued(firing))
+    outcomes.push(...replaced.map((tick) => skippedOutcome(tick, REPLACED)), queuedOutcome(firing))
   }
   return outcomes
 }
 
-type OpenBefore = Awaited<ReturnType<typeof ticks.openBefore>>
+type EarlierTicks = Awaited<ReturnType<typeof ticks.openBefore>>
 
-async function stillOpen(parts: Parts, open: OpenBefore): Promise<OpenBefore> {
+async function filterUnfinished(parts: SchedulerDeps, open: EarlierTicks): Promise<EarlierTicks> {
   const started = open.filter(({ status }) => status === 'started')
   const ids = [...new Set(started.map(({ execution_id }) => execution_id))]
   const running = new Map<string, string>()
   for (let i = 0; i < ids.length; i += LOOK_UP_BATCH)
     for (const { execution_id, state } of (
-      await record(parts, ids.slice(i, i + LOOK_UP_BATCH))
+      await recordStates(parts, ids.slice(i, i + LOOK_UP_BATCH))
     ).values())
       running.set(execution_id, state)
   return open
@@ -52,7 +55,7 @@ async function stillOpen(parts: Parts, open: OpenBefore): Promise<OpenBefore> {
 }
 
 /** Asked again at each look, so that a call that was lost does no harm; one that has ended refuses, which is as good. */
-async function cancel({ executions, log }: Parts, running: Open[]) {
+async function cancel({ executions, log }: SchedulerDeps, running: UnfinishedTick[]) {
   const commands = running.map(
     ({ execution_id }): Command => ({
       execution_id,

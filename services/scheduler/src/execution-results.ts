@@ -1,9 +1,9 @@
 import { isTerminal } from '@windlass/domain/states'
 import type { Event } from '@windlass/proto/windlass/events/v1/events'
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
-import { causeOf } from './domain/cause.ts'
+import type { SchedulerDeps } from './deps.ts'
+import { summarizeFailure } from './domain/failure-summary.ts'
 import { lookUp } from './look-up.ts'
-import type { Parts } from './parts.ts'
 import * as ticks from './store/ticks.ts'
 
 const BATCH = 50
@@ -12,20 +12,20 @@ const BATCH = 50
  * A schedule learns how the execution it fired ended. The message only says where to look: how it
  * ended, the owner of executions says. Hearing it twice does no harm.
  */
-export const hearFinished = (parts: Parts) => async (event: Event) => {
+export const onExecutionFinished = (parts: SchedulerDeps) => async (event: Event) => {
   if (event.body?.$case !== 'execution_finished' || !event.body.value.schedule_id) return
   const { execution_id } = event.body.value
   const execution = (await lookUp(parts.executions, [execution_id])).get(execution_id)
   if (!execution || !isTerminal(execution.state)) return
-  const ours = await ticks.finish(parts.db, finished(execution))
-  if (ours && (await ticks.pokeFirst(parts.db, ours.schedule_id))) parts.wake()
+  const ours = await ticks.finish(parts.db, toFinished(execution))
+  if (ours && (await ticks.wakeFirstQueued(parts.db, ours.schedule_id))) parts.wake()
 }
 
 /** Asks about executions that were not heard to finish, in case the event was lost. */
-export async function check(parts: Parts): Promise<boolean> {
+export async function checkUnfinished(parts: SchedulerDeps): Promise<boolean> {
   const silent = await ticks.takeUnfinished(parts.db, BATCH)
   if (silent.length > 0)
-    await record(
+    await recordStates(
       parts,
       silent.map(({ execution_id }) => execution_id),
     )
@@ -33,21 +33,26 @@ export async function check(parts: Parts): Promise<boolean> {
 }
 
 /** Asks how executions are, and writes it down. Answers those that are not over. */
-export async function record(
-  { db, executions }: Parts,
+export async function recordStates(
+  { db, executions }: SchedulerDeps,
   execution_ids: string[],
 ): Promise<Map<string, Execution>> {
   const found = await lookUp(executions, execution_ids)
   for (const execution of found.values()) {
     if (isTerminal(execution.state)) {
-      await ticks.finish(db, finished(execution))
+      await ticks.finish(db, toFinished(execution))
       found.delete(execution.execution_id)
-    } else await ticks.note(db, execution.execution_id, execution.state)
+    } else await ticks.saveState(db, execution.execution_id, execution.state)
   }
   return found
 }
 
-function finished({ execution_id, state, updated_at, output_json }: Execution): ticks.Finished {
-  const error = state === 'FAILED' && output_json ? causeOf(output_json) : undefined
+function toFinished({
+  execution_id,
+  state,
+  updated_at,
+  output_json,
+}: Execution): ticks.FinishedExecution {
+  const error = state === 'FAILED' && output_json ? summarizeFailure(output_json) : undefined
   return { execution_id, state, completed_at: updated_at ?? new Date(), error }
 }

@@ -6,7 +6,7 @@ type Of = Outcome['firing']
 const NOTHING = { workflow_id: undefined, state: undefined, started_at: undefined }
 
 /** Its execution is there. */
-export const started = (firing: Of, execution: Execution): Outcome => ({
+export const startedOutcome = (firing: Of, execution: Execution): Outcome => ({
   firing,
   status: 'started',
   workflow_id: execution.workflow_id,
@@ -16,7 +16,7 @@ export const started = (firing: Of, execution: Execution): Outcome => ({
 })
 
 /** It cannot be started, for a reason that stands. */
-export const failed = (firing: Of, error: string): Outcome => ({
+export const failedOutcome = (firing: Of, error: string): Outcome => ({
   firing,
   status: 'failed',
   error,
@@ -24,7 +24,7 @@ export const failed = (firing: Of, error: string): Outcome => ({
 })
 
 /** It is not to be started. */
-export const skipped = (firing: Of, error: string): Outcome => ({
+export const skippedOutcome = (firing: Of, error: string): Outcome => ({
   firing,
   status: 'skipped',
   error,
@@ -32,7 +32,7 @@ export const skipped = (firing: Of, error: string): Outcome => ({
 })
 
 /** It waits until the earlier ones of its schedule are over. */
-export const queued = (firing: Of): Outcome => ({
+export const queuedOutcome = (firing: Of): Outcome => ({
   firing,
   status: 'queued',
   error: undefined,
