@@ -52,8 +52,8 @@ const PACKAGES = {
   runtime: ['proto'],
   domain: ['proto', 'runtime'],
   rpc: ['proto', 'runtime', 'domain'],
-  'api-client': ['runtime', 'domain'],
-  'python-analysis': ['runtime', 'domain'],
+  'api-client': ['proto', 'runtime', 'domain'],
+  'python-analysis': ['proto', 'runtime', 'domain'],
   cli: ['proto', 'runtime', 'domain', 'rpc', 'api-client', 'mcp'],
   testkit: ['proto', 'runtime', 'domain', 'rpc', 'api-client'],
 }
