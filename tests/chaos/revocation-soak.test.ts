@@ -4,7 +4,7 @@ import { runRevocationFaults } from '../security/revocation-faults.ts'
 
 const SECONDS = 300
 
-test('A1, A2: for five minutes nothing that was taken back is honoured', async () => {
+test('A1, A2: five minutes of faults: revoked access is never granted', async () => {
   const tally = await runRevocationFaults(withTest, SECONDS)
   console.info(JSON.stringify({ ...tally, violations: tally.violations.length }))
   expect(tally.violations).toEqual([])

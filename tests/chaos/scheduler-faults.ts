@@ -16,22 +16,22 @@ export interface SchedulerFaultOptions {
   schedules: number
   seconds: number
   killEveryMs: number
-  /** The replica that is stopped in its tracks, and for how long. */
+  /** Duration of the SIGSTOP of one replica. */
   stopMs: number
-  /** What happens to the database, twice. */
-  shake(database: string, time: number): Promise<void>
+  /** Disturbs the database; called twice. */
+  disturbDatabase(database: string, time: number): Promise<void>
 }
 
 /**
- * Schedules of one second in three replicas of the scheduler, of which one is killed again and again
- * and another stopped for a while. Answers what became of every tick.
+ * Runs schedules of one second on three scheduler replicas; two of them are killed in turn and one is
+ * stopped for a while. Returns the ledger of all ticks.
  */
 export async function runSchedulerFaults({
   schedules,
   seconds,
   killEveryMs,
   stopMs,
-  shake,
+  disturbDatabase,
 }: SchedulerFaultOptions) {
   const system = await startSystem({ workers: 0, replicas: { scheduler: 3 } })
   const api = client(system.url)
@@ -56,7 +56,7 @@ export async function runSchedulerFaults({
       const target = round % 2 ? victim : other
       await target.end('SIGKILL')
       kills++
-      // It may come up while the database is away.
+      // The start fails while the database is down.
       while (
         await target.start().then(
           () => false,
@@ -72,16 +72,16 @@ export async function runSchedulerFaults({
     await pause(stopMs)
     stopped.signal('SIGCONT')
   })()
-  const shaking = (async () => {
+  const disturbing = (async () => {
     for (const time of [1, 2]) {
       await pause((seconds * 1_000) / 3 - 500)
-      await shake(system.database, time)
+      await disturbDatabase(system.database, time)
     }
   })()
-  await Promise.all([killing, stopping, shaking])
+  await Promise.all([killing, stopping, disturbing])
 
   const until = new Date()
-  // A pause and a resume: what was due before it is recorded, at the latest now.
+  // A resume records all earlier due ticks; the last pause stops new ones.
   for (const verb of ['pause', 'resume', 'pause'])
     for (const id of names) await api.json('POST', `/schedules/${id}/${verb}`)
   const ledger = () => readLedger(system.database, made, until)

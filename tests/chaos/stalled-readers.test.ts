@@ -6,11 +6,11 @@ import { expectEnded, follow, terminalFrames } from '../e2e/follow-events.ts'
 
 const STALLED = 200
 const PATIENT = { timeout: 600_000 }
-// The worker shares this process with all that is read here, and may be late.
+// The worker runs in this process, which also reads all streams, so its pongs can be late.
 const system = sharedSystem({ env: { SVC_WORKERS__HEARTBEAT_TIMEOUT: '60' } })
 
 test(
-  'S4: readers that stop reading cost a bounded amount each and are closed, and no other notices',
+  'S4: readers stop reading: bounded memory each, then closed; other readers are not delayed',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 1)
@@ -20,7 +20,7 @@ test(
     const generation = await worker.awaitAndClaim(id)
     const stalled = await Promise.all(Array.from({ length: STALLED }, () => follow(a, id)))
     for (const { stream } of stalled) stream.pause()
-    const keen = await follow(a, id)
+    const reader = await follow(a, id)
     const gateway = system().of('gateway')[0]?.pid ?? 0
     const before = residentMiB(gateway)
     let most = before
@@ -28,22 +28,22 @@ test(
     for (let n = 0; n < 80; n++) {
       const events = [{ type: 'TASK_COMPLETED', source_id: `t_${n}`, value }]
       expectOk(await worker.checkpoint(id, { state: 'RUNNING', generation, events }))
-      await expect.poll(() => keen.frames.length, { timeout: HANG_MS, interval: 5 }).toBe(n + 1)
+      await expect.poll(() => reader.frames.length, { timeout: HANG_MS, interval: 5 }).toBe(n + 1)
       most = Math.max(most, residentMiB(gateway))
       await pause(40)
     }
-    // Unbounded it would be sixteen megabytes for each.
+    // Without a bound it would be 16 MB for each reader.
     expect(most - before).toBeLessThan(STALLED * 4 + 200)
     console.info(`S4: ${STALLED} stalled readers cost ${most - before} MiB at most`)
-    // Nobody who takes nothing is borne with for longer than half a minute.
+    // A stalled reader is closed after half a minute at most.
     await expect
       .poll(() => open(gateway), { timeout: 150_000, interval: 500 })
       .toBeLessThan(STALLED)
     for (const { stream } of stalled) stream.resume()
     await expectEnded(stalled)
     expectOk(await worker.complete(id, generation))
-    await expectEnded([keen])
-    expect(terminalFrames(keen)).toHaveLength(1)
+    await expectEnded([reader])
+    expect(terminalFrames(reader)).toHaveLength(1)
     expect(stalled.every((read) => terminalFrames(read).length === 0)).toBe(true)
   },
 )

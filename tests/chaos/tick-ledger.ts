@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** Ticks of one schedule of the same fate: one that fired, or a run of skipped ones. */
+/** A row of schedule_ticks: one fired tick, or a range of skipped ones. */
 interface Row {
   schedule_id: string
   status: string
@@ -13,18 +13,18 @@ interface Row {
 export interface Ledger {
   fired: number
   skipped: Record<string, number>
-  /** Of those that fired at their time, how much later, in milliseconds. */
+  /** Delays of the fired ticks, in milliseconds. */
   delays: number[]
-  /** What is wrong, in words; nothing when every tick fired once or was skipped with a reason. */
+  /** Violations; empty if every tick fired once or was skipped with a reason. */
   faults: string[]
 }
 
 const SECOND_MS = 1_000
 
 /**
- * Holds what was recorded of schedules of one second against what must be: from its first tick to
- * `until` every second is there once, what fired has its execution, what did not has a reason, and
- * there is no execution beside them.
+ * Compares the recorded ticks of schedules of one second with the expected ones: from the first tick
+ * to `until` every second occurs once, a fired tick has its execution, a skipped one a reason, and no
+ * other execution exists.
  */
 export async function readLedger(database: string, made: Map<string, Date>, until: Date) {
   const client = new pg.Client({ connectionString: database })
@@ -56,23 +56,23 @@ function compare(rows: Row[], { made, until, createdAt }: Expected): Ledger {
   const seen = new Set<string>()
   for (const row of rows) {
     const expected = next.get(row.schedule_id)
-    if (row.first.getTime() !== expected) blame(ledger, row, `not ${expected}, which was to come`)
+    if (row.first.getTime() !== expected) addFault(ledger, row, `expected ${expected}`)
     next.set(row.schedule_id, row.last.getTime() + SECOND_MS)
-    if (row.status === 'skipped') enterSkipped(ledger, row)
-    else enterFired(ledger, row, { createdAt, seen })
+    if (row.status === 'skipped') recordSkipped(ledger, row)
+    else recordFired(ledger, row, { createdAt, seen })
   }
   for (const [id, at] of next)
     if (at < until.getTime()) ledger.faults.push(`${id}: nothing after ${at}`)
   for (const id of createdAt.keys())
-    if (!seen.has(id)) ledger.faults.push(`execution ${id} is of no tick`)
+    if (!seen.has(id)) ledger.faults.push(`execution ${id} belongs to no tick`)
   return ledger
 }
 
-const blame = ({ faults }: Ledger, row: Row, what: string) =>
+const addFault = ({ faults }: Ledger, row: Row, what: string) =>
   faults.push(`${row.schedule_id} ${row.first.getTime()}: ${what}`)
 
-function enterSkipped(ledger: Ledger, row: Row): void {
-  if (!row.error) blame(ledger, row, 'skipped without a reason')
+function recordSkipped(ledger: Ledger, row: Row): void {
+  if (!row.error) addFault(ledger, row, 'skipped without a reason')
   const reason = row.error ?? ''
   const ticks = 1 + (row.last.getTime() - row.first.getTime()) / SECOND_MS
   ledger.skipped[reason] = (ledger.skipped[reason] ?? 0) + ticks
@@ -83,13 +83,13 @@ interface Executions {
   seen: Set<string>
 }
 
-function enterFired(ledger: Ledger, row: Row, { createdAt, seen }: Executions): void {
+function recordFired(ledger: Ledger, row: Row, { createdAt, seen }: Executions): void {
   const { status, execution_id: id, last } = row
-  if (status !== 'started' || !id) return void blame(ledger, row, status)
+  if (status !== 'started' || !id) return void addFault(ledger, row, status)
   const created = createdAt.get(id)
   if (created) ledger.delays.push(created.getTime() - last.getTime())
-  else blame(ledger, row, 'its execution is not there')
-  if (seen.has(id)) blame(ledger, row, 'fired twice')
+  else addFault(ledger, row, 'execution missing')
+  if (seen.has(id)) addFault(ledger, row, 'fired twice')
   seen.add(id)
   ledger.fired++
 }

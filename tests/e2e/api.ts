@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 const EXAMPLES = new URL('../../examples/', import.meta.url)
 const HANG_MS = 60_000
 
-/** What a client of the HTTP API needs to say, with a limit on every wait. */
+/** A client of the HTTP API with a limit on every wait. */
 export function client(url: string) {
   const call = (method: string, path: string, body?: unknown) =>
     fetch(url + path, {
@@ -48,7 +48,7 @@ export function client(url: string) {
   }
 }
 
-/** The source of an example that comes with the project. */
+/** Reads the source of one of the project's examples. */
 export const example = (name: string) => readFile(new URL(`${name}.py`, EXAMPLES), 'utf8')
 
 export interface Frame {

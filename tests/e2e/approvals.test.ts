@@ -25,7 +25,7 @@ async def spend_or_ask(context: ExecutionContext):
         return f"not paid: {error.reason}"
 `
 
-/** Starts a workflow and waits until it waits for its approval. */
+/** Starts a workflow and waits until its task requests an approval. */
 async function atGate(api: ReturnType<typeof client>, name: string) {
   const { execution_id } = await api.run(name, 'async', 12)
   const paused = await api.until(execution_id, 'PAUSED')
@@ -36,7 +36,7 @@ async function atGate(api: ReturnType<typeof client>, name: string) {
   return { execution_id, paused, path, call: encodeURIComponent(call) }
 }
 
-test('a task that requires approval runs once somebody approves, and not when he rejects', async () => {
+test('task that requires approval: runs after an approval, fails after a rejection', async () => {
   const system = await startSystem()
   const api = client(system.url)
   await api.upload(SOURCE)

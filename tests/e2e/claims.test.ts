@@ -27,13 +27,13 @@ async function linkTo(url: string) {
   return { link, url: `http://127.0.0.1:${link.port}` }
 }
 
-test('C1: of two workers that claim at once through two gateways, one gets it', {
+test('C1: two workers claim at once through two gateways: exactly one gets the claim', {
   timeout: PATIENT,
 }, async () => {
   const a = await executionFixture(system(), 2)
   await repeat(async () => {
     const id = await a.run()
-    const [holder, other] = await a.dispatched(id)
+    const [holder, other] = await a.waitForLease(id)
     const claims = await Promise.all([
       holder.claim(id, { url: a.one }),
       other.claim(id, { url: a.two }),
@@ -51,7 +51,7 @@ test('C1: of two workers that claim at once through two gateways, one gets it', 
   })
 })
 
-test('C7: a claim that is repeated because its reply was lost gives the same generation', {
+test('C7: claim repeated after a lost response: same claim generation', {
   timeout: PATIENT,
 }, async () => {
   const a = await executionFixture(system(), 2)
@@ -59,7 +59,7 @@ test('C7: a claim that is repeated because its reply was lost gives the same gen
   lossy.link.loseReplies()
   await repeat(async () => {
     const id = await a.run()
-    const [holder, other] = await a.dispatched(id)
+    const [holder, other] = await a.waitForLease(id)
     await expect(holder.claim(id, { url: lossy.url })).rejects.toThrow()
     const second = await holder.claim(id)
     expect([second.status, second.headers['x-svc-claim-generation']]).toEqual([200, '1'])
@@ -73,11 +73,11 @@ test('C7: a claim that is repeated because its reply was lost gives the same gen
 })
 
 test.each([0, 1, 300, 100_000])(
-  'C8: work whose frame is cut off after %i bytes comes again',
+  'C8: dispatch frame cut off after %i bytes: the work is sent again',
   async (bytes) => {
     const a = await executionFixture(system(), 0)
     const lossy = await linkTo(a.one)
-    const worker = await a.started({ url: lossy.url })
+    const worker = await a.startWorker({ url: lossy.url })
     const big = JSON.stringify('x'.repeat(100_000))
     lossy.link.cutAfter(bytes)
     const id = await a.run(big)
@@ -91,9 +91,9 @@ test.each([0, 1, 300, 100_000])(
   },
 )
 
-test('C8: work whose dispatcher is killed with the frame comes again', async () => {
+test('C8: dispatcher killed while it sends a frame: the work is sent again', async () => {
   const a = await executionFixture(system(), 0)
-  const worker = await a.started()
+  const worker = await a.startWorker()
   for (let i = 0; i < 3; i++) {
     const id = await a.run()
     await Promise.all(
@@ -105,7 +105,7 @@ test('C8: work whose dispatcher is killed with the frame comes again', async () 
     await worker.connect()
     await worker.nextFrame('execution_scheduled', id)
     const claim = await worker.claim(id)
-    // The frame may be the first one, which lost its lease meanwhile; then another is on its way.
+    // This can be the frame of the first lease, which has expired; then another frame follows.
     const generation =
       claim.status === 200
         ? Number(claim.headers['x-svc-claim-generation'])
@@ -114,7 +114,7 @@ test('C8: work whose dispatcher is killed with the frame comes again', async () 
   }
 })
 
-test('C9: what accepted checkpoints told is in the log once and in order, of refused ones nothing', {
+test('C9: events of accepted checkpoints: in the log once and in order; of refused ones: absent', {
   timeout: PATIENT,
 }, async () => {
   const a = await executionFixture(system())
@@ -136,7 +136,7 @@ test('C9: what accepted checkpoints told is in the log once and in order, of ref
       ]
       const send = (events: typeof told, url: string, as = generation) =>
         worker.checkpoint(id, { state: 'RUNNING', events, generation: as }, { url })
-      // Twice at once, once more grown, and the first again, late.
+      // Twice concurrently, then with one more event, then the first again.
       const twice = await Promise.all([send([first], a.one), send([first], a.two)])
       for (const answer of twice) expectOk(answer)
       expectOk(await send([first, second, third], a.one))

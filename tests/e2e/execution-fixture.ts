@@ -5,7 +5,7 @@ import { type System, startSystem } from '@windlass/testkit/system'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 
 export const HANG_MS = 60_000
-/** Two of each service, each gateway under its own address too. */
+/** Two replicas of each service; each gateway is also reachable at its own address. */
 export const TWO_OF_EACH = {
   gateway: 2,
   identity: 2,
@@ -15,20 +15,20 @@ export const TWO_OF_EACH = {
   scheduler: 2,
 } as const
 
-/** How often a race is run: a hundred times, a thousand in `npm run test:chaos`. */
+/** Repetitions of a race: 100, or 1,000 in `npm run test:chaos`. */
 export const ROUNDS = Number(process.env.TEST_ROUNDS ?? 100)
-const AT_ONCE = 20
+const CONCURRENCY = 20
 
-/** Runs `round` many times, some at the same time. */
+/** Runs `round` many times, CONCURRENCY of them at a time. */
 export async function repeat(round: (n: number) => Promise<void>, times = ROUNDS): Promise<void> {
   let next = 0
-  const lane = async () => {
+  const loop = async () => {
     while (next < times) await round(next++)
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, times) }, lane))
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, times) }, loop))
 }
 
-/** A system that the tests of a file share. */
+/** Starts one system for all tests of a file. */
 export function sharedSystem(options: Parameters<typeof startSystem>[0] = {}): () => System {
   let system: System | undefined
   const teardown: (() => unknown)[] = []
@@ -44,10 +44,10 @@ export function sharedSystem(options: Parameters<typeof startSystem>[0] = {}): (
   }
 }
 
-const source = (name: string, lane: string, options: string) => `
+const source = (name: string, pool: string, options: string) => `
 from windlass import ExecutionContext, workflow
 
-@workflow.with_options(affinity={"lane": "${lane}"}${options})
+@workflow.with_options(affinity={"pool": "${pool}"}${options})
 async def ${name}(ctx: ExecutionContext):
     return ctx.input
 `
@@ -62,43 +62,46 @@ export interface RunOptions {
 
 export type ExecutionFixture = Awaited<ReturnType<typeof executionFixture>>
 
-/** A workflow and workers that have only each other, and what a client says to both gateways. */
+/** A workflow that only its own workers match, with scripted workers and client calls to both gateways. */
 export async function executionFixture(system: System, workers = 1, options = '') {
-  const lane = `l${randomBytes(4).toString('hex')}`
-  const name = `w_${lane}`
+  const pool = `l${randomBytes(4).toString('hex')}`
+  const name = `w_${pool}`
   const [one = system.url, two = one] = system.gateways
-  const upload = (more = options) => uploadSource(one, source(name, lane, more))
+  const upload = (more = options) => uploadSource(one, source(name, pool, more))
   await upload()
 
   const worker = async (more: Partial<ScriptedWorkerOptions> = {}) => {
     const bootstrap = await system.bootstrapToken()
-    const made = new ScriptedWorker({ url: one, bootstrap, labels: { lane }, ...more })
+    const made = new ScriptedWorker({ url: one, bootstrap, labels: { pool }, ...more })
     onTestFinished(() => made.close())
     return made
   }
-  const started = async (more: Partial<ScriptedWorkerOptions> = {}) => (await worker(more)).start()
+  const startWorker = async (more: Partial<ScriptedWorkerOptions> = {}) =>
+    (await worker(more)).start()
   const flow = `/workflows/default/${name}`
   const send = (method: string, path: string, body?: string, url = one) =>
     call(method, url + path, { body })
   const read = async (id: string, url = one) =>
     expectOk(await send('GET', `/executions/${id}?detailed=true`, undefined, url))
-  const ask = (
+  const requestRun = (
     input: string,
     { mode = 'async', query = '', url = one, ...sent }: RunOptions = {},
   ) => call('POST', `${url}${flow}/run/${mode}${query}`, { body: input, ...sent })
 
-  const crew = await Promise.all(
-    Array.from({ length: workers }, (_, i) => started({ url: i % 2 === 0 ? one : two })),
+  const workerPool = await Promise.all(
+    Array.from({ length: workers }, (_, i) => startWorker({ url: i % 2 === 0 ? one : two })),
   )
-  /** Waits for a frame of an execution; answers it and who was sent it. */
-  const sent = (id: string, event = 'execution_scheduled') =>
+  /** Waits for a frame of an execution. Returns it with the worker that received it. */
+  const waitForFrame = (id: string, event = 'execution_scheduled') =>
     Promise.any(
-      crew.map((holder) => holder.nextFrame(event, id).then((frame) => ({ holder, ...frame }))),
+      workerPool.map((holder) =>
+        holder.nextFrame(event, id).then((frame) => ({ holder, ...frame })),
+      ),
     )
-  /** The same; answers who was sent it, then the others. */
-  const dispatched = async (id: string) => {
-    const { holder } = await sent(id)
-    return [holder, ...crew.filter((one) => one !== holder)] as [
+  /** Waits for the lease of an execution. Returns the leaseholder first, then the other workers. */
+  const waitForLease = async (id: string) => {
+    const { holder } = await waitForFrame(id)
+    return [holder, ...workerPool.filter((one) => one !== holder)] as [
       ScriptedWorker,
       ScriptedWorker,
       ...ScriptedWorker[],
@@ -110,32 +113,32 @@ export async function executionFixture(system: System, workers = 1, options = ''
     one,
     two,
     name,
-    lane,
+    pool,
     flow,
     upload,
     worker,
-    started,
-    workers: crew,
-    sent,
-    dispatched,
+    startWorker,
+    workers: workerPool,
+    waitForFrame,
+    waitForLease,
     send,
-    ask,
+    requestRun,
     read,
     run: async (input = 'null', how: RunOptions = {}): Promise<string> =>
-      expectOk(await ask(input, how)).execution_id,
+      expectOk(await requestRun(input, how)).execution_id,
     cancel: (id: string, url = one, query = '') =>
       send('GET', `${flow}/cancel/${id}${query}`, undefined, url),
     resume: (id: string, body: string, url = one) =>
       send('POST', `${flow}/resume/${id}/async`, body, url),
-    /** Waits until the execution is in one of these states; answers it. */
+    /** Waits until the execution is in one of these states. Returns it. */
     async until(id: string, ...states: string[]) {
       await expect
         .poll(async () => (await read(id)).state, { timeout: HANG_MS, interval: 20 })
         .toBeOneOf(states)
       return read(id)
     },
-    /** Everything that this workflow was run for. */
-    async all(url = one): Promise<{ execution_id: string; state: string }[]> {
+    /** Lists all executions of the workflow. */
+    async listAll(url = one): Promise<{ execution_id: string; state: string }[]> {
       const path = `${flow}/executions?limit=1000&offset=`
       const found: { execution_id: string; state: string }[] = []
       for (;;) {
@@ -147,7 +150,7 @@ export async function executionFixture(system: System, workers = 1, options = ''
   }
 }
 
-/** The body of an answer that has to be 200. */
+/** Asserts that the status is 200. Returns the parsed body. */
 export function expectOk(answer: HttpResponse) {
   expect(answer.status, answer.text).toBe(200)
   return answer.json
@@ -162,10 +165,10 @@ export const expectStaleClaim = (answer: HttpResponse) => {
 }
 
 async function uploadSource(url: string, text: string) {
-  const edge = `windlass-${randomBytes(8).toString('hex')}`
+  const boundary = `windlass-${randomBytes(8).toString('hex')}`
   const body =
-    `--${edge}\r\nContent-Disposition: form-data; name="file"; filename="w.py"\r\n` +
-    `Content-Type: text/x-python\r\n\r\n${text}\r\n--${edge}--\r\n`
-  const headers = { 'content-type': `multipart/form-data; boundary=${edge}` }
+    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="w.py"\r\n` +
+    `Content-Type: text/x-python\r\n\r\n${text}\r\n--${boundary}--\r\n`
+  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` }
   return expectOk(await call('POST', `${url}/workflows`, { body, headers }))
 }

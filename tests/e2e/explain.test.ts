@@ -12,7 +12,7 @@ async def far(context: ExecutionContext):
     return "done"
 `
 
-test('whoever asks why work waits is told which worker would help', async () => {
+test('explain of queued work: names the worker that would match', async () => {
   const system = await startSystem()
   const api = client(system.url)
   await api.upload(SOURCE)
@@ -46,7 +46,7 @@ async def picky(context: ExecutionContext):
     return "done"
 `
 
-test('of a fleet each worker is told by the first thing it fails, with the smallest change and the place in the queue', async () => {
+test('explain with a fleet: first mismatch of each worker, the smallest change, the queue position', async () => {
   const system = await startSystem({ workers: 0, replicas: { dispatcher: 2 } })
   const api = client(system.url)
   await api.upload(NEEDS)

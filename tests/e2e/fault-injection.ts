@@ -5,23 +5,23 @@ import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
 const KILL_PAUSE_MS = 100
 const RETRY_MS = 100
 const ATTEMPTS = 200
-const LANES = 8
+const CONCURRENCY = 8
 
-/** Kills one process after another, each started again before the next, until the work is done; it is told how many there were. */
+/** Kills and restarts the processes in turn until `work` is done; `kills` returns the count so far. */
 export async function withProcessKills<T>(
   victims: readonly Process[],
   work: (kills: () => number) => Promise<T>,
 ): Promise<T> {
   let isOver = false
   let kills = 0
-  const nemesis = async () => {
+  const killInTurn = async () => {
     while (!isOver) {
       await pause(KILL_PAUSE_MS)
       await victims[kills % victims.length]?.restart('SIGKILL')
       kills++
     }
   }
-  const killing = nemesis()
+  const killing = killInTurn()
   try {
     return await work(() => kills)
   } finally {
@@ -30,7 +30,7 @@ export async function withProcessKills<T>(
   }
 }
 
-/** Asks until there is an answer other than "not now"; a broken call counts as that. */
+/** Repeats a request until its status is below 500; a broken connection counts as 503. */
 export async function retryUntilAnswered<T extends { status: number }>(
   ask: () => Promise<T>,
 ): Promise<T> {
@@ -42,7 +42,7 @@ export async function retryUntilAnswered<T extends { status: number }>(
   }
 }
 
-/** Waits for frames, of one execution if it is given, until one can be claimed: leases run out while services are away. */
+/** Waits for a frame that can still be claimed: leases expire while services are down. */
 export async function waitForClaimableFrame(worker: ScriptedWorker, event: string, id?: string) {
   for (;;) {
     const frame = await worker.nextFrame(event, id)
@@ -51,7 +51,7 @@ export async function waitForClaimableFrame(worker: ScriptedWorker, event: strin
   }
 }
 
-/** Claims and completes, with its own id as the output; false where another claim was faster. */
+/** Claims and completes an execution with its id as the output; does nothing if the claim fails. */
 async function perform(worker: ScriptedWorker, id: string): Promise<void> {
   const claim = await retryUntilAnswered(() => worker.claim(id))
   if (claim.status !== 200) return
@@ -59,7 +59,7 @@ async function perform(worker: ScriptedWorker, id: string): Promise<void> {
   await retryUntilAnswered(() => worker.complete(id, generation, `"${id}"`))
 }
 
-/** A worker that does whatever comes and connects again whenever it has to. Answers what ends it. */
+/** Lets a worker complete all work and reconnect when its stream ends. Returns a function that stops it. */
 export function reconnectingWorker(worker: ScriptedWorker): () => Promise<void> {
   let isOver = false
   let connecting: Promise<unknown> | undefined
@@ -70,7 +70,7 @@ export function reconnectingWorker(worker: ScriptedWorker): () => Promise<void> 
     })
     return connecting
   }
-  const lane = async () => {
+  const loop = async () => {
     while (!isOver) {
       await connected()
       const frame = await worker
@@ -79,9 +79,9 @@ export function reconnectingWorker(worker: ScriptedWorker): () => Promise<void> 
       if (frame) await perform(worker, frame.execution_id)
     }
   }
-  const lanes = Promise.all(Array.from({ length: LANES }, lane))
+  const loops = Promise.all(Array.from({ length: CONCURRENCY }, loop))
   return async () => {
     isOver = true
-    await lanes
+    await loops
   }
 }

@@ -27,7 +27,7 @@ const system = sharedSystem({
 const second = (service: 'executions' | 'dispatcher' | 'gateway') =>
   system().of(service)[1] as Process
 
-/** Submits many runs, each with its number as the input; answers the ids of those that were answered 200, by number. */
+/** Submits runs with their number as the input. Returns the ids of the acknowledged ones by number. */
 async function submitAll(
   a: ExecutionFixture,
   count: number,
@@ -36,21 +36,21 @@ async function submitAll(
   const acknowledged = new Map<number, string>()
   await repeat(async (n) => {
     const url = n % 2 === 0 ? a.one : a.two
-    const answer = await a.ask(String(n), { url, ...more }).catch(() => undefined)
+    const answer = await a.requestRun(String(n), { url, ...more }).catch(() => undefined)
     if (answer?.status === 200) acknowledged.set(n, answer.json.execution_id)
   }, count)
   return acknowledged
 }
 
-/** Every execution there is, ended, by the number it was run with: whatever was answered, none is there twice. */
-async function ended(a: ExecutionFixture): Promise<Map<number, string>> {
+/** Waits for the end of all executions. Returns their ids by input; fails if an input occurs twice. */
+async function completedByInput(a: ExecutionFixture): Promise<Map<number, string>> {
   await expect
-    .poll(async () => (await a.all()).filter(({ state }) => state !== 'COMPLETED'), {
+    .poll(async () => (await a.listAll()).filter(({ state }) => state !== 'COMPLETED'), {
       timeout: HANG_MS,
     })
     .toEqual([])
   const found = new Map<number, string>()
-  for (const { execution_id } of await a.all(a.two)) {
+  for (const { execution_id } of await a.listAll(a.two)) {
     const { input, output } = await a.read(execution_id)
     expect(output).toBe(execution_id)
     expect(found.has(input), `run ${input} twice`).toBe(false)
@@ -60,11 +60,11 @@ async function ended(a: ExecutionFixture): Promise<Map<number, string>> {
 }
 
 test(
-  'E1: every acknowledged run ends, whatever process dies meanwhile, and none is there twice',
+  'E1: processes killed in turn: every acknowledged run ends, none exists twice',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 0)
-    const stop = reconnectingWorker(await a.started({ url: system().url }))
+    const stop = reconnectingWorker(await a.startWorker({ url: system().url }))
     const victims = (['executions', 'dispatcher', 'gateway'] as const).map(second)
     const acknowledged = await withProcessKills(victims, async (kills) => {
       const known = new Map<number, string>()
@@ -76,22 +76,22 @@ test(
     })
     expect(acknowledged.size).toBeGreaterThan(60)
     await expect
-      .poll(async () => (await a.all()).filter(({ state }) => state !== 'COMPLETED'), {
+      .poll(async () => (await a.listAll()).filter(({ state }) => state !== 'COMPLETED'), {
         timeout: HANG_MS,
       })
       .toEqual([])
     await stop()
-    const all = new Set((await a.all(a.two)).map(({ execution_id }) => execution_id))
+    const all = new Set((await a.listAll(a.two)).map(({ execution_id }) => execution_id))
     for (const id of acknowledged.values()) expect(all.has(id)).toBe(true)
   },
 )
 
 test(
-  'E2: a submission whose reply is lost inside makes one execution, and is answered',
+  'E2: reply of executions lost during a submission: one execution, and the client gets its id',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 0)
-    const stop = reconnectingWorker(await a.started({ url: system().url }))
+    const stop = reconnectingWorker(await a.startWorker({ url: system().url }))
     const links = system().linksTo('executions')
     const before = links.reduce((sum, { lost }) => sum + lost, 0)
     let isOver = false
@@ -107,7 +107,7 @@ test(
     const acknowledged = await submitAll(a, 200)
     isOver = true
     await losing
-    const found = await ended(a)
+    const found = await completedByInput(a)
     await stop()
     expect(links.reduce((sum, { lost }) => sum + lost, 0) - before).toBeGreaterThan(3)
     expect(acknowledged.size).toBeGreaterThan(100)
@@ -116,53 +116,54 @@ test(
 )
 
 test(
-  'E3: a run answered 4xx made nothing; one that was not answered made at most one, which is whole',
+  'E3: run answered 4xx: no execution; run without an answer: at most one, complete',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 0)
     const refused = ['{', '"\u0001"', '[1,]', '01', '\ufeff1', '['.repeat(600), '1 2', "'x'"]
-    for (const body of refused) expect((await a.ask(body)).status, body.slice(0, 9)).toBe(422)
+    for (const body of refused)
+      expect((await a.requestRun(body)).status, body.slice(0, 9)).toBe(422)
     for (const [query, status] of [
       ['?version=0', 422],
       ['?version=99', 404],
       ['?detailed=maybe', 422],
     ] as const)
-      expect((await a.ask('1', { query })).status, query).toBe(status)
+      expect((await a.requestRun('1', { query })).status, query).toBe(status)
     const typed = { headers: { 'content-type': 'text/plain' } }
-    expect((await a.ask('1', typed)).status).toBe(415)
+    expect((await a.requestRun('1', typed)).status).toBe(415)
     const keyed = { headers: { 'idempotency-key': 'x'.repeat(256) } }
-    expect((await a.ask('1', keyed)).status).toBe(422)
-    expect(await a.all()).toEqual([])
-    const once = { headers: { 'idempotency-key': `once ${a.lane}` } }
+    expect((await a.requestRun('1', keyed)).status).toBe(422)
+    expect(await a.listAll()).toEqual([])
+    const once = { headers: { 'idempotency-key': `once ${a.pool}` } }
     const first = await a.run('"first"', once)
     for (const url of [a.one, a.two])
-      expect((await a.ask('"another"', { ...once, url })).status).toBe(422)
-    expect((await a.all()).map(({ execution_id }) => execution_id)).toEqual([first])
+      expect((await a.requestRun('"another"', { ...once, url })).status).toBe(422)
+    expect((await a.listAll()).map(({ execution_id }) => execution_id)).toEqual([first])
 
     const links = system().linksTo('executions')
     for (const link of links) link.loseReplies()
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, n) =>
-        a.ask(String(n), { timeoutMs: 40_000 }).catch(() => undefined),
+        a.requestRun(String(n), { timeoutMs: 40_000 }).catch(() => undefined),
       ),
     )
     for (const link of links) link.heal()
     for (const answer of answers)
       if (answer) expect(answer.status, answer.text).toBeOneOf([200, 503])
-    await retryUntilAnswered(() => a.ask('10'))
-    const stop = reconnectingWorker(await a.started({ url: system().url }))
-    const found = await ended(a)
+    await retryUntilAnswered(() => a.requestRun('10'))
+    const stop = reconnectingWorker(await a.startWorker({ url: system().url }))
+    const found = await completedByInput(a)
     await stop()
     expect(found.has(10)).toBe(true)
   },
 )
 
 test(
-  'E9: what is paused stays so through the death of every process, and goes on with the one body that was accepted',
+  'E9: every process killed: paused executions stay paused and resume with the one accepted body',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 0)
-    const worker = await a.started({ url: system().url })
+    const worker = await a.startWorker({ url: system().url })
     const ids = await Promise.all(Array.from({ length: 10 }, () => a.run()))
     for (const id of ids) expectOk(await worker.pause(id, await worker.awaitAndClaim(id)))
     const services = ['executions', 'dispatcher', 'gateway', 'catalog', 'identity'] as const
@@ -195,15 +196,15 @@ test(
 )
 
 test(
-  'E10: a synchronous run is answered at the end while everything but its gateway dies',
+  'E10: every process but its gateway killed: a synchronous run is answered at its end',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 0)
-    const worker = await a.started({ url: a.one })
+    const worker = await a.startWorker({ url: a.one })
     const victims = [...system().of('executions'), second('gateway')]
     await withProcessKills(victims, async (kills) => {
       for (let i = 0; i < 5; i++) {
-        const answer = a.ask(String(i), { mode: 'sync', timeoutMs: HANG_MS })
+        const answer = a.requestRun(String(i), { mode: 'sync', timeoutMs: HANG_MS })
         const { execution_id: id, generation } = await waitForClaimableFrame(
           worker,
           'execution_scheduled',

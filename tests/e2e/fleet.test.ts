@@ -14,7 +14,7 @@ import {
 import { reconnectingWorker, waitForClaimableFrame } from './fault-injection.ts'
 
 const PATIENT = { timeout: 300_000 }
-/** Of a second, which is what is promised, five. */
+/** The promise is one second; the limit allows five. */
 const SUPERSEDE_HANG_MS = 5_000
 const EVICTION_MS = 1_200
 const HANDOVER_PROMISE_MS = EVICTION_MS + 2_000
@@ -27,10 +27,10 @@ const system = sharedSystem({
 const until = (ask: () => unknown, timeout = HANG_MS) =>
   expect.poll(ask, { timeout, interval: 10 }).toBe(true)
 
-/** Connects the worker again, by one gateway and then by the other, until told to stop. */
-function storm(a: ExecutionFixture, worker: ScriptedWorker): () => Promise<number> {
+/** Reconnects the worker through both gateways in turn, until stopped. Returns the function that stops it. */
+function reconnectRepeatedly(a: ExecutionFixture, worker: ScriptedWorker): () => Promise<number> {
   let isOver = false
-  const storming = (async () => {
+  const reconnecting = (async () => {
     let count = 0
     for (; !isOver; count++) {
       await worker.connect({ url: count % 2 === 0 ? a.one : a.two })
@@ -40,18 +40,18 @@ function storm(a: ExecutionFixture, worker: ScriptedWorker): () => Promise<numbe
   })()
   return () => {
     isOver = true
-    return storming
+    return reconnecting
   }
 }
 
 test(
-  'D3, D9: through a storm of connects a worker never holds more than it has room for, and every frame says which lease it is',
+  'D3, D9: repeated reconnects: never more leases than slots, and each frame names its lease',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 0)
     const capacity = 3
-    const worker = await a.started({ capacity })
-    const calm = storm(a, worker)
+    const worker = await a.startWorker({ capacity })
+    const calm = reconnectRepeatedly(a, worker)
     const ids = await Promise.all(Array.from({ length: 40 }, () => a.run()))
     let held = 0
     let most = 0
@@ -65,7 +65,7 @@ test(
       if (claim.status !== 200) return
       const generation = Number(claim.headers['x-svc-claim-generation'])
       const known = frames.get(`${frame.execution_id} ${generation}`)
-      // The frame of an earlier lease may come late; the claim is then of a later one.
+      // The frame of an expired lease can arrive late; the claim then belongs to a later lease.
       if (known === undefined) frames.set(`${frame.execution_id} ${generation}`, frame.id)
       most = Math.max(most, ++held)
       await pause(20)
@@ -73,16 +73,16 @@ test(
       await worker.complete(frame.execution_id, generation)
     }
     const isOpen = async () => {
-      const left = (await a.all()).filter(({ state }) => state !== 'COMPLETED')
+      const left = (await a.listAll()).filter(({ state }) => state !== 'COMPLETED')
       return left.length > 0
     }
-    const lanes = Array.from({ length: 8 }, async () => {
+    const loops = Array.from({ length: 8 }, async () => {
       for (let i = 0; i % 5 !== 4 || (await isOpen()); i++) await work()
     })
-    await Promise.all(lanes)
+    await Promise.all(loops)
     expect(await calm()).toBeGreaterThan(10)
     expect(most).toBeLessThanOrEqual(capacity)
-    expect((await a.all()).map(({ execution_id }) => execution_id).sort()).toEqual(ids.sort())
+    expect((await a.listAll()).map(({ execution_id }) => execution_id).sort()).toEqual(ids.sort())
     const own = [...frames].filter(([key, id]) => {
       const [execution_id = '', generation] = key.split(' ')
       return id === `${execution_id}_${Number(generation).toString(16).padStart(32, '0')}`
@@ -91,15 +91,15 @@ test(
   },
 )
 
-test('D7: an unhealthy worker gets nothing new and finishes what it has, until it says otherwise', async () => {
+test('D7: unhealthy worker: gets no new work and finishes its claims, until it reports healthy', async () => {
   const a = await executionFixture(system(), 0)
-  const ill = await a.started()
+  const ill = await a.startWorker()
   const mine = await a.run()
   const generation = await ill.awaitAndClaim(mine)
   for (const flap of [1, 2]) {
     ill.isHealthy = false
     await until(async () => (await seen(a, ill)) === 'unhealthy')
-    const well = await a.started()
+    const well = await a.startWorker()
     const ids = await Promise.all(Array.from({ length: 10 }, () => a.run()))
     await Promise.all(
       ids.map(async (id) => {
@@ -122,11 +122,11 @@ const seen = async (a: ExecutionFixture, { name }: ScriptedWorker, url = a.one) 
   expectOk(await a.send('GET', `/workers/${name}`, undefined, url)).status
 
 test(
-  'D8: a newer stream ends the older one, wherever that is, and work comes down the newer one only',
+  'D8: second stream of a worker: ends the first at any dispatcher and receives all later work',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 0)
-    const worker = await a.started()
+    const worker = await a.startWorker()
     let slowest = 0
     for (let round = 0; round < ROUNDS; round++) {
       const older = worker.stream
@@ -148,7 +148,7 @@ test(
 )
 
 test(
-  'D10: every gateway comes to show the workers as they are, whoever was killed',
+  'D10: workers and dispatchers killed: every gateway converges to the true worker states',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 4)
@@ -183,14 +183,14 @@ test(
   },
 )
 
-test('work of a worker that was killed runs elsewhere soon after its eviction', async () => {
+test('worker killed: its work runs on another worker soon after the eviction', async () => {
   const a = await executionFixture(system(), 0)
   const times: number[] = []
   for (let round = 0; round < 3; round++) {
-    const killed = await a.started()
+    const killed = await a.startWorker()
     const id = await a.run()
     await killed.awaitAndClaim(id)
-    const heir = await a.started()
+    const heir = await a.startWorker()
     killed.answersPings = false
     killed.close()
     const begun = performance.now()
@@ -206,11 +206,13 @@ test('work of a worker that was killed runs elsewhere soon after its eviction', 
 })
 
 test(
-  'S7: dispatchers that are stopped one after another hand their workers on, and no work is lost or done twice',
+  'S7: dispatchers stopped in turn: workers reconnect elsewhere, no work is lost or done twice',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 0)
-    const workers = await Promise.all(Array.from({ length: 12 }, () => a.started({ url: a.one })))
+    const workers = await Promise.all(
+      Array.from({ length: 12 }, () => a.startWorker({ url: a.one })),
+    )
     const enough = workers.map(reconnectingWorker)
     const ids: string[] = []
     for (const dispatcher of system().of('dispatcher')) {

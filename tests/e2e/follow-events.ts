@@ -7,7 +7,7 @@ export interface EventReader {
   stream: EventStream
 }
 
-/** Follows an execution at a gateway, from its beginning or after an event. */
+/** Opens an execution's event stream at a gateway, from the first event or after `after`. */
 export async function follow(
   a: ExecutionFixture,
   id: string,
@@ -23,10 +23,10 @@ export async function follow(
   return { frames, stream }
 }
 
-/** Waits until all of them are over. */
+/** Waits until all streams have ended. */
 export const expectEnded = (reads: readonly EventReader[]) =>
   expect.poll(() => reads.every(({ stream }) => stream.ended), { timeout: HANG_MS }).toBe(true)
 
-/** Their terminal events. */
+/** Filters the terminal events. */
 export const terminalFrames = ({ frames }: EventReader) =>
   frames.filter(({ event }) => /^workflow_(completed|failed|cancelled)$/.test(event))

@@ -18,7 +18,7 @@ const PATIENT = { timeout: 180_000 }
 const EVENTS = 30
 const system = sharedSystem({ replicas: TWO_OF_EACH })
 
-/** Reads an execution to its end, from wherever it is answered, each time after the last event it has. */
+/** Reads an execution's events to the end, reconnecting with Last-Event-ID. */
 async function readThrough(a: ExecutionFixture, id: string): Promise<EventFrame[]> {
   const frames: EventFrame[] = []
   const open = (): Promise<EventStream | undefined> => {
@@ -35,8 +35,8 @@ async function readThrough(a: ExecutionFixture, id: string): Promise<EventFrame[
   return frames
 }
 
-/** Connects again whenever its stream has ended. */
-function staying(worker: ScriptedWorker): () => Promise<void> {
+/** Reconnects the worker whenever its stream ends. Returns the function that stops it. */
+function keepConnected(worker: ScriptedWorker): () => Promise<void> {
   let isOver = false
   const living = (async () => {
     while (!isOver) {
@@ -50,27 +50,29 @@ function staying(worker: ScriptedWorker): () => Promise<void> {
   }
 }
 
-async function interrupted(victim: Process): Promise<void> {
+async function interruptAndRestart(victim: Process): Promise<void> {
   await victim.end('SIGINT')
   expect(victim.output).toContain('"msg":"stopped"')
   await victim.start()
 }
 
 test.each(['gateway', 'dispatcher'] as const)(
-  'S7: a %s that is interrupted under load hands its streams on, and nothing is lost or told twice',
+  'S7: %s interrupted under load: streams reconnect, no event is lost or duplicated',
   PATIENT,
   async (service) => {
     const a = await executionFixture(system(), 0)
     const { url } = a.system
-    const busy = await a.started({ capacity: 1, url })
+    const busy = await a.startWorker({ capacity: 1, url })
     const long = await a.run()
     const generation = await busy.awaitAndClaim(long)
     const readers = Array.from({ length: 6 }, () => readThrough(a, long))
-    const crew = await Promise.all(Array.from({ length: 6 }, () => a.started({ url })))
-    const enough = [staying(busy), ...crew.map(reconnectingWorker)]
+    const crew = await Promise.all(Array.from({ length: 6 }, () => a.startWorker({ url })))
+    const enough = [keepConnected(busy), ...crew.map(reconnectingWorker)]
     const ids: string[] = []
     const load = repeat(async (n) => {
-      ids.push(expectOk(await retryUntilAnswered(() => a.ask(String(n), { url }))).execution_id)
+      ids.push(
+        expectOk(await retryUntilAnswered(() => a.requestRun(String(n), { url }))).execution_id,
+      )
       await pause(100)
     }, 100)
     const talk = (async () => {
@@ -81,7 +83,7 @@ test.each(['gateway', 'dispatcher'] as const)(
         await pause(40)
       }
     })()
-    for (const victim of system().of(service)) await interrupted(victim)
+    for (const victim of system().of(service)) await interruptAndRestart(victim)
     await Promise.all([load, talk])
     expectOk(await retryUntilAnswered(() => busy.complete(long, generation, '"done"', { url })))
     for (const id of ids) {

@@ -10,13 +10,13 @@ export interface IsolatedSystem {
   system: System
   nats: Awaited<ReturnType<typeof startPrivateNats>>
   crashPostgres(): Promise<void>
-  /** Sends Redis one command. */
+  /** Sends one command to Redis. */
   redisCommand(command: string): Promise<string>
 }
 
-/** Two of each service for the tests of a file, with PostgreSQL, NATS and Redis of their own: they break them. */
+/** Starts two of each service with private PostgreSQL, NATS and Redis, which the tests may break. */
 export function isolatedSystem(env: Record<string, string>): () => IsolatedSystem {
-  let stood: IsolatedSystem | undefined
+  let isolated: IsolatedSystem | undefined
   const teardown: (() => unknown)[] = []
   beforeAll(async () => {
     const infra = await startLocal()
@@ -30,7 +30,7 @@ export function isolatedSystem(env: Record<string, string>): () => IsolatedSyste
       defer: (one) => teardown.unshift(one),
     })
     const { database } = system
-    // Throw-away databases forget what they said at a crash; this one is asked to keep its word.
+    // Test databases commit asynchronously and lose commits in a crash; this one must not.
     await query(
       database,
       `alter database ${new URL(database).pathname.slice(1)} set synchronous_commit = on`,
@@ -40,23 +40,23 @@ export function isolatedSystem(env: Record<string, string>): () => IsolatedSyste
       'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
     )
     const { TEST_REDIS_URL: redisUrl } = infra.urls
-    stood = {
+    isolated = {
       system,
       nats,
       crashPostgres: () => crashPostgres(database),
-      redisCommand: (command) => tellRedis(redisUrl, command),
+      redisCommand: (command) => sendToRedis(redisUrl, command),
     }
   }, 180_000)
   afterAll(async () => {
     for (const one of teardown) await one()
   })
   return () => {
-    if (!stood) throw new Error('the system has not started')
-    return stood
+    if (!isolated) throw new Error('the system has not started')
+    return isolated
   }
 }
 
-/** A backend that is killed makes the server stop all others at once and recover from its log, as after an immediate stop. */
+/** Kills one backend: the server then ends all others and recovers from its log (crash recovery). */
 async function crashPostgres(database: string): Promise<void> {
   const [victim] = await query<{ pid: number }>(
     database,
@@ -66,17 +66,17 @@ async function crashPostgres(database: string): Promise<void> {
   process.kill(victim?.pid ?? Number.NaN, 'SIGKILL')
 }
 
-function tellRedis(url: string, command: string): Promise<string> {
+function sendToRedis(url: string, command: string): Promise<string> {
   const { port, password } = new URL(url)
   return new Promise((resolve, reject) => {
     const socket = net.connect(Number(port), '127.0.0.1')
-    let heard = ''
+    let received = ''
     socket.on('error', reject)
     socket.on('data', (chunk) => {
-      heard += chunk
-      if (heard.split('\r\n').length > 2) socket.end()
+      received += chunk
+      if (received.split('\r\n').length > 2) socket.end()
     })
-    socket.on('close', () => resolve(heard))
+    socket.on('close', () => resolve(received))
     socket.write(`AUTH ${password}\r\n${command}\r\n`)
   })
 }

@@ -18,7 +18,7 @@ describe.each(layouts)('$name', ({ replicas }) => {
     first = await system().startWorker({ name: 'first' })
   })
 
-  test('hello world runs in the three modes', async () => {
+  test('hello world: completes in sync, async and stream mode', async () => {
     const api = client(system().url)
     expect(await api.upload(await example('hello_world'))).toEqual([
       { namespace: 'default', name: 'hello_world', version: 1 },
@@ -57,7 +57,7 @@ describe.each(layouts)('$name', ({ replicas }) => {
     expect(list).toMatchObject({ total: 3, limit: 50, offset: 0 })
   })
 
-  test('a file with three workflows registers three, and each runs', async () => {
+  test('file with three workflows: registers three, and each runs', async () => {
     const api = client(system().url)
     const rows = await api.upload(await example('three_workflows'))
     expect(rows).toHaveLength(3)
@@ -73,7 +73,7 @@ describe.each(layouts)('$name', ({ replicas }) => {
     )
   })
 
-  test('a pause waits for its resume, which delivers its body', async () => {
+  test('paused workflow: continues with the body of the resume', async () => {
     const api = client(system().url)
     await api.upload(await example('approval_pause'))
     const { execution_id } = await api.run('approval_pause', 'async', { amount: 12 })
@@ -99,7 +99,7 @@ describe.each(layouts)('$name', ({ replicas }) => {
     expect(events.slice(0, paused.events.length)).toEqual(paused.events)
   })
 
-  test('cancel ends a running workflow, and a synchronous one waits for the end', async () => {
+  test('cancel of a running workflow: ends it; mode=sync answers after the end', async () => {
     const api = client(system().url)
     await api.upload(await example('ten_tasks'))
     const { execution_id } = await api.run('ten_tasks', 'async', 5)
@@ -113,7 +113,7 @@ describe.each(layouts)('$name', ({ replicas }) => {
     expect(response.status).toBe(400)
   })
 
-  test('a killed worker loses nothing: another one finishes, and finished tasks ran once', async () => {
+  test('worker killed: another one finishes the execution, finished tasks ran once', async () => {
     const api = client(system().url)
     await api.upload(await example('ten_tasks'))
     const { execution_id } = await api.run('ten_tasks', 'async', 0.2)
@@ -132,7 +132,7 @@ describe.each(layouts)('$name', ({ replicas }) => {
     expect(tasks).toHaveLength(10)
     expect(done.events.slice(0, before.events.length)).toEqual(before.events)
     const started = done.events.filter(({ type }: { type: string }) => type === 'TASK_STARTED')
-    // Only the task that was under way when the worker died began twice.
+    // Only the task that ran when the worker was killed has started twice.
     expect(started.length).toBeLessThanOrEqual(11)
   })
 })

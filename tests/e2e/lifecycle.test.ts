@@ -26,7 +26,7 @@ interface Read {
   known: { state: string; output: unknown; events: object[] }
 }
 
-/** What a later read must show of an earlier one: its log as a beginning, and its end unchanged. */
+/** Asserts that a later read has the earlier log as a prefix and the same end. */
 function agrees({ known: earlier }: Read, { known: later }: Read): void {
   expect(later.events.slice(0, earlier.events.length)).toEqual(earlier.events)
   const { state, output } = earlier
@@ -34,7 +34,7 @@ function agrees({ known: earlier }: Read, { known: later }: Read): void {
 }
 
 test(
-  'E4: whoever reads at any gateway sees a log that only grows, and an end that stays',
+  'E4: reads at any gateway: the log only grows, and a terminal state stays',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 2)
@@ -50,7 +50,7 @@ test(
         }
       }
       const readers = [a.one, a.two].map(reader)
-      const [holder] = await a.dispatched(id)
+      const [holder] = await a.waitForLease(id)
       const generation = await holder.claimGeneration(id)
       const events = [{ type: 'WORKFLOW_STARTED' }]
       expectOk(await holder.checkpoint(id, { state: 'RUNNING', events, generation }))
@@ -65,7 +65,7 @@ test(
   },
 )
 
-test('E5: the end of an execution never changes, whoever reports what after it', async () => {
+test('E5: reports and requests after the end: state and output of the execution never change', async () => {
   const a = await executionFixture(system(), 1)
   const [worker] = a.workers as [(typeof a.workers)[0]]
   const id = await a.run()
@@ -86,17 +86,17 @@ test('E5: the end of an execution never changes, whoever reports what after it',
   for (const url of [a.one, a.two]) expect(await a.read(id, url)).toEqual(known)
 })
 
-test('E6: what was cancelled ends, whatever its worker does', PATIENT, async () => {
+test('E6: cancelled execution: ends, whatever its worker does', PATIENT, async () => {
   const a = await executionFixture(system(), 0)
   const atWork = async () => {
-    const worker = await a.started()
+    const worker = await a.startWorker()
     const id = await a.run()
     return { worker, id, generation: await worker.awaitAndClaim(id) }
   }
   const queued = await a.run()
   expect(expectOk(await a.cancel(queued)).state).toBe('CANCELLED')
 
-  const deaf = await a.started()
+  const deaf = await a.startWorker()
   const leased = await a.run()
   await deaf.nextFrame('execution_scheduled', leased)
   expect(expectOk(await a.cancel(leased, a.two)).state).toBe('CANCELLED')
@@ -114,7 +114,7 @@ test('E6: what was cancelled ends, whatever its worker does', PATIENT, async () 
     const again = expectOk(await a.cancel(id, a.two))
     expect(again.state).toBe('CANCELLING')
   }
-  // Asked to wait, the answer comes at the end.
+  // With mode=sync, the cancel is answered at the end of the execution.
   const waited = expectOk(await a.cancel(silent.id, a.two, '?mode=sync'))
   expect(waited.state).toBe('CANCELLED')
   for (const { id, worker, generation } of [silent, hanging, killed]) {
@@ -126,11 +126,11 @@ test('E6: what was cancelled ends, whatever its worker does', PATIENT, async () 
   expect(performance.now() - started).toBeLessThan(5 * 1_000 * (CANCEL_S + 2))
 })
 
-test('E11: the version asked for is the one dispatched, again and again; a resume takes the newest', async () => {
+test('E11: requested version: dispatched at every attempt; a resume uses the newest version', async () => {
   const a = await executionFixture(system(), 0)
   await a.upload(', runner="inprocess"')
   const pinned = await a.run('1', { query: '?version=1' })
-  const worker = await a.started()
+  const worker = await a.startWorker()
   const versionOf = async (event = 'execution_scheduled') => {
     const { data } = await worker.nextFrame(event, pinned)
     return data.workflow.version

@@ -4,7 +4,7 @@ import type { System } from '@windlass/testkit/system'
 import { expect, onTestFinished } from 'vitest'
 import { HANG_MS } from './execution-fixture.ts'
 
-export const registration = (name: string, lane: string) => ({
+export const registration = (name: string, pool: string) => ({
   name,
   runtime: { os_name: 'Linux', os_version: '6.1', python_version: '3.12.1' },
   packages: [{ name: 'p', version: '1' }],
@@ -17,20 +17,20 @@ export const registration = (name: string, lane: string) => ({
     disk_free: 5,
     gpus: [],
   },
-  labels: { lane },
+  labels: { pool },
   max_concurrent_executions: 16,
 })
 
-/** A worker as the protocol's description has it, written without ours: what it sends is spelled out here. */
+/** A worker written from docs/protocol.md alone: every byte that it sends is spelled out here. */
 export async function connectWorker(
   system: System,
-  lane: string,
+  pool: string,
   name = `w1-${randomBytes(3).toString('hex')}`,
 ) {
   const bootstrap = await system.bootstrapToken()
   const headers = { authorization: `Bearer ${bootstrap}` }
   const path = `${system.url}/workers`
-  const body = JSON.stringify(registration(name, lane))
+  const body = JSON.stringify(registration(name, pool))
   const registered = await call('POST', `${path}/register`, { body, headers })
   const token = registered.json?.session_token as string
   const bearer = { authorization: `Bearer ${token}` }
@@ -51,7 +51,7 @@ export async function connectWorker(
       onTestFinished(() => stream.close())
       return stream
     },
-    /** Waits for a frame of this kind and parses it. */
+    /** Waits for a frame of this event and parses it. */
     async frame(event: string) {
       const find = () => frames.findIndex((one) => one.event === event)
       await expect.poll(find, { timeout: HANG_MS, interval: 10 }).toBeGreaterThanOrEqual(0)
@@ -61,7 +61,7 @@ export async function connectWorker(
   }
 }
 
-/** An event as workers tell it. */
+/** An event as workers send it. */
 export const workerEvent = (
   type: string,
   value: unknown = null,
@@ -81,7 +81,7 @@ interface Context {
   events: object[]
 }
 
-/** A checkpoint as the worker sends it: its whole context, and those events that were not acknowledged. */
+/** A checkpoint body: the whole context, with the events that are not acknowledged. */
 export const snapshot = (
   context: Context,
   state: string,

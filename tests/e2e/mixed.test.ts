@@ -2,36 +2,36 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type ExecutionFixture, executionFixture, expectOk } from './execution-fixture.ts'
 import { isolatedSystem } from './isolated-system.ts'
-import { violationsOf as wrongsOf } from './mixed/check-history.ts'
+import { violationsOf } from './mixed/check-history.ts'
 import { clients } from './mixed/clients.ts'
 import { faultsOf } from './mixed/fault-set.ts'
 import { type FinalExecution, History, type RecordedCall } from './mixed/history.ts'
 import { WorkerPool } from './mixed/worker-pool.ts'
 
-/** How long things go wrong; minutes in `npm run test:chaos`. */
+/** Duration of the fault injection; minutes in `npm run test:chaos`. */
 const SECONDS = Number(process.env.TEST_MIXED_SECONDS ?? 5)
 const SEED = Number(process.env.TEST_SEED ?? Date.now() % 1_000_000)
 const QUIET_HANG_MS = 120_000
 const WORKERS = 4
 
-const stood = isolatedSystem({
+const isolated = isolatedSystem({
   SVC_EXECUTIONS__CLAIM_TIMEOUT: '1.5',
   SVC_EXECUTIONS__CANCEL_TIMEOUT: '3',
   SVC_EXECUTIONS__MAX_ATTEMPTS: '1000',
 })
 
-test('E1 to E9, C1 to C3, C9: whatever goes wrong, all that was told agrees with what is in the logs', {
+test('E1 to E9, C1 to C3, C9: random faults: all responses agree with the event logs', {
   timeout: SECONDS * 1_000 + 300_000,
 }, async () => {
-  const { system, nats, crashPostgres, redisCommand } = stood()
+  const { system, nats, crashPostgres, redisCommand } = isolated()
   const a = await executionFixture(system, 0)
   const history = new History()
-  const crew = new WorkerPool(a, history)
-  await crew.add(WORKERS)
-  const enough = clients(a, history)
+  const pool = new WorkerPool(a, history)
+  await pool.add(WORKERS)
+  const stopClients = clients(a, history)
   const stores = { nats, crashPostgres, flushRedis: () => redisCommand('FLUSHALL') }
   const { any, shuffled } = chance(SEED)
-  const faults = faultsOf(system, stores, crew, any)
+  const faults = faultsOf(system, stores, pool, any)
   const counts = new Map<string, number>()
   const end = performance.now() + SECONDS * 1_000
   for (let names: string[] = []; performance.now() < end; ) {
@@ -41,22 +41,22 @@ test('E1 to E9, C1 to C3, C9: whatever goes wrong, all that was told agrees with
     counts.set(name, (counts.get(name) ?? 0) + 1)
     await pause(200)
   }
-  const acknowledged = await enough()
+  const acknowledged = await stopClients()
   await settled(a)
-  await crew.rest()
+  await pool.stop()
   const run = { ops: history.ops, ended: await allEnded(a), lists: await lists(a) }
   console.info(`mixed, seed ${SEED}: ${JSON.stringify(tally(run.ops, run.ended, counts))}`)
-  expect(wrongsOf(run)).toEqual([])
+  expect(violationsOf(run)).toEqual([])
   expect(acknowledged).toBeGreaterThan(SECONDS)
   expect(counts.size).toBeGreaterThanOrEqual(Math.min(faults.size, SECONDS / 5))
 })
 
-/** Waits until everything has ended or waits for somebody's word. */
+/** Waits until every execution is terminal or paused. */
 const settled = (a: ExecutionFixture) =>
   expect
     .poll(
       async () => {
-        const all = await a.all().catch(() => [{ execution_id: 'unread', state: '' }])
+        const all = await a.listAll().catch(() => [{ execution_id: 'unread', state: '' }])
         return all.filter(({ state }) => !/^(COMPLETED|FAILED|CANCELLED|PAUSED)$/.test(state))
       },
       { timeout: QUIET_HANG_MS, interval: 500 },
@@ -65,12 +65,14 @@ const settled = (a: ExecutionFixture) =>
 
 const lists = (a: ExecutionFixture) =>
   Promise.all(
-    [a.one, a.two].map(async (url) => (await a.all(url)).map(({ execution_id }) => execution_id)),
+    [a.one, a.two].map(async (url) =>
+      (await a.listAll(url)).map(({ execution_id }) => execution_id),
+    ),
   )
 
 async function allEnded(a: ExecutionFixture): Promise<Map<string, FinalExecution>> {
   const all = new Map<string, FinalExecution>()
-  for (const { execution_id: id } of await a.all()) {
+  for (const { execution_id: id } of await a.listAll()) {
     const { input: marker, state, output, events } = await a.read(id)
     const isPaused = state === 'PAUSED'
     const why = isPaused ? expectOk(await a.send('GET', `/executions/${id}/explain`)).reason : ''
@@ -95,7 +97,7 @@ function tally(
   }
 }
 
-/** Draws that a seed repeats (mulberry32). */
+/** Random choices that a seed reproduces (mulberry32). */
 function chance(seed: number) {
   let state = seed
   const next = () => {

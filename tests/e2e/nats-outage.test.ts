@@ -3,12 +3,12 @@ import { type Service, startSystem } from '@windlass/testkit/system'
 import { expect, test } from 'vitest'
 import { client, example } from './api.ts'
 
-/** Promised is a second or two. */
+/** The promise is one or two seconds. */
 const LIMIT_MS = 20_000
 const CONSUMERS = ['executions-dispatcher', 'scheduler-catalog', 'scheduler-executions']
 const RESTARTED: Service[] = ['executions', 'dispatcher', 'gateway', 'catalog', 'scheduler']
 
-test('D1, N1: work starts and ends while NATS is away, also after a restart of the services, and when it is back with an empty store', {
+test('D1, N1: NATS down, services restarted, NATS back with an empty store: work starts and ends', {
   timeout: 120_000,
 }, async () => {
   const nats = await startPrivateNats()

@@ -14,7 +14,7 @@ const system = sharedSystem({
   env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '1.5' },
 })
 
-/** What only the holder of an execution may do, each with the generation given. */
+/** Requests that only the claim holder may make, each with this claim generation. */
 const writes = (worker: ScriptedWorker, id: string, generation?: number) => {
   const headers: Record<string, string> =
     generation === undefined ? {} : { 'x-svc-claim-generation': String(generation) }
@@ -36,14 +36,14 @@ const writes = (worker: ScriptedWorker, id: string, generation?: number) => {
   }
 }
 
-test('C2: a hanging worker that comes back can change nothing once another has claimed', async () => {
+test('C2: hung worker resumes after another one has claimed: its writes change nothing', async () => {
   const a = await executionFixture(system())
   const [old] = a.workers as [ScriptedWorker]
   const id = await a.run()
   const before = await old.awaitAndClaim(id)
   old.hang()
   await a.until(id, 'SCHEDULED')
-  const fresh = await a.started({ url: a.two })
+  const fresh = await a.startWorker({ url: a.two })
   const generation = await fresh.awaitAndClaim(id)
   expect(generation).toBeGreaterThan(before)
   const known = await a.read(id)
@@ -61,7 +61,7 @@ test('C2: a hanging worker that comes back can change nothing once another has c
   expect((await a.read(id)).output).toBe('fresh')
 })
 
-test('C3: every loss of ownership raises the generation, and nothing of the old one counts before the next claim', async () => {
+test('C3: each loss of ownership: raises the generation; writes with the old one get 409 at once', async () => {
   const a = await executionFixture(system())
   const [worker] = a.workers as [ScriptedWorker]
   const losses = {
@@ -94,7 +94,7 @@ test('C3: every loss of ownership raises the generation, and nothing of the old 
   expect(seen).toEqual({ release: 3, 'no claim in time': 3 })
 })
 
-test('C3: an evicted worker is refused before anybody else has claimed', async () => {
+test('C3: evicted worker writes before the next claim: 409', async () => {
   const a = await executionFixture(system())
   const [worker] = a.workers as [ScriptedWorker]
   const id = await a.run()
@@ -108,10 +108,10 @@ test('C3: an evicted worker is refused before anybody else has claimed', async (
   expect(await a.read(id)).toEqual(known)
 })
 
-test('C4: a write without a generation is the current session’s or refused; one that is no number is malformed', async () => {
+test('C4: write without a generation: needs the current session; non-numeric generation: 422', async () => {
   const a = await executionFixture(system(), 2)
   const id = await a.run()
-  const [holder, stranger] = await a.dispatched(id)
+  const [holder, stranger] = await a.waitForLease(id)
   const generation = await holder.claimGeneration(id)
   const known = await a.read(id)
   for (const [what, write] of Object.entries(writes(stranger, id)))
@@ -123,7 +123,7 @@ test('C4: a write without a generation is the current session’s or refused; on
   for (const wrong of [generation - 1, generation + 1])
     expectStaleClaim(await holder.checkpoint(id, { state: 'RUNNING', generation: wrong }))
   expect((await a.read(id)).events).toEqual(known.events)
-  // A worker of old sends none, and is known by its session.
+  // An older worker sends no generation and is identified by its session.
   expectOk(
     await holder.checkpoint(id, { state: 'RUNNING', events: [{ type: 'WORKFLOW_STARTED' }] }),
   )
@@ -138,12 +138,12 @@ test('C4: a write without a generation is the current session’s or refused; on
   expect((await a.read(id)).state).toBe('SCHEDULED')
 })
 
-test('C5: a worker acts only on what it claimed, and path and body name the same execution', async () => {
+test('C5: write to an unclaimed execution, or a body with another id than the path: refused', async () => {
   const a = await executionFixture(system(), 4)
   const held = await Promise.all(
     Array.from({ length: 8 }, async () => {
       const id = await a.run()
-      const [holder, ...strangers] = await a.dispatched(id)
+      const [holder, ...strangers] = await a.waitForLease(id)
       return { id, holder, strangers, generation: await holder.claimGeneration(id) }
     }),
   )
@@ -167,7 +167,7 @@ test('C5: a worker acts only on what it claimed, and path and body name the same
   )
 })
 
-test('N078: what cannot be claimed any more, or is not there, is refused as what it is', async () => {
+test('N078: claim of an execution that is not claimable or absent: 409 or 404 with the reason', async () => {
   const a = await executionFixture(system(), 1)
   const [worker] = a.workers as [ScriptedWorker]
   const done = await a.run()

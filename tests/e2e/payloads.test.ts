@@ -4,28 +4,28 @@ import { executionFixture, expectOk, sharedSystem, TWO_OF_EACH } from './executi
 
 const system = sharedSystem({ replicas: TWO_OF_EACH })
 
-/** JSON that parsing and writing again would change. */
+/** JSON texts that parsing and serializing would change. */
 const TEXTS = {
-  'a number beyond doubles': '9007199254740993',
+  'a number beyond double precision': '9007199254740993',
   'numbers in other spellings': '[1e400, -0, 1.0, 1E+2, 0.10]',
   'many digits': `1${'0'.repeat(5_000)}.5`,
-  'half a character': '"\\ud800 and \\udc00"',
+  'a lone surrogate': '"\\ud800 and \\udc00"',
   'an escaped NUL': '"\\u0000"',
   'line separators and an emoji': '"\u2028 \u2029 🚀"',
-  'escapes that need not be': '"\\u0041\\/"',
-  'names of another prototype': '{"__proto__":{"a":1},"constructor":{"prototype":{}}}',
-  'a name twice': '{"b":1,"a":2,"b":3}',
+  'unnecessary escapes': '"\\u0041\\/"',
+  'names of prototype members': '{"__proto__":{"a":1},"constructor":{"prototype":{}}}',
+  'a duplicate name': '{"b":1,"a":2,"b":3}',
   'blanks and line breaks': '{ "b" : 1 ,\n\t"a":\r[ ] }',
   'null itself': 'null',
   'depth 512': '['.repeat(512) + ']'.repeat(512),
 }
 
 test.each(Object.entries(TEXTS))(
-  'R6: %s comes back byte for byte from every place',
+  'R6: %s: returned byte for byte by every route and event',
   async (_, text) => {
     const a = await executionFixture(system(), 1)
     const [worker] = a.workers as [(typeof a.workers)[0]]
-    const started = await a.ask(text)
+    const started = await a.requestRun(text)
     expectOk(started)
     expect(started.text).toContain(`"input":${text},`)
     const id = started.json.execution_id as string
@@ -51,13 +51,13 @@ test.each(Object.entries(TEXTS))(
   },
 )
 
-/** In a stream data is one line: blanks for line breaks between tokens, escapes for those in strings. */
+/** Event data is one line: line breaks between tokens become blanks, in strings escapes. */
 const sent = (text: string) =>
   text
     .replace(/[\r\n]+/g, ' ')
     .replace(/[\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`)
 
-test('R6: the body of a resume and the output of a pause come through as they are', async () => {
+test('R6: body of a resume and output of a pause: delivered unchanged', async () => {
   const a = await executionFixture(system(), 1)
   const [worker] = a.workers as [(typeof a.workers)[0]]
   const text = '{"__proto__":9007199254740993,"a":"\\ud800"}'

@@ -15,9 +15,9 @@ async def greet(name: str):
     return f"hello {name}"
 
 
-@task.with_options(secret_requests=["door code"])
-async def open_door(secrets):
-    return len(secrets["door code"])
+@task.with_options(secret_requests=["gate code"])
+async def open_gate(secrets):
+    return len(secrets["gate code"])
 
 
 async def dig():
@@ -32,7 +32,7 @@ async def child(ctx: ExecutionContext):
 
 @workflow
 async def parent(ctx: ExecutionContext):
-    return [await call("default/child", ctx.input), await open_door()]
+    return [await call("default/child", ctx.input), await open_gate()]
 
 
 @workflow
@@ -54,21 +54,21 @@ const of = (workflow: string, ...tasks: string[]) => [
 const LIMIT_MS = 120_000
 
 test(
-  'with authentication on, workers act with the rights of who started what they run',
+  'authentication on: a worker acts with the permissions of the account that started the execution',
   async () => {
     const { env } = await certificates()
     const { system, requestOk, request, keyWith, upload } = await startAuthSystem(withTest, {
       workers: 1,
       env,
     })
-    await requestOk('POST /admin/secrets', { body: { name: 'door code', value: '1234' } })
+    await requestOk('POST /admin/secrets', { body: { name: 'gate code', value: '1234' } })
     expect((await upload(SOURCE)).status).toBe(200)
     const run = async (name: string, token: string) =>
       (await request(`POST /workflows/default/${name}/run/sync`, { token, body: 'ada' }))
         .body as object
 
     const child = of('child', 'greet')
-    const full = await keyWith([...child, ...of('parent', 'open_door')])
+    const full = await keyWith([...child, ...of('parent', 'open_gate')])
     expect(await run('parent', full)).toMatchObject({
       state: 'COMPLETED',
       output: ['hello ada', 4],
@@ -84,7 +84,7 @@ test(
     expect(second?.created_by).toBe(first?.created_by)
     expect(first?.created_by).not.toBe('')
 
-    // What only the running workflow knows is asked when it is about to happen.
+    // Calls that only the running workflow determines are authorized when they happen.
     expect(await run('reaches', await keyWith(of('reaches')))).toMatchObject({
       state: 'FAILED',
       output: { message: expect.stringContaining('workflow:default:child:run') },

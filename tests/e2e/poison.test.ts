@@ -15,7 +15,7 @@ async def poison(ctx: ExecutionContext):
     await deadly()
 `
 
-test('D6: work that kills every worker it meets is given up, and says so', async () => {
+test('D6: work that kills every worker: fails after max_attempts with the reason', async () => {
   const system = await startSystem({ workers: 0, env: { SVC_EXECUTIONS__MAX_ATTEMPTS: '2' } })
   const api = client(system.url)
   await api.upload(POISON)

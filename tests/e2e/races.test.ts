@@ -16,51 +16,47 @@ const system = sharedSystem({ replicas: TWO_OF_EACH })
 
 const ENDS = ['WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED']
 
-test(
-  'E7: a cancel that is answered before a claim is the end: no claim succeeds after it',
-  PATIENT,
-  async () => {
-    const a = await executionFixture(system(), 2)
-    const outcomes = { 'cancelled first': 0, 'claimed first': 0, 'before the frame': 0 }
-    await repeat(async (n) => {
-      const id = await a.run()
-      // A third before the frame can be there, the others against the claim.
-      if (n % 3 === 0) {
-        expect(expectOk(await a.cancel(id, a.two)).state).toBe('CANCELLED')
-        for (const worker of a.workers) expect((await worker.claim(id)).status).toBe(409)
-        outcomes['before the frame']++
-        return
-      }
-      const [holder] = await a.dispatched(id)
-      const [cancelled, claimed] = await Promise.all([
-        a.cancel(id, n % 2 === 0 ? a.one : a.two),
-        holder.claim(id),
-      ])
-      const { state } = expectOk(cancelled)
-      if (state === 'CANCELLED') {
-        expect(claimed.status).toBe(409)
-        expectStaleClaim(await holder.complete(id, 1))
-        outcomes['cancelled first']++
-      } else {
-        expect([state, claimed.status]).toEqual(['CANCELLING', 200])
-        expectOk(await holder.checkpoint(id, { state: 'CANCELLED', generation: 1 }))
-        outcomes['claimed first']++
-      }
-      expect((await a.read(id, a.two)).state).toBe('CANCELLED')
-    })
-    expect(Object.values(outcomes).reduce((sum, count) => sum + count)).toBe(ROUNDS)
-  },
-)
+test('E7: cancel answered before a claim: no later claim succeeds', PATIENT, async () => {
+  const a = await executionFixture(system(), 2)
+  const outcomes = { 'cancelled first': 0, 'claimed first': 0, 'before the frame': 0 }
+  await repeat(async (n) => {
+    const id = await a.run()
+    // One third cancels before the frame can arrive; the others race with the claim.
+    if (n % 3 === 0) {
+      expect(expectOk(await a.cancel(id, a.two)).state).toBe('CANCELLED')
+      for (const worker of a.workers) expect((await worker.claim(id)).status).toBe(409)
+      outcomes['before the frame']++
+      return
+    }
+    const [holder] = await a.waitForLease(id)
+    const [cancelled, claimed] = await Promise.all([
+      a.cancel(id, n % 2 === 0 ? a.one : a.two),
+      holder.claim(id),
+    ])
+    const { state } = expectOk(cancelled)
+    if (state === 'CANCELLED') {
+      expect(claimed.status).toBe(409)
+      expectStaleClaim(await holder.complete(id, 1))
+      outcomes['cancelled first']++
+    } else {
+      expect([state, claimed.status]).toEqual(['CANCELLING', 200])
+      expectOk(await holder.checkpoint(id, { state: 'CANCELLED', generation: 1 }))
+      outcomes['claimed first']++
+    }
+    expect((await a.read(id, a.two)).state).toBe('CANCELLED')
+  })
+  expect(Object.values(outcomes).reduce((sum, count) => sum + count)).toBe(ROUNDS)
+})
 
 test(
-  'E8: cancel against completion: the execution ends once, and the cancel says what truly happened',
+  'E8: cancel races completion: the execution ends once, and the cancel reports the true end',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 2)
     const outcomes = new Map<string, number>()
     await repeat(async (n) => {
       const id = await a.run()
-      const [holder] = await a.dispatched(id)
+      const [holder] = await a.waitForLease(id)
       const generation = await holder.claimGeneration(id)
       const [cancelled, completed] = await Promise.all([
         a.cancel(id, n % 2 === 0 ? a.two : a.one),
@@ -85,13 +81,13 @@ test(
 )
 
 test(
-  'E8: resume against resume: one is answered 200, and the worker is given its body',
+  'E8: resume races resume: exactly one returns 200, and the worker gets its body',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 2)
     await repeat(async () => {
       const id = await a.run()
-      const [holder] = await a.dispatched(id)
+      const [holder] = await a.waitForLease(id)
       expectOk(await holder.pause(id, await holder.claimGeneration(id)))
       const bodies = ['1', '2', '3', '4']
       const answers = await Promise.all(
@@ -106,7 +102,7 @@ test(
             /^Cannot resume an execution in state 'RESUM\w+'; it is not paused/,
           )
         }
-      const given = await a.sent(id, 'execution_resumed')
+      const given = await a.waitForFrame(id, 'execution_resumed')
       const delivered = given.data.context.events.filter(
         ({ type }: { type: string }) => type === 'WORKFLOW_RESUMING',
       )
@@ -117,14 +113,14 @@ test(
 )
 
 test(
-  'E8: approve against cancel: what was answered 200 is in the log, and nothing else is',
+  'E8: approve races cancel: exactly the requests answered 200 are in the log',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 2)
     const outcomes = new Set<string>()
     await repeat(async (n) => {
       const id = await a.run()
-      const [holder] = await a.dispatched(id)
+      const [holder] = await a.waitForLease(id)
       const generation = await holder.claimGeneration(id)
       const task_call_id = `pay_${id.slice(0, 16)}`
       const question = JSON.stringify({ task_call_id, task_name: 'pay' })
@@ -142,7 +138,7 @@ test(
       expect(known.state).toBe('CANCELLED')
       const { approvals } = expectOk(await a.send('GET', `/executions/${id}/approvals`))
       expect(approvals).toHaveLength(1)
-      // Nothing is decided after the end.
+      // No decision is logged after the end.
       expect(eventTypes(known).at(-1)).toBe('WORKFLOW_CANCELLED')
       const isApproved = approved.status === 200
       expect(approvals[0].status).toBe(isApproved ? 'approved' : 'cancelled')
@@ -160,41 +156,35 @@ test(
   },
 )
 
-test(
-  'E2: the same key at two gateways makes one execution, however often it is sent',
-  PATIENT,
-  async () => {
-    const a = await executionFixture(system())
-    const headers = { 'idempotency-key': `key ${a.lane}` }
-    const ids = new Set<string>()
-    await repeat(async (n) => {
-      const url = n % 2 === 0 ? a.one : a.two
-      const answers = await Promise.all([
-        a.ask('{"a":1}', { url, headers: { 'idempotency-key': `${a.lane}-${n}` } }),
-        a.ask('{"a":1}', { url: a.two, headers: { 'idempotency-key': `${a.lane}-${n}` } }),
-        a.ask('{"a":1}', { url: a.one, headers }),
-      ])
-      const [first, second, third] = answers.map(
-        (answer) => expectOk(answer).execution_id as string,
-      )
-      expect(first).toBe(second)
-      ids.add(third ?? '')
-    })
-    expect(ids.size).toBe(1)
-    expect(await a.all()).toHaveLength(ROUNDS + 1)
-    const other = await a.ask('{"a":2}', { headers })
-    expect(other.status).toBe(422)
-    expect(other.json.detail[0].loc).toEqual(['header', 'Idempotency-Key'])
-    expect(await a.all(a.two)).toHaveLength(ROUNDS + 1)
-  },
-)
+test('E2: same idempotency key at two gateways: one execution', PATIENT, async () => {
+  const a = await executionFixture(system())
+  const headers = { 'idempotency-key': `key ${a.pool}` }
+  const ids = new Set<string>()
+  await repeat(async (n) => {
+    const url = n % 2 === 0 ? a.one : a.two
+    const answers = await Promise.all([
+      a.requestRun('{"a":1}', { url, headers: { 'idempotency-key': `${a.pool}-${n}` } }),
+      a.requestRun('{"a":1}', { url: a.two, headers: { 'idempotency-key': `${a.pool}-${n}` } }),
+      a.requestRun('{"a":1}', { url: a.one, headers }),
+    ])
+    const [first, second, third] = answers.map((answer) => expectOk(answer).execution_id as string)
+    expect(first).toBe(second)
+    ids.add(third ?? '')
+  })
+  expect(ids.size).toBe(1)
+  expect(await a.listAll()).toHaveLength(ROUNDS + 1)
+  const other = await a.requestRun('{"a":2}', { headers })
+  expect(other.status).toBe(422)
+  expect(other.json.detail[0].loc).toEqual(['header', 'Idempotency-Key'])
+  expect(await a.listAll(a.two)).toHaveLength(ROUNDS + 1)
+})
 
 test(
-  'C1: supersession: of two streams of one name the newer has the work, wherever they are',
+  'C1: two streams of one worker name at any dispatchers: the newer one gets the work',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 0)
-    const worker = await a.started()
+    const worker = await a.startWorker()
     await repeat(
       async (n) => {
         const older = worker.stream

@@ -15,23 +15,20 @@ const services: Service[] = [
   'mcp',
 ]
 
-test.each(services)(
-  'a running workflow completes while %s is killed and restarted',
-  async (service) => {
-    const system = shared()
-    const api = client(system.url)
-    await api.upload(await example('ten_tasks'))
-    const { execution_id } = await api.run('ten_tasks', 'async', 0.1)
-    await api.until(execution_id, 'RUNNING')
-    for (const process of system.of(service)) await process.restart('SIGKILL')
-    const done = await api.until(execution_id, 'COMPLETED', 'FAILED', 'CANCELLED')
-    expect(done.state, JSON.stringify(done)).toBe('COMPLETED')
-    const tasks = done.events.filter(({ type }: { type: string }) => type === 'TASK_COMPLETED')
-    expect(tasks).toHaveLength(10)
-  },
-)
+test.each(services)('%s killed and restarted: a running workflow completes', async (service) => {
+  const system = shared()
+  const api = client(system.url)
+  await api.upload(await example('ten_tasks'))
+  const { execution_id } = await api.run('ten_tasks', 'async', 0.1)
+  await api.until(execution_id, 'RUNNING')
+  for (const process of system.of(service)) await process.restart('SIGKILL')
+  const done = await api.until(execution_id, 'COMPLETED', 'FAILED', 'CANCELLED')
+  expect(done.state, JSON.stringify(done)).toBe('COMPLETED')
+  const tasks = done.events.filter(({ type }: { type: string }) => type === 'TASK_COMPLETED')
+  expect(tasks).toHaveLength(10)
+})
 
-test('every service stops on SIGTERM by itself, and says so', async () => {
+test('SIGTERM: every service exits on its own and logs that it stopped', async () => {
   const system = await startSystem()
   const api = client(system.url)
   await api.upload(await example('hello_world'))

@@ -19,7 +19,7 @@ async def plain(ctx: ExecutionContext):
     return ctx.input
 `
 
-test('a routing policy, else the preferred worker under either header name, else free room decides who gets the work', async () => {
+test('choice of worker: routing policy, else preferred worker (both headers), else most free slots', async () => {
   const system = await startSystem({ workers: 0 })
   const api = client(system.url)
   await api.upload(SOURCE)
@@ -45,7 +45,7 @@ test('a routing policy, else the preferred worker under either header name, else
   const holds = async (worker: ScriptedWorker, id: string) => {
     await worker.nextFrame('execution_scheduled', id)
   }
-  // The policy looks into the input, and outweighs what is held already.
+  // The policy evaluates the input and ranks before the load.
   for (let i = 0; i < 5; i++) await holds(us, await run('routed', { customer: { zone: 'us' } }))
   await holds(eu, await run('routed', { customer: { zone: 'eu' } }))
   await holds(
@@ -55,7 +55,7 @@ test('a routing policy, else the preferred worker under either header name, else
   await holds(eu, await run('routed', { customer: {} }))
   for (const header of ['x-svc-preferred-worker', 'x-flux-preferred-worker'])
     await holds(us, await run('plain', null, { [header]: 'in-us' }))
-  // With nothing to choose by, the one that holds less gets it.
+  // Without a policy or preference, the worker with the lower load gets the work.
   await holds(eu, await run('plain', null))
   await holds(eu, await run('plain', null, { 'x-svc-preferred-worker': 'gone' }))
 })

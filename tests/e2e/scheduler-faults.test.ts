@@ -2,21 +2,21 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { runSchedulerFaults } from '../chaos/scheduler-faults.ts'
 
-test('while schedulers are killed, stopped and cut off, every tick fires once or is skipped with its reason (T1, T2)', async () => {
+test('T1, T2: schedulers killed, stopped, disconnected: every tick fires once or is skipped with a reason', async () => {
   const { fired, faults, kills } = await runSchedulerFaults({
     schedules: 20,
     seconds: 12,
     killEveryMs: 1_500,
     stopMs: 4_000,
-    shake: endConnections,
+    disturbDatabase: endConnections,
   })
   expect(faults.slice(0, 20)).toEqual([])
-  // How many there are depends on how fast a replica comes up again.
+  // The number of kills depends on how fast a replica restarts.
   expect(kills).toBeGreaterThan(0)
   expect(fired).toBeGreaterThan(0)
 })
 
-/** What a restart of the database does to its clients. */
+/** Ends all connections, as a restart of the database does. */
 async function endConnections(database: string): Promise<void> {
   const db = new pg.Client({ connectionString: database })
   await db.connect()

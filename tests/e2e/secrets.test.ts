@@ -24,7 +24,7 @@ async def uses_secrets(context: ExecutionContext):
     return await connect()
 `
 
-/** Declares nothing, and asks as a task would that does. */
+/** Declares no secret and requests one like a task that does. */
 const SNEAKY = `
 from windlass import ExecutionContext, task, workflow
 
@@ -40,7 +40,7 @@ async def sneaks(context: ExecutionContext):
     return await task.with_options(**options)(peek)()
 `
 
-test('a task gets the secrets that it declares, and they are written down nowhere', async () => {
+test('declared secrets: the task gets them, and they are stored and logged nowhere', async () => {
   const system = shared()
   const api = client(system.url)
   await api.json('POST', '/admin/secrets', { name: 'db password', value: CANARY })
@@ -68,7 +68,7 @@ test('a task gets the secrets that it declares, and they are written down nowher
     expect(written).not.toContain(Buffer.from(CANARY).toString(form).replaceAll('=', ''))
 })
 
-test('a secret that the workflow does not declare, or that is not there, fails the task', async () => {
+test('undeclared or missing secret: the task fails', async () => {
   const api = client(shared().url)
   await api.upload(SNEAKY)
   await api.upload(SOURCE)

@@ -3,7 +3,7 @@ import type { Process } from '@windlass/testkit/process'
 import { expect, test } from 'vitest'
 import { eventTypes, executionFixture, expectOk, sharedSystem } from './execution-fixture.ts'
 
-/** Silence of five seconds evicts. */
+/** A worker without a pong for five seconds is evicted. */
 const system = sharedSystem({
   replicas: { gateway: 2, dispatcher: 2 },
   env: {
@@ -22,17 +22,17 @@ async function stopped(processes: readonly Process[], ms: number): Promise<void>
   await pause(1_000)
 }
 
-test('D4: workers that answer are kept, with what they hold, while dispatchers are stopped and go on', async () => {
+test('D4: dispatchers stopped and continued: responsive workers and their claims stay', async () => {
   const a = await executionFixture(system(), 0)
   const held = await Promise.all(
     Array.from({ length: 6 }, async (_, i) => {
-      const worker = await a.started({ capacity: 1, url: i % 2 ? a.one : a.two })
+      const worker = await a.startWorker({ capacity: 1, url: i % 2 ? a.one : a.two })
       return { worker, id: '', generation: 0 }
     }),
   )
   for (const _ of held) {
     const id = await a.run()
-    // Each has room for one.
+    // Each worker has one slot.
     const idle = held.filter((one) => one.id === '')
     const to = await Promise.any(
       idle.map((one) => one.worker.nextFrame('execution_scheduled', id).then(() => one)),
@@ -42,7 +42,7 @@ test('D4: workers that answer are kept, with what they hold, while dispatchers a
   }
   const dispatchers = system().of('dispatcher')
   for (const one of dispatchers) await stopped([one], SHORT_MS)
-  // For longer than the silence that evicts: nobody was there to hear.
+  // Longer than the eviction time: no dispatcher could receive pongs.
   await stopped(dispatchers, LONG_MS)
   for (const { worker, id, generation } of held) {
     expect(worker.stream.ended).toBe(false)

@@ -11,21 +11,24 @@ import { reconnectingWorker, retryUntilAnswered, waitForClaimableFrame } from '.
 import { isolatedSystem } from './isolated-system.ts'
 
 const PATIENT = { timeout: 300_000 }
-const stood = isolatedSystem({
-  // Longer than PostgreSQL takes to recover: who is evicted meanwhile is another test's.
+const isolated = isolatedSystem({
+  // Longer than the recovery of PostgreSQL: eviction is tested elsewhere.
   SVC_WORKERS__HEARTBEAT_TIMEOUT: '20',
   SVC_EXECUTIONS__CLAIM_TIMEOUT: '2',
 })
 
-/** Submits while something breaks; every run that was acknowledged ends. */
-async function survives(a: ExecutionFixture, breaking: () => Promise<unknown>): Promise<void> {
-  const stop = reconnectingWorker(await a.started({ url: a.system.url }))
+/** Submits during a fault and asserts that every acknowledged run ends and no other exists. */
+async function assertRunsSurvive(
+  a: ExecutionFixture,
+  breaking: () => Promise<unknown>,
+): Promise<void> {
+  const stop = reconnectingWorker(await a.startWorker({ url: a.system.url }))
   const acknowledged = new Set<string>()
   const submitting = repeat(async (n) => {
     const url = n % 2 === 0 ? a.one : a.two
-    // One whose answer is lost is asked for again, and is the same run.
+    // A run whose answer is lost is submitted again with its key and stays one execution.
     const headers = { 'idempotency-key': `${a.name} ${n}` }
-    const answer = await retryUntilAnswered(() => a.ask(String(n), { url, headers }))
+    const answer = await retryUntilAnswered(() => a.requestRun(String(n), { url, headers }))
     acknowledged.add(expectOk(answer).execution_id)
     await pause(50)
   }, 200)
@@ -33,22 +36,22 @@ async function survives(a: ExecutionFixture, breaking: () => Promise<unknown>): 
   await breaking()
   await submitting
   const ended = async () =>
-    (await a.all()).filter(({ state }) => state === 'COMPLETED').map((one) => one.execution_id)
+    (await a.listAll()).filter(({ state }) => state === 'COMPLETED').map((one) => one.execution_id)
   await expect.poll(async () => new Set(await ended()), { timeout: HANG_MS }).toEqual(acknowledged)
-  expect(await a.all()).toHaveLength(acknowledged.size)
+  expect(await a.listAll()).toHaveLength(acknowledged.size)
   await stop()
 }
 
 test(
-  'C10: what was acknowledged survives the crash of PostgreSQL and of every executions process',
+  'C10: PostgreSQL and every executions process crash: acknowledged checkpoints survive',
   PATIENT,
   async () => {
-    const a = await executionFixture(stood().system, 0)
-    const worker = await a.started({ url: a.system.url })
+    const a = await executionFixture(isolated().system, 0)
+    const worker = await a.startWorker({ url: a.system.url })
     const acknowledged = new Map<string, number[]>()
     const ids = await Promise.all(Array.from({ length: 4 }, () => a.run()))
     let isOver = false
-    const lane = async (id: string) => {
+    const loop = async (id: string) => {
       let { generation } = await waitForClaimableFrame(worker, 'execution_scheduled', id)
       const told: number[] = []
       acknowledged.set(id, told)
@@ -66,17 +69,17 @@ test(
       }
       expectOk(await retryUntilAnswered(() => worker.complete(id, generation)))
     }
-    const lanes = Promise.all(ids.map(lane))
+    const loops = Promise.all(ids.map(loop))
     for (let crash = 0; crash < 3; crash++) {
       await pause(500)
       await Promise.all([
-        stood().crashPostgres(),
+        isolated().crashPostgres(),
         ...a.system.of('executions').map((one) => one.restart('SIGKILL')),
       ])
     }
     await pause(500)
     isOver = true
-    await lanes
+    await loops
     for (const id of ids) {
       const { events, state } = expectOk(
         await retryUntilAnswered(() => a.send('GET', `/executions/${id}?detailed=true`)),
@@ -92,45 +95,41 @@ test(
 )
 
 test(
-  'E1: every acknowledged run ends though NATS loses its store and is away for a while',
+  'E1: NATS loses its store and is down for a while: every acknowledged run ends',
   PATIENT,
   async () => {
-    await survives(await executionFixture(stood().system, 0), async () => {
-      await stood().nats.kill()
-      await stood().nats.wipe()
+    await assertRunsSurvive(await executionFixture(isolated().system, 0), async () => {
+      await isolated().nats.kill()
+      await isolated().nats.wipe()
       await pause(2_000)
-      await stood().nats.start()
+      await isolated().nats.start()
     })
   },
 )
 
-test('E10: a synchronous run is answered at its end while NATS is away', PATIENT, async () => {
-  const a = await executionFixture(stood().system, 0)
-  const stop = reconnectingWorker(await a.started({ url: a.system.url }))
-  await stood().nats.kill()
-  const told = expectOk(await a.ask('1', { mode: 'sync', timeoutMs: HANG_MS }))
+test('E10: NATS down: a synchronous run is answered at its end', PATIENT, async () => {
+  const a = await executionFixture(isolated().system, 0)
+  const stop = reconnectingWorker(await a.startWorker({ url: a.system.url }))
+  await isolated().nats.kill()
+  const told = expectOk(await a.requestRun('1', { mode: 'sync', timeoutMs: HANG_MS }))
   expect(told).toMatchObject({ state: 'COMPLETED', output: told.execution_id })
-  await stood().nats.start()
+  await isolated().nats.start()
   await stop()
 })
 
-test(
-  'E1: every acknowledged run ends though Redis forgets everything, again and again',
-  PATIENT,
-  async () => {
-    await survives(await executionFixture(stood().system, 0), async () => {
-      for (let i = 0; i < 5; i++) {
-        expect(await stood().redisCommand('FLUSHALL')).toBe('+OK\r\n+OK\r\n')
-        await pause(100)
-      }
-    })
-  },
-)
+test('E1: Redis flushed repeatedly: every acknowledged run ends', PATIENT, async () => {
+  await assertRunsSurvive(await executionFixture(isolated().system, 0), async () => {
+    for (let i = 0; i < 5; i++) {
+      expect(await isolated().redisCommand('FLUSHALL')).toBe('+OK\r\n+OK\r\n')
+      await pause(100)
+    }
+  })
+})
 
-test('E1: every acknowledged run ends though PostgreSQL crashes', PATIENT, async () => {
-  await survives(await executionFixture(stood().system, 0), async () => {
+test('E1: PostgreSQL crashes: every acknowledged run ends', PATIENT, async () => {
+  await assertRunsSurvive(await executionFixture(isolated().system, 0), async () => {
     for (let i = 0; i < 2; i++) {
-      await stood().crashPostgres()
+      await isolated().crashPostgres()
       await pause(1_000)
     }
   })

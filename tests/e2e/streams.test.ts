@@ -12,7 +12,7 @@ const task = (n: number) => [
   { type: 'TASK_COMPLETED', source_id: `t_${n}`, value: String(n) },
 ]
 
-test('S1: a stream ends with one terminal event and closes, whichever gateway heard of the end, and after it too', async () => {
+test('S1: event stream at any gateway, opened before or after the end: one terminal event, then closed', async () => {
   const a = await executionFixture(system(), 1)
   const [worker] = a.workers
   if (!worker) expect.unreachable()
@@ -47,7 +47,7 @@ test('S1: a stream ends with one terminal event and closes, whichever gateway he
 })
 
 test(
-  'S2: a hundred readers at two gateways each see every event in order, and progress never twice or backwards',
+  'S2: a hundred readers at two gateways: every event in order, progress never repeated or reordered',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 1)
@@ -94,7 +94,7 @@ test(
   },
 )
 
-test('S5: a stream with nothing to say still says something in every heartbeat interval', async () => {
+test('S5: idle stream: sends a comment in every heartbeat interval', async () => {
   const a = await executionFixture(system(), 0)
   const id = await a.run()
   const response = await fetch(`${a.one}/executions/${id}/events`, {
@@ -110,7 +110,7 @@ test('S5: a stream with nothing to say still says something in every heartbeat i
   expect(text.split(': ping').length).toBeGreaterThan(5)
 })
 
-test('S6: readers and workers that vanish leave nothing open behind them', async () => {
+test('S6: readers and workers vanish: their connections and subscriptions are closed', async () => {
   const a = await executionFixture(system(), 0)
   const id = await a.run('null')
   const pids = (['gateway', 'dispatcher'] as const).flatMap((service) =>
@@ -125,10 +125,10 @@ test('S6: readers and workers that vanish leave nothing open behind them', async
   const reads = await Promise.all(
     Array.from({ length: 40 }, (_, i) => follow(a, id, i % 2 ? a.one : a.two)),
   )
-  const workers = await Promise.all(Array.from({ length: 10 }, () => a.started()))
+  const workers = await Promise.all(Array.from({ length: 10 }, () => a.startWorker()))
   expect(open()).toBeGreaterThanOrEqual(before + 50)
   for (const { stream } of reads) stream.close()
   for (const worker of workers) worker.close()
-  // Connections between the services come and go by the few.
+  // The number of connections between services varies by a few.
   await expect.poll(open, { timeout: HANG_MS, interval: 100 }).toBeLessThan(before + 20)
 })

@@ -5,7 +5,7 @@ import { executionFixture } from './execution-fixture.ts'
 const PATIENT = { timeout: 180_000 }
 
 test(
-  'D2: runs by the thousand that nobody can do in front do not delay one that somebody can',
+  'D2: thousands of unmatchable runs queued first: a matchable run is not delayed',
   PATIENT,
   async () => {
     const COUNT = Number(process.env.TEST_UNMATCHABLE ?? 2_000)
@@ -26,15 +26,15 @@ test(
     }
     const before = await median()
     let made = 0
-    const lane = async () => {
+    const loop = async () => {
       while (made++ < COUNT) await hopeless.run()
     }
-    await Promise.all(Array.from({ length: 32 }, lane))
+    await Promise.all(Array.from({ length: 32 }, loop))
     const after = await median()
     console.info(
       `D2: behind ${COUNT} work starts after ${after.toFixed(1)} ms, before it was ${before.toFixed(1)} ms`,
     )
     expect(after).toBeLessThan(Math.max(5 * before, 500))
-    expect((await hopeless.all()).every(({ state }) => state === 'SCHEDULED')).toBe(true)
+    expect((await hopeless.listAll()).every(({ state }) => state === 'SCHEDULED')).toBe(true)
   },
 )

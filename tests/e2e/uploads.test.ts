@@ -6,7 +6,7 @@ import { faultsIn, type Upload } from '../../services/catalog/test/upload-histor
 import { client } from './api.ts'
 import { sharedSystem } from './execution-fixture.ts'
 
-/** Each of them kills a catalog and waits until it is back, which takes seconds. */
+/** Each round kills a catalog and waits for its restart, which takes seconds. */
 const ROUNDS = Math.min(Number(process.env.TEST_ROUNDS ?? 5), 200)
 const UPLOADS = 16
 const shared = sharedSystem({ replicas: { catalog: 2 }, workers: 1 })
@@ -16,7 +16,7 @@ const SOURCE = (serial: number, names: string[]) =>
     .map((name) => `\n@workflow.with_options(namespace="raced")\nasync def ${name}(ctx): ...\n`)
     .join('')}`
 
-test('K1 to K3: while a catalog is killed again and again no upload is torn and no number lost or given twice', async () => {
+test('K1 to K3: catalog killed repeatedly: no partial upload, no version lost or assigned twice', async () => {
   const system = shared()
   const db = openDb(system.database, 'catalog')
   onTestFinished(() => db.close())
@@ -36,7 +36,7 @@ test('K1 to K3: while a catalog is killed again and again no upload is torn and 
   const countStored = async () =>
     (await db.rows(sql`select from catalog.versions where namespace = 'raced'`)).length
   for (let round = 0; round < ROUNDS; round++) {
-    // When some are stored, others are on their way.
+    // Some uploads are stored by then, others are in flight.
     const enough = (await countStored()) + 1 + (round % UPLOADS)
     let over = false
     const all = Array.from({ length: UPLOADS }, (_, i) => upload(i % 2 ? ['a', 'b'] : ['b', 'a']))
@@ -66,7 +66,7 @@ async def running(ctx):
     return "slept"
 `
 
-test('K4: what a deletion finds queued, running or paused ends, and nothing new begins', async () => {
+test('K4: workflow deleted: its queued, running and paused executions end, and no new one starts', async () => {
   const system = shared()
   const api = client(system.url)
   await api.upload(PAUSED)

@@ -17,7 +17,7 @@ const SEVEN = ['id', 'name', 'source_id', 'subject', 'time', 'type', 'value']
 const OURS = 'x-svc-claim-generation'
 const THEIRS = 'x-flux-claim-generation'
 
-test('registers, and is told all that it said and its session token', async () => {
+test('register: returns the stored record and a session token', async () => {
   const worker = await connectWorker(system(), 'none')
   expect(expectOk(worker.registered)).toMatchObject({
     ...registration(worker.name, 'none'),
@@ -34,7 +34,7 @@ test('registers, and is told all that it said and its session token', async () =
   expect((await register(bootstrap, '{"name":"x"}')).status).toBe(422)
 })
 
-test('connects, is pinged, and answers', async () => {
+test('connect: the worker gets pings and its pongs are accepted', async () => {
   const worker = await connectWorker(system(), 'none')
   const stream = await worker.connect()
   expect(stream.status).toBe(200)
@@ -57,9 +57,9 @@ test('connects, is pinged, and answers', async () => {
   expect((await call('GET', stranger)).status).toBe(404)
 })
 
-test('is sent its work, claims it, checkpoints it, and is fenced', async () => {
+test('work: dispatched, claimed and checkpointed; a stale generation gets 409', async () => {
   const a = await executionFixture(system(), 0)
-  const worker = await connectWorker(system(), a.lane)
+  const worker = await connectWorker(system(), a.pool)
   await worker.connect()
   const id = await a.run('{"a":1}')
   const { data, id: frameId } = await worker.frame('execution_scheduled')
@@ -95,7 +95,7 @@ test('is sent its work, claims it, checkpoints it, and is fenced', async () => {
   expect((await worker.post(`claim/${id}`)).headers[THEIRS]).toBe(generation)
 
   const first = workerEvent('TASK_COMPLETED', 'one')
-  // The first checkpoint repeats what the server told; later ones only add.
+  // The first checkpoint repeats the events of the server; later ones only add events.
   const body = snapshot(claimed, 'RUNNING', [
     ...claimed.events,
     workerEvent('WORKFLOW_STARTED'),
@@ -132,15 +132,15 @@ test('is sent its work, claims it, checkpoints it, and is fenced', async () => {
     expect(expectOk(await worker.post(`checkpoint/${id}`, { body: done, headers })).state).toBe(
       'COMPLETED',
     )
-  // What an aborted worker of old says at last, without a generation, reaches nobody.
+  // The last checkpoint of an aborted older worker, without a generation, changes nothing.
   const abort = snapshot(claimed, 'CANCELLED', [workerEvent('WORKFLOW_CANCELLED')])
   expectStaleClaim(await worker.post(`checkpoint/${id}`, { body: abort }))
   expect(await a.read(id)).toMatchObject({ state: 'COMPLETED', output: 7 })
 })
 
-test('is told of a cancel and of a resume, and answers both', async () => {
+test('cancel and resume: the worker gets the frame and reports the result', async () => {
   const a = await executionFixture(system(), 0)
-  const worker = await connectWorker(system(), a.lane)
+  const worker = await connectWorker(system(), a.pool)
   await worker.connect()
   const id = await a.run()
   await worker.frame('execution_scheduled')
@@ -167,9 +167,9 @@ test('is told of a cancel and of a resume, and answers both', async () => {
   expect((await a.read(id)).state).toBe('CANCELLED')
 })
 
-test('asks for approvals, of calls with slashes too', async () => {
+test('approval request: accepted, also for call ids with slashes', async () => {
   const a = await executionFixture(system(), 0)
-  const worker = await connectWorker(system(), a.lane)
+  const worker = await connectWorker(system(), a.pool)
   await worker.connect()
   const id = await a.run()
   await worker.frame('execution_scheduled')
@@ -184,10 +184,10 @@ test('asks for approvals, of calls with slashes too', async () => {
   expect(approval).toMatchObject({ status: 'pending', task_name: 'pay', workflow_name: a.name })
 })
 
-test('a worker whose session is dead learns it from its pong, and registers again', async () => {
-  const lane = randomBytes(4).toString('hex')
-  const worker = await connectWorker(system(), lane)
-  const successor = await connectWorker(system(), lane, worker.name)
+test('ended session: the pong gets 401, and the worker registers again', async () => {
+  const pool = randomBytes(4).toString('hex')
+  const worker = await connectWorker(system(), pool)
+  const successor = await connectWorker(system(), pool, worker.name)
   expectOk(successor.registered)
   const begun = performance.now()
   const stream = await worker.connect()

@@ -10,8 +10,8 @@ const logged = (type: string, source_id = '', value: unknown = null): LogEntry =
 })
 const step = (name: string, generation: number) => logged('TASK_COMPLETED', name, { generation })
 
-/** A right history of one run: claimed, lost, claimed again by another, paused, resumed, completed. */
-function right(): { run: Run; one: FinalExecution; ops: RecordedCall[] } {
+/** A valid history of one run: claimed, lost, claimed by another worker, paused, resumed, completed. */
+function validHistory(): { run: Run; one: FinalExecution; ops: RecordedCall[] } {
   const one: FinalExecution = {
     id: 'x',
     marker: 1,
@@ -63,17 +63,17 @@ function right(): { run: Run; one: FinalExecution; ops: RecordedCall[] } {
   return { run: { ops, ended: new Map([['x', one]]), lists: [['x'], ['x']] }, one, ops }
 }
 
-type Right = ReturnType<typeof right>
-const insert = ({ one }: Right, at: number, ...events: LogEntry[]) =>
+type ValidHistory = ReturnType<typeof validHistory>
+const insert = ({ one }: ValidHistory, at: number, ...events: LogEntry[]) =>
   void one.events.splice(at, 0, ...events)
-const add = ({ ops }: Right, op: Partial<RecordedCall>) =>
+const add = ({ ops }: ValidHistory, op: Partial<RecordedCall>) =>
   void ops.push({ id: 'x', sent: 95, received: 96, status: 200, result: {}, ...op } as RecordedCall)
 
-test('a right history has no faults', () => {
-  expect(violationsOf(right().run)).toEqual([])
+test('valid history: no violations', () => {
+  expect(violationsOf(validHistory().run)).toEqual([])
 })
 
-test.each<[string, (made: Right) => unknown]>([
+test.each<[string, (made: ValidHistory) => unknown]>([
   ['E1-lost', ({ run }) => (run.ended as Map<string, FinalExecution>).delete('x')],
   [
     'E2-twice',
@@ -127,8 +127,8 @@ test.each<[string, (made: Right) => unknown]>([
     'C2-superseded-write',
     ({ ops }) => Object.assign(ops[3] as RecordedCall, { sent: 35, received: 36 }),
   ],
-])('the checker sees %s', (name, spoil) => {
-  const made = right()
+])('checker detects %s', (name, spoil) => {
+  const made = validHistory()
   spoil(made)
   expect(violationsOf(made.run).map((fault) => fault.split(':')[0])).toContain(name)
 })

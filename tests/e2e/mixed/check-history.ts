@@ -2,13 +2,13 @@ import { isTerminal, TERMINAL_EVENTS } from '@windlass/domain/states'
 import type { FinalExecution, RecordedCall, Run } from './history.ts'
 import { statesAlong } from './lifecycle-model.ts'
 
-type Of<What extends RecordedCall['what']> = Extract<RecordedCall, { what: What }>
-const of = <What extends RecordedCall['what']>({ ops }: Run, ...what: What[]) =>
-  ops.filter((op) => (what as string[]).includes(op.what)) as Of<What>[]
+type CallOf<What extends RecordedCall['what']> = Extract<RecordedCall, { what: What }>
+const callsOf = <What extends RecordedCall['what']>({ ops }: Run, ...what: What[]) =>
+  ops.filter((op) => (what as string[]).includes(op.what)) as CallOf<What>[]
 
 /**
- * What is wrong with a run, each fault by the name of what was broken. Only real time orders calls:
- * one came before another if it was answered before the other was sent.
+ * Lists the violations of a run, each with the code of the broken invariant. Calls are ordered by real
+ * time only: one precedes another if its response came before the other was sent (linearizability).
  */
 export function violationsOf(run: Run): string[] {
   const ended = [...run.ended.values()]
@@ -31,7 +31,7 @@ function* existence(run: Run): Generator<string> {
     if (byMarker.has(marker)) yield `E2-twice: run ${marker}`
     byMarker.set(marker, id)
   }
-  for (const { status, marker, result } of of(run, 'run')) {
+  for (const { status, marker, result } of callsOf(run, 'run')) {
     if (status === 200 && byMarker.get(marker) !== result.id) yield `E1-lost: run ${marker}`
     if (status >= 400 && byMarker.has(marker)) yield `E3-phantom: run ${marker}`
   }
@@ -52,7 +52,7 @@ function* path({ id, state, events, reason }: FinalExecution): Generator<string>
   if (!isTerminal(state) && state !== 'PAUSED') yield `stuck: ${id} ${state} ${reason}`
 }
 
-/** Each effect once; those that are there were made by ever newer holders; what completed has all of them. */
+/** Each effect occurs once, generations never decrease, and a completed execution has all effects. */
 function* effects({ id, state, output, events }: FinalExecution): Generator<string> {
   const seen = new Set<string>()
   const ids = new Set<string>()
@@ -73,8 +73,8 @@ function* effects({ id, state, output, events }: FinalExecution): Generator<stri
 
 function* reads(run: Run): Generator<string> {
   const along = new Map([...run.ended.values()].map(({ id, events }) => [id, statesAlong(events)]))
-  const last = new Map<string, Of<'read'>[]>()
-  for (const read of of(run, 'read')) {
+  const last = new Map<string, CallOf<'read'>[]>()
+  for (const read of callsOf(run, 'read')) {
     const { state = '', events = 0 } = read.result
     if (read.status !== 200) continue
     if (!along.get(read.id)?.[events]?.has(state)) yield `read: ${read.id} ${state} after ${events}`
@@ -86,8 +86,8 @@ function* reads(run: Run): Generator<string> {
 }
 
 function* cancels(run: Run): Generator<string> {
-  const final = of(run, 'read').filter(({ result }) => isTerminal(result.state ?? ''))
-  for (const op of of(run, 'cancel')) {
+  const final = callsOf(run, 'read').filter(({ result }) => isTerminal(result.state ?? ''))
+  for (const op of callsOf(run, 'cancel')) {
     const known = run.ended.get(op.id)
     if (op.status === 400 && known && !isTerminal(known.state)) yield `E8-refused-unended: ${op.id}`
     if (op.status !== 200) continue
@@ -107,9 +107,9 @@ function* cancelled(
   if (result.state === 'CANCELLED' && state !== 'CANCELLED') yield `E8-cancelled-not: ${id}`
 }
 
-/** A body is unique to its call: it is in the log if and only if the call was answered so. */
+/** Each resume has a unique body: it is in the log if and only if the call was answered 200. */
 function* resumes(run: Run): Generator<string> {
-  for (const { id, body, status } of of(run, 'resume')) {
+  for (const { id, body, status } of callsOf(run, 'resume')) {
     const delivered = (run.ended.get(id)?.events ?? []).filter(
       ({ type, value }) => type === 'WORKFLOW_RESUMING' && JSON.stringify(value) === body,
     )
@@ -120,7 +120,7 @@ function* resumes(run: Run): Generator<string> {
 }
 
 function* approvals(run: Run): Generator<string> {
-  for (const [id, calls] of grouped(of(run, 'approve'), (call) => call.id)) {
+  for (const [id, calls] of grouped(callsOf(run, 'approve'), (call) => call.id)) {
     const events = run.ended.get(id)?.events ?? []
     const decided = events.filter(({ type }) => type === 'TASK_APPROVED').length
     const won = calls.filter(({ status }) => status === 200).length
@@ -132,8 +132,8 @@ function* approvals(run: Run): Generator<string> {
 
 function* claims(run: Run): Generator<string> {
   const owners = new Map<string, string>()
-  const ends = of(run, 'cancel').filter(({ result }) => result.state === 'CANCELLED')
-  for (const { id, worker, status, sent, result } of of(run, 'claim')) {
+  const ends = callsOf(run, 'cancel').filter(({ result }) => result.state === 'CANCELLED')
+  for (const { id, worker, status, sent, result } of callsOf(run, 'claim')) {
     if (status !== 200) continue
     const key = `${id} ${result.generation}`
     if ((owners.get(key) ?? worker) !== worker) yield `C1-two-owners: ${key}`
@@ -143,10 +143,10 @@ function* claims(run: Run): Generator<string> {
 }
 
 function* reports(run: Run): Generator<string> {
-  const claimed = of(run, 'claim').filter(({ status }) => status === 200)
-  const calls = grouped(of(run, 'report'), ({ id, events }) => `${id} ${events}`)
+  const claimed = callsOf(run, 'claim').filter(({ status }) => status === 200)
+  const calls = grouped(callsOf(run, 'report'), ({ id, events }) => `${id} ${events}`)
   for (const attempts of calls.values()) {
-    const [{ id, events, generation }] = attempts as [Of<'report'>]
+    const [{ id, events, generation }] = attempts as [CallOf<'report'>]
     const stored = run.ended.get(id)?.events.filter((event) => events.includes(event.id)) ?? []
     const accepted = attempts.filter(({ status }) => status === 200)
     if (accepted.length > 0 && stored.length !== events.length) yield `V2-event-lost: ${id}`

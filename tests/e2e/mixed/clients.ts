@@ -4,12 +4,12 @@ import type { ExecutionFixture } from '../execution-fixture.ts'
 import type { History } from './history.ts'
 import { kindOf } from './program-worker.ts'
 
-const LANES = 6
+const CONCURRENCY = 6
 const CALL_MS = 15_000
 const PAUSE_MS = 25
 const RECENT = 40
 
-/** Clients that run, read, cancel, resume and approve at any gateway, until told to stop. Answers how many runs were acknowledged. */
+/** Starts clients that run, read, cancel, resume and approve. Stopping returns the acknowledged runs. */
 export function clients(a: ExecutionFixture, history: History): () => Promise<number> {
   const known: { id: string; marker: number }[] = []
   let isOver = false
@@ -35,13 +35,13 @@ export function clients(a: ExecutionFixture, history: History): () => Promise<nu
       const body = `{"body":"${Math.random()}"}`
       const path = `${a.flow}/resume/${id}/async`
       await history.ask({ what: 'resume', id, body }, () => send('POST', path, body))
-    } else if (chance < 0.5 && kindOf(marker) === 'gated') {
+    } else if (chance < 0.5 && kindOf(marker) === 'approving') {
       const path = `/executions/${id}/approvals/s3/approve`
       await history.ask({ what: 'approve', id }, () => send('POST', path, '{}'))
     } else
       await history.ask({ what: 'read', id }, () => send('GET', `/executions/${id}?detailed=true`))
   }
-  const lane = async () => {
+  const loop = async () => {
     while (!isOver) {
       const target = any()
       if (!target || Math.random() < 0.35) await run()
@@ -49,10 +49,10 @@ export function clients(a: ExecutionFixture, history: History): () => Promise<nu
       await pause(PAUSE_MS)
     }
   }
-  const lanes = Promise.all(Array.from({ length: LANES }, lane))
+  const loops = Promise.all(Array.from({ length: CONCURRENCY }, loop))
   return async () => {
     isOver = true
-    await lanes
+    await loops
     return known.length
   }
 }

@@ -3,46 +3,46 @@ import type { Process } from '@windlass/testkit/process'
 import type { Service, System } from '@windlass/testkit/system'
 import type { WorkerPool } from './worker-pool.ts'
 
-/** What the run may break beside the system's own processes. */
+/** Stores that the run may break in addition to the processes of the system. */
 export interface Stores {
   nats: { kill(): Promise<unknown>; wipe(): Promise<unknown>; start(): Promise<unknown> }
   crashPostgres(): Promise<unknown>
   flushRedis(): Promise<unknown>
 }
 
-/** A fault and its end: each leaves everything running. */
+/** Injects a fault and ends it: afterwards everything runs. */
 type Fault = () => Promise<unknown>
 
-const AWAY_MS = 1_000
+const OUTAGE_MS = 1_000
 const STOPPED_MS = 2_000
-const AGAIN_MS = 200
+const RESTART_RETRY_MS = 200
 
-/** It ends again if PostgreSQL is not back yet: whoever runs services starts them anew. */
-async function startedAgain(process: Process): Promise<void> {
+/** Starts a process until it stays up: it exits while PostgreSQL is down, as under a supervisor. */
+async function startUntilUp(process: Process): Promise<void> {
   for (let isUp = false; !isUp; ) {
     isUp = await process.start().then(
       () => true,
-      () => pause(AGAIN_MS, false),
+      () => pause(RESTART_RETRY_MS, false),
     )
   }
 }
 
-/** Everything that can go wrong, by name. `any` draws one of several. */
+/** Lists all faults by name. `any` picks one of several. */
 export function faultsOf(
   system: System,
   { nats, crashPostgres, flushRedis }: Stores,
-  crew: WorkerPool,
+  pool: WorkerPool,
   any: <T>(all: readonly T[]) => T,
 ): Map<string, Fault> {
   const one = (service: Service) => any(system.of(service)) as Process
-  const killed =
+  const kill =
     (service: Service): Fault =>
     async () => {
       const process = one(service)
       await process.end('SIGKILL')
-      await startedAgain(process)
+      await startUntilUp(process)
     }
-  const stopped =
+  const stop =
     (service: Service): Fault =>
     async () => {
       const process = one(service)
@@ -51,21 +51,19 @@ export function faultsOf(
       process.signal('SIGCONT')
     }
   const services = ['executions', 'dispatcher', 'gateway', 'catalog', 'identity'] as const
-  const away = async () => {
+  const natsOutage = async () => {
     await nats.kill()
-    await pause(AWAY_MS)
+    await pause(OUTAGE_MS)
     await nats.wipe()
     await nats.start()
   }
   return new Map<string, Fault>([
-    ...services.map((service): [string, Fault] => [`kill ${service}`, killed(service)]),
-    ...services
-      .slice(0, 3)
-      .map((service): [string, Fault] => [`stop ${service}`, stopped(service)]),
-    ['NATS away', away],
-    ['PostgreSQL crashes', crashPostgres],
-    ['Redis forgets', flushRedis],
-    ['kill worker', () => crew.replace()],
-    ['worker hangs', () => crew.hang(STOPPED_MS)],
+    ...services.map((service): [string, Fault] => [`kill ${service}`, kill(service)]),
+    ...services.slice(0, 3).map((service): [string, Fault] => [`stop ${service}`, stop(service)]),
+    ['NATS outage', natsOutage],
+    ['PostgreSQL crash', crashPostgres],
+    ['Redis flush', flushRedis],
+    ['kill worker', () => pool.replace()],
+    ['hang worker', () => pool.hang(STOPPED_MS)],
   ])
 }

@@ -1,6 +1,6 @@
 import type { HttpResponse } from '@windlass/testkit/http'
 
-/** What somebody asked for, and of whom. */
+/** A call of a client or worker, with its parameters. */
 export type CallSpec =
   | { what: 'run'; marker: number }
   | { what: 'cancel'; id: string }
@@ -10,7 +10,7 @@ export type CallSpec =
   | { what: 'claim'; id: string; worker: string }
   | { what: 'report'; id: string; worker: string; generation: number; events: string[] }
 
-/** One call and its answer. Times are of one clock; status 0: nobody knows whether it happened. */
+/** One call and its response. Times are of one clock; status 0: the outcome is unknown. */
 export type RecordedCall = CallSpec & {
   sent: number
   received: number
@@ -18,20 +18,20 @@ export type RecordedCall = CallSpec & {
   result: CallResult
 }
 
-/** What an answer said, as far as it matters. */
+/** The parts of a response that the checker compares. */
 interface CallResult {
   id?: string
   state?: string
-  /** How many events the log had. */
+  /** Length of the event log. */
   events?: number
   generation?: number
 }
 
-/** All that clients and workers of a run asked, and what they were answered. */
+/** Records all calls of clients and workers in a run, with their responses. */
 export class History {
   readonly ops: RecordedCall[] = []
 
-  /** Makes a call and records it. Undefined: no answer came, or one that promises nothing. */
+  /** Makes a call and records it. Returns undefined without a response or for a 5xx. */
   async ask(asked: CallSpec, call: () => Promise<HttpResponse>): Promise<HttpResponse | undefined> {
     const sent = performance.now()
     const answer = await call().catch(() => undefined)
@@ -56,21 +56,21 @@ export interface LogEntry {
   value: unknown
 }
 
-/** An execution as it is in the end. */
+/** An execution at the end of the run. */
 export interface FinalExecution {
   id: string
   marker: number
   state: string
   output: unknown
   events: LogEntry[]
-  /** Why it does not run, where it has not ended. */
+  /** The reason why it does not run, if it is not terminal. */
   reason: string
 }
 
 export interface Run {
   ops: readonly RecordedCall[]
-  /** By id, as one gateway shows them. */
+  /** Executions by id, from one gateway. */
   ended: ReadonlyMap<string, FinalExecution>
-  /** The ids that each gateway lists. */
+  /** Ids in the list of each gateway. */
   lists: readonly (readonly string[])[]
 }

@@ -1,7 +1,7 @@
 import type { LogEntry } from './history.ts'
 
-/** Where an execution can be, as `docs/lifecycle.md` has it: a lease is a place of its own here. */
-type Place =
+/** States of `docs/lifecycle.md`; SCHEDULED is split into `queued` and `leased`. */
+type ModelState =
   | 'queued'
   | 'leased'
   | 'CLAIMED'
@@ -11,38 +11,38 @@ type Place =
   | 'RESUME_SCHEDULED'
   | 'RESUME_CLAIMED'
   | 'CANCELLING'
-  | 'cancelled at once'
+  | 'cancelled directly'
   | 'COMPLETED'
   | 'FAILED'
   | 'CANCELLED'
 
-const WORKING: Place[] = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED']
-const HELD: Place[] = [...WORKING, 'CANCELLING']
+const WORKING: ModelState[] = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED']
+const HELD: ModelState[] = [...WORKING, 'CANCELLING']
 
-/** Which event leads from where to where. Written from the page, not from the code. */
-const MOVES: Record<string, [from: Place[], to: Place][]> = {
+/** Transitions by event. Written from docs/lifecycle.md, not from the code. */
+const TRANSITIONS: Record<string, [from: ModelState[], to: ModelState][]> = {
   WORKFLOW_SCHEDULED: [[['queued'], 'leased']],
   WORKFLOW_RESUME_SCHEDULED: [[['RESUMING'], 'RESUME_SCHEDULED']],
   WORKFLOW_CLAIMED: [[['leased'], 'CLAIMED']],
   WORKFLOW_RESUME_CLAIMED: [[['RESUME_SCHEDULED'], 'RESUME_CLAIMED']],
   WORKFLOW_PAUSED: [
     [WORKING, 'PAUSED'],
-    [['CANCELLING'], 'cancelled at once'],
+    [['CANCELLING'], 'cancelled directly'],
   ],
   WORKFLOW_RESUMING: [[['PAUSED'], 'RESUMING']],
   WORKFLOW_CANCELLING: [
     [WORKING, 'CANCELLING'],
-    [['queued', 'leased', 'PAUSED', 'RESUMING', 'RESUME_SCHEDULED'], 'cancelled at once'],
+    [['queued', 'leased', 'PAUSED', 'RESUMING', 'RESUME_SCHEDULED'], 'cancelled directly'],
   ],
-  WORKFLOW_CANCELLED: [[['CANCELLING', 'cancelled at once'], 'CANCELLED']],
+  WORKFLOW_CANCELLED: [[['CANCELLING', 'cancelled directly'], 'CANCELLED']],
   WORKFLOW_COMPLETED: [[HELD, 'COMPLETED']],
   WORKFLOW_FAILED: [[HELD, 'FAILED']],
 }
 const DECIDED = ['TASK_APPROVED', 'TASK_REJECTED']
-const OVER: Place[] = ['COMPLETED', 'FAILED', 'CANCELLED', 'cancelled at once']
+const ENDED: ModelState[] = ['COMPLETED', 'FAILED', 'CANCELLED', 'cancelled directly']
 
-/** Loss of the holder leaves no event: where an execution may be without one. */
-const LOSSES: Partial<Record<Place, Place[]>> = {
+/** Loss of the claim holder is not in the log: states reachable without an event. */
+const LOSSES: Partial<Record<ModelState, ModelState[]>> = {
   leased: ['queued'],
   CLAIMED: ['queued', 'RESUMING'],
   RUNNING: ['queued', 'RESUMING'],
@@ -50,38 +50,38 @@ const LOSSES: Partial<Record<Place, Place[]>> = {
   RESUME_CLAIMED: ['RESUMING'],
 }
 
-const closed = (places: Iterable<Place>): Set<Place> =>
-  new Set([...places].flatMap((place) => [place, ...(LOSSES[place] ?? [])]))
+const withLosses = (states: Iterable<ModelState>): Set<ModelState> =>
+  new Set([...states].flatMap((state) => [state, ...(LOSSES[state] ?? [])]))
 
-function after(places: ReadonlySet<Place>, type: string): Set<Place> {
-  const moves = MOVES[type]
-  if (DECIDED.includes(type)) return new Set([...places].filter((place) => !OVER.includes(place)))
-  if (!moves)
-    return closed(
-      [...places].flatMap((place): Place[] => {
-        if (place === 'CANCELLING') return [place]
-        return WORKING.includes(place) ? ['RUNNING'] : []
+function after(states: ReadonlySet<ModelState>, type: string): Set<ModelState> {
+  const transitions = TRANSITIONS[type]
+  if (DECIDED.includes(type)) return new Set([...states].filter((state) => !ENDED.includes(state)))
+  if (!transitions)
+    return withLosses(
+      [...states].flatMap((state): ModelState[] => {
+        if (state === 'CANCELLING') return [state]
+        return WORKING.includes(state) ? ['RUNNING'] : []
       }),
     )
-  return closed(
-    [...places].flatMap((place) =>
-      moves.flatMap(([from, to]) => (from.includes(place) ? [to] : [])),
+  return withLosses(
+    [...states].flatMap((state) =>
+      transitions.flatMap(([from, to]) => (from.includes(state) ? [to] : [])),
     ),
   )
 }
 
-const stateAt = (place: Place): string =>
-  place === 'queued' || place === 'leased' ? 'SCHEDULED' : place
+const stateAt = (state: ModelState): string =>
+  state === 'queued' || state === 'leased' ? 'SCHEDULED' : state
 
-/** The states that an execution may be in after each of its events; none where the table has no such way. */
+/** Returns the possible states after each event; an empty set where no transition exists. */
 export function statesAlong(events: readonly Pick<LogEntry, 'type'>[]): Set<string>[] {
-  let places = closed(['queued'])
-  const along = [statesOf(places)]
+  let states = withLosses(['queued'])
+  const along = [statesOf(states)]
   for (const { type } of events) {
-    places = after(places, type)
-    along.push(statesOf(places))
+    states = after(states, type)
+    along.push(statesOf(states))
   }
   return along
 }
 
-const statesOf = (places: ReadonlySet<Place>) => new Set([...places].map(stateAt))
+const statesOf = (states: ReadonlySet<ModelState>) => new Set([...states].map(stateAt))

@@ -3,12 +3,12 @@ import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
 import { eventId, type WorkerEvent } from '@windlass/testkit/worker-checkpoint'
 import type { History, LogEntry } from './history.ts'
 
-const LANES = 6
+const CONCURRENCY = 6
 const RETRY_MS = 60
 const STEPS = ['s1', 's2', 's3', 's4']
 
-/** What an execution is to do: its number says which of these. */
-const KINDS = ['plain', 'pausing', 'gated', 'failing'] as const
+/** Kinds of programs; the input of an execution selects one. */
+const KINDS = ['plain', 'pausing', 'approving', 'failing'] as const
 export const kindOf = (marker: number) => KINDS[marker % KINDS.length] ?? 'plain'
 
 interface Job {
@@ -26,59 +26,59 @@ const workerEvent = (type: string, source_id: string, value: unknown = null): Wo
 })
 
 /**
- * A worker that does small programs of four steps, each an effect in the log, and takes up where the
- * log says that another has left off. It can be killed, and hang and go on as if nothing had been.
+ * A worker that runs programs of four steps, each with an effect in the log, and continues where the
+ * log of another worker ends. It can be killed, and hung and resumed without noticing it.
  */
 export class ProgramWorker {
   readonly #worker: ScriptedWorker
   readonly #history: History
   readonly #cancelled = new Set<string>()
-  /** Under which claim it has what in hand. */
-  readonly #doing = new Map<string, number>()
-  readonly #lanes: Promise<unknown>
+  /** Claim generations of the executions that it works on. */
+  readonly #active = new Map<string, number>()
+  readonly #loops: Promise<unknown>
   #connecting: Promise<unknown> | undefined
-  #isDead = false
-  #awake: Promise<unknown> = Promise.resolve()
-  #wake: () => void = () => {}
+  #isKilled = false
+  #resumed: Promise<unknown> = Promise.resolve()
+  #resume: () => void = () => {}
 
   constructor(worker: ScriptedWorker, history: History) {
     this.#worker = worker
     this.#history = history
-    this.#lanes = Promise.all(Array.from({ length: LANES }, () => this.#lane()))
+    this.#loops = Promise.all(Array.from({ length: CONCURRENCY }, () => this.#loop()))
   }
 
-  /** As a process is: nothing more is heard of it. */
+  /** Ends without any further message, like a killed process. */
   kill(): void {
-    this.#isDead = true
+    this.#isKilled = true
     this.#worker.answersPings = false
     this.#worker.close()
-    this.#wake()
+    this.#resume()
   }
 
-  /** As a stopped process. What it then goes on with may be somebody else's by now. */
+  /** Hangs like a stopped process; returns `resume`, after which its claims may have been lost. */
   hang(): () => void {
     this.#worker.hang()
-    this.#awake = new Promise<void>((resolve) => {
-      this.#wake = resolve
+    this.#resumed = new Promise<void>((resolve) => {
+      this.#resume = resolve
     })
     return () => {
-      this.#worker.answersPings = !this.#isDead
+      this.#worker.answersPings = !this.#isKilled
       this.#worker.stream.resume()
-      this.#wake()
+      this.#resume()
     }
   }
 
   async stop(): Promise<void> {
     this.kill()
-    await this.#lanes
+    await this.#loops
   }
 
-  async #lane(): Promise<void> {
-    while (!this.#isDead) {
+  async #loop(): Promise<void> {
+    while (!this.#isKilled) {
       await this.#connected()
       const frame = await this.#worker.nextFrame(undefined, undefined, 100).catch(() => undefined)
-      await this.#awake
-      if (!frame || this.#isDead) continue
+      await this.#resumed
+      if (!frame || this.#isKilled) continue
       if (frame.event === 'execution_cancelled') this.#cancelled.add(frame.execution_id)
       else await this.#perform(frame.execution_id)
     }
@@ -101,14 +101,14 @@ export class ProgramWorker {
     if (answer?.status !== 200) return
     const { input, events } = answer.json
     const generation = Number(answer.headers['x-svc-claim-generation'])
-    // A frame that came again while it hung is the same work, and a claim may be repeated.
-    if (this.#doing.get(id) === generation) return
-    this.#doing.set(id, generation)
-    await this.#carryOut({ id, generation, kind: kindOf(input), events })
-    if (this.#doing.get(id) === generation) this.#doing.delete(id)
+    // A frame repeated during a hang is the same work: the repeated claim gets the same generation.
+    if (this.#active.get(id) === generation) return
+    this.#active.set(id, generation)
+    await this.#runProgram({ id, generation, kind: kindOf(input), events })
+    if (this.#active.get(id) === generation) this.#active.delete(id)
   }
 
-  async #carryOut(job: Job): Promise<void> {
+  async #runProgram(job: Job): Promise<void> {
     for (const step of STEPS) if (!(await this.#step(job, step))) return
     const output = JSON.stringify(STEPS.join())
     const state = job.kind === 'failing' ? 'FAILED' : 'COMPLETED'
@@ -120,13 +120,13 @@ export class ProgramWorker {
     await this.#report(job, state, [closing], output)
   }
 
-  /** Whether the next one is to be done too. */
+  /** Runs one step. Returns true if the next step follows. */
   async #step(job: Job, step: string): Promise<boolean> {
     const { id, generation, kind, events } = job
     const has = (type: string) => events.some((one) => one.type === type && one.source_id === step)
     if (has('TASK_COMPLETED')) return true
     await pause(5 + Math.random() * 30)
-    await this.#awake
+    await this.#resumed
     if (this.#cancelled.has(id)) return this.#report(job, 'CANCELLED', [], 'null').then(() => false)
     if (step === 's3' && kind === 'pausing' && !isResumed(events)) {
       const gate = [
@@ -135,7 +135,8 @@ export class ProgramWorker {
       ]
       return this.#report(job, 'PAUSED', gate, 'null').then(() => false)
     }
-    if (step === 's3' && kind === 'gated' && !has('TASK_APPROVED')) return this.#ask(job, step)
+    if (step === 's3' && kind === 'approving' && !has('TASK_APPROVED'))
+      return this.#requestApproval(job, step)
     const done = [
       workerEvent('TASK_STARTED', step),
       workerEvent('TASK_COMPLETED', step, { generation }),
@@ -143,10 +144,10 @@ export class ProgramWorker {
     return this.#report(job, 'RUNNING', done, 'null')
   }
 
-  async #ask(job: Job, step: string): Promise<false> {
+  async #requestApproval(job: Job, step: string): Promise<false> {
     const body = JSON.stringify({ task_call_id: step, task_name: 'pay' })
     const headers = { 'x-svc-claim-generation': String(job.generation) }
-    for (let attempt = 0; attempt < 50 && !this.#isDead; attempt++) {
+    for (let attempt = 0; attempt < 50 && !this.#isKilled; attempt++) {
       const sent = this.#worker.post(`approvals/${job.id}`, { body, headers })
       const { status } = (await sent.catch(() => undefined)) ?? { status: 500 }
       if (status < 500) break
@@ -157,14 +158,14 @@ export class ProgramWorker {
     return false
   }
 
-  /** Tells it until there is an answer; whether it was taken. */
+  /** Sends a checkpoint until it is answered. Returns true if it was accepted. */
   async #report(job: Job, state: string, events: WorkerEvent[], output: string): Promise<boolean> {
     const { id, generation } = job
     const ids = events.map((event) => event.id ?? '')
     const { name: worker } = this.#worker
     const asked = { what: 'report', id, worker, generation, events: ids } as const
-    while (!this.#isDead) {
-      await this.#awake
+    while (!this.#isKilled) {
+      await this.#resumed
       const report = { state, events, generation, output }
       const answer = await this.#history.ask(asked, () => this.#worker.checkpoint(id, report))
       if (answer) return answer.status === 200
@@ -174,7 +175,7 @@ export class ProgramWorker {
   }
 }
 
-/** Somebody has answered the last pause. */
+/** True if the last pause has been resumed. */
 const isResumed = (events: readonly LogEntry[]): boolean =>
   events.findLastIndex(({ type }) => type === 'WORKFLOW_RESUMING') >
   events.findLastIndex(({ type }) => type === 'WORKFLOW_PAUSED')

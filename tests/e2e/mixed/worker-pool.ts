@@ -4,12 +4,12 @@ import { retryUntilAnswered } from '../fault-injection.ts'
 import type { History } from './history.ts'
 import { ProgramWorker } from './program-worker.ts'
 
-/** The workers of a run. One that was killed is replaced by a new one. */
+/** The workers of a run. A killed worker is replaced by a new one. */
 export class WorkerPool {
   readonly #a: ExecutionFixture
   readonly #history: History
-  readonly #hands: ProgramWorker[] = []
-  readonly #gone: Promise<unknown>[] = []
+  readonly #workers: ProgramWorker[] = []
+  readonly #stopping: Promise<unknown>[] = []
 
   constructor(a: ExecutionFixture, history: History) {
     this.#a = a
@@ -21,24 +21,24 @@ export class WorkerPool {
       const worker = await this.#a.worker({ url: this.#a.system.url, capacity: 6 })
       await retryUntilAnswered(() => worker.register())
       await retryUntilAnswered(() => worker.connect())
-      this.#hands.push(new ProgramWorker(worker, this.#history))
+      this.#workers.push(new ProgramWorker(worker, this.#history))
     }
   }
 
   async replace(): Promise<void> {
-    const hand = this.#hands.shift()
-    if (hand) this.#gone.push(hand.stop())
+    const worker = this.#workers.shift()
+    if (worker) this.#stopping.push(worker.stop())
     await this.add(1)
   }
 
-  /** One hangs for a while, long enough to lose what it has. */
+  /** Hangs one worker for `ms`: longer than the eviction time, it loses its claims. */
   async hang(ms: number): Promise<void> {
-    const goOn = this.#hands.at(-1)?.hang()
+    const resume = this.#workers.at(-1)?.hang()
     await pause(ms)
-    goOn?.()
+    resume?.()
   }
 
-  async rest(): Promise<void> {
-    await Promise.all([...this.#gone, ...this.#hands.map((hand) => hand.stop())])
+  async stop(): Promise<void> {
+    await Promise.all([...this.#stopping, ...this.#workers.map((worker) => worker.stop())])
   }
 }
