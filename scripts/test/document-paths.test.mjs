@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { pathsOf } from '../lint/lib/document-paths.mjs'
+
+test('a document: paths between backticks and targets of links, each with its line', () => {
+  const text = `See \`services/a/src/b.ts\` and \`tests/e2e/\`.
+[one](adr/0001.md#why), [two](../README.md), \`packages/runtime\` and \`npm test\`,
+[three](https://example.com/x.md), [four](#here), \`POST /services/x.md\`.`
+  expect(pathsOf('docs/page.md', text)).toEqual([
+    { path: 'services/a/src/b.ts', line: 1 },
+    { path: 'tests/e2e/', line: 1 },
+    { path: 'docs/adr/0001.md', line: 2 },
+    { path: 'README.md', line: 2 },
+  ])
+})
