@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { accessTable } from '../services/gateway/src/access-table.ts'
-import { openapi } from '../services/gateway/src/openapi.ts'
+import { accessTable } from '../services/gateway/src/route/access-table.ts'
+import { openapi } from '../services/gateway/src/route/openapi.ts'
 import { routes } from '../services/gateway/src/routes/index.ts'
 import { rpcTable } from './rpc-table.ts'
 

@@ -78,9 +78,9 @@ async function openDoors(env) {
       'rpc/dist/service-identity',
     ].map((name) => from(`packages/${name}`)),
   )
-  const { connectAll, rememberedBy } = await from('services/gateway/dist/services')
-  const { callersByKey } = await from('services/gateway/dist/access/callers')
-  const { epochReader } = await from('services/gateway/dist/epoch-reader')
+  const { connectAll, rememberedBy } = await from('services/gateway/dist/clients/connect')
+  const { callersByKey } = await from('services/gateway/dist/access/api-key')
+  const { epochReader } = await from('services/gateway/dist/cache/generation-reader')
   const settings = loadSettings(env)
   const redis = openRedis(settings.redis.url)
   await redisReady(redis)

@@ -1,6 +1,6 @@
 import { BUILT_IN_ROLES } from '@windlass/gateway/access/built-in-roles'
-import { type Verdict, VISITORS, verdictOf } from '@windlass/gateway/access-table'
-import type { Route } from '@windlass/gateway/route'
+import { type Verdict, VISITORS, verdictOf } from '@windlass/gateway/route/access-table'
+import type { Route } from '@windlass/gateway/route/route'
 import { routes } from '@windlass/gateway/routes/index'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AuthSystem, startAuthSystem, workflowSource } from './auth-system.ts'

@@ -1,4 +1,4 @@
-import type { Route } from '@windlass/gateway/route'
+import type { Route } from '@windlass/gateway/route/route'
 import { routes } from '@windlass/gateway/routes/index'
 import type { Service } from '@windlass/testkit/system'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -22,15 +22,7 @@ const SERVICES = {
   gateway: [
     ['main'],
     ['server'],
-    [
-      'http/server',
-      'http/router',
-      'http/handle',
-      'http/listen',
-      'http/app',
-      'http/matcher',
-      'http/serve',
-    ],
+    ['http/server', 'http/router', 'http/handle', 'http/matcher'],
     ['routes'],
     ['live'],
     ['route'],

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { invalid } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { world } from './world.ts'
+import { world } from './gateway-fixture.ts'
 
 const ABORTED = Number(process.env.TEST_ABORTED ?? 1_000)
 const AT_ONCE = 20

@@ -1,6 +1,6 @@
 import { failToAccept } from '@windlass/testkit/accept-errors'
 import { expect, test } from 'vitest'
-import { world } from './world.ts'
+import { world } from './gateway-fixture.ts'
 
 test('connections that cannot be accepted: the gateway serves the next ones', async () => {
   const { url, call } = await world()

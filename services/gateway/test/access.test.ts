@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { routes } from '../src/routes/index.ts'
-import { ID } from './check.ts'
-import { world } from './world.ts'
+import { ID } from './assert-response.ts'
+import { world } from './gateway-fixture.ts'
 
 /** A path in which every parameter has a value. */
 const filled = (path: string) =>

@@ -1,7 +1,7 @@
 import type { ListApprovalsRequest } from '@windlass/proto/windlass/executions/v1/executions'
 import { expect, test } from 'vitest'
-import { ID } from './check.ts'
-import { approval, atDesk, LATER } from './desk.ts'
+import { approval, atDesk, LATER } from './approvals-fake.ts'
+import { ID } from './assert-response.ts'
 
 const record = {
   approval_id: 'a'.repeat(32),

@@ -1,6 +1,6 @@
 import type { ListAuditRequest } from '@windlass/proto/windlass/identity/v1/audit'
 import { expect, test } from 'vitest'
-import { world } from './world.ts'
+import { world } from './gateway-fixture.ts'
 
 const PREFIX = 'wk_1'
 const by = { subject: 'robot', issuer: 'svc', key_prefix: PREFIX, request_id: 'r-1' }

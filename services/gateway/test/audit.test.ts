@@ -3,8 +3,8 @@ import type { Call } from '@windlass/rpc/call'
 import { conflict, type Fault, unavailable } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { routes } from '../src/routes/index.ts'
-import { robot } from './robot.ts'
-import { draftOf, workflow, world } from './world.ts'
+import { draftOf, workflow, world } from './gateway-fixture.ts'
+import { robot } from './service-account.ts'
 
 const PREFIX = `wk_${'0'.repeat(16)}`
 const KEY = `${PREFIX}.${'A'.repeat(43)}`

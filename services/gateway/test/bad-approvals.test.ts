@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ID } from './check.ts'
-import { approval, atDesk } from './desk.ts'
+import { approval, atDesk } from './approvals-fake.ts'
+import { ID } from './assert-response.ts'
 
 const NOT_FOUND = { detail: { error: 'not_found' } }
 

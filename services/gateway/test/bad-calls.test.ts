@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { type Case, check, ID } from './check.ts'
+import { type Case, check, ID } from './assert-response.ts'
 
 const CHECKPOINT = `/workers/w1/checkpoint/${ID}`
 

@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { type Case, check, ID, RUN } from './check.ts'
+import { type Case, check, ID, RUN } from './assert-response.ts'
 
 const STATUS = `/workflows/default/hello/status/${ID}`
 const JSON_TYPE = { 'content-type': 'application/json' }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { vault } from './vault.ts'
-import { world } from './world.ts'
+import { world } from './gateway-fixture.ts'
+import { vault } from './secrets-fake.ts'
 
 const many = JSON.stringify(Array.from({ length: 101 }, (_, i) => `n${i}`))
 

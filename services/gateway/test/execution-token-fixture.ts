@@ -1,7 +1,7 @@
 import { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import { Fault } from '@windlass/runtime/faults'
-import { ID } from './check.ts'
-import { type Scripts, workflow, world } from './world.ts'
+import { ID } from './assert-response.ts'
+import { type Scripts, workflow, world } from './gateway-fixture.ts'
 
 export const SECRET = 'a secret of the tests'
 export const OTHER = ID.replace('0', '1')

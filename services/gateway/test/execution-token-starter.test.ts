@@ -1,7 +1,7 @@
 import type { AuditDraft, AuditRecord } from '@windlass/proto/windlass/identity/v1/audit'
 import { expect, test } from 'vitest'
 import { NESTED, QUESTION, type State, setup } from './execution-token-fixture.ts'
-import { draftOf } from './world.ts'
+import { draftOf } from './gateway-fixture.ts'
 
 test.each<[string, State['starter']]>([
   ['another subject', { subject: 'bob', issuer: 'https://issuer' }],

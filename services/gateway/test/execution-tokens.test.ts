@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import { testIdentity, verifiedStarter } from '@windlass/testkit/service-identity'
 import { expect, test } from 'vitest'
-import { ID } from './check.ts'
+import { ID } from './assert-response.ts'
 import {
   bearer,
   held,
@@ -14,7 +14,7 @@ import {
   setup,
   token,
 } from './execution-token-fixture.ts'
-import { world } from './world.ts'
+import { world } from './gateway-fixture.ts'
 
 test('a nested run is run by who started the execution, with the rights of that principal', async () => {
   const { ask, executions } = await setup()

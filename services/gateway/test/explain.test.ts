@@ -1,7 +1,7 @@
 import { notFound } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { ID } from './check.ts'
-import { world } from './world.ts'
+import { ID } from './assert-response.ts'
+import { world } from './gateway-fixture.ts'
 
 const requirement = { packages: [], affinity: { zone: 'eu' }, runner: '', cpu: 2 }
 const QUEUED_AT = new Date('2026-01-02T03:04:05Z')

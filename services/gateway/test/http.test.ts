@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { ID, RUN } from './check.ts'
-import { world } from './world.ts'
+import { ID, RUN } from './assert-response.ts'
+import { world } from './gateway-fixture.ts'
 
 const STATUS = `/workflows/default/hello/status/${ID}`
 const CANCEL = `/workflows/default/hello/cancel/${ID}`

@@ -6,9 +6,9 @@ import { testUrl } from '@windlass/testkit/database'
 import { startService } from '@windlass/testkit/service'
 import { expect, onTestFinished, test } from 'vitest'
 import { start } from '../src/server.ts'
-import { ID, RUN } from './check.ts'
-import { robot } from './robot.ts'
-import { workflow, world } from './world.ts'
+import { ID, RUN } from './assert-response.ts'
+import { workflow, world } from './gateway-fixture.ts'
+import { robot } from './service-account.ts'
 
 const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
 const CATALOG = [workflow(), workflow({ name: 'other' }), workflow({ namespace: 'team' })]

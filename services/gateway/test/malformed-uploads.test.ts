@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { notFound } from '@windlass/runtime/faults'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import { world } from './world.ts'
+import { world } from './gateway-fixture.ts'
 
 const LIMIT = 10_000
 const RUNS = Number(process.env.TEST_MALFORMED ?? 500)

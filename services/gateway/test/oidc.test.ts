@@ -3,8 +3,8 @@ import { startOidcIssuer } from '@windlass/testkit/issuer'
 import { startService } from '@windlass/testkit/service'
 import { expect, test } from 'vitest'
 import { start } from '../src/server.ts'
-import { ID } from './check.ts'
-import { world } from './world.ts'
+import { ID } from './assert-response.ts'
+import { world } from './gateway-fixture.ts'
 
 const OIDC = 'SVC_SECURITY__AUTH__OIDC__'
 const AUTH = { SVC_SECURITY__AUTH__ENABLED: 'true', [`${OIDC}ENABLED`]: 'true' }

@@ -3,9 +3,9 @@ import net from 'node:net'
 import { Fault } from '@windlass/runtime/faults'
 import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
-import { ID, RUN } from './check.ts'
-import { refuse } from './memory.ts'
-import { workflow, world } from './world.ts'
+import { ID, RUN } from './assert-response.ts'
+import { refuse } from './executions-fake.ts'
+import { workflow, world } from './gateway-fixture.ts'
 
 const DEAD = '127.0.0.1:9'
 const STATUS = `/workflows/default/hello/status/${ID}`

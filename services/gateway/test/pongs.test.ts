@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { world } from './world.ts'
+import { world } from './gateway-fixture.ts'
 
 test('each of many pongs has its own answer, also when the dispatcher breaks over one', async () => {
   const { call } = await world({

@@ -2,8 +2,8 @@ import { ANONYMOUS_CALLER } from '@windlass/domain/caller'
 import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
 import { conflict } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { robot } from './robot.ts'
-import { world } from './world.ts'
+import { world } from './gateway-fixture.ts'
+import { robot } from './service-account.ts'
 
 const principal = (changes: Partial<Principal> = {}) => robot({ roles: ['viewer'], ...changes })
 

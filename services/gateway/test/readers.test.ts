@@ -3,7 +3,7 @@ import { Progress } from '@windlass/proto/windlass/signals/v1/signals'
 import { unavailable } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { allFrames, framesOf } from './frames.ts'
-import { world } from './world.ts'
+import { world } from './gateway-fixture.ts'
 
 const RUN = '/workflows/default/hello/run'
 const STARTED = { type: 'WORKFLOW_STARTED' }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { workflow, world } from './world.ts'
+import { workflow, world } from './gateway-fixture.ts'
 
 const get = async (made: Awaited<ReturnType<typeof world>>, path: string) => {
   const response = await made.call('GET', path)

@@ -5,8 +5,8 @@ import { notFound } from '@windlass/runtime/faults'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider from 'oidc-provider'
 import { expect, onTestFinished, test } from 'vitest'
-import { ID } from './check.ts'
-import { world } from './world.ts'
+import { ID } from './assert-response.ts'
+import { world } from './gateway-fixture.ts'
 
 const AUDIENCE = 'https://windlass.example/'
 const CLIENT = { client_id: 'robot', client_secret: 'of the tests alone' }

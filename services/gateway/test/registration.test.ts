@@ -3,7 +3,7 @@ import type { RegisterRequest } from '@windlass/proto/windlass/dispatcher/v1/dis
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
-import { type Scripts, world } from './world.ts'
+import { type Scripts, world } from './gateway-fixture.ts'
 
 const WORKER = {
   name: 'w1',

@@ -1,8 +1,8 @@
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { RUN } from './check.ts'
-import { robot } from './robot.ts'
-import { workflow, world } from './world.ts'
+import { RUN } from './assert-response.ts'
+import { workflow, world } from './gateway-fixture.ts'
+import { robot } from './service-account.ts'
 
 const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
 const headers = { authorization: `Bearer ${KEY}` }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { workflow, world } from './world.ts'
+import { workflow, world } from './gateway-fixture.ts'
 
 const RUN = '/workflows/default/hello/run'
 

@@ -1,6 +1,6 @@
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { expect, test } from 'vitest'
-import { world } from './world.ts'
+import { world } from './gateway-fixture.ts'
 
 const get = async (made: Awaited<ReturnType<typeof world>>, path: string) =>
   (await made.call('GET', path)).json()

@@ -1,7 +1,7 @@
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { vault } from './vault.ts'
-import { world } from './world.ts'
+import { world } from './gateway-fixture.ts'
+import { vault } from './secrets-fake.ts'
 
 async function setup() {
   const secrets = vault('Secret')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { allFrames, type Frame, framesOf } from './frames.ts'
-import { world } from './world.ts'
+import { world } from './gateway-fixture.ts'
 
 const RUN = '/workflows/default/hello/run'
 

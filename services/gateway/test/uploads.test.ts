@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { invalid } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { workflow, world } from './world.ts'
+import { workflow, world } from './gateway-fixture.ts'
 
 const LIMIT = 10_000
 

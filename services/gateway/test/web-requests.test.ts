@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
-import { RUN } from './check.ts'
-import { vault } from './vault.ts'
-import { workflow, world } from './world.ts'
+import { RUN } from './assert-response.ts'
+import { workflow, world } from './gateway-fixture.ts'
+import { vault } from './secrets-fake.ts'
 
 /** A gateway with a stored secret, and what reached the services behind it. */
 async function setup(isAuthOn: boolean, env: Record<string, string> = {}) {

@@ -1,8 +1,8 @@
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { ID } from './check.ts'
-import { approval, atDesk, LATER } from './desk.ts'
-import { world } from './world.ts'
+import { approval, atDesk, LATER } from './approvals-fake.ts'
+import { ID } from './assert-response.ts'
+import { world } from './gateway-fixture.ts'
 
 test('a worker asks under its session and claim, and looks what became of it', async () => {
   const { call, json, desk } = await atDesk(

@@ -1,10 +1,10 @@
 import type { PongRequest } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { ID } from './check.ts'
+import { ID } from './assert-response.ts'
+import { refuse } from './executions-fake.ts'
 import { framesOf } from './frames.ts'
-import { refuse } from './memory.ts'
-import { world } from './world.ts'
+import { world } from './gateway-fixture.ts'
 
 const SESSION = '5'.repeat(32)
 const bearer = (name: string) => ({ authorization: `Bearer session-of-${name}` })

@@ -1,10 +1,10 @@
 import type { Command, Execution, Result } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { ID } from './check.ts'
-import { refuse } from './memory.ts'
-import { vault } from './vault.ts'
-import { workflow, world } from './world.ts'
+import { ID } from './assert-response.ts'
+import { refuse } from './executions-fake.ts'
+import { workflow, world } from './gateway-fixture.ts'
+import { vault } from './secrets-fake.ts'
 
 const RUNNING: Execution = {
   execution_id: ID,

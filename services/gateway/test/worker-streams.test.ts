@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net'
 import { testIdentity } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
-import { DispatcherStreams } from '../src/dispatcher-streams.ts'
-import { Exchange } from '../src/http/exchange.ts'
-import { world } from './world.ts'
+import { DispatcherStreams } from '../src/clients/dispatcher-streams.ts'
+import { Exchange } from '../src/http/request-context.ts'
+import { world } from './gateway-fixture.ts'
 
 const SESSION = '5'.repeat(32)
 const OWN = { authorization: 'Bearer session-of-w1' }

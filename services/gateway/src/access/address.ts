@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
-import type { Exchange } from '../http/exchange.ts'
+import type { Exchange } from '../http/request-context.ts'
 
 /**
  * The client's address, as far as `trustedProxies` hops may be believed: what the last of them wrote

@@ -1,12 +1,12 @@
 import { declaredPermissions } from '@windlass/domain/permissions'
 import type { Approval, Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault, notFound } from '@windlass/runtime/faults'
-import { approvalOf, askedFor } from '../approvals.ts'
+import { approvalOf, askedFor } from '../clients/approvals.ts'
+import type { Services } from '../clients/connect.ts'
 import { readableScopes } from '../domain/permissions.ts'
-import type { Services } from '../services.ts'
 import { type Caller, may } from './caller.ts'
 import { type Asked, rule } from './rule.ts'
-import { demandTask } from './task.ts'
+import { demandTask } from './task-permission.ts'
 import { ifNotFound } from './workflow.ts'
 
 export interface OfExecution {

@@ -1,8 +1,8 @@
 import { Fault, invalid } from '@windlass/runtime/faults'
-import { type Exchange, timesGiven } from '../http/exchange.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../clients/connect.ts'
+import { type Exchange, timesGiven } from '../http/request-context.ts'
 import { ANONYMOUS, type Caller } from './caller.ts'
-import { actingFor } from './execution.ts'
+import { actingFor } from './execution-token.ts'
 
 /** The header that says who is asking. Of two of them Node would take the first and others the last, so both are refused. */
 export function authorizationOf({ req, headers }: Exchange): string | undefined {

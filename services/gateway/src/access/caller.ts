@@ -7,7 +7,7 @@ import type { ExecutionClaims } from '@windlass/domain/execution-tokens'
 import { permits } from '@windlass/domain/permissions'
 import type { CallOptions } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
-import type { Exchange } from '../http/exchange.ts'
+import type { Exchange } from '../http/request-context.ts'
 
 /** Who is asking. Without `permissions` nothing is checked: authentication is off. */
 export interface Caller {

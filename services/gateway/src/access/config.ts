@@ -1,6 +1,6 @@
 import { Fault } from '@windlass/runtime/faults'
-import type { Exchange } from '../http/exchange.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../clients/connect.ts'
+import type { Exchange } from '../http/request-context.ts'
 import { authenticate, bearerOf } from './authenticate.ts'
 import { demand } from './caller.ts'
 import { type Asked, rule } from './rule.ts'

@@ -3,7 +3,7 @@ import type { RpcClient } from '@windlass/rpc/client'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault } from '@windlass/runtime/faults'
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
-import { type CallerOf, callerOf } from './callers.ts'
+import { type CallerOf, callerOf } from './api-key.ts'
 import { type Hooks, keysOf, trustworthy } from './oidc-keys.ts'
 
 type Oidc = Settings['security']['auth']['oidc']

@@ -1,7 +1,7 @@
 import { Fault } from '@windlass/runtime/faults'
 import type { Redis } from '@windlass/runtime/redis/redis'
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
-import type { Exchange } from '../http/exchange.ts'
+import type { Exchange } from '../http/request-context.ts'
 import { addressOf } from './address.ts'
 
 const SECONDS: Record<string, number> = { second: 1, minute: 60, hour: 3_600 }

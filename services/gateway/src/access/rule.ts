@@ -1,5 +1,5 @@
-import type { Exchange } from '../http/exchange.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../clients/connect.ts'
+import type { Exchange } from '../http/request-context.ts'
 import type { Caller } from './caller.ts'
 
 /** A request before it is let in. */

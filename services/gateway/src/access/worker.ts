@@ -1,9 +1,9 @@
 import { INTERNAL_ISSUER } from '@windlass/domain/caller'
 import { Fault } from '@windlass/runtime/faults'
-import type { Services } from '../services.ts'
+import type { Services } from '../clients/connect.ts'
+import { isApiKey } from './api-key.ts'
 import { bearerOf } from './authenticate.ts'
 import { demand, refusal } from './caller.ts'
-import { isApiKey } from './callers.ts'
 import { type Asked, rule } from './rule.ts'
 
 /** The worker that a request comes from, as far as it can be told. */

@@ -2,7 +2,7 @@ import { type FindLatest, missingPermissionsToRun } from '@windlass/domain/permi
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault } from '@windlass/runtime/faults'
-import type { Services } from '../services.ts'
+import type { Services } from '../clients/connect.ts'
 import { type Caller, demand, may } from './caller.ts'
 import { type Asked, rule } from './rule.ts'
 

@@ -1,5 +1,5 @@
 import { invalid } from '@windlass/runtime/faults'
-import type { Route } from '../route.ts'
+import type { Route } from '../route/route.ts'
 
 interface Pattern {
   route: Route

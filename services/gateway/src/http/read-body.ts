@@ -1,5 +1,5 @@
 import { Fault } from '@windlass/runtime/faults'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './request-context.ts'
 
 /** What a client may go on sending after its refusal, so that it gets to read the answer. */
 const DRAIN_BYTES = 64 * 1_048_576

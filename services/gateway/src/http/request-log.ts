@@ -1,5 +1,5 @@
 import type { Logger } from '@windlass/runtime/process/log'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './request-context.ts'
 
 const MAX_PATH_LENGTH = 1_024
 /** As nginx has it: the client left before it was answered. */

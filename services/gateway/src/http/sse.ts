@@ -1,4 +1,4 @@
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './request-context.ts'
 
 const MAX_PING_MS = 15_000
 /** Node lets it pass once more before it says so. */

@@ -1,8 +1,8 @@
 import { isTerminal } from '@windlass/domain/states'
 import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { LogGrew, ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
-import { Mailbox } from './mailbox.ts'
-import type { Live } from './settle.ts'
+import { Mailbox } from './inbox.ts'
+import type { Live } from './wait-until-settled.ts'
 
 export interface Reader {
   /** Takes entries that were in the log already; resolves when there is room for more. */

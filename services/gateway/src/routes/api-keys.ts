@@ -1,9 +1,8 @@
 import { objects } from '@windlass/domain/audit'
 import { z } from 'zod'
 import { asking } from '../access/caller.ts'
-import { json } from '../body.ts'
-import { route } from '../route.ts'
-import { timeOf } from './answers.ts'
+import { json } from '../route/body.ts'
+import { route } from '../route/route.ts'
 import { unkept } from './entries.ts'
 import {
   type Asked,
@@ -14,6 +13,7 @@ import {
   refOf,
   subject,
 } from './principal-views.ts'
+import { timeOf } from './responses.ts'
 import { Success } from './schemas.ts'
 
 const MAX_DAYS = 36_500

@@ -3,15 +3,15 @@ import type { Approval } from '@windlass/proto/windlass/executions/v1/executions
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { asking, type Caller } from '../access/caller.ts'
-import { approvalOf, listApprovals as list } from '../approvals.ts'
-import { optionalJson } from '../body.ts'
+import { approvalOf, listApprovals as list } from '../clients/approvals.ts'
+import type { Services } from '../clients/connect.ts'
 import { ageOf } from '../domain/age.ts'
-import { id, prose, text, whole } from '../fields.ts'
-import { sendJson } from '../http/answer.ts'
-import type { Exchange } from '../http/exchange.ts'
-import { route } from '../route.ts'
-import type { Services } from '../services.ts'
-import { timeOf } from './answers.ts'
+import type { Exchange } from '../http/request-context.ts'
+import { sendJson } from '../http/response.ts'
+import { optionalJson } from '../route/body.ts'
+import { id, prose, text, whole } from '../route/fields.ts'
+import { route } from '../route/route.ts'
+import { timeOf } from './responses.ts'
 
 const ApprovalView = z
   .object({

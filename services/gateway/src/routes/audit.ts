@@ -3,8 +3,8 @@ import type { AuditEntry } from '@windlass/proto/windlass/identity/v1/audit'
 import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
 import { JsonText } from '../domain/views.ts'
-import { page, text, whole } from '../fields.ts'
-import { route } from '../route.ts'
+import { page, text, whole } from '../route/fields.ts'
+import { route } from '../route/route.ts'
 
 const hex = (bytes: Buffer) => bytes.toString('hex')
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)

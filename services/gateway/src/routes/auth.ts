@@ -2,11 +2,11 @@ import type { FindLatest } from '@windlass/domain/permissions'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { latestOf } from '../access/workflow.ts'
-import { json } from '../body.ts'
+import type { Services } from '../clients/connect.ts'
 import { namespaceOf, splitWorkflowRef, workflowNameOf } from '../domain/names.ts'
 import { permissionsFor } from '../domain/permissions.ts'
-import { route } from '../route.ts'
-import type { Services } from '../services.ts'
+import { json } from '../route/body.ts'
+import { route } from '../route/route.ts'
 
 const Permissions = z.array(z.string())
 

@@ -2,7 +2,7 @@ import { objects } from '@windlass/domain/audit'
 import { z } from 'zod'
 import { asking } from '../access/caller.ts'
 import { batchOf, entryView } from '../domain/entries.ts'
-import { route } from '../route.ts'
+import { route } from '../route/route.ts'
 import { EntryView, entryName, names, newEntry, Values } from './entries.ts'
 import { Success } from './schemas.ts'
 

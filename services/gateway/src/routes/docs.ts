@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { docsPage } from '../docs-page.ts'
-import { send } from '../http/answer.ts'
-import { Written } from '../reply.ts'
-import { route } from '../route.ts'
+import { send } from '../http/response.ts'
+import { Written } from '../route/reply.ts'
+import { route } from '../route/route.ts'
+import { docsPage } from './docs-page.ts'
 
 export const getOpenApi = route('get', '/openapi.json', {
   summary: 'This document',

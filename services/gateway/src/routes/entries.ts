@@ -1,11 +1,11 @@
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
-import { cut, json } from '../body.ts'
 import { readNames } from '../domain/entries.ts'
 import { entryNameOf } from '../domain/names.ts'
 import { JsonText } from '../domain/views.ts'
-import type { Param } from '../fields.ts'
-import type { Exchange } from '../http/exchange.ts'
+import type { Exchange } from '../http/request-context.ts'
+import { cut, json } from '../route/body.ts'
+import type { Param } from '../route/fields.ts'
 
 /** A name in a path; one outside the grammar names nothing. */
 export const entryName: Param = {

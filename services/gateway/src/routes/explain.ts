@@ -1,11 +1,11 @@
 import type { Verdict } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { ExplainResponse } from '@windlass/proto/windlass/executions/v1/executions'
 import { z } from 'zod'
-import { listApprovals } from '../approvals.ts'
+import { listApprovals } from '../clients/approvals.ts'
+import type { Services } from '../clients/connect.ts'
 import { explain, isEligible, type Place, unmet } from '../domain/explain.ts'
-import { route } from '../route.ts'
-import type { Services } from '../services.ts'
-import { timeOf } from './answers.ts'
+import { route } from '../route/route.ts'
+import { timeOf } from './responses.ts'
 
 const amount = z.number().nullable()
 

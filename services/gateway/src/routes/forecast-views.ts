@@ -1,6 +1,6 @@
 import type { ClockChange } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { z } from 'zod'
-import { timeOf } from './answers.ts'
+import { timeOf } from './responses.ts'
 
 const time = z.string()
 

@@ -1,7 +1,7 @@
-import { whole } from '../fields.ts'
-import { route } from '../route.ts'
-import { timeOf } from './answers.ts'
+import { whole } from '../route/fields.ts'
+import { route } from '../route/route.ts'
 import { changeOf, ForecastView, NextView } from './forecast-views.ts'
+import { timeOf } from './responses.ts'
 
 export const getNextTicks = route('get', '/schedules/{schedule_id}/next', {
   summary: 'List when a schedule fires next, by its id or name',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { send } from '../http/answer.ts'
-import { Written } from '../reply.ts'
-import { route } from '../route.ts'
+import { send } from '../http/response.ts'
+import { Written } from '../route/reply.ts'
+import { route } from '../route/route.ts'
 import { VERSION } from '../version.ts'
 
 const HealthView = z

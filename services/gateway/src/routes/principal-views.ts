@@ -4,7 +4,7 @@ import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { plainNameOf, subjectOf } from '../domain/names.ts'
-import type { Param } from '../fields.ts'
+import type { Param } from '../route/fields.ts'
 
 /** A name in a path; one outside the grammar names nothing. */
 const named = (grammar: (text: string) => string | undefined): Param => ({

@@ -2,11 +2,11 @@ import { objects } from '@windlass/domain/audit'
 import { INTERNAL_ISSUER } from '@windlass/domain/caller'
 import { z } from 'zod'
 import { asking, type Caller } from '../access/caller.ts'
-import { json } from '../body.ts'
-import { flag } from '../fields.ts'
-import type { Exchange } from '../http/exchange.ts'
-import { route } from '../route.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../clients/connect.ts'
+import type { Exchange } from '../http/request-context.ts'
+import { json } from '../route/body.ts'
+import { flag } from '../route/fields.ts'
+import { route } from '../route/route.ts'
 import {
   type Asked,
   atIssuer,

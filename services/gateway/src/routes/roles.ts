@@ -1,9 +1,9 @@
 import { objects } from '@windlass/domain/audit'
 import { z } from 'zod'
 import { asking, may } from '../access/caller.ts'
-import { json } from '../body.ts'
 import { effectOf } from '../domain/simulation.ts'
-import { route } from '../route.ts'
+import { json } from '../route/body.ts'
+import { route } from '../route/route.ts'
 import { plain } from './principal-views.ts'
 import { Success } from './schemas.ts'
 

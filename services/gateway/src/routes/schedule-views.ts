@@ -3,8 +3,8 @@ import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { z } from 'zod'
 import { scheduleNameOf } from '../domain/names.ts'
 import { JsonText } from '../domain/views.ts'
-import { text } from '../fields.ts'
-import { timeOf } from './answers.ts'
+import { text } from '../route/fields.ts'
+import { timeOf } from './responses.ts'
 
 /** A member of a body that stays text. */
 const kept = z.unknown().transform((value) => value as JsonText | undefined)

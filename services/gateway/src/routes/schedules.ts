@@ -3,13 +3,13 @@ import { unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { asking, type Caller } from '../access/caller.ts'
 import { checkAccount } from '../access/schedule.ts'
-import { json } from '../body.ts'
+import type { Services } from '../clients/connect.ts'
 import { namespaceOf, splitWorkflowRef, workflowNameOf } from '../domain/names.ts'
 import { JsonText } from '../domain/views.ts'
-import { flag, page, text, whole } from '../fields.ts'
-import { route } from '../route.ts'
-import type { Services } from '../services.ts'
-import { timeOf } from './answers.ts'
+import { json } from '../route/body.ts'
+import { flag, page, text, whole } from '../route/fields.ts'
+import { route } from '../route/route.ts'
+import { timeOf } from './responses.ts'
 import {
   HistoryView,
   NewSchedule,

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { findApproval } from '../approvals.ts'
-import { persistently } from '../batches.ts'
-import { json } from '../body.ts'
-import { text } from '../fields.ts'
-import { route } from '../route.ts'
-import { timeOf } from './answers.ts'
-import { writerOf } from './writer.ts'
+import { findApproval } from '../clients/approvals.ts'
+import { persistently } from '../clients/batches.ts'
+import { json } from '../route/body.ts'
+import { text } from '../route/fields.ts'
+import { route } from '../route/route.ts'
+import { writerOf } from './claim-holder.ts'
+import { timeOf } from './responses.ts'
 
 const Question = z
   .object({ task_call_id: text(256).min(1), task_name: text(256).min(1) })

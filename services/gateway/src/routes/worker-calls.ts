@@ -3,14 +3,14 @@ import { Progress } from '@windlass/proto/windlass/signals/v1/signals'
 import { unprocessable } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import { z } from 'zod'
-import { cutReport, optionalJson } from '../body.ts'
 import { readCheckpoint } from '../domain/checkpoint.ts'
 import { readMetrics } from '../domain/pong.ts'
 import { inMessages, readProgress } from '../domain/progress.ts'
 import { context, summary } from '../domain/views.ts'
-import { route } from '../route.ts'
+import { cutReport, optionalJson } from '../route/body.ts'
+import { route } from '../route/route.ts'
+import { writerOf } from './claim-holder.ts'
 import { ExecutionContext, ExecutionView, Ok } from './schemas.ts'
-import { writerOf } from './writer.ts'
 
 export const pong = route('post', '/workers/{name}/pong', {
   summary: 'Answer a ping',

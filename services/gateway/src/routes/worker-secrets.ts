@@ -3,12 +3,12 @@ import type { Execution } from '@windlass/proto/windlass/executions/v1/execution
 import { Fault } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import { z } from 'zod'
-import { cut } from '../body.ts'
+import type { Services } from '../clients/connect.ts'
 import { batchOf, listed, readSecretsRequest, undeclared } from '../domain/entries.ts'
-import { route } from '../route.ts'
-import type { Services } from '../services.ts'
+import { cut } from '../route/body.ts'
+import { route } from '../route/route.ts'
+import { writerOf } from './claim-holder.ts'
 import { unkept, Values } from './entries.ts'
-import { writerOf } from './writer.ts'
 
 const SecretsRequest = z
   .object({ execution_id: z.string(), names: z.array(z.string()).max(100) })

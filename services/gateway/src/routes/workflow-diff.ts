@@ -1,8 +1,8 @@
 import type { DiffResponse } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { z } from 'zod'
 import { JsonText } from '../domain/views.ts'
-import { versionAs } from '../fields.ts'
-import { route } from '../route.ts'
+import { versionAs } from '../route/fields.ts'
+import { route } from '../route/route.ts'
 
 const Compatibility = z.enum(['compatible', 'incompatible', 'unknown'])
 const schema = z.record(z.string(), z.unknown()).nullable()

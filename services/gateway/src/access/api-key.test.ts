@@ -1,0 +1,113 @@
+import type { KeyHolder } from '@windlass/proto/windlass/identity/v1/principals'
+import { Fault } from '@windlass/runtime/faults'
+import { expect, test } from 'vitest'
+import { callersByKey } from './api-key.ts'
+
+const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
+
+const holder = (): KeyHolder => ({
+  account: {
+    principal: {
+      id: '1',
+      subject: 'robot',
+      type: 'service_account',
+      external_issuer: 'svc',
+      display_name: undefined,
+      enabled: true,
+      roles: ['viewer'],
+    },
+    permissions: ['a:b'],
+  },
+  expires_at: new Date(1_000),
+})
+
+function setup(given = holder()) {
+  const state = {
+    held: given as KeyHolder | undefined,
+    epoch: 'a' as string | undefined,
+    now: 0,
+    asked: 0,
+  }
+  const keys = {
+    async find() {
+      state.asked++
+      if (!state.held) throw new Fault('unauthenticated', 'Invalid or expired token')
+      return state.held
+    },
+  }
+  const callerOf = callersByKey(
+    keys,
+    async () => state.epoch,
+    () => state.now,
+  )
+  return { state, callerOf }
+}
+
+const refused = { kind: 'unauthenticated' }
+
+test('a key is asked for once in an epoch', async () => {
+  const { state, callerOf } = setup()
+  const caller = { subject: 'robot', issuer: 'svc', roles: ['viewer'], permissions: ['a:b'] }
+  const known = [await callerOf(KEY), await callerOf(KEY)]
+  expect(known).toMatchObject([caller, caller])
+  expect(state.asked).toBe(1)
+  state.epoch = 'b'
+  state.held = undefined
+  await expect(callerOf(KEY)).rejects.toMatchObject(refused)
+})
+
+test('a key in use is told of once a minute', async () => {
+  const { state, callerOf } = setup({ ...holder(), expires_at: undefined })
+  for (let s = 0; s <= 180; s++) {
+    state.now = s * 1_000
+    await callerOf(KEY)
+  }
+  expect(state.asked).toBe(4)
+})
+
+test('while the epoch cannot be read a key is asked for each time', async () => {
+  const { state, callerOf } = setup()
+  state.epoch = undefined
+  await callerOf(KEY)
+  state.held = undefined
+  await expect(callerOf(KEY)).rejects.toMatchObject(refused)
+})
+
+test('a key that is remembered expires all the same', async () => {
+  const { state, callerOf } = setup()
+  state.now = 999
+  await callerOf(KEY)
+  state.now = 1_000
+  await expect(callerOf(KEY)).rejects.toMatchObject(refused)
+})
+
+test('what is refused is not remembered', async () => {
+  const { state, callerOf } = setup()
+  state.held = undefined
+  await expect(callerOf(KEY)).rejects.toMatchObject(refused)
+  state.held = holder()
+  expect(await callerOf(KEY)).toMatchObject({ subject: 'robot' })
+})
+
+test('nobody who is disabled, and no user, comes in with a key', async () => {
+  for (const change of [{ enabled: false }, { type: 'user' }]) {
+    const held = holder()
+    Object.assign(held.account?.principal ?? {}, change)
+    await expect(setup(held).callerOf(KEY)).rejects.toMatchObject(refused)
+  }
+})
+
+test.each([
+  '',
+  'x',
+  'ws_0.x',
+  `${KEY}A`,
+  KEY.slice(0, -1),
+  KEY.toUpperCase(),
+  ` ${KEY}`,
+  `${KEY}\n`,
+])('what does not look like a key is not even asked for: %j', async (token) => {
+  const { state, callerOf } = setup()
+  await expect(callerOf(token)).rejects.toMatchObject(refused)
+  expect(state.asked).toBe(0)
+})

@@ -1,0 +1,62 @@
+import type { ExecutionClaims } from '@windlass/domain/execution-tokens'
+import { isTerminal } from '@windlass/domain/states'
+import type { Starter } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
+import { Fault, unavailable } from '@windlass/runtime/faults'
+import type { Services } from '../clients/connect.ts'
+import type { Caller } from './caller.ts'
+
+type Asking = Pick<Services, 'settings' | 'executions' | 'accountOf'>
+
+/**
+ * Who asks with an execution token: the principal in whose name the execution was started, with the
+ * rights that it has now. Looked at anew each time: the token is worth nothing once the execution has
+ * ended or left the hands of the worker that it was minted for, or names another principal than the execution.
+ */
+export async function actingFor(services: Asking, claims: ExecutionClaims): Promise<Caller> {
+  if (!services.settings.security.auth.enabled) return { subject: '', execution: claims }
+  const { sub: subject, principal_issuer: issuer } = claims
+  const [account] = await Promise.all([
+    starterOf(services, subject, issuer),
+    demandHeld(services, claims),
+  ])
+  const { permissions, principal } = account
+  return { subject, issuer, roles: principal?.roles ?? [], permissions, execution: claims }
+}
+
+async function starterOf({ accountOf }: Asking, subject: string, issuer: string): Promise<Account> {
+  const account = subject === '' ? undefined : await accountOf(subject, issuer).catch(ifUnknown)
+  if (!account?.principal) throw forbidden('Principal not found')
+  if (!account.principal.enabled) throw forbidden('Principal is disabled')
+  return account
+}
+
+async function demandHeld({ executions }: Asking, claims: ExecutionClaims): Promise<void> {
+  const execution = await executions.find(claims.exec_id)
+  if (!execution || isTerminal(execution.state))
+    throw forbidden(`Execution is not active (state: ${execution?.state ?? 'unknown'})`)
+  const { worker_session, worker_name, claim_generation } = execution
+  const isHeld = worker_session !== '' && worker_name === claims.worker
+  if (!isHeld || claim_generation !== claims.generation)
+    throw forbidden('stale-claim: the execution is no longer held under this token')
+  requireStarter(execution.starter, claims)
+}
+
+/**
+ * Refuses a token that names another principal than the one recorded with the execution: the signature
+ * alone must not decide who acts. A replica of `executions` of an earlier release does not answer the
+ * starter; the request is then retried, never believed.
+ */
+function requireStarter(starter: Starter | undefined, claims: ExecutionClaims): void {
+  if (!starter) throw unavailable('the starter of the execution cannot be verified; retry')
+  const { subject, issuer } = starter
+  if (subject !== claims.sub || issuer !== claims.principal_issuer)
+    throw forbidden('Execution token does not name the principal that started the execution')
+}
+
+const forbidden = (message: string) => new Fault('forbidden', message)
+
+function ifUnknown(error: unknown): undefined {
+  if (error instanceof Fault && error.kind === 'not_found') return undefined
+  throw error
+}

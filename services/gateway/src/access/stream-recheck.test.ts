@@ -1,0 +1,45 @@
+import { Fault, notFound, unavailable } from '@windlass/runtime/faults'
+import { expect, test } from 'vitest'
+import { watchAccess } from './stream-recheck.ts'
+
+const BEAT_MS = 5
+
+async function watched(...answers: (Fault | undefined)[]) {
+  const ended: Fault[] = []
+  let asked = 0
+  const stop = watchAccess(
+    async () => {
+      const answer = answers[asked++]
+      if (answer) throw answer
+    },
+    BEAT_MS,
+    (refusal) => ended.push(refusal),
+  )
+  await expect.poll(() => asked).toBeGreaterThanOrEqual(answers.length)
+  stop()
+  return ended
+}
+
+test.each(['unauthenticated', 'forbidden'] as const)(
+  'a stream ends when its reader is %s',
+  async (kind) => {
+    const refusal = new Fault(kind, 'no more')
+    expect(await watched(undefined, refusal)).toEqual([refusal])
+  },
+)
+
+test('a stream goes on while its reader may read it, and while nobody can say', async () => {
+  expect(await watched(undefined, unavailable('away'), notFound('Workflow', 'x'))).toEqual([])
+})
+
+test('nobody is asked twice at a time', async () => {
+  let asked = 0
+  const stop = watchAccess(
+    () => new Promise(() => asked++),
+    BEAT_MS,
+    () => {},
+  )
+  await new Promise((resolve) => setTimeout(resolve, BEAT_MS * 10))
+  stop()
+  expect(asked).toBe(1)
+})

@@ -1,0 +1,35 @@
+import { metadataOf } from '@windlass/domain/permissions'
+import { Fault } from '@windlass/runtime/faults'
+import type { Services } from '../clients/connect.ts'
+import { type Caller, may } from './caller.ts'
+
+/** Tasks of the SDK: what they do asks for itself, or does nothing outside of the workflow. */
+const BUILT_IN = new Set([
+  ...['now', 'uuid4', 'choice', 'randint', 'randrange', 'sleep', 'pause'],
+  ...['parallel', 'pipeline', 'call', 'get_config', 'progress'],
+])
+
+/**
+ * Whether the starter of an execution may have this task of it run, at this moment. Tasks that the
+ * workflow exempts need no permission, nor do those of the SDK unless the workflow has its own of the name.
+ */
+export async function demandTask(
+  services: Services,
+  caller: Caller,
+  { execution_id, task_name }: { execution_id: string; task_name: string },
+): Promise<undefined> {
+  if (caller.execution?.exec_id !== execution_id)
+    throw new Fault('forbidden', 'Execution token is not bound to this execution')
+  if (!caller.permissions) return undefined
+  const execution = await services.executions.get(execution_id)
+  const { workflow_namespace: namespace, workflow_name: name, workflow_version } = execution
+  const needed = `workflow:${namespace}:${name}:task:${task_name}:execute`
+  if (may(caller, needed)) return undefined
+  const workflow = await services.resolve(namespace, name, workflow_version)
+  const { task_names = [], auth_exempt_tasks = [] } = metadataOf(workflow)
+  if (auth_exempt_tasks.includes(task_name)) return undefined
+  if (BUILT_IN.has(task_name) && !task_names.includes(task_name)) return undefined
+  throw new Fault('forbidden', `Permission denied: requires '${needed}'`, {
+    details: { authorized: false, missing_permission: needed },
+  })
+}

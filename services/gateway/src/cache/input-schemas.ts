@@ -1,0 +1,54 @@
+import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { type Problem, unprocessable } from '@windlass/runtime/faults'
+import type { ErrorObject } from 'ajv/dist/2020.js'
+import { TooComplex, type Validator, validatorOf } from '../domain/validator.ts'
+
+const MAX_SCHEMAS = 500
+const MAX_PROBLEMS = 20
+
+/** Checks inputs against what workflows declare. The schema of a version is compiled once, and again when it was long unused. */
+export class InputSchemas {
+  /** The least recently used first. */
+  readonly #validators = new Map<string, Validator>()
+
+  /** Parses a copy of the input; the input itself stays text. */
+  check({ id, input_schema_json }: Workflow, input_json: string): void {
+    if (input_schema_json === '') return
+    const validate = this.#validatorOf(id, input_schema_json)
+    const problems = problemsIn(() => validate(JSON.parse(input_json), input_json.length))
+    if (problems.length > 0) throw unprocessable(...(problems as [Problem]))
+  }
+
+  #validatorOf(id: string, schema: string): Validator {
+    const known = this.#validators.get(id)
+    this.#validators.delete(id)
+    const validator = known ?? validatorOf(JSON.parse(schema))
+    if (this.#validators.size >= MAX_SCHEMAS)
+      this.#validators.delete(this.#validators.keys().next().value as string)
+    this.#validators.set(id, validator)
+    return validator
+  }
+}
+
+function problemsIn(check: () => readonly ErrorObject[]): Problem[] {
+  try {
+    return check().slice(0, MAX_PROBLEMS).map(problemOf)
+  } catch (error) {
+    if (!(error instanceof TooComplex)) throw error
+    return [{ loc: ['body'], msg: error.message, type: 'too_complex' }]
+  }
+}
+
+function problemOf({ instancePath, keyword, params, message = '' }: ErrorObject): Problem {
+  const path = instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+  const name: string | undefined = params.missingProperty ?? params.additionalProperty
+  return {
+    loc: ['body', ...path, ...(name === undefined ? [] : [name])],
+    msg: keyword === 'required' ? 'Field required' : message,
+    type: keyword === 'required' ? 'missing' : keyword,
+  }
+}

@@ -1,0 +1,67 @@
+import type {
+  Approval,
+  ListApprovalsRequest,
+  ListApprovalsResponse,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import { notFound } from '@windlass/runtime/faults'
+import type { Services } from './connect.ts'
+
+type Asking = Pick<Services, 'approvals'>
+
+const EVERY: ListApprovalsRequest = {
+  status: '',
+  execution_id: '',
+  workflow_namespace: '',
+  workflow_name: '',
+  task_name: '',
+  task_call_id: '',
+  requested_before: undefined,
+  within: [],
+  limit: 200,
+  offset: 0,
+}
+
+/** Approvals that match, newest first; what is not said does not narrow. */
+export const listApprovals = (
+  { approvals }: Asking,
+  filter: Partial<ListApprovalsRequest>,
+): Promise<ListApprovalsResponse> => approvals.list({ ...EVERY, ...filter })
+
+interface Call {
+  execution_id: string
+  task_call_id: string
+}
+
+/** The approval of one call, if it was asked for. */
+export async function findApproval(
+  services: Asking,
+  { execution_id, task_call_id }: Call,
+): Promise<Approval | undefined> {
+  const { approvals } = await listApprovals(services, { execution_id, task_call_id, limit: 1 })
+  return approvals[0]
+}
+
+/** The same; `not_found` if nobody asked for it. */
+export async function approvalOf(services: Asking, call: Call): Promise<Approval> {
+  const approval = await findApproval(services, call)
+  if (!approval) throw notFound('Approval', call.task_call_id)
+  return approval
+}
+
+/**
+ * The approval that is meant by a call id or the name of a task: of several calls of the task the
+ * one that has waited longest, or the newest when none is pending. `not_found` for none at all.
+ */
+export async function askedFor(
+  services: Asking,
+  { execution_id, task_name }: { execution_id: string; task_name: string },
+): Promise<Approval> {
+  const [byCall, pending, last] = await Promise.all([
+    findApproval(services, { execution_id, task_call_id: task_name }),
+    listApprovals(services, { execution_id, task_name, status: 'pending' }),
+    listApprovals(services, { execution_id, task_name, limit: 1 }),
+  ])
+  const approval = byCall ?? pending.approvals.at(-1) ?? last.approvals[0]
+  if (!approval) throw notFound('Approval', task_name)
+  return approval
+}

@@ -1,0 +1,33 @@
+import type { PongRequest } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { expect, test } from 'vitest'
+import { Pongs } from './heartbeats.ts'
+
+const pong = (name: string): PongRequest => ({
+  name,
+  session_id: '',
+  healthy: true,
+  metrics: undefined,
+})
+
+test('pongs that come shortly after one another go together, and each has its own answer', async () => {
+  const calls: string[][] = []
+  const pongs = new Pongs({
+    pongs: async (request) => {
+      calls.push(request.pongs.map(({ name }) => name))
+      const refusals = request.pongs.flatMap(({ name }, index) =>
+        name === 'w7' ? [{ index, kind: 'unauthenticated', message: 'It has ended' }] : [],
+      )
+      return { refusals }
+    },
+  })
+  const names = Array.from({ length: 10 }, (_, i) => `w${i}`)
+  const answers = await Promise.allSettled(names.map((name) => pongs.take(pong(name))))
+  expect(calls).toEqual([names])
+  for (const [i, answer] of answers.entries())
+    if (i !== 7) expect(answer.status).toBe('fulfilled')
+    else
+      expect(answer).toMatchObject({
+        status: 'rejected',
+        reason: { kind: 'unauthenticated', message: 'It has ended' },
+      })
+})

@@ -1,0 +1,79 @@
+import { Fault, type Kind, type Problem } from '@windlass/runtime/faults'
+import { JsonError, quote } from '@windlass/runtime/json/json'
+import type { Exchange } from './request-context.ts'
+
+const STATUSES: Record<Kind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  too_large: 413,
+  unsupported_media: 415,
+  unprocessable: 422,
+  rate_limited: 429,
+  misconfigured: 500,
+  unavailable: 503,
+}
+
+const HEADERS: Partial<Record<Kind, string[]>> = {
+  unauthenticated: ['www-authenticate', 'Bearer'],
+  unavailable: ['retry-after', '1'],
+}
+
+/** Writes a whole JSON answer. */
+export function sendJson(x: Exchange, status: number, text: string): void {
+  send(x, { status, type: 'application/json', text })
+}
+
+interface Answer {
+  status: number
+  type: string
+  text: string
+}
+
+export function send(
+  { req, res, id, answerHeaders }: Exchange,
+  { status, type, text }: Answer,
+): void {
+  if (res.headersSent || res.destroyed) return
+  const bytes = Buffer.byteLength(text)
+  const headers = ['content-type', type, 'content-length', String(bytes), 'x-request-id', id]
+  res.writeHead(status, answerHeaders.length > 0 ? [...headers, ...answerHeaders] : headers)
+  if (req.complete || !req.readableFlowing) return void res.end(text)
+  // It still sends what is let go by; hung up on now, it would lose the answer.
+  res.write(text)
+  const end = () => res.end()
+  req.once('end', end).once('close', end)
+}
+
+/** Answers a refusal. A Fault speaks to the caller; anything else is ours and is not told. */
+export function sendFault(x: Exchange, error: unknown): void {
+  const fault = faultOf(error)
+  x.answerHeaders.push(...((fault && HEADERS[fault.kind]) ?? []))
+  if (fault) sendJson(x, STATUSES[fault.kind], bodyOf(fault))
+  else sendJson(x, 500, '{"detail":"Internal server error"}')
+}
+
+/** The Fault in what was thrown, or undefined for a bug. */
+export function faultOf(error: unknown): Fault | undefined {
+  if (error instanceof Fault) return error
+  if (error instanceof JsonError) return malformed(error)
+  // Express says so of a path that cannot be decoded.
+  if (error instanceof Error && (error as { status?: unknown }).status === 400)
+    return new Fault('invalid', 'Malformed path')
+  return undefined
+}
+
+function malformed({ offset, reason, message }: JsonError): Fault {
+  const type = reason === 'too_deep' ? 'json_too_deep' : 'json_invalid'
+  const problem: Problem = { loc: ['body', offset], msg: `JSON decode error: ${message}`, type }
+  return new Fault('unprocessable', message, { details: { problems: [problem] } })
+}
+
+function bodyOf({ kind, message, details }: Fault): string {
+  if (kind === 'unprocessable' && details?.problems)
+    return `{"detail":${JSON.stringify(details.problems)}}`
+  if (details) return `{"detail":${JSON.stringify({ message, ...details })}}`
+  return `{"detail":${quote(message)}}`
+}

@@ -1,0 +1,110 @@
+import { isTerminal } from '@windlass/domain/states'
+import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
+import type { ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
+import type { Services } from '../clients/connect.ts'
+import { closes, closingFrame, frameOf, progressFrame, stateAfter } from '../domain/frames.ts'
+import type { Exchange } from '../http/request-context.ts'
+import { SseStream } from '../http/sse.ts'
+import { Written } from '../route/reply.ts'
+import { follow, type Reader } from './follow.ts'
+import type { Live } from './wait-until-settled.ts'
+
+/** What goes to a reader between two looks at whether it keeps up. */
+const CHUNK_LENGTH = 65_536
+
+interface Wanted {
+  execution_id: string
+  /** The log entry after which the stream begins. */
+  afterSeq: number
+  /** The closing frame carries the whole context. */
+  detailed: boolean
+}
+
+/** The events of an execution as an event stream: what is in the log, then what comes, until it is over. */
+export const eventStream = (live: Live & Pick<Services, 'settings'>, wanted: Wanted): Written =>
+  new Written(async (x) => {
+    const { signal } = x
+    const pingMs = live.settings.workers.heartbeat_interval * 1_000
+    const sse = new SseStream(x, { pingMs })
+    const reader = new FrameWriter(live, wanted, sse)
+    const { execution_id, afterSeq } = wanted
+    // A stream that fails is not ended but cut off, so that its reader knows and comes back.
+    await follow(live, { execution_id, afterSeq, reader, signal })
+    sse.end()
+  })
+
+/** Where a reader that was cut off goes on; a value that is none of ours counts for nothing. */
+export function lastEventId(x: Exchange): number {
+  const value = x.header('last-event-id') ?? ''
+  return /^\d{1,15}$/.test(value) ? Number(value) : 0
+}
+
+class FrameWriter implements Reader {
+  readonly #live: Live
+  readonly #wanted: Wanted
+  readonly #sse: SseStream
+  #seq: number
+  #state: string
+
+  constructor(live: Live, wanted: Wanted, sse: SseStream) {
+    this.#live = live
+    this.#wanted = wanted
+    this.#sse = sse
+    this.#seq = wanted.afterSeq
+    this.#state = wanted.afterSeq === 0 ? 'SCHEDULED' : 'RUNNING'
+  }
+
+  async replay(entries: readonly LogEntry[], execution: Execution): Promise<void> {
+    let frames = ''
+    for (const entry of entries) {
+      frames += await this.#frame(entry, () => execution)
+      if (frames.length < CHUNK_LENGTH) continue
+      this.#sse.send(frames)
+      await this.#sse.drained()
+      frames = ''
+    }
+    this.#sse.send(frames)
+    await this.#sse.drained()
+  }
+
+  async entries(entries: readonly LogEntry[], state: string): Promise<void> {
+    const { executions } = this.#live
+    const row = isTerminal(state) ? () => executions.get(this.#wanted.execution_id) : undefined
+    let frames = ''
+    for (const entry of entries) frames += await this.#frame(entry, row)
+    await this.#sse.room()
+    this.#sse.send(frames)
+  }
+
+  progress(items: readonly ProgressItem[]): void {
+    if (this.#sse.isBehind) return
+    const { execution_id } = this.#wanted
+    const place = { execution_id, state: this.#state, seq: this.#seq }
+    this.#sse.send(items.map((item) => progressFrame(place, item)).join(''))
+  }
+
+  async #frame(entry: LogEntry, row?: () => Promise<Execution> | Execution): Promise<string> {
+    this.#state = stateAfter(this.#state, entry.type)
+    this.#seq = entry.seq
+    const execution = row && closes(entry) ? await row() : undefined
+    return execution && isTerminal(execution.state)
+      ? closingFrame(execution, entry, await this.#wholeLog())
+      : sharedFrame(this.#wanted.execution_id, this.#state, entry)
+  }
+
+  async #wholeLog(): Promise<LogEntry[] | undefined> {
+    const { execution_id, detailed } = this.#wanted
+    return detailed ? (await this.#live.executions.withLog(execution_id)).log : undefined
+  }
+}
+
+const rendered = new WeakMap<LogEntry, { state: string; frame: string }>()
+
+/** All readers in this process are handed the same entry, so its frame is written once. */
+function sharedFrame(execution_id: string, state: string, entry: LogEntry): string {
+  const known = rendered.get(entry)
+  if (known?.state === state) return known.frame
+  const frame = frameOf(execution_id, state, entry) ?? ''
+  rendered.set(entry, { state, frame })
+  return frame
+}

@@ -1,0 +1,57 @@
+import { isTerminal } from '@windlass/domain/states'
+import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
+import { LogGrew, Progress } from '@windlass/proto/windlass/signals/v1/signals'
+import type { Bus } from '@windlass/runtime/nats/bus'
+import type { Logger } from '@windlass/runtime/process/log'
+import { type Loop, loop } from '@windlass/runtime/process/loop'
+import type { Executions } from '../clients/executions.ts'
+import { Shared } from './shared-subscription.ts'
+
+const POLL_MS = 1_000
+
+/** What this process hears of executions that somebody here waits for. Whatever is quiet for a second is looked at. */
+export class Waiters {
+  readonly grew: Shared<LogGrew>
+  /** Only that an execution is over or paused: what most wait for. */
+  readonly settled: Shared<LogGrew>
+  readonly progress: Shared<Progress>
+  readonly #executions: Executions
+  readonly #poll: Loop
+
+  constructor(bus: Bus, executions: Executions, log: Logger) {
+    this.#executions = executions
+    this.grew = new Shared(bus, (id) => `executions.${id}.events.*`, LogGrew.decode)
+    this.settled = new Shared(bus, (id) => `executions.${id}.events.settled`, LogGrew.decode)
+    executions.onSettled = (ended) => this.settled.tell(ended.execution_id, newsOf(ended))
+    this.progress = new Shared(bus, (id) => `executions.${id}.progress`, Progress.decode)
+    this.#poll = loop({ name: 'poll', pauseMs: POLL_MS, log }, () => this.#lookAtQuiet())
+  }
+
+  stop(): Promise<void> {
+    return this.#poll.stop()
+  }
+
+  async #lookAtQuiet(): Promise<void> {
+    // What cannot be seen now is looked at again in a second.
+    const look = (execution_id: string) =>
+      this.#executions.find(execution_id).catch(() => undefined)
+    const quiet = [...this.grew.takeQuiet(), ...this.settled.takeQuiet()]
+    const found = await Promise.all([...new Set(quiet)].map(look))
+    for (const execution of found) {
+      if (!execution) continue
+      const news = newsOf(execution)
+      this.grew.tell(execution.execution_id, news)
+      this.settled.tell(execution.execution_id, news)
+    }
+  }
+}
+
+/** What an answer of the executions service is news of, without the log. */
+const newsOf = (execution: Execution): LogGrew => ({
+  execution_id: execution.execution_id,
+  state: execution.state,
+  last_seq: execution.last_seq,
+  entries: [],
+  omitted: true,
+  ended: isTerminal(execution.state) ? execution : undefined,
+})

@@ -1,0 +1,99 @@
+import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
+import type { LogGrew } from '@windlass/proto/windlass/signals/v1/signals'
+import { Fault } from '@windlass/runtime/faults'
+import type { Executions } from '../clients/executions.ts'
+import type { Waiters } from './execution-subscriptions.ts'
+
+export interface Live {
+  executions: Executions
+  waiters: Waiters
+}
+
+interface Wait {
+  execution_id: string
+  /** What is to be waited for the end of. */
+  change(): Promise<{ execution: Execution }>
+  isDone(state: string): boolean
+  /** Absent: as long as it takes. */
+  timeoutMs: number | undefined
+  signal: AbortSignal
+}
+
+/** Makes a change and answers the execution as it is when it has settled, or when the time is up. */
+export async function settle({ executions, waiters }: Live, wait: Wait): Promise<Execution> {
+  const { execution_id, change, isDone, timeoutMs, signal } = wait
+  const news = new News()
+  let isListening = false
+  const listening = waiters.settled
+    .listen(execution_id, (grew) => news.hear(grew))
+    .then((stop) => {
+      isListening = true
+      return stop
+    })
+  const leave = () => news.fail(stillRunning(execution_id, signal.reason))
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => news.end(), timeoutMs)
+  signal.addEventListener('abort', leave)
+  try {
+    let { execution } = await change()
+    // What came between the change and the first ear for it is in the row.
+    if (!isListening) {
+      await listening
+      execution = await executions.get(execution_id)
+    }
+    for (;;) {
+      if (signal.aborted) throw stillRunning(execution_id, signal.reason)
+      if (isDone(execution.state)) return execution
+      const told = await news.until(execution.last_seq, isDone)
+      if (told?.ended) return { ...told.ended, input_json: execution.input_json }
+      execution = await executions.get(execution_id)
+      if (!told) return execution
+    }
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', leave)
+    void listening.then(
+      (stop) => stop(),
+      () => {},
+    )
+  }
+}
+
+/** Nobody waits any more, but the execution goes on: whoever can still read it learns which one. */
+const stillRunning = (execution_id: string, { message }: Error) =>
+  new Fault('unavailable', message, { details: { execution_id } })
+
+/** The newest thing heard, and a wait for the right one. */
+class News {
+  #last: LogGrew | undefined
+  #isOver = false
+  #failure: Fault | undefined
+  #wake: () => void = () => {}
+
+  hear(grew: LogGrew): void {
+    if (this.#last && grew.last_seq <= this.#last.last_seq) return
+    this.#last = grew
+    this.#wake()
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#wake()
+  }
+
+  fail(failure: Fault): void {
+    this.#failure = failure
+    this.#wake()
+  }
+
+  /** What is newer than `seq` and as wanted; undefined when the time is up. */
+  async until(seq: number, isWanted: (state: string) => boolean): Promise<LogGrew | undefined> {
+    for (;;) {
+      if (this.#failure) throw this.#failure
+      if (this.#last && this.#last.last_seq > seq && isWanted(this.#last.state)) return this.#last
+      if (this.#isOver) return undefined
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+  }
+}

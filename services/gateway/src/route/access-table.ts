@@ -1,0 +1,73 @@
+import { permits } from '@windlass/domain/permissions'
+import { BUILT_IN_ROLES } from '../access/built-in-roles.ts'
+import { ruleOf } from '../access/rules.ts'
+import type { Route } from './route.ts'
+
+/** Whether somebody gets past a door: always, never, or for what is their own: a worker of their name, the execution of their token. */
+export type Verdict = 'yes' | 'no' | 'own'
+
+/** Who stands before the door: with nothing, with no permission, with a built-in role, with a worker's session token, with the token of an execution that an administrator started. */
+export const VISITORS = [
+  'nobody',
+  'stranger',
+  ...Object.keys(BUILT_IN_ROLES),
+  'session',
+  'execution',
+] as const
+
+/** Whether a visitor is let in where this access is declared, as far as objects do not ask for more. */
+export function verdictOf(access: string, visitor: string): Verdict {
+  if (access === 'public') return 'yes'
+  if (visitor === 'session') return SESSION[access] ?? 'no'
+  if (visitor === 'execution') return EXECUTION[ruleOf(access)?.takesExecutions ?? 'none']
+  if (visitor === 'nobody' || access === 'bootstrap') return 'no'
+  const granted = BUILT_IN_ROLES[visitor] ?? []
+  const asks = ruleOf(access)?.asks ?? (access === 'authenticated' ? [] : [access])
+  const covered = (needed: string) => granted.some((held) => permits(held, sampleOf(needed)))
+  if (!asks.every(covered)) return 'no'
+  return access === 'own worker' ? 'own' : 'yes'
+}
+
+const SESSION: Record<string, Verdict> = { 'own worker': 'own', 'may read configs': 'yes' }
+const EXECUTION = { all: 'yes', own: 'own', none: 'no' } as const
+
+/** A permission with something in place of what the path says. */
+const sampleOf = (template: string) => template.replace(/{\w+}/g, 'x')
+
+/** The routes, what each asks of its caller, and who is let in, as a page of Markdown. */
+export function accessTable(routes: Iterable<Route>): string {
+  const rows = [...routes].map(({ method, path, access }) => [
+    method.toUpperCase(),
+    `\`${path}\``,
+    ...VISITORS.map((visitor) => SIGNS[verdictOf(access, visitor)]),
+    needOf(access),
+  ])
+  const head = ['method', 'path', ...VISITORS, 'needs']
+  const lines = [head, head.map(() => '---'), ...rows]
+  return [...PREFACE, ...lines.map((cells) => `| ${cells.join(' | ')} |`), ''].join('\n')
+}
+
+const SIGNS: Record<Verdict, string> = { yes: 'yes', no: '·', own: 'own' }
+
+const PREFACE = [
+  '# Access',
+  '',
+  'Made from the routes of the gateway by `npm run contracts`; a test calls each route as each of',
+  'these and compares. What is not listed is refused. While `[svc.security.auth].enabled` is false,',
+  'permissions are not asked for.',
+  '',
+  'The columns are callers without a token (nobody), with a token and no permission (stranger), with',
+  'one of the built-in roles, workers with the token of their session, and workers with the token of an',
+  'execution that an administrator started. `own`: for the worker of their own name, and for the',
+  'execution that the token is of. An object may ask for more than its route, as a workflow with',
+  '`required_permissions` does.',
+  '',
+]
+
+function needOf(access: string): string {
+  const rule = ruleOf(access)
+  if (rule) return `*${access}*: ${rule.summary}`
+  if (access === 'public') return 'nothing'
+  if (access === 'authenticated') return 'to be authenticated'
+  return `\`${access}\``
+}

@@ -1,0 +1,153 @@
+import { Fault, unprocessable } from '@windlass/runtime/faults'
+import { findDuplicateMember } from '@windlass/runtime/json/duplicate-members'
+import { checkJson, decodeJson, membersOf } from '@windlass/runtime/json/json'
+import type { z } from 'zod'
+import { repeated } from '../domain/members.ts'
+import { JsonText } from '../domain/views.ts'
+import { drain, hasBody, readBody } from '../http/read-body.ts'
+import type { Exchange } from '../http/request-context.ts'
+import { problemsOf } from './fields.ts'
+
+export interface BodyLimits {
+  maxBytes: number
+  maxDepth: number
+  maxUploadBytes: number
+}
+
+/** What a route takes as its body, and how it comes by it. `Sent` is what a client may send. */
+export interface Body<T = unknown, Sent = unknown> {
+  type: 'none' | 'application/json' | 'multipart/form-data'
+  /** For the documents; absent: any JSON value. */
+  schema?: z.ZodType
+  optional?: boolean
+  take(x: Exchange, limits: BodyLimits): Promise<T>
+  /** Exists for the compiler only. */
+  readonly sent?: Sent
+}
+
+export const noBody: Body<undefined, undefined> = { type: 'none', take: async () => undefined }
+
+/** Any JSON value as checked text; no body at all is `null`. */
+export const anyJson: Body<string, unknown> = {
+  type: 'application/json',
+  optional: true,
+  take: async (x, limits) => (await takeText(x, limits)) ?? 'null',
+}
+
+/** A body cut up by `read` from checked text; `schema` is what the documents say of it. */
+export const cut = <T, S extends z.ZodType>(
+  schema: S,
+  read: (text: string) => T,
+): Body<T, z.input<S>> => ({
+  type: 'application/json',
+  schema,
+  take: async (x, limits) => read((await takeText(x, limits)) ?? required()),
+})
+
+/** What a report of a worker may need around the payloads in it. */
+const WRAPPING_LEVELS = 16
+const WRAPPING_BYTES = 1_048_576
+/** Input, output and the events that repeat them. */
+const PAYLOADS = 4
+
+/** The same for bodies that wrap payloads: what passes as an input passes as a part of these. */
+export const cutReport = <T, S extends z.ZodType>(
+  schema: S,
+  read: (text: string) => T,
+): Body<T, z.input<S>> => {
+  const body = cut(schema, read)
+  const widened = ({ maxBytes, maxDepth, ...rest }: BodyLimits): BodyLimits => ({
+    ...rest,
+    maxBytes: PAYLOADS * maxBytes + WRAPPING_BYTES,
+    maxDepth: maxDepth + WRAPPING_LEVELS,
+  })
+  return { ...body, take: (x, limits) => body.take(x, widened(limits)) }
+}
+
+interface Kept {
+  /** Members that stay text, and may hold whatever they like. */
+  payloads?: readonly string[]
+  /** Members that stay text. */
+  texts?: readonly string[]
+}
+
+/** An object of known members. */
+export const json = <S extends z.ZodType>(
+  schema: S,
+  { payloads = [], texts = [] }: Kept = {},
+): Body<z.output<S>, z.input<S>> =>
+  cut(schema, (text) => {
+    refuseRepeated(text, payloads)
+    const kept = [...payloads, ...texts]
+    return parse(schema, kept.length > 0 ? keeping(text, kept) : JSON.parse(text))
+  })
+
+/** The same, but a request may come without. */
+export const optionalJson = <S extends z.ZodType>(
+  schema: S,
+): Body<z.output<S> | undefined, z.input<S> | undefined> => ({
+  type: 'application/json',
+  schema,
+  optional: true,
+  async take(x, limits) {
+    const text = await takeText(x, limits)
+    if (text === undefined) return undefined
+    refuseRepeated(text)
+    return parse(schema, JSON.parse(text))
+  },
+})
+
+function refuseRepeated(text: string, payloads?: readonly string[]): void {
+  const place = findDuplicateMember(text, payloads)
+  if (place) throw repeated(['body', ...place])
+}
+
+function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value)
+  if (!result.success) throw unprocessable(...problemsOf('body', result.error))
+  return result.data
+}
+
+function keeping(text: string, kept: readonly string[]): unknown {
+  const members = membersOf(text)
+  if (!members) return JSON.parse(text)
+  const entries = [...members].map(([name, raw]) => [
+    name,
+    kept.includes(name) ? new JsonText(raw) : JSON.parse(raw),
+  ])
+  return Object.fromEntries(entries)
+}
+
+const required = (): never => {
+  throw unprocessable({ loc: ['body'], msg: 'Field required', type: 'missing' })
+}
+
+/** The checked text of a JSON body, or undefined without one. */
+async function takeText(x: Exchange, limits: BodyLimits): Promise<string | undefined> {
+  if (!hasBody(x)) return undefined
+  refuseOtherTypes(x)
+  const bytes = await readBody(x, limits.maxBytes)
+  if (bytes.length === 0) return undefined
+  const text = decodeJson(bytes)
+  checkJson(text, limits.maxDepth)
+  return text
+}
+
+const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
+
+/**
+ * Refuses what is not declared as JSON. A missing declaration counts as JSON for programs only: a
+ * page can send such a body without a preflight.
+ */
+function refuseOtherTypes(x: Exchange): void {
+  const type = x.header('content-type')
+  if (type === undefined && x.header('origin') === undefined) return
+  if (type === 'application/json' || (type !== undefined && JSON_TYPE.test(type))) return
+  drain(x)
+  throw new Fault(
+    'unsupported_media',
+    type === undefined
+      ? 'Content-Type missing: send application/json'
+      : `Content-Type '${type.slice(0, 100)}' is not application/json`,
+  )
+}

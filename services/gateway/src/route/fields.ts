@@ -1,0 +1,148 @@
+import { Fault, type Problem, unprocessable } from '@windlass/runtime/faults'
+import { parseId } from '@windlass/runtime/ids'
+import { z } from 'zod'
+import {
+  callOf,
+  namespaceOf,
+  plainNameOf,
+  scheduleNameOf,
+  workflowNameOf,
+} from '../domain/names.ts'
+
+/** A path parameter: what the documents say of it, and how it is read; throws the Fault that a wrong one deserves. */
+export interface Param<T = string> {
+  schema: z.ZodType
+  read(text: string): T
+  /** It may span segments: slashes are part of it. */
+  spans?: boolean
+}
+
+const absent = () => new Fault('not_found', 'Not Found')
+
+/** A name outside its grammar names nothing, so it is not found. */
+const named = (grammar: (text: string) => string | undefined): Param => ({
+  schema: z.string(),
+  read(text) {
+    const name = grammar(text)
+    if (name === undefined) throw absent()
+    return name
+  },
+})
+
+/** How path parameters are read where a route does not say otherwise. */
+export const PARAMS: Record<string, Param> = {
+  namespace: named(namespaceOf),
+  workflow_name: named(workflowNameOf),
+  name: named(plainNameOf),
+  execution_id: named(parseId),
+  task_call_id: { ...named(callOf), spans: true },
+  task_name: { ...named(callOf), spans: true },
+  schedule_id: named((text) => parseId(text) ?? scheduleNameOf(text)),
+}
+
+const MAX_VERSION = 2_147_483_647
+
+/** A version number in the path, under this name. */
+export const versionAs = (name: string): Param<number> => ({
+  schema: z.int().min(1),
+  read(text) {
+    if (!/^\d+$/.test(text) || Number(text) < 1)
+      throw unprocessable({ loc: ['path', name], msg: 'must be 1 or more', type: 'int_parsing' })
+    return Math.min(Number(text), MAX_VERSION)
+  },
+})
+
+/** One of a few words; another one is `invalid` with this message. */
+export const oneOf = <const Word extends string>(
+  words: readonly Word[],
+  message: string,
+): Param<Word> => ({
+  schema: z.enum(words),
+  read(text) {
+    if (!(words as readonly string[]).includes(text)) throw new Fault('invalid', message)
+    return text as Word
+  },
+})
+
+/** A whole number in a query, with its limits; far larger ones than we can hold are as good as the largest. */
+export const whole = (limits: { min: number; max?: number }) =>
+  z
+    .string()
+    .regex(/^-?\d+$/, 'must be a whole number')
+    .transform((text) => Math.min(Number(text), Number.MAX_SAFE_INTEGER))
+    .pipe(
+      z
+        .number()
+        .min(limits.min)
+        .max(limits.max ?? Number.MAX_SAFE_INTEGER),
+    )
+    .meta({ wire: { type: 'integer', minimum: limits.min, maximum: limits.max } })
+
+export const page = {
+  limit: whole({ min: 1, max: 1000 }).default(50),
+  offset: whole({ min: 0 }).default(0),
+}
+
+export const versionQuery = whole({ min: 1 })
+  .transform((number) => Math.min(number, MAX_VERSION))
+  .optional()
+
+export const flag = z
+  .stringbool({
+    truthy: ['true', '1', 'yes', 'on', 'y', 't'],
+    falsy: ['false', '0', 'no', 'off', 'n', 'f'],
+  })
+  .meta({ wire: { type: 'boolean' } })
+
+/** A time to wait, in seconds. */
+export const seconds = z
+  .string()
+  .regex(/^\d+(\.\d+)?$/, 'must be a number of seconds')
+  .transform(Number)
+  .pipe(z.number().max(86_400))
+  .meta({ wire: { type: 'number', minimum: 0, maximum: 86_400 } })
+
+/** Text that a database column and a log line can hold. */
+export const text = (maxLength: number) =>
+  z
+    .string()
+    .max(maxLength)
+    .refine((value) => !/\p{Cc}|\p{Cs}/u.test(value), 'must not hold control characters')
+
+/** Text by name. A map on the wire is a plain object, where `__proto__` would be lost without a word. */
+export const dictionary = (name: z.ZodString, value: z.ZodString) =>
+  z.preprocess(
+    (given, context) => {
+      if (typeof given === 'object' && given !== null && Object.hasOwn(given, '__proto__'))
+        context.addIssue({ code: 'custom', path: ['__proto__'], message: 'is no name for a label' })
+      return given
+    },
+    z.record(name, value),
+  )
+
+/** Text of more than one line. */
+export const prose = (maxLength: number) =>
+  z
+    .string()
+    .max(maxLength)
+    .refine((value) => !/\0|\p{Cs}/u.test(value), 'must not hold NUL or half a character')
+
+/** An id in any of its forms, as 32 hex digits. */
+export const id = z
+  .string()
+  .refine((given) => parseId(given) !== undefined, 'must be an id of 32 hex digits')
+  .transform((given) => parseId(given) ?? '')
+
+/** What is wrong with a value, in the form of a 422 body. */
+export function problemsOf(where: string, error: z.ZodError): [Problem, ...Problem[]] {
+  const problems = error.issues.map((issue): Problem => {
+    const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
+    const keys = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
+    return {
+      loc: [where, ...(issue.path as (string | number)[]), ...keys],
+      msg: isMissing ? 'Field required' : issue.message,
+      type: isMissing ? 'missing' : issue.code,
+    }
+  })
+  return problems as [Problem, ...Problem[]]
+}

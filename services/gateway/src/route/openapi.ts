@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import { ruleOf } from '../access/rules.ts'
+import { VERSION } from '../version.ts'
+import type { Method, Route, Shape } from './route.ts'
+
+type Json = Record<string, unknown>
+
+/** The OpenAPI 3.1 document of the routes. Schemas that carry an `id` become components. */
+export function openapi(routes: Iterable<Route>): Json {
+  const components: Json = { Refusal }
+  const paths: Record<string, Partial<Record<Method, Json>>> = {}
+  for (const route of routes)
+    paths[route.path] = { ...paths[route.path], [route.method]: operation(route, components) }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Windlass', version: VERSION },
+    paths,
+    components: {
+      schemas: components,
+      responses: { Refused },
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+    },
+  }
+}
+
+const Refused = {
+  description: 'Refused: 400, 401, 403, 404, 409, 413, 415, 422, 429, 500 or 503.',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } },
+}
+
+const Refusal = {
+  type: 'object',
+  required: ['detail'],
+  properties: {
+    detail: {
+      description: 'What was wrong: a sentence, an object with `message`, or a list of problems.',
+      anyOf: [
+        { type: 'string' },
+        { type: 'object', required: ['message'], properties: { message: { type: 'string' } } },
+        {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['loc', 'msg', 'type'],
+            properties: {
+              loc: { type: 'array', items: { type: ['string', 'integer'] } },
+              msg: { type: 'string' },
+              type: { type: 'string' },
+            },
+          },
+        },
+      ],
+    },
+  },
+}
+
+function operation(
+  { path, summary, access, params, query, body, returns, status }: Route,
+  into: Json,
+): Json {
+  const fields = (where: 'path' | 'query', shape: Shape) =>
+    Object.entries(shape).map(([name, type]) => {
+      const absent = type.safeParse(undefined)
+      const schema = schemaOf(type, 'input', into)
+      return {
+        name,
+        in: where,
+        required: where === 'path' || !absent.success,
+        schema: absent.data === undefined ? schema : { ...schema, default: absent.data },
+      }
+    })
+  const pathShape = Object.fromEntries(
+    Object.entries(params).map(([name, { schema }]) => [name, schema]),
+  )
+  return {
+    summary,
+    tags: [path.split('/')[1]],
+    description: `Access: ${ruleOf(access)?.summary ?? access}`,
+    security: access === 'public' ? [] : [{ bearer: [] }],
+    parameters: [...fields('path', pathShape), ...fields('query', query)],
+    ...(body.type !== 'none' && {
+      requestBody: {
+        required: !body.optional,
+        content: {
+          [body.type]: { schema: body.schema ? schemaOf(body.schema, 'input', into) : {} },
+        },
+      },
+    }),
+    responses: {
+      [status]: {
+        description: status === 201 ? 'Created' : 'OK',
+        content: contentOf(returns, into),
+      },
+      default: { $ref: '#/components/responses/Refused' },
+    },
+  }
+}
+
+function contentOf(returns: z.ZodType, into: Json): Json {
+  const isStream = returns.meta()?.id === 'EventStream'
+  const type = isStream ? 'text/event-stream' : 'application/json'
+  return { [type]: { schema: schemaOf(returns, 'output', into) } }
+}
+
+/** A schema as JSON Schema 2020-12; what has a name of its own goes into the components. */
+function schemaOf(type: z.ZodType, io: 'input' | 'output', into: Json): Json {
+  const { $defs, $schema, ...schema } = z.toJSONSchema(type, {
+    io,
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      // What is text in a URL but stands for something else.
+      const wire = z.globalRegistry.get(zodSchema)?.wire as Json | undefined
+      if (!wire) return
+      for (const key of ['pattern', 'wire', 'type', 'pipe']) delete jsonSchema[key as 'type']
+      Object.assign(jsonSchema, wire)
+    },
+  })
+  const refer = (value: unknown): Json =>
+    JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'))
+  for (const [name, definition] of Object.entries($defs ?? {})) into[name] = refer(definition)
+  const id = type.meta()?.id
+  if (!id) return refer(schema)
+  // A schema that is used in itself stands among its own definitions already.
+  if (!schema.$ref) into[id] = refer(schema)
+  return { $ref: `#/components/schemas/${id}` }
+}

@@ -1,0 +1,130 @@
+import type { z } from 'zod'
+import type { Caller } from '../access/caller.ts'
+import type { Found, Rule, RuleNeeds } from '../access/rules.ts'
+import type { Services } from '../clients/connect.ts'
+import type { Exchange } from '../http/request-context.ts'
+import type { Audited } from './audit-trail.ts'
+import { type Body, noBody } from './body.ts'
+import { PARAMS, type Param } from './fields.ts'
+import { queryReader } from './query.ts'
+import type { Reply } from './reply.ts'
+
+export type Shape = Record<string, z.ZodType>
+type None = Record<never, never>
+
+export type Placeholders<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Placeholders<Rest>
+  : never
+
+type Within<Names, Path extends string, Then> = [Names] extends [Placeholders<Path>] ? Then : never
+
+/** An access rule is filled in from the path, so it may only name what the path names. */
+type Access<A extends string, Path extends string> = A extends Rule
+  ? Within<RuleNeeds<A>, Path, A>
+  : Within<Placeholders<A>, Path, A>
+
+type PathParams<Path extends string, P> = {
+  [Name in Placeholders<Path>]: P extends Record<Name, Param<infer T>> ? T : string
+}
+
+interface Input<Path extends string, P, Q extends Shape, B, A> {
+  params: PathParams<Path, P>
+  query: z.output<z.ZodObject<Q>>
+  body: B
+  caller: Caller
+  /** What the access rule had to look up. */
+  found: Found<A>
+  services: Services
+  x: Exchange
+}
+
+/** What is known of a request that may be refused before it is read to its end. */
+type Known<I extends { body: unknown; found: unknown }> = Omit<I, 'body' | 'found' | 'services'> & {
+  body: I['body'] | undefined
+  found: I['found'] | undefined
+}
+
+interface Spec<A, Path extends string, P, Q extends Shape, B, Sent, R extends z.ZodType> {
+  summary: string
+  /** `public`, `authenticated`, the permission that the caller needs, or a rule by its name. */
+  access: A
+  /** Only for path parameters that are not read by the table of all. */
+  params?: P
+  query?: Q
+  body?: Body<B, Sent>
+  returns: R
+  /** Of a success; 200 unless it says otherwise. */
+  status?: 200 | 201
+  /** Hot: served by node:http itself, past Express. */
+  raw?: boolean
+  /** Answers a refusal in its own form; true if it did. */
+  refuse?(error: unknown, x: Exchange): boolean
+  /** How it is recorded; only what changes nothing goes without. */
+  audited?: Audited<Known<Input<Path, P, Q, B, A>>>
+  handle(input: Input<Path, P, Q, B, A>): Promise<z.input<R> | Reply>
+}
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/** A declared endpoint, as the server and the documents use it. */
+export interface Route<
+  M extends Method = Method,
+  Path extends string = string,
+  Q extends Shape = Shape,
+  Sent = unknown,
+  R extends z.ZodType = z.ZodType,
+> {
+  method: M
+  path: Path
+  summary: string
+  access: string
+  params: Record<string, Param<unknown>>
+  query: Q
+  body: Body<unknown, Sent>
+  returns: R
+  status: 200 | 201
+  raw: boolean
+  readQuery(search: string): unknown
+  refuse?(error: unknown, x: Exchange): boolean
+  audited: Audited | undefined
+  handle(input: unknown): Promise<unknown>
+}
+
+/** Declares an endpoint once: its validation, its access rule, its OpenAPI entry and its client type. */
+export function route<
+  const M extends Method,
+  const Path extends string,
+  const A extends string,
+  R extends z.ZodType,
+  P extends { [Name in Placeholders<Path>]?: Param<unknown> } = None,
+  Q extends Shape = None,
+  B = undefined,
+  Sent = undefined,
+>(
+  method: M,
+  path: Path,
+  spec: Spec<Access<A, Path>, Path, P, Q, B, Sent, R>,
+): Route<M, Path, Q, Sent, R> {
+  const query = spec.query ?? ({} as Q)
+  const names = [...path.matchAll(/{(\w+)}/g)].map(([, name = '']) => name)
+  const given: Record<string, Param<unknown> | undefined> = spec.params ?? {}
+  return {
+    raw: false,
+    status: 200,
+    ...spec,
+    method,
+    path,
+    query,
+    body: (spec.body ?? noBody) as Body<unknown, Sent>,
+    params: Object.fromEntries(names.map((name) => [name, given[name] ?? readerOf(name)])),
+    readQuery: queryReader(query),
+    audited: spec.audited as Audited | undefined,
+    handle: spec.handle as Route['handle'],
+  }
+}
+
+function readerOf(name: string): Param {
+  const param = PARAMS[name]
+  if (!param) throw new Error(`no reader for the path parameter '${name}'`)
+  return param
+}

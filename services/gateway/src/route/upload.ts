@@ -1,0 +1,92 @@
+import type { Readable } from 'node:stream'
+import { Fault, unprocessable } from '@windlass/runtime/faults'
+import busboy, { type Busboy } from 'busboy'
+import { drain, refuseEncoded } from '../http/read-body.ts'
+import type { Exchange } from '../http/request-context.ts'
+import type { Body } from './body.ts'
+
+const FIELD = 'file'
+/** Boundaries, part headers and a few stray fields. */
+const OVERHEAD_BYTES = 65_536
+const LIMITS = { files: 2, fields: 20, parts: 20, fieldSize: 1_024, headerPairs: 50 }
+
+/** The bytes of the one file in a multipart form, as its field `file`. */
+export const upload: Body<Buffer, Blob> = {
+  type: 'multipart/form-data',
+  async take(x, { maxUploadBytes }) {
+    refuseEncoded(x)
+    let parser: Busboy | undefined
+    try {
+      parser = parserFor(x, maxUploadBytes)
+      if (Number(x.header('content-length') ?? 0) > maxUploadBytes + OVERHEAD_BYTES)
+        throw tooLarge(maxUploadBytes)
+      const [file, ...more] = await filesOf(x, parser, maxUploadBytes)
+      if (more.length > 0) throw new Fault('invalid', `more than one field '${FIELD}'`)
+      if (!file) throw missing()
+      return file
+    } catch (error) {
+      if (parser) x.req.unpipe(parser)
+      parser?.destroy()
+      drain(x)
+      throw error
+    }
+  },
+}
+
+/** Every file in the field, or the first thing that is wrong with the form. */
+function filesOf(x: Exchange, parser: Busboy, maxUploadBytes: number): Promise<Buffer[]> {
+  return new Promise((resolve, reject) => {
+    const files: Buffer[][] = []
+    const refuse = (message: string) => () => reject(new Fault('invalid', message))
+    const unreadable = refuse('the form cannot be read')
+    parser.on('file', (field: string, file: Readable) => {
+      file.on('error', unreadable)
+      if (field !== FIELD) return void file.resume()
+      const chunks: Buffer[] = []
+      files.push(chunks)
+      file.on('data', (chunk: Buffer) => chunks.push(chunk))
+      file.once('limit', () => reject(tooLarge(maxUploadBytes)))
+    })
+    for (const limit of ['filesLimit', 'partsLimit', 'fieldsLimit'] as const)
+      parser.once(limit, refuse('too many parts in the form'))
+    parser.on('error', unreadable)
+    parser.once('close', () => resolve(files.map((chunks) => Buffer.concat(chunks))))
+
+    let size = 0
+    x.req.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > maxUploadBytes + OVERHEAD_BYTES) reject(tooLarge(maxUploadBytes))
+    })
+    x.req.on('error', refuse('the body broke off'))
+    x.req.pipe(parser)
+  })
+}
+
+const tooLarge = (maxUploadBytes: number) =>
+  new Fault('too_large', `Workflow source too large: more than ${maxUploadBytes} bytes`)
+
+const missing = () =>
+  unprocessable({ loc: ['body', FIELD], msg: 'Field required', type: 'missing' })
+
+/**
+ * A parser for the request's form. It emits `error` for each malformed part and, when it is destroyed, again
+ * for itself and for the open file of any field: also after the upload has been answered.
+ */
+function parserFor({ headers }: Exchange, maxUploadBytes: number): Busboy {
+  const { 'content-type': type = '' } = headers
+  // Another kind of body, or none, has no such field.
+  if (!/^multipart\/form-data\b/i.test(type)) throw missing()
+  const parser = createParser(headers, maxUploadBytes)
+  // Never removed: an `error` event without a handler ends the process.
+  parser.on('error', () => {})
+  return parser
+}
+
+function createParser(headers: Exchange['headers'], maxUploadBytes: number): Busboy {
+  try {
+    // busboy calls a file of exactly the limit too long.
+    return busboy({ headers, limits: { ...LIMITS, fileSize: maxUploadBytes + 1 } })
+  } catch {
+    throw new Fault('invalid', 'the form has no boundary')
+  }
+}

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { unprocessable } from '@windlass/runtime/faults'
+import { newId } from '@windlass/runtime/ids'
+import type { Caller } from '../access/caller.ts'
+import type { Executions } from '../clients/executions.ts'
+import type { Exchange } from '../http/request-context.ts'
+
+const MAX_KEY_LENGTH = 255
+
+interface Run {
+  workflow: Workflow
+  caller: Caller
+  body: string
+  executions: Pick<Executions, 'reserved'>
+}
+
+/**
+ * The id of the execution that a run makes. The same caller's repeat under the same
+ * `Idempotency-Key` for the same workflow has the same id for 24 hours, and so makes no second
+ * execution; the hash tells a repeat from another request under an old key.
+ */
+export async function requestOf(x: Exchange, { workflow, caller, body, executions }: Run) {
+  const key = x.header('idempotency-key')
+  if (key === undefined) return { execution_id: newId(), request_hash: '' }
+  if (key === '' || key.length > MAX_KEY_LENGTH)
+    throw unprocessable({
+      loc: ['header', 'Idempotency-Key'],
+      msg: `must have 1 to ${MAX_KEY_LENGTH} characters`,
+      type: 'value_error',
+    })
+  const { namespace, name } = workflow
+  const key_id = digest(JSON.stringify([caller.issuer, caller.subject, namespace, name, key]))
+  return {
+    execution_id: await executions.reserved(key_id.slice(0, 32)),
+    request_hash: digest(body),
+  }
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex')

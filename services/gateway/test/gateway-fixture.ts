@@ -1,0 +1,171 @@
+import { toRecordedCaller } from '@windlass/domain/caller'
+import { CatalogService, type Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { DispatcherService, FleetService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import {
+  ApprovalsService,
+  ExecutionsService,
+  QueueService,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import {
+  type AuditDraft,
+  type AuditRecord,
+  AuditService,
+} from '@windlass/proto/windlass/identity/v1/audit'
+import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import {
+  ApiKeysService,
+  PrincipalsService,
+  RolesService,
+} from '@windlass/proto/windlass/identity/v1/principals'
+import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import type { Handlers } from '@windlass/rpc/call'
+import { serviceNameOf } from '@windlass/rpc/policy'
+import { RpcServer } from '@windlass/rpc/server'
+import { Fault, notFound } from '@windlass/runtime/faults'
+import { openBus } from '@windlass/runtime/nats/bus'
+import { storeUrl, testUrl } from '@windlass/testkit/database'
+import { startService } from '@windlass/testkit/service'
+import { allowAll, testIdentity } from '@windlass/testkit/service-identity'
+import { pino } from 'pino'
+import { onTestFinished } from 'vitest'
+import { start } from '../src/server.ts'
+import { Memory } from './executions-fake.ts'
+
+type Script<S> = Partial<Handlers<S>>
+
+export interface Scripts {
+  audit?: Script<typeof AuditService>
+  approvals?: Script<typeof ApprovalsService>
+  catalog?: Script<typeof CatalogService>
+  dispatcher?: Script<typeof DispatcherService>
+  executions?: Script<typeof ExecutionsService>
+  fleet?: Script<typeof FleetService>
+  queue?: Script<typeof QueueService>
+  identity?: Script<typeof IdentityService>
+  principals?: Script<typeof PrincipalsService>
+  keys?: Script<typeof ApiKeysService>
+  roles?: Script<typeof RolesService>
+  secrets?: Script<typeof SecretsService>
+  configs?: Script<typeof ConfigsService>
+  scheduler?: Script<typeof SchedulerService>
+}
+
+const log = pino({ level: process.env.TEST_LOG ?? 'silent' })
+
+/** A gateway before scripted services, over real NATS and Redis. */
+export async function world(scripts: Scripts = {}, env: Record<string, string> = {}) {
+  const bus = await openBus(testUrl('TEST_NATS_URL'), log)
+  onTestFinished(() => bus.close())
+  const executions = new Memory(bus)
+  const { ports, stop } = await startService(start, {
+    SVC_SERVER__PORT: '0',
+    SVC_NATS__URL: storeUrl(testUrl('TEST_NATS_URL'), 'gateway'),
+    SVC_REDIS__URL: storeUrl(testUrl('TEST_REDIS_URL'), 'gateway'),
+    SVC_WORKERS__REGISTER_RATE_LIMIT: '',
+    SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'a secret of the tests',
+    SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'another one',
+    SVC_SERVICES__CATALOG: await serve(CatalogService, { ...catalog, ...scripts.catalog }),
+    SVC_SERVICES__EXECUTIONS: await serveAll(
+      [ExecutionsService, { ...executions.handlers, ...scripts.executions }],
+      [ApprovalsService, scripts.approvals ?? {}],
+      [QueueService, scripts.queue ?? {}],
+    ),
+    SVC_SERVICES__IDENTITY: await serveAll(
+      [IdentityService, { ...identity, ...scripts.identity }],
+      [PrincipalsService, scripts.principals ?? {}],
+      [ApiKeysService, scripts.keys ?? {}],
+      [RolesService, scripts.roles ?? {}],
+      [SecretsService, scripts.secrets ?? {}],
+      [ConfigsService, scripts.configs ?? {}],
+      [AuditService, { ...audit, ...scripts.audit }],
+    ),
+    SVC_SERVICES__DISPATCHER: await serveAll(
+      [DispatcherService, scripts.dispatcher ?? {}],
+      [FleetService, scripts.fleet ?? {}],
+    ),
+    SVC_SERVICES__SCHEDULER: await serve(SchedulerService, scripts.scheduler ?? {}),
+    ...env,
+  })
+  const url = `http://127.0.0.1:${ports.http}`
+  const call = (method: string, path: string, { body, ...init }: RequestInit = {}) =>
+    fetch(url + path, { method, body, signal: AbortSignal.timeout(20_000), ...init })
+  const json = (method: string, path: string, body: unknown, headers = {}) =>
+    call(method, path, {
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...headers },
+    })
+  return { url, call, json, stop, bus, executions }
+}
+
+type Scripted = [service: Parameters<RpcServer['serve']>[0], script: Record<string, unknown>]
+
+const serve = (...scripted: Scripted) => serveAll(scripted)
+
+/** A gRPC server of these functions; what is not scripted is not found. Answers its address. */
+async function serveAll(...services: Scripted[]): Promise<string> {
+  const [[first] = []] = services
+  const server = new RpcServer(log, testIdentity(first ? serviceNameOf(first) : ''))
+  for (const [service, script] of services) {
+    const rest = Object.keys(service).map((rpc) => [
+      rpc,
+      async () => {
+        throw notFound('script for', rpc)
+      },
+    ])
+    server.serve(service, { ...Object.fromEntries(rest), ...script }, allowAll(service))
+  }
+  const port = await server.listen({ host: '127.0.0.1', port: 0 }, [])
+  onTestFinished(() => server.stop())
+  return `127.0.0.1:${port}`
+}
+
+export const workflow = (changes: Partial<Workflow> = {}): Workflow => ({
+  id: '0'.repeat(31).concat('1'),
+  namespace: 'default',
+  name: 'hello',
+  version: 1,
+  source: Buffer.from('x'),
+  imports: [],
+  metadata_json: '{"task_names":[]}',
+  requests_json: 'null',
+  affinity_json: 'null',
+  requirement: undefined,
+  input_schema_json: '',
+  created_at: undefined,
+  created_by: '',
+  ...changes,
+})
+
+/** Knows every workflow that is not called `missing`, up to version 3. */
+const catalog: Script<typeof CatalogService> = {
+  async resolve({ namespace, name, version }) {
+    if (name === 'missing' || version > 3) throw notFound('Workflow', `${namespace}/${name}`)
+    return workflow({ namespace, name, version: version || 3 })
+  },
+}
+
+/** What identity keeps of a record: who asked is what its statement says. */
+export function draftOf({ caller: statement, request_id, ...record }: AuditRecord): AuditDraft {
+  const caller = testIdentity('identity').verifyCaller(
+    statement,
+    'gateway',
+    AuditService.record.path,
+  )
+  if (!caller) throw new Error('a record without a genuine statement')
+  const { key_prefix = '' } = caller
+  return { ...record, by: { ...toRecordedCaller(caller), key_prefix, request_id } }
+}
+
+const audit: Script<typeof AuditService> = {
+  record: async ({ records }) => ({ seqs: records.map((_, i) => i + 1) }),
+}
+
+/** The session token of worker `w` is `session-of-w`. */
+const identity: Script<typeof IdentityService> = {
+  async checkSession({ token }) {
+    const [, worker_name] = /^session-of-(.+)$/.exec(token) ?? []
+    if (!worker_name) throw new Fault('unauthenticated', 'Invalid or expired token')
+    return { worker_name, session_id: '5'.repeat(32) }
+  },
+}
