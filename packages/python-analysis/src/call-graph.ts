@@ -3,16 +3,16 @@ import type { Declaration } from './declaration.ts'
 import { argumentsOf } from './python/arguments.ts'
 import type { Budget } from './python/budget.ts'
 import type { Outline } from './python/outline.ts'
-import { AFTER_ALL, candidatesOf, type Definition, type Scope } from './python/scope.ts'
+import { type Definition, END_OF_SOURCE, findBindings, type Scope } from './python/scope.ts'
 
 /** What a workflow can come to run, besides its own body. */
-export interface Reach {
+export interface Reachable {
   tasks: Declaration[]
   /** Workflows of the same source that it names; what those reach is theirs. */
   nested: Declaration[]
 }
 
-export interface Program {
+export interface CallGraphInput {
   outline: Outline
   budget: Budget
   declarations: Map<Definition, Declaration>
@@ -34,9 +34,9 @@ interface Word {
 
 const WORD = /[\p{L}_][\p{L}\p{N}\p{M}_]*/gu
 /** `name=…`: an argument's name, or a variable that is given a value. */
-const ASSIGNED = /\s*=(?!=)/y
-const CALLED = /\s*\(/y
-const VARIED = /\s*\.\s*with_options\s*\(/y
+const ASSIGNMENT = /\s*=(?!=)/y
+const CALL = /\s*\(/y
+const WITH_OPTIONS = /\s*\.\s*with_options\s*\(/y
 
 /** What a name in a region leads to. */
 interface Edge {
@@ -45,15 +45,15 @@ interface Edge {
 }
 
 /** Which parts of a source lead to which, each read once however many workflows share it. */
-export class References {
-  readonly #program: Program
+export class CallGraph {
+  readonly #input: CallGraphInput
   readonly #definitions = new Map<Definition, Edge>()
   /** What may be meant by `something.name(…)`. */
   readonly #methods = new Map<string, Edge>()
   readonly #edges = new Map<string, Edge[]>()
 
-  constructor(program: Program) {
-    this.#program = program
+  constructor(program: CallGraphInput) {
+    this.#input = program
     for (const definition of program.outline.definitions) {
       const edge = edgeTo(definition, program.declarations.get(definition))
       this.#definitions.set(definition, edge)
@@ -66,7 +66,7 @@ export class References {
    * Follows the names in a workflow's body to the tasks of the source, through its functions, classes
    * and values, however deep: called, passed on, or kept in a list to be called later.
    */
-  reachOf(workflow: Declaration): Reach {
+  findReachable(workflow: Declaration): Reachable {
     const reached = new Set<Declaration>()
     const edges = new Set<Edge>()
     const regions = new Map<string, Region>()
@@ -99,13 +99,13 @@ export class References {
   #edgesOf(region: Region): Edge[] {
     const known = this.#edges.get(keyOf(region))
     if (known) return known
-    const edges = this.#read(region)
+    const edges = this.#readEdges(region)
     this.#edges.set(keyOf(region), edges)
     return edges
   }
 
-  #read(region: Region): Edge[] {
-    const { source } = this.#program.outline
+  #readEdges(region: Region): Edge[] {
+    const { source } = this.#input.outline
     const edges: Edge[] = []
     const done = new Set<string>()
     const { startIndex, endIndex } = region.node
@@ -122,27 +122,28 @@ export class References {
       const key = attribute ? `.${name}` : name
       if (done.has(key)) continue
       const word = { region, name, start, end }
-      const found = attribute ? this.#attribute(word) : this.#name(word)
-      if (found.done) done.add(key)
+      const found = attribute ? this.#followAttribute(word) : this.#followName(word)
+      if (found.isResolved) done.add(key)
       edges.push(...found.edges)
       WORD.lastIndex = end
     }
     return edges
   }
 
-  #attribute(word: Word): Found {
+  #followAttribute(word: Word): WordEdges {
     const methods = this.#methods.get(word.name)
-    if (!methods) return { edges: [], done: true }
-    const called = this.#follows(CALLED, word) && isIdentifier(word)
-    return { edges: called ? [methods] : [], done: called }
+    if (!methods) return { edges: [], isResolved: true }
+    const called = this.#isFollowedBy(CALL, word) && isIdentifier(word)
+    return { edges: called ? [methods] : [], isResolved: called }
   }
 
-  #name(word: Word): Found {
+  #followName(word: Word): WordEdges {
     const { scope } = word.region
-    const bindings = candidatesOf(scope, word.name, AFTER_ALL)
+    const bindings = findBindings(scope, word.name, END_OF_SOURCE)
     const leads = bindings.some(({ kind }) => kind === 'definition' || kind === 'value')
-    if (!leads) return { edges: [], done: true }
-    if (this.#follows(ASSIGNED, word) || !isIdentifier(word)) return { edges: [], done: false }
+    if (!leads) return { edges: [], isResolved: true }
+    if (this.#isFollowedBy(ASSIGNMENT, word) || !isIdentifier(word))
+      return { edges: [], isResolved: false }
     const edges = bindings.flatMap((binding) => {
       if (binding.kind === 'definition') return [this.#edgeTo(binding.definition, word)]
       // A local value stands in the region itself.
@@ -150,42 +151,48 @@ export class References {
       const region = elsewhere ? { node: binding.value, scope: binding.scope } : undefined
       return region ? [{ declarations: [], regions: [region] }] : []
     })
-    return { edges, done: !this.#follows(VARIED, word) }
+    return { edges, isResolved: !this.#isFollowedBy(WITH_OPTIONS, word) }
   }
 
   #edgeTo(definition: Definition, word: Word): Edge {
     const edge = this.#definitions.get(definition) as Edge
     const [task] = edge.declarations
-    if (task?.kind !== 'task' || !this.#follows(VARIED, word)) return edge
+    if (task?.kind !== 'task' || !this.#isFollowedBy(WITH_OPTIONS, word)) return edge
     return { ...edge, declarations: [this.#variant(task, word)] }
   }
 
   /** `fetch.with_options(…)` is the task with some options changed. */
   #variant(task: Declaration, { region, start }: Word): Declaration {
-    let call = region.node.descendantForIndex(start, VARIED.lastIndex)
+    let call = region.node.descendantForIndex(start, WITH_OPTIONS.lastIndex)
     while (call && call.type !== 'call') call = call.parent
     if (!call) return task
-    const { budget } = this.#program
-    const changed = argumentsOf({ node: call, scope: region.scope, at: AFTER_ALL, hops: 0, budget })
-    const { positional, keywords, incomplete } = task.options
+    const { budget } = this.#input
+    const changed = argumentsOf({
+      node: call,
+      scope: region.scope,
+      at: END_OF_SOURCE,
+      hops: 0,
+      budget,
+    })
+    const { positional, keywords, isIncomplete } = task.options
     const options = {
       positional,
       keywords: new Map([...keywords, ...changed.keywords]),
-      incomplete: incomplete || changed.incomplete,
+      isIncomplete: isIncomplete || changed.isIncomplete,
     }
     return { ...task, options }
   }
 
-  #follows(what: RegExp, { end }: Word): boolean {
+  #isFollowedBy(what: RegExp, { end }: Word): boolean {
     what.lastIndex = end
-    return what.test(this.#program.outline.source)
+    return what.test(this.#input.outline.source)
   }
 }
 
-interface Found {
+interface WordEdges {
   edges: Edge[]
   /** The same name need not be looked at again in its region. */
-  done: boolean
+  isResolved: boolean
 }
 
 function edgeTo(definition: Definition, declaration: Declaration | undefined): Edge {

@@ -1,14 +1,14 @@
 import { type Arguments, argumentsOf, noArguments } from './python/arguments.ts'
 import type { Budget } from './python/budget.ts'
-import { calleeOf, type Expression, follow } from './python/expression.ts'
+import { calleeOf, type Expression, followNames } from './python/expression.ts'
 import type { Definition } from './python/scope.ts'
-import { isSdk } from './sdk-names.ts'
+import { isSdkName } from './sdk-names.ts'
 
-export type Kind = 'workflow' | 'task'
+export type DeclarationKind = 'workflow' | 'task'
 
 /** A function that the SDK was told is a workflow or a task, and with which options. */
 export interface Declaration {
-  kind: Kind
+  kind: DeclarationKind
   definition: Definition
   options: Arguments
 }
@@ -20,7 +20,7 @@ export interface Reading {
 }
 
 /** What a definition's decorators make of it. The first that is the SDK's counts. */
-export function declarationOf(
+export function findDeclaration(
   definition: Definition,
   { budget, sdkModules }: Reading,
 ): Declaration | undefined {
@@ -29,24 +29,24 @@ export function declarationOf(
     if (!node) continue
     const at = decorator.startIndex
     const mark = { node, scope: definition.scope, at, hops: 0, budget }
-    const found = kindAndOptions(mark, sdkModules)
+    const found = readDecorator(mark, sdkModules)
     if (found) return { definition, ...found }
   }
   return undefined
 }
 
-function kindAndOptions(
+function readDecorator(
   mark: Expression,
   sdkModules: string[],
-): { kind: Kind; options: Arguments } | undefined {
-  const expression = follow(mark)
+): { kind: DeclarationKind; options: Arguments } | undefined {
+  const expression = followNames(mark)
   const called = calleeOf(expression)
   const decorator = called ?? expression
-  const kinds: Kind[] = ['workflow', 'task']
+  const kinds: DeclarationKind[] = ['workflow', 'task']
   const kind = kinds.find(
     (kind) =>
-      isSdk(decorator, kind, sdkModules) ||
-      (called && isSdk(decorator, `${kind}.with_options`, sdkModules)),
+      isSdkName(decorator, kind, sdkModules) ||
+      (called && isSdkName(decorator, `${kind}.with_options`, sdkModules)),
   )
   return kind && { kind, options: called ? argumentsOf(expression) : noArguments() }
 }

@@ -1,18 +1,18 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { invalid } from '@windlass/runtime/faults'
 import type { Node } from 'web-tree-sitter'
-import { References } from './call-graph.ts'
-import { type Declaration, declarationOf } from './declaration.ts'
-import { type Metadata, metadataOf, type Name } from './metadata.ts'
-import { affinityOf } from './options/affinity.ts'
-import { checkNamespace, checkWorkflowName, declaredName } from './options/names.ts'
-import { refuse } from './options/option.ts'
+import { CallGraph } from './call-graph.ts'
+import { type Declaration, findDeclaration } from './declaration.ts'
+import { type Metadata, toMetadata, type WorkflowName } from './metadata.ts'
+import { readAffinity } from './options/affinity.ts'
+import { checkNamespace, checkWorkflowName, readNameOption } from './options/names.ts'
+import { optionFault } from './options/option.ts'
 import { type Options, optionsOf } from './options/options.ts'
-import { requestsOf, requirementOf } from './options/resources.ts'
+import { readRequests, toRequirement } from './options/resources.ts'
 import { Budget } from './python/budget.ts'
 import { outlineOf } from './python/outline.ts'
 import type { Definition } from './python/scope.ts'
-import { type InputSchema, inputSchemaOf, type SchemaReading } from './schema/input-schema.ts'
+import { type InputSchema, readInputSchema, type SchemaReading } from './schema/input-schema.ts'
 
 /** A workflow as its source declares it. What its record has besides is the store's to add. */
 export type DeclaredWorkflow = Pick<
@@ -27,12 +27,12 @@ export type DeclaredWorkflow = Pick<
 > & { requirement: NonNullable<Workflow['requirement']> }
 
 /** How sources are read: what counts as the SDK, and the parser for types in quotes. */
-export type Settings = Omit<SchemaReading, 'budget'>
+export type AnalysisOptions = Omit<SchemaReading, 'budget'>
 
-interface Identified {
+interface NamedDeclaration {
   declaration: Declaration
   options: Options
-  name: Name
+  name: WorkflowName
 }
 
 const DEFAULT_NAMESPACE = 'default'
@@ -44,37 +44,44 @@ const MAX_ALL_CHARS = 16_777_216
  * The workflows that a source declares, in its order. Throws `invalid` for a source without any, for
  * two of one name, and for each option that cannot be known or is out of its bounds.
  */
-export function readWorkflows(root: Node, source: string, settings: Settings): DeclaredWorkflow[] {
+export function readWorkflows(
+  root: Node,
+  source: string,
+  settings: AnalysisOptions,
+): DeclaredWorkflow[] {
   const reading = { ...settings, budget: new Budget() }
   const outline = outlineOf(root, source)
   const declarations = new Map<Definition, Declaration>()
   for (const definition of outline.definitions) {
-    const declaration = declarationOf(definition, reading)
+    const declaration = findDeclaration(definition, reading)
     if (declaration) declarations.set(definition, declaration)
   }
-  const workflows = identify([...declarations.values()])
+  const workflows = nameDeclarations([...declarations.values()])
   const names = new Map(workflows.map(({ declaration, name }) => [declaration, name]))
-  const references = new References({ ...reading, outline, declarations })
+  const references = new CallGraph({ ...reading, outline, declarations })
   let chars = 0
   return workflows.map((workflow) => {
     const { definition } = workflow.declaration
-    const { tasks, nested } = references.reachOf(workflow.declaration)
-    const metadata = metadataOf({
+    const { tasks, nested } = references.findReachable(workflow.declaration)
+    const metadata = toMetadata({
       definition,
       options: workflow.options,
       tasks,
-      nested: nested.map((other) => names.get(other) as Name),
+      nested: nested.map((other) => names.get(other) as WorkflowName),
       sdkModules: settings.sdkModules,
     })
-    const input = inputSchemaOf(definition, reading)
-    const record = { ...recordOf(workflow, metadata, input, settings), imports: outline.imports }
-    chars += checkSize(record, workflow.options)
+    const input = readInputSchema(definition, reading)
+    const record = {
+      ...toDeclaredWorkflow(workflow, metadata, input, settings),
+      imports: outline.imports,
+    }
+    chars += measureRecord(record, workflow.options)
     if (chars > MAX_ALL_CHARS) throw invalid('The source declares more than can be kept.')
     return record
   })
 }
 
-function identify(declarations: Declaration[]): Identified[] {
+function nameDeclarations(declarations: Declaration[]): NamedDeclaration[] {
   const workflows = declarations.filter(({ kind }) => kind === 'workflow')
   if (workflows.length === 0) throw invalid('No workflow found in the provided code.')
   if (workflows.length > MAX_WORKFLOWS) {
@@ -83,7 +90,7 @@ function identify(declarations: Declaration[]): Identified[] {
   const taken = new Set<string>()
   return workflows.map((declaration) => {
     const options = optionsOf(declaration)
-    const name = nameOf(declaration, options)
+    const name = readName(declaration, options)
     const qualified = name.join('/')
     if (taken.has(qualified)) throw invalid(`Workflow '${qualified}' is defined twice.`)
     taken.add(qualified)
@@ -91,29 +98,29 @@ function identify(declarations: Declaration[]): Identified[] {
   })
 }
 
-function nameOf({ definition }: Declaration, options: Options): Name {
+function readName({ definition }: Declaration, options: Options): WorkflowName {
   const { owner } = options
   if (definition.kind !== 'function' || definition.node.firstChild?.type !== 'async') {
     throw invalid(`The ${owner} must be an async function: async def ${definition.name}(ctx).`)
   }
-  const namespace = declaredName(options.get('namespace')) ?? DEFAULT_NAMESPACE
-  const name = declaredName(options.get('name')) ?? definition.name.normalize('NFC')
+  const namespace = readNameOption(options.get('namespace')) ?? DEFAULT_NAMESPACE
+  const name = readNameOption(options.get('name')) ?? definition.name.normalize('NFC')
   return [
     checkNamespace({ owner, name: 'namespace' }, namespace),
     checkWorkflowName({ owner, name: 'name' }, name),
   ]
 }
 
-function recordOf(
-  { options, name }: Identified,
+function toDeclaredWorkflow(
+  { options, name }: NamedDeclaration,
   metadata: Metadata,
   { schema, notes }: InputSchema,
-  { sdkModules }: Settings,
+  { sdkModules }: AnalysisOptions,
 ): Omit<DeclaredWorkflow, 'imports'> {
   const requests = options.get('requests')
   const affinity = options.get('affinity')
-  const asked = requests && requestsOf(requests, sdkModules)
-  const labels = affinity && affinityOf(affinity)
+  const asked = requests && readRequests(requests, sdkModules)
+  const labels = affinity && readAffinity(affinity)
   const known = notes.length > 0 ? { ...metadata, schema_notes: notes } : metadata
   return {
     namespace: name[0],
@@ -121,25 +128,25 @@ function recordOf(
     metadata_json: JSON.stringify(known),
     requests_json: JSON.stringify(asked ?? null),
     affinity_json: JSON.stringify(labels ?? null),
-    requirement: requirementOf(asked ?? {}, labels ?? {}, metadata),
+    requirement: toRequirement(asked ?? {}, labels ?? {}, metadata),
     input_schema_json: schema ? JSON.stringify(schema) : '',
   }
 }
 
-function checkSize(record: DeclaredWorkflow, { owner }: Options): number {
+function measureRecord(record: DeclaredWorkflow, { owner }: Options): number {
   const { metadata_json, input_schema_json, imports } = record
   const chars = [metadata_json, input_schema_json, ...imports].reduce(
     (sum, text) => sum + text.length,
     0,
   )
   if (chars > MAX_RECORD_CHARS) {
-    throw refuse({ owner, name: 'metadata' }, 'it declares more than can be kept')
+    throw optionFault({ owner, name: 'metadata' }, 'it declares more than can be kept')
   }
   return chars
 }
 
 /** The metadata as records show it: with the input schema, which is kept apart because it is large. */
-export const withSchema = (metadata_json: string, input_schema_json: string): string =>
+export const withInputSchema = (metadata_json: string, input_schema_json: string): string =>
   input_schema_json
     ? `${metadata_json.slice(0, -1)},"input_schema":${input_schema_json}}`
     : metadata_json

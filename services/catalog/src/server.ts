@@ -13,7 +13,7 @@ import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import * as access from './access.ts'
 import { AnalysisCache } from './analysis/analysis-cache.ts'
 import { AnalysisPool } from './analysis/analysis-pool.ts'
-import { handlers } from './handlers/index.ts'
+import { createHandlers } from './handlers/index.ts'
 import { finishEpochs } from './loops/finish-epochs.ts'
 
 const FLOOR_MS = 1_000
@@ -44,7 +44,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime, work
   const rpc = new RpcServer(log, await openServiceIdentity(settings, 'catalog', log))
   rpc.serve(
     CatalogService,
-    handlers({
+    createHandlers({
       db,
       redis,
       log,

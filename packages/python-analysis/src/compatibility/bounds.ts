@@ -7,20 +7,22 @@ interface Bound {
 }
 
 /** Why a number of the older schema may be out of the newer one's bounds. */
-export function boundProblem(was: Schema, is: Schema): string | undefined {
+export function findBoundProblem(was: Schema, is: Schema): string | undefined {
   const [least, most] = [lowest(is), highest(is)]
-  if (!isWithin(lowest(was), least)) {
+  if (!isTighter(lowest(was), least)) {
     return `it must be ${least.exclusive ? 'above' : 'at least'} ${least.value}`
   }
-  if (!isWithin(negated(highest(was)), negated(most))) {
+  if (!isTighter(negate(highest(was)), negate(most))) {
     return `it must be ${most.exclusive ? 'below' : 'at most'} ${most.value}`
   }
   const step = numberAt(is, 'multipleOf', undefined)
-  return step === undefined || isStep(was, step) ? undefined : `it must be a multiple of ${step}`
+  return step === undefined || impliesMultiple(was, step)
+    ? undefined
+    : `it must be a multiple of ${step}`
 }
 
 /** Whether all above the one bound is above the other. */
-const isWithin = (inner: Bound, outer: Bound): boolean =>
+const isTighter = (inner: Bound, outer: Bound): boolean =>
   inner.value > outer.value ||
   (inner.value === outer.value && (inner.exclusive || !outer.exclusive))
 
@@ -30,7 +32,7 @@ const lowest = (schema: Schema): Bound => {
   if (exclusive < inclusive || exclusive === Number.NEGATIVE_INFINITY) {
     return { value: inclusive, exclusive: false }
   }
-  return whole(schema, exclusive, 1)
+  return toInclusive(schema, exclusive, 1)
 }
 
 const highest = (schema: Schema): Bound => {
@@ -39,19 +41,19 @@ const highest = (schema: Schema): Bound => {
   if (exclusive > inclusive || exclusive === Number.POSITIVE_INFINITY) {
     return { value: inclusive, exclusive: false }
   }
-  return whole(schema, exclusive, -1)
+  return toInclusive(schema, exclusive, -1)
 }
 
 /** Above 0 is at least 1, for whole numbers. */
-function whole({ type }: Schema, value: number, step: 1 | -1): Bound {
+function toInclusive({ type }: Schema, value: number, step: 1 | -1): Bound {
   const counts = type === 'integer' && Number.isSafeInteger(value)
   return counts ? { value: value + step, exclusive: false } : { value, exclusive: true }
 }
 
-const negated = ({ value, exclusive }: Bound): Bound => ({ value: -value, exclusive })
+const negate = ({ value, exclusive }: Bound): Bound => ({ value: -value, exclusive })
 
 /** Fractions are multiples within a tolerance only, so nothing but whole numbers and equals count. */
-function isStep(was: Schema, step: number): boolean {
+function impliesMultiple(was: Schema, step: number): boolean {
   const before = numberAt(was, 'multipleOf', was.type === 'integer' ? 1 : undefined)
   if (before === undefined || before === step) return before === step
   const wholes = [before, step].every((one) => Number.isSafeInteger(one) && one > 0)
@@ -59,7 +61,7 @@ function isStep(was: Schema, step: number): boolean {
 }
 
 /** Why a text of the older schema may not be one of the newer. */
-export function textProblem(was: Schema, is: Schema): string | undefined {
+export function findTextProblem(was: Schema, is: Schema): string | undefined {
   const least = numberAt(is, 'minLength', 0)
   const most = numberAt(is, 'maxLength', Number.POSITIVE_INFINITY)
   if (numberAt(was, 'minLength', 0) < least) return `it must have at least ${least} characters`

@@ -1,7 +1,7 @@
 import type { Schema } from '../schema/known-types.ts'
-import { type Problem, problemsBetween } from './incompatibilities.ts'
-import { samplesOf } from './samples.ts'
-import { accepts } from './validator.ts'
+import { findIncompatibilities, type Problem } from './incompatibilities.ts'
+import { makeSamples } from './samples.ts'
+import { isValid } from './validator.ts'
 
 /**
  * `compatible`: proved, every input that the older version takes the newer one takes too.
@@ -9,7 +9,7 @@ import { accepts } from './validator.ts'
  */
 export type Compatibility = 'compatible' | 'incompatible' | 'unknown'
 
-export interface Judgement {
+export interface Verdict {
   compatibility: Compatibility
   /** Where it was not proved, and why. */
   problems: Problem[]
@@ -17,7 +17,7 @@ export interface Judgement {
   example?: { value: unknown }
 }
 
-export interface Comparison extends Judgement {
+export interface Comparison extends Verdict {
   /** The same for inputs that have only members which the older version names. */
   ofNamedMembers: Compatibility
 }
@@ -26,17 +26,17 @@ const ANYTHING: Schema = {}
 
 /** Compares the input schemas of two versions; without a schema a version takes anything. */
 export function compare(older = ANYTHING, newer = ANYTHING): Comparison {
-  const named = judge(closed(older), newer)
+  const named = decide(closeObjects(older), newer)
   // What refuses such an input refuses it among all others too.
-  const whole = named.example ? named : judge(older, newer)
+  const whole = named.example ? named : decide(older, newer)
   return { ...whole, ofNamedMembers: named.compatibility }
 }
 
-function judge(older: Schema, newer: Schema): Judgement {
-  const problems = problemsBetween(older, newer)
+function decide(older: Schema, newer: Schema): Verdict {
+  const problems = findIncompatibilities(older, newer)
   if (problems.length === 0) return { compatibility: 'compatible', problems }
-  const value = samplesOf(older, newer).find(
-    (sample) => accepts(older, sample, older) === true && accepts(newer, sample, newer) === false,
+  const value = makeSamples(older, newer).find(
+    (sample) => isValid(older, sample, older) === true && isValid(newer, sample, newer) === false,
   )
   return value === undefined
     ? { compatibility: 'unknown', problems }
@@ -44,7 +44,7 @@ function judge(older: Schema, newer: Schema): Judgement {
 }
 
 /** The same schema without the members that no class names. */
-function closed(schema: Schema): Schema {
+function closeObjects(schema: Schema): Schema {
   const shut = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(shut)
     if (typeof value !== 'object' || value === null) return value

@@ -1,18 +1,18 @@
 import type { Schema } from '../schema/known-types.ts'
-import { boundProblem, textProblem } from './bounds.ts'
+import { findBoundProblem, findTextProblem } from './bounds.ts'
 import {
   itemAt,
   listOf,
   numberAt,
   objectOf,
   otherMembers,
-  type Part,
-  resolved,
-  rulesOf,
+  resolveRef,
+  type Subschema,
+  validationKeywords,
   valuesOf,
 } from './subschemas.ts'
-import { isEndless } from './unguarded-recursion.ts'
-import { accepts } from './validator.ts'
+import { hasUnguardedRecursion } from './unguarded-recursion.ts'
+import { isValid } from './validator.ts'
 
 /** Why a value that the older schema takes may be refused by the newer one, and where. */
 export interface Problem {
@@ -38,7 +38,7 @@ const MAX_PROBLEMS = 20
 const UNDECIDED = 'too much to compare'
 
 /** No problem: every value that the older schema takes, the newer one takes too. */
-export const problemsBetween = (older: Schema, newer: Schema): Problem[] =>
+export const findIncompatibilities = (older: Schema, newer: Schema): Problem[] =>
   new Proof(older, newer).run().slice(0, MAX_PROBLEMS)
 
 /**
@@ -48,10 +48,10 @@ export const problemsBetween = (older: Schema, newer: Schema): Problem[] =>
 class Proof {
   readonly #older: Schema
   readonly #newer: Schema
-  readonly #ids = new Map<Part, number>()
+  readonly #ids = new Map<Subschema, number>()
   /** Pairs that hold, or are being looked at, in the order in which they were taken up. */
-  readonly #granted: string[] = []
-  readonly #grantedSet = new Set<string>()
+  readonly #assumed: string[] = []
+  readonly #assumedKeys = new Set<string>()
   #steps = MAX_STEPS
   #depth = 0
 
@@ -61,27 +61,28 @@ class Proof {
   }
 
   run(): Problem[] {
-    if (isEndless(this.#newer)) return [{ loc: [], msg: 'it is defined by itself alone' }]
+    if (hasUnguardedRecursion(this.#newer))
+      return [{ loc: [], msg: 'it is defined by itself alone' }]
     const problems = this.#compare(this.#older, this.#newer, [])
     return this.#steps < 0 ? [{ loc: [], msg: UNDECIDED }] : problems
   }
 
-  #compare(older: Part, newer: Part, loc: Loc): Problem[] {
+  #compare(older: Subschema, newer: Subschema, loc: Loc): Problem[] {
     if (--this.#steps < 0) return [{ loc, msg: UNDECIDED }]
-    const [was, is] = [resolved(older, this.#older), resolved(newer, this.#newer)]
+    const [was, is] = [resolveRef(older, this.#older), resolveRef(newer, this.#newer)]
     if (is === true || was === false) return []
     if (is === false) return [{ loc, msg: 'it is not taken any more' }]
     if (is === undefined || was === undefined) return [{ loc, msg: 'it refers to nothing' }]
     const key = `${this.#idOf(was)}:${this.#idOf(is)}`
-    if (this.#grantedSet.has(key)) return []
-    const mark = this.#granted.length
-    this.#grant(key)
-    const problems = this.#within(was === true ? {} : was, is, loc)
-    if (problems.length > 0) this.#takeBack(mark)
+    if (this.#assumedKeys.has(key)) return []
+    const mark = this.#assumed.length
+    this.#assume(key)
+    const problems = this.#proveNested(was === true ? {} : was, is, loc)
+    if (problems.length > 0) this.#retract(mark)
     return problems
   }
 
-  #within(was: Schema, is: Schema, loc: Loc): Problem[] {
+  #proveNested(was: Schema, is: Schema, loc: Loc): Problem[] {
     if (this.#depth === MAX_DEPTH) this.#steps = -1
     if (this.#steps < 0) return [{ loc, msg: UNDECIDED }]
     this.#depth++
@@ -90,16 +91,16 @@ class Proof {
     return problems
   }
 
-  #grant(key: string): void {
-    this.#granted.push(key)
-    this.#grantedSet.add(key)
+  #assume(key: string): void {
+    this.#assumed.push(key)
+    this.#assumedKeys.add(key)
   }
 
-  #takeBack(mark: number): void {
-    for (const key of this.#granted.splice(mark)) this.#grantedSet.delete(key)
+  #retract(mark: number): void {
+    for (const key of this.#assumed.splice(mark)) this.#assumedKeys.delete(key)
   }
 
-  #idOf(part: Part): number {
+  #idOf(part: Subschema): number {
     const known = this.#ids.get(part)
     if (known !== undefined) return known
     this.#ids.set(part, this.#ids.size)
@@ -107,7 +108,7 @@ class Proof {
   }
 
   #prove(was: Schema, is: Schema, loc: Loc): Problem[] {
-    const rules = rulesOf(is)
+    const rules = validationKeywords(is)
     if (rules.length === 0) return []
     const unknown = rules.find((rule) => !KNOWN_RULES.has(rule))
     if (unknown) return [{ loc, msg: `'${unknown}' is not compared` }]
@@ -115,29 +116,30 @@ class Proof {
       return listOf(was.anyOf).flatMap((one) => this.#compare(one, is, loc))
     }
     const values = valuesOf(was)
-    if (values) return this.#values(values, is, loc)
-    if (Array.isArray(is.anyOf)) return this.#alternatives(was, is, loc)
+    if (values) return this.#proveValues(values, is, loc)
+    if (Array.isArray(is.anyOf)) return this.#proveAlternatives(was, is, loc)
     if (valuesOf(is)) return [{ loc, msg: `it must be ${shown(valuesOf(is) ?? [])}` }]
-    return this.#typed(was, is, loc)
+    return this.#proveTyped(was, is, loc)
   }
 
-  #values(values: unknown[], is: Schema, loc: Loc): Problem[] {
-    const refused = values.filter((value) => !accepts(is, value, this.#newer))
+  #proveValues(values: unknown[], is: Schema, loc: Loc): Problem[] {
+    const refused = values.filter((value) => !isValid(is, value, this.#newer))
     if (refused.length > 0) return [{ loc, msg: `${shown(refused)} is refused` }]
     // Whether a text is a date, say, is left to the workflow: nothing is known of it here.
-    const formats = [is, ...listOf<Schema>(is.anyOf)].map((one) => resolved(one, this.#newer))
+    const formats = [is, ...listOf<Schema>(is.anyOf)].map((one) => resolveRef(one, this.#newer))
     const said = formats.some((one) => typeof one === 'object' && one.format !== undefined)
     return said ? [{ loc, msg: 'a format is not compared with values' }] : []
   }
 
-  #alternatives(was: Schema, is: Schema, loc: Loc): Problem[] {
-    if (rulesOf(is).length > 1) return [{ loc, msg: "rules beside 'anyOf' are not compared" }]
+  #proveAlternatives(was: Schema, is: Schema, loc: Loc): Problem[] {
+    if (validationKeywords(is).length > 1)
+      return [{ loc, msg: "rules beside 'anyOf' are not compared" }]
     const all = listOf(is.anyOf).map((one) => this.#compare(was, one, loc))
     if (all.some((problems) => problems.length === 0)) return []
     return [{ loc, msg: 'none of the alternatives takes all of it' }]
   }
 
-  #typed(was: Schema, is: Schema, loc: Loc): Problem[] {
+  #proveTyped(was: Schema, is: Schema, loc: Loc): Problem[] {
     if (is.type === undefined) return [{ loc, msg: 'rules without a type are not compared' }]
     const fits = was.type === is.type || (was.type === 'integer' && is.type === 'number')
     if (!fits) {
@@ -146,19 +148,19 @@ class Proof {
     }
     switch (is.type) {
       case 'string':
-        return of(loc, textProblem(was, is))
+        return problemAt(loc, findTextProblem(was, is))
       case 'array':
-        return this.#lists(was, is, loc)
+        return this.#proveLists(was, is, loc)
       case 'object':
-        return this.#objects(was, is, loc)
+        return this.#proveObjects(was, is, loc)
       default:
-        return of(loc, boundProblem(was, is))
+        return problemAt(loc, findBoundProblem(was, is))
     }
   }
 
-  #lists(was: Schema, is: Schema, loc: Loc): Problem[] {
+  #proveLists(was: Schema, is: Schema, loc: Loc): Problem[] {
     const most = numberAt(was, 'maxItems', Number.POSITIVE_INFINITY)
-    const problems = of(loc, sizeProblem(was, is, 'Items'))
+    const problems = problemAt(loc, findSizeProblem(was, is, 'Items'))
     if (is.uniqueItems === true && was.uniqueItems !== true && most > 1) {
       problems.push({ loc, msg: 'its items must be distinct' })
     }
@@ -170,18 +172,18 @@ class Proof {
     return [...problems, ...this.#compare(itemAt(was, named), itemAt(is, named), [...loc, '[]'])]
   }
 
-  #objects(was: Schema, is: Schema, loc: Loc): Problem[] {
+  #proveObjects(was: Schema, is: Schema, loc: Loc): Problem[] {
     const [before, now] = [objectOf(was.properties), objectOf(is.properties)]
     const open = otherMembers(was)
     const had = new Set(listOf<string>(was.required))
     const missing = listOf<string>(is.required).filter((name) => !had.has(name))
-    const member = (of: Record<string, Part>, others: Part, name: string) =>
-      Object.hasOwn(of, name) ? (of[name] as Part) : others
+    const member = (of: Record<string, Subschema>, others: Subschema, name: string) =>
+      Object.hasOwn(of, name) ? (of[name] as Subschema) : others
     const names = new Set([...Object.keys(before), ...Object.keys(now)])
     return [
-      ...of(loc, sizeProblem(was, is, 'Properties')),
+      ...problemAt(loc, findSizeProblem(was, is, 'Properties')),
       ...missing.map((name) => ({ loc: [...loc, name], msg: 'it is required' })),
-      ...this.#names(was, is, loc),
+      ...this.#proveNames(was, is, loc),
       ...[...names].flatMap((name) =>
         this.#compare(member(before, open, name), member(now, otherMembers(is), name), [
           ...loc,
@@ -192,16 +194,20 @@ class Proof {
     ]
   }
 
-  #names(was: Schema, is: Schema, loc: Loc): Problem[] {
+  #proveNames(was: Schema, is: Schema, loc: Loc): Problem[] {
     if (is.propertyNames === undefined) return []
-    const before = (was.propertyNames as Part | undefined) ?? { type: 'string' }
-    return this.#compare(before, is.propertyNames as Part, [...loc, '*'])
+    const before = (was.propertyNames as Subschema | undefined) ?? { type: 'string' }
+    return this.#compare(before, is.propertyNames as Subschema, [...loc, '*'])
   }
 }
 
-const of = (loc: Loc, msg: string | undefined): Problem[] => (msg ? [{ loc, msg }] : [])
+const problemAt = (loc: Loc, msg: string | undefined): Problem[] => (msg ? [{ loc, msg }] : [])
 
-function sizeProblem(was: Schema, is: Schema, what: 'Items' | 'Properties'): string | undefined {
+function findSizeProblem(
+  was: Schema,
+  is: Schema,
+  what: 'Items' | 'Properties',
+): string | undefined {
   const least = numberAt(is, `min${what}`, 0)
   const most = numberAt(is, `max${what}`, Number.POSITIVE_INFINITY)
   const unit = what === 'Items' ? 'items' : 'members'

@@ -5,8 +5,8 @@ import {
   numberAt,
   objectOf,
   otherMembers,
-  type Part,
-  resolved,
+  resolveRef,
+  type Subschema,
 } from './subschemas.ts'
 
 const MAX_SAMPLES = 300
@@ -19,11 +19,11 @@ const NUMBER_RULES = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximu
 const SIZE_RULES = ['minLength', 'maxLength', 'minItems', 'maxItems']
 
 /** Values at the edges of two schemas, made in the shape of the first. Few of them need be of it. */
-export function samplesOf(older: Schema, newer: Schema): unknown[] {
-  return new Maker(older, [older, newer]).of(older, 0).slice(0, MAX_SAMPLES)
+export function makeSamples(older: Schema, newer: Schema): unknown[] {
+  return new SampleMaker(older, [older, newer]).of(older, 0).slice(0, MAX_SAMPLES)
 }
 
-class Maker {
+class SampleMaker {
   readonly #root: Schema
   /** What any place may hold: constants of the two schemas, numbers and texts around their bounds. */
   readonly #pool: unknown[]
@@ -33,7 +33,7 @@ class Maker {
 
   constructor(root: Schema, schemas: Schema[]) {
     this.#root = root
-    const all = schemas.flatMap(partsOf)
+    const all = schemas.flatMap(allSubschemas)
     const numbers = all.flatMap((part) => NUMBER_RULES.flatMap((rule) => part[rule] ?? []))
     const around = (numbers as number[]).flatMap((n) => [n, n - 1, n + 1, n + 0.5])
     const sizes = all.flatMap((part) => SIZE_RULES.flatMap((rule) => part[rule] ?? [])) as number[]
@@ -47,12 +47,12 @@ class Maker {
     this.#names = distinct(all.flatMap((part) => Object.keys(objectOf(part.properties))))
   }
 
-  of(part: Part, depth: number): unknown[] {
-    const schema = resolved(part, this.#root)
+  of(part: Subschema, depth: number): unknown[] {
+    const schema = resolveRef(part, this.#root)
     if (!schema || depth > MAX_DEPTH || --this.#steps < 0) return []
     if (schema === true) return this.#pool
     if (Array.isArray(schema.anyOf)) {
-      return spread(listOf(schema.anyOf).map((one) => this.of(one, depth + 1)))
+      return interleave(listOf(schema.anyOf).map((one) => this.of(one, depth + 1)))
     }
     if (Array.isArray(schema.enum)) return schema.enum
     if ('const' in schema) return [schema.const]
@@ -73,7 +73,7 @@ class Maker {
     const varied = Array.from({ length: Math.max(1, least) }, (_, i) =>
       items(i).map((item) => base.toSpliced(i, 1, item)),
     )
-    const lists = [base, ...twins, ...sized, ...(spread(varied) as unknown[][])]
+    const lists = [base, ...twins, ...sized, ...(interleave(varied) as unknown[][])]
     return lists.filter((list) => !list.includes(undefined))
   }
 
@@ -82,7 +82,7 @@ class Maker {
     const required = listOf<string>(schema.required)
     const valuesOf = (name: string) =>
       this.of(
-        Object.hasOwn(properties, name) ? (properties[name] as Part) : otherMembers(schema),
+        Object.hasOwn(properties, name) ? (properties[name] as Subschema) : otherMembers(schema),
         depth + 1,
       )
     const members = required.map((name) => [name, valuesOf(name)[0]])
@@ -90,7 +90,9 @@ class Maker {
     const names = distinct([...Object.keys(properties), ...this.#names, 'another'])
     return [
       base,
-      ...spread(names.map((name) => valuesOf(name).map((value) => ({ ...base, [name]: value })))),
+      ...interleave(
+        names.map((name) => valuesOf(name).map((value) => ({ ...base, [name]: value }))),
+      ),
     ]
   }
 }
@@ -101,7 +103,7 @@ const isOf = (type: unknown, value: unknown): boolean =>
 const distinct = <T>(values: T[]): T[] => [...new Set(values)]
 
 /** Some of each list, the first ones of all lists first. */
-function spread(lists: unknown[][]): unknown[] {
+function interleave(lists: unknown[][]): unknown[] {
   const found: unknown[] = []
   for (let i = 0; i < MAX_OF_ONE && found.length < MAX_SAMPLES; i++) {
     for (const list of lists) if (i < list.length) found.push(list[i])
@@ -110,7 +112,7 @@ function spread(lists: unknown[][]): unknown[] {
 }
 
 /** A schema and every schema in it. */
-function partsOf(schema: Schema): Schema[] {
+function allSubschemas(schema: Schema): Schema[] {
   const found: Schema[] = []
   const waiting: unknown[] = [schema]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

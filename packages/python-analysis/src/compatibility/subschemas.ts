@@ -1,7 +1,7 @@
 import type { Schema } from '../schema/known-types.ts'
 
 /** A schema, or true (anything) or false (nothing) as JSON Schema also allows. */
-export type Part = Schema | boolean
+export type Subschema = Schema | boolean
 
 /** What says something of a value's meaning and refuses none. */
 const ANNOTATIONS = new Set(
@@ -10,28 +10,28 @@ const ANNOTATIONS = new Set(
 const MAX_HOPS = 64
 
 /** The schema that references lead to; undefined for one that leads nowhere. */
-export function resolved(part: Part, root: Schema): Part | undefined {
+export function resolveRef(part: Subschema, root: Schema): Subschema | undefined {
   let here = part
   for (let hops = 0; hops < MAX_HOPS; hops++) {
     if (typeof here === 'boolean' || here.$ref === undefined) return here
-    if (rulesOf(here).some((keyword) => keyword !== '$ref')) return undefined
+    if (validationKeywords(here).some((keyword) => keyword !== '$ref')) return undefined
     const name = /^#\/\$defs\/(.+)$/.exec(String(here.$ref))?.[1]
     const defs = objectOf(root.$defs)
     const key = name === undefined ? undefined : decodeURIComponent(name)
     if (key === undefined || !Object.hasOwn(defs, key)) return undefined
-    here = defs[key] as Part
+    here = defs[key] as Subschema
   }
   return undefined
 }
 
 /** The keywords of a schema that may refuse a value. */
-export const rulesOf = (schema: Schema): string[] =>
+export const validationKeywords = (schema: Schema): string[] =>
   Object.keys(schema).filter((keyword) => !ANNOTATIONS.has(keyword))
 
-export const objectOf = (value: unknown): Record<string, Part> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, Part>) : {}
+export const objectOf = (value: unknown): Record<string, Subschema> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, Subschema>) : {}
 
-export const listOf = <T = Part>(value: unknown): T[] => (Array.isArray(value) ? value : [])
+export const listOf = <T = Subschema>(value: unknown): T[] => (Array.isArray(value) ? value : [])
 
 /** The number that a keyword has, or what holds without it. */
 export function numberAt<D>(schema: Schema, keyword: string, without: D): number | D {
@@ -40,12 +40,12 @@ export function numberAt<D>(schema: Schema, keyword: string, without: D): number
 }
 
 /** What must hold for one place of an array. */
-export const itemAt = (schema: Schema, index: number): Part =>
-  listOf(schema.prefixItems)[index] ?? (schema.items as Part | undefined) ?? true
+export const itemAt = (schema: Schema, index: number): Subschema =>
+  listOf(schema.prefixItems)[index] ?? (schema.items as Subschema | undefined) ?? true
 
 /** What must hold for a member of an object that is not among its properties. */
-export const otherMembers = (schema: Schema): Part =>
-  (schema.additionalProperties as Part | undefined) ?? true
+export const otherMembers = (schema: Schema): Subschema =>
+  (schema.additionalProperties as Subschema | undefined) ?? true
 
 /** The values of an enumeration, of `true` or `false`, of null; undefined where there are too many to name. */
 export function valuesOf(schema: Schema): unknown[] | undefined {

@@ -1,11 +1,11 @@
 import type { Schema } from '../schema/known-types.ts'
-import { listOf, objectOf, type Part, resolved } from './subschemas.ts'
+import { listOf, objectOf, resolveRef, type Subschema } from './subschemas.ts'
 
 /** Whether an alternative leads back to itself without a list or object between: no value settles it. */
-export function isEndless(root: Schema): boolean {
-  const done = new Set<Part>()
-  const visit = (part: Part, above: Part[]): boolean => {
-    const here = resolved(part, root)
+export function hasUnguardedRecursion(root: Schema): boolean {
+  const done = new Set<Subschema>()
+  const visit = (part: Subschema, above: Subschema[]): boolean => {
+    const here = resolveRef(part, root)
     if (typeof here !== 'object' || done.has(here)) return false
     if (above.includes(here)) return true
     const endless = listOf(here.anyOf).some((one) => visit(one, [...above, here]))

@@ -6,8 +6,8 @@ import {
   numberAt,
   objectOf,
   otherMembers,
-  type Part,
-  resolved,
+  resolveRef,
+  type Subschema,
 } from './subschemas.ts'
 
 const MAX_STEPS = 5_000
@@ -15,41 +15,42 @@ const MAX_DEPTH = 200
 const MULTIPLE_TOLERANCE = 1e-9
 
 /** Whether a value is of a schema; undefined when that takes too long to tell. */
-export function accepts(part: Part, value: unknown, root: Schema): boolean | undefined {
+export function isValid(part: Subschema, value: unknown, root: Schema): boolean | undefined {
   const steps = { left: MAX_STEPS, deep: 0 }
-  const verdict = fits(part, value, { root, steps })
+  const verdict = matches(part, value, { root, steps })
   return steps.left < 0 ? undefined : verdict
 }
 
-interface Place {
+interface Run {
   root: Schema
   steps: { left: number; deep: number }
 }
 
-function fits(part: Part, value: unknown, place: Place): boolean {
+function matches(part: Subschema, value: unknown, place: Run): boolean {
   const { steps } = place
   if (steps.deep > MAX_DEPTH) steps.left = 0
   if (--steps.left < 0) return false
   steps.deep++
-  const verdict = judged(part, value, place)
+  const verdict = matchesSchema(part, value, place)
   steps.deep--
   return verdict
 }
 
-function judged(part: Part, value: unknown, place: Place): boolean {
-  const schema = resolved(part, place.root)
+function matchesSchema(part: Subschema, value: unknown, place: Run): boolean {
+  const schema = resolveRef(part, place.root)
   if (schema === undefined) return false
   if (typeof schema === 'boolean') return schema
   return (
     isOfType(schema.type, value) &&
-    (!('const' in schema) || same(schema.const, value)) &&
+    (!('const' in schema) || isEqual(schema.const, value)) &&
     (!Array.isArray(schema.enum) || isAmong(schema.enum, value)) &&
-    (!Array.isArray(schema.anyOf) || listOf(schema.anyOf).some((one) => fits(one, value, place))) &&
-    withinBounds(schema, value, place)
+    (!Array.isArray(schema.anyOf) ||
+      listOf(schema.anyOf).some((one) => matches(one, value, place))) &&
+    isWithinBounds(schema, value, place)
   )
 }
 
-function withinBounds(schema: Schema, value: unknown, place: Place): boolean {
+function isWithinBounds(schema: Schema, value: unknown, place: Run): boolean {
   if (typeof value === 'number') return isWithin(schema, value)
   if (typeof value === 'string') return isText(schema, value)
   if (Array.isArray(value)) return isList(schema, value, place)
@@ -89,34 +90,38 @@ const isMultiple = (value: number, step: number): boolean =>
 
 function isText(schema: Schema, value: string): boolean {
   const pattern = typeof schema.pattern === 'string' ? linearPattern(schema.pattern) : undefined
-  return sized(schema, [...value].length, 'Length') && (!pattern || pattern.test(value))
+  return isWithinSize(schema, [...value].length, 'Length') && (!pattern || pattern.test(value))
 }
 
-const sized = (schema: Schema, size: number, what: 'Length' | 'Items' | 'Properties'): boolean =>
+const isWithinSize = (
+  schema: Schema,
+  size: number,
+  what: 'Length' | 'Items' | 'Properties',
+): boolean =>
   size >= numberAt(schema, `min${what}`, 0) &&
   size <= numberAt(schema, `max${what}`, Number.POSITIVE_INFINITY)
 
-function isList(schema: Schema, value: unknown[], place: Place): boolean {
+function isList(schema: Schema, value: unknown[], place: Run): boolean {
   const distinct = () => new Set(value.map((item) => keyOf(item))).size === value.length
   return (
-    sized(schema, value.length, 'Items') &&
+    isWithinSize(schema, value.length, 'Items') &&
     (schema.uniqueItems !== true || distinct()) &&
-    value.every((item, i) => fits(itemAt(schema, i), item, place))
+    value.every((item, i) => matches(itemAt(schema, i), item, place))
   )
 }
 
-function isObject(schema: Schema, value: object, place: Place): boolean {
+function isObject(schema: Schema, value: object, place: Run): boolean {
   const members = Object.entries(value)
   const properties = objectOf(schema.properties)
   const memberOf = (name: string) =>
-    Object.hasOwn(properties, name) ? (properties[name] as Part) : otherMembers(schema)
+    Object.hasOwn(properties, name) ? (properties[name] as Subschema) : otherMembers(schema)
   return (
-    sized(schema, members.length, 'Properties') &&
+    isWithinSize(schema, members.length, 'Properties') &&
     listOf<string>(schema.required).every((name) => Object.hasOwn(value, name)) &&
     members.every(
       ([name, item]) =>
-        fits((schema.propertyNames as Part | undefined) ?? true, name, place) &&
-        fits(memberOf(name), item, place),
+        matches((schema.propertyNames as Subschema | undefined) ?? true, name, place) &&
+        matches(memberOf(name), item, place),
     )
   )
 }
@@ -130,7 +135,7 @@ function isAmong(values: unknown[], value: unknown): boolean {
   return known.has(value)
 }
 
-const same = (a: unknown, b: unknown): boolean => a === b || keyOf(a) === keyOf(b)
+const isEqual = (a: unknown, b: unknown): boolean => a === b || keyOf(a) === keyOf(b)
 
 /** Equal for equal JSON values, whatever the order of their members. */
 function keyOf(value: unknown): string {

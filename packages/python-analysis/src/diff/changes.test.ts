@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { declaredChanges } from './declared-changes.ts'
-import { sourceChange } from './source-change.ts'
+import { findDeclaredChanges } from './declared-changes.ts'
+import { diffSources } from './source-change.ts'
 
 const lines = (...of: string[]) => of.map((line) => `${line}\n`).join('')
 
 test('a changed line is shown with what is around it', () => {
   const older = lines('1', '2', '3', '4', '5', '6', '7', '8', '9')
-  expect(sourceChange(older, older.replace('5\n', 'five\nmore\n'))).toEqual({
+  expect(diffSources(older, older.replace('5\n', 'five\nmore\n'))).toEqual({
     added: 2,
     removed: 1,
     patch: lines('@@ -2,7 +2,8 @@', ' 2', ' 3', ' 4', '-5', '+five', '+more', ' 6', ' 7', ' 8'),
@@ -15,15 +15,15 @@ test('a changed line is shown with what is around it', () => {
 })
 
 test('equal texts have no patch, and a last line without an end is told from one with', () => {
-  expect(sourceChange('a\n', 'a\n')).toEqual({ added: 0, removed: 0, patch: '' })
-  expect(sourceChange('a', 'a\n').patch).toContain('\\ No newline at end of file')
+  expect(diffSources('a\n', 'a\n')).toEqual({ added: 0, removed: 0, patch: '' })
+  expect(diffSources('a', 'a\n').patch).toContain('\\ No newline at end of file')
 })
 
 test('texts of which too much differs are one change, found at once', () => {
   const text = (word: string) =>
     lines('head', ...Array.from({ length: 40_000 }, (_, i) => `${word} ${i}`), 'tail')
   const begun = performance.now()
-  const found = sourceChange(text('a'), text('b'))
+  const found = diffSources(text('a'), text('b'))
   expect(performance.now() - begun).toBeLessThan(10_000)
   expect([found.added, found.removed]).toEqual([40_000, 40_000])
   expect(found.patch.split('\n', 2)).toEqual(['@@ -2,40000 +2,40000 @@', '-a 0'])
@@ -50,7 +50,7 @@ test('the patch turns the one text into the other', () => {
     .map((all) => lines(...all, 'end'))
   fc.assert(
     fc.property(text, text, (older, newer) => {
-      expect(patched(older, sourceChange(older, newer).patch)).toEqual(newer.split('\n'))
+      expect(patched(older, diffSources(older, newer).patch)).toEqual(newer.split('\n'))
     }),
   )
 })
@@ -68,11 +68,11 @@ test('what is declared otherwise is listed, the input schema left out', () => {
     input_schema: { type: 'null' },
   })
   const newer = version({ task_names: ['a', 'b'], runner: 'docker' }, '{"cpu":1}')
-  expect(declaredChanges(older, newer)).toEqual([
+  expect(findDeclaredChanges(older, newer)).toEqual([
     { member: 'metadata.task_names', from_json: '["a"]', to_json: '["a","b"]' },
     { member: 'metadata.durability', from_json: '"durable"', to_json: '' },
     { member: 'requests', from_json: '', to_json: '{"cpu":1}' },
     { member: 'metadata.runner', from_json: '', to_json: '"docker"' },
   ])
-  expect(declaredChanges(older, older)).toEqual([])
+  expect(findDeclaredChanges(older, older)).toEqual([])
 })

@@ -8,17 +8,17 @@ export interface DeclaredChange {
   to_json: string
 }
 
-type Record_ = Pick<Workflow, 'metadata_json' | 'requests_json' | 'affinity_json' | 'imports'>
+type DeclaredParts = Pick<Workflow, 'metadata_json' | 'requests_json' | 'affinity_json' | 'imports'>
 
 /** What two versions declare differently, besides the schema of their input. */
-export function declaredChanges(older: Record_, newer: Record_): DeclaredChange[] {
+export function findDeclaredChanges(older: DeclaredParts, newer: DeclaredParts): DeclaredChange[] {
   const [was, is] = [membersOf(older), membersOf(newer)]
   return [...new Set([...was.keys(), ...is.keys()])]
     .map((member) => ({ member, from_json: was.get(member) ?? '', to_json: is.get(member) ?? '' }))
     .filter(({ from_json, to_json }) => from_json !== to_json)
 }
 
-function membersOf({ metadata_json, requests_json, affinity_json, imports }: Record_) {
+function membersOf({ metadata_json, requests_json, affinity_json, imports }: DeclaredParts) {
   const { input_schema, ...metadata } = JSON.parse(metadata_json) as Record<string, unknown>
   const members = Object.entries(metadata).map(([name, value]): [string, string] => [
     `metadata.${name}`,

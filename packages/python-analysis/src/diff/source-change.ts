@@ -12,16 +12,16 @@ const CONTEXT_LINES = 3
 const MAX_EDITS = 1_000
 
 /** What changed from one text to the other, by lines. */
-export function sourceChange(older: string, newer: string): SourceChange {
+export function diffSources(older: string, newer: string): SourceChange {
   if (older === newer) return { added: 0, removed: 0, patch: '' }
   const options = { context: CONTEXT_LINES, maxEditLength: MAX_EDITS }
   const found = structuredPatch('', '', older, newer, undefined, undefined, options)
-  return found ? summed(found.hunks) : replaced(older, newer)
+  return found ? summarize(found.hunks) : replaceMiddle(older, newer)
 }
 
 type Hunk = NonNullable<ReturnType<typeof structuredPatch>>['hunks'][number]
 
-const summed = (hunks: Hunk[]): SourceChange => ({
+const summarize = (hunks: Hunk[]): SourceChange => ({
   added: hunks.reduce((sum, { lines }) => sum + lines.filter((l) => l[0] === '+').length, 0),
   removed: hunks.reduce((sum, { lines }) => sum + lines.filter((l) => l[0] === '-').length, 0),
   patch: hunks.map(textOf).join(''),
@@ -34,7 +34,7 @@ const textOf = ({ oldStart, oldLines, newStart, newLines, lines }: Hunk): string
 const place = (start: number, lines: number) => `${lines === 0 ? start - 1 : start},${lines}`
 
 /** Everything between the equal heads and tails of two texts as one change. */
-function replaced(older: string, newer: string): SourceChange {
+function replaceMiddle(older: string, newer: string): SourceChange {
   const [was, is] = [older.split('\n'), newer.split('\n')]
   const shortest = Math.min(was.length, is.length)
   let head = 0

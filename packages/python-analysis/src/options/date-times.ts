@@ -1,9 +1,9 @@
 import { argumentsOf } from '../python/arguments.ts'
 import { constantOf } from '../python/constants.ts'
-import { calledPaths, type Expression, follow, pathsOf } from '../python/expression.ts'
+import { calledPaths, type Expression, followNames, pathsOf } from '../python/expression.ts'
 
 /** A point in time as written: a wall clock and, where given, its offset or zone. */
-export interface Moment {
+export interface DateTime {
   /** RFC 3339 without offset. */
   clock: string
   /** `Z`, `+02:00`, or empty. */
@@ -19,40 +19,40 @@ const PARTS = ['year', 'month', 'day', 'hour', 'minute', 'second', 'microsecond'
 const MINUTES = new Map(Object.entries({ days: 1440, hours: 60, minutes: 1, seconds: 1 / 60 }))
 
 /** The moment of `datetime(…)`, `datetime.fromisoformat("…")` or an ISO 8601 text; undefined for all else. */
-export function momentOf(expression: Expression): Moment | undefined {
-  const here = follow(expression)
+export function readDateTime(expression: Expression): DateTime | undefined {
+  const here = followNames(expression)
   const text = constantOf(here)
-  if (typeof text === 'string') return parsed(text)
+  if (typeof text === 'string') return parseIso(text)
   const paths = calledPaths(here)
-  if (paths.includes('datetime.datetime')) return constructed(here)
+  if (paths.includes('datetime.datetime')) return readConstructor(here)
   if (!paths.includes('datetime.datetime.fromisoformat')) return undefined
   const [only, ...others] = argumentsOf(here).positional
   const iso = only && others.length === 0 ? constantOf(only) : undefined
-  return typeof iso === 'string' ? parsed(iso) : undefined
+  return typeof iso === 'string' ? parseIso(iso) : undefined
 }
 
-function parsed(text: string): Moment | undefined {
+function parseIso(text: string): DateTime | undefined {
   const [, ...parts] = ISO.exec(text) ?? []
   const offset = parts.pop()
   const micro = parts.pop()?.padEnd(6, '0')
   const numbers = [...parts, micro].map((digits) => Number(digits ?? 0))
-  return parts.length > 0 ? moment(numbers, { offset: offset ?? '', zone: '' }) : undefined
+  return parts.length > 0 ? toDateTime(numbers, { offset: offset ?? '', zone: '' }) : undefined
 }
 
-function constructed(call: Expression): Moment | undefined {
-  const { positional, keywords, incomplete } = argumentsOf(call)
-  if (incomplete || positional.length > PARTS.length) return undefined
+function readConstructor(call: Expression): DateTime | undefined {
+  const { positional, keywords, isIncomplete } = argumentsOf(call)
+  if (isIncomplete || positional.length > PARTS.length) return undefined
   const zone = keywords.get('tzinfo')
-  const place = zone ? placeOf(zone) : { offset: '', zone: '' }
+  const place = zone ? readZone(zone) : { offset: '', zone: '' }
   const given = PARTS.map((name, i) => positional[i] ?? keywords.get(name))
   const numbers = given.map((value) => (value ? constantOf(value) : 0))
   const whole = numbers.every((value) => Number.isInteger(value))
-  return whole && place ? moment(numbers as number[], place) : undefined
+  return whole && place ? toDateTime(numbers as number[], place) : undefined
 }
 
 /** `timezone.utc`, `UTC`, `ZoneInfo("Europe/Oslo")`, `timezone(timedelta(hours=2))`, or None. */
-function placeOf(zone: Expression): Pick<Moment, 'offset' | 'zone'> | undefined {
-  const here = follow(zone)
+function readZone(zone: Expression): Pick<DateTime, 'offset' | 'zone'> | undefined {
+  const here = followNames(zone)
   if (constantOf(here) === null) return { offset: '', zone: '' }
   if (pathsOf(here).some((path) => UTC.has(path))) return { offset: 'Z', zone: '' }
   const called = calledPaths(here)
@@ -62,11 +62,11 @@ function placeOf(zone: Expression): Pick<Moment, 'offset' | 'zone'> | undefined 
     const name = constantOf(only)
     return typeof name === 'string' && isZone(name) ? { offset: '', zone: name } : undefined
   }
-  return called.includes('datetime.timezone') ? fixedOffset(only) : undefined
+  return called.includes('datetime.timezone') ? readFixedOffset(only) : undefined
 }
 
-function fixedOffset(delta: Expression): Pick<Moment, 'offset' | 'zone'> | undefined {
-  const here = follow(delta)
+function readFixedOffset(delta: Expression): Pick<DateTime, 'offset' | 'zone'> | undefined {
+  const here = followNames(delta)
   const { positional, keywords } = argumentsOf(here)
   if (!calledPaths(here).includes('datetime.timedelta') || positional.length > 0) return undefined
   let minutes = 0
@@ -81,10 +81,10 @@ function fixedOffset(delta: Expression): Pick<Moment, 'offset' | 'zone'> | undef
 }
 
 /** Refuses days and hours that do not exist. */
-function moment(
+function toDateTime(
   [year = 0, month = 0, day = 0, ...time]: number[],
-  place: Pick<Moment, 'offset' | 'zone'>,
-): Moment | undefined {
+  place: Pick<DateTime, 'offset' | 'zone'>,
+): DateTime | undefined {
   const [hour = 0, minute = 0, second = 0, micro = 0] = time
   const at = new Date(0)
   at.setUTCFullYear(year, month - 1, day)

@@ -1,4 +1,4 @@
-import { constant, type Option, refuse } from './option.ts'
+import { type Option, optionFault, requireConstant } from './option.ts'
 
 const NAMESPACE = /^[a-z0-9][a-z0-9_-]{0,63}$/
 /** Letters and digits of any script, and marks that belong to them. */
@@ -9,20 +9,20 @@ const PERMISSION_PART = '[^:\\p{C}\\s][^:\\p{C}]*'
 const PERMISSION = new RegExp(`^${PERMISSION_PART}(:${PERMISSION_PART})*$`, 'u')
 const MAX_PERMISSION_CHARS = 512
 
-type Named = Pick<Option, 'owner' | 'name'>
+type OptionRef = Pick<Option, 'owner' | 'name'>
 
 /** The value of a name option, or undefined where it asks for the default. */
-export function declaredName(option: Option | undefined): string | undefined {
+export function readNameOption(option: Option | undefined): string | undefined {
   if (!option) return undefined
-  const value = constant(option)
+  const value = requireConstant(option)
   if (value === null || value === '') return undefined
-  if (typeof value !== 'string') throw refuse(option, 'it must be text')
+  if (typeof value !== 'string') throw optionFault(option, 'it must be text')
   return value.normalize('NFC')
 }
 
-export function checkNamespace(option: Named, namespace: string): string {
+export function checkNamespace(option: OptionRef, namespace: string): string {
   if (!NAMESPACE.test(namespace)) {
-    throw refuse(
+    throw optionFault(
       option,
       `'${shorten(namespace)}' is not 1 to 64 of lower-case letters, digits, _ and -, the first a letter or digit`,
     )
@@ -30,10 +30,10 @@ export function checkNamespace(option: Named, namespace: string): string {
   return namespace
 }
 
-export function checkWorkflowName(option: Named, name: string): string {
+export function checkWorkflowName(option: OptionRef, name: string): string {
   const reserved = name === '.' || name === '..'
   if (reserved || [...name].length > MAX_NAME_CHARS || !WORKFLOW_NAME.test(name)) {
-    throw refuse(
+    throw optionFault(
       option,
       `'${shorten(name)}' is not 1 to ${MAX_NAME_CHARS} of letters, digits, blanks, '.', '_' and '-'`,
     )
@@ -42,20 +42,20 @@ export function checkWorkflowName(option: Named, name: string): string {
 }
 
 /** Secret names, as in `secret_requests`. */
-export function checkSecretNames(option: Named, names: string[]): string[] {
+export function checkSecretNames(option: OptionRef, names: string[]): string[] {
   for (const name of names) {
     if (!SECRET_NAME.test(name) || name === '.' || name === '..') {
-      throw refuse(option, `'${shorten(name)}' is not the name of a secret`)
+      throw optionFault(option, `'${shorten(name)}' is not the name of a secret`)
     }
   }
   return names.map((name) => name.normalize('NFC'))
 }
 
 /** Permissions, as in `required_permissions`. */
-export function checkPermissions(option: Named, permissions: string[]): string[] {
+export function checkPermissions(option: OptionRef, permissions: string[]): string[] {
   for (const permission of permissions) {
     if (!PERMISSION.test(permission) || permission.length > MAX_PERMISSION_CHARS) {
-      throw refuse(option, `'${shorten(permission)}' is not a permission`)
+      throw optionFault(option, `'${shorten(permission)}' is not a permission`)
     }
   }
   return permissions.map((permission) => permission.normalize('NFC'))

@@ -12,33 +12,33 @@ export interface Option {
 }
 
 /** Refuses the source for an option. */
-export const refuse = ({ owner, name }: Pick<Option, 'owner' | 'name'>, reason: string) =>
+export const optionFault = ({ owner, name }: Pick<Option, 'owner' | 'name'>, reason: string) =>
   invalid(`Invalid ${name} of ${owner}: ${reason}`)
 
 /** The option's value; refuses one that takes running the source to know. */
-export function constant(option: Option): Constant {
+export function requireConstant(option: Option): Constant {
   const value = constantOf(option.value)
-  if (value === undefined) throw refuse(option, 'it must be a constant')
+  if (value === undefined) throw optionFault(option, 'it must be a constant')
   return value
 }
 
-export function text(option: Option): string {
-  const value = constant(option)
-  if (typeof value !== 'string') throw refuse(option, 'it must be text')
+export function requireText(option: Option): string {
+  const value = requireConstant(option)
+  if (typeof value !== 'string') throw optionFault(option, 'it must be text')
   return value
 }
 
 /** A list, tuple or set of text. */
-export function texts(option: Option): string[] {
-  const value = constant(option)
+export function requireTexts(option: Option): string[] {
+  const value = requireConstant(option)
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
-    throw refuse(option, 'it must be a list of text')
+    throw optionFault(option, 'it must be a list of text')
   }
   return value
 }
 
-export function number(option: Option): number {
-  const value = constant(option)
-  if (typeof value !== 'number') throw refuse(option, 'it must be a number')
+export function requireNumber(option: Option): number {
+  const value = requireConstant(option)
+  if (typeof value !== 'number') throw optionFault(option, 'it must be a number')
   return value
 }

@@ -1,6 +1,6 @@
 import type { Declaration } from '../declaration.ts'
 import { checkPermissions, checkSecretNames } from './names.ts'
-import { constant, type Option, refuse, text, texts } from './option.ts'
+import { type Option, optionFault, requireConstant, requireText, requireTexts } from './option.ts'
 
 /** The options of one workflow or task, by name. */
 export interface Options {
@@ -12,9 +12,10 @@ export interface Options {
 export function optionsOf({ kind, definition, options }: Declaration): Options {
   const line = definition.node.startPosition.row + 1
   const owner = `${kind} '${definition.name}' in line ${line}`
-  if (options.incomplete) throw refuse({ owner, name: 'options' }, 'they must be written out')
+  if (options.isIncomplete)
+    throw optionFault({ owner, name: 'options' }, 'they must be written out')
   if (options.positional.length > 0) {
-    throw refuse({ owner, name: 'options' }, 'they are given by name')
+    throw optionFault({ owner, name: 'options' }, 'they are given by name')
   }
   return {
     owner,
@@ -26,37 +27,38 @@ export function optionsOf({ kind, definition, options }: Declaration): Options {
 }
 
 /** The names of secrets that a workflow or task may ask for. */
-export function secretNames(options: Options): string[] {
+export function readSecretNames(options: Options): string[] {
   const option = options.get('secret_requests')
-  return option && !isNone(option) ? checkSecretNames(option, texts(option)) : []
+  return option && !isNone(option) ? checkSecretNames(option, requireTexts(option)) : []
 }
 
 /** The permissions that running it takes. */
-export function permissions(options: Options): string[] {
+export function readPermissions(options: Options): string[] {
   const option = options.get('required_permissions')
-  return option && !isNone(option) ? checkPermissions(option, texts(option)) : []
+  return option && !isNone(option) ? checkPermissions(option, requireTexts(option)) : []
 }
 
 /** Text that is one of few, or undefined where it is not given or None. */
-export function choice(
+export function readChoice(
   options: Options,
   name: string,
   allowed: readonly string[],
 ): string | undefined {
   const option = options.get(name)
   if (!option || isNone(option)) return undefined
-  const value = text(option)
-  if (!allowed.includes(value)) throw refuse(option, `it must be one of ${allowed.join(', ')}`)
+  const value = requireText(option)
+  if (!allowed.includes(value)) throw optionFault(option, `it must be one of ${allowed.join(', ')}`)
   return value
 }
 
 /** Seconds above zero, or undefined where it is not given or None. */
-export function seconds(options: Options, name: string): number | undefined {
+export function readSeconds(options: Options, name: string): number | undefined {
   const option = options.get(name)
   if (!option || isNone(option)) return undefined
-  const value = constant(option)
-  if (typeof value !== 'number' || value <= 0) throw refuse(option, 'it must be seconds above 0')
+  const value = requireConstant(option)
+  if (typeof value !== 'number' || value <= 0)
+    throw optionFault(option, 'it must be seconds above 0')
   return value
 }
 
-const isNone = (option: Option): boolean => constant(option) === null
+const isNone = (option: Option): boolean => requireConstant(option) === null

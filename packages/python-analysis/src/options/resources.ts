@@ -1,9 +1,9 @@
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import { type Arguments, argumentsOf } from '../python/arguments.ts'
 import { constantOf } from '../python/constants.ts'
-import { calleeOf, type Expression, follow } from '../python/expression.ts'
+import { calleeOf, type Expression, followNames } from '../python/expression.ts'
 import { sdkPaths } from '../sdk-names.ts'
-import { constant, number, type Option, refuse, texts } from './option.ts'
+import { type Option, optionFault, requireConstant, requireNumber, requireTexts } from './option.ts'
 import type { Routing } from './routing.ts'
 
 /** `ResourceRequest` as declared: what is absent is not asked for. */
@@ -22,70 +22,78 @@ const PACKAGE = /^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\s*(==|>=)\s*([A-Za-z0-9][A-Za-
 const MAX_PACKAGES = 100
 
 /** What `requests=` asks of a worker; undefined when it asks for nothing. */
-export function requestsOf(option: Option, sdkModules: string[]): Requests | undefined {
+export function readRequests(option: Option, sdkModules: string[]): Requests | undefined {
   if (constantOf(option.value) === null) return undefined
   const given = resourceArguments(option, sdkModules)
   const requests = Object.fromEntries(
     RESOURCES.flatMap((resource) => {
       const value = given.get(resource)
       if (!value || constantOf(value) === null) return []
-      return [[resource, resourceOf({ ...option, name: `requests.${resource}`, value }, resource)]]
+      return [
+        [resource, readResource({ ...option, name: `requests.${resource}`, value }, resource)],
+      ]
     }),
   )
   const unknown = [...given.keys()].find((name) => !RESOURCES.some((resource) => resource === name))
-  if (unknown !== undefined) throw refuse(option, `'${unknown}' is not a resource`)
+  if (unknown !== undefined) throw optionFault(option, `'${unknown}' is not a resource`)
   return Object.keys(requests).length > 0 ? requests : undefined
 }
 
 /** The arguments of `ResourceRequest(memory=…)` or of a factory, `ResourceRequest.with_memory(…)`. */
 function resourceArguments(option: Option, sdkModules: string[]): Map<string, Expression> {
-  const call = follow(option.value)
+  const call = followNames(option.value)
   const called = calleeOf(call)
   const [path = ''] = called ? sdkPaths(called, sdkModules) : []
   const factory = /(?:^|\.)ResourceRequest(?:\.with_(cpu|memory|gpu|disk|packages))?$/.exec(path)
-  if (!factory) throw refuse(option, 'it must be a ResourceRequest, written out')
+  if (!factory) throw optionFault(option, 'it must be a ResourceRequest, written out')
   const given = argumentsOf(call)
-  if (given.incomplete) throw refuse(option, 'it must be written out')
-  return factory[1] ? onlyArgument(option, factory[1], given) : keywords(option, given)
+  if (given.isIncomplete) throw optionFault(option, 'it must be written out')
+  return factory[1]
+    ? requireSingleArgument(option, factory[1], given)
+    : requireKeywords(option, given)
 }
 
-function onlyArgument(option: Option, resource: string, { positional, keywords }: Arguments) {
+function requireSingleArgument(
+  option: Option,
+  resource: string,
+  { positional, keywords }: Arguments,
+) {
   const [value, ...others] = [...positional, ...keywords.values()]
-  if (!value || others.length > 0) throw refuse(option, `with_${resource} takes one value`)
+  if (!value || others.length > 0) throw optionFault(option, `with_${resource} takes one value`)
   return new Map([[resource, value]])
 }
 
-function keywords(option: Option, { positional, keywords }: Arguments) {
-  if (positional.length > 0) throw refuse(option, 'resources are given by name')
+function requireKeywords(option: Option, { positional, keywords }: Arguments) {
+  if (positional.length > 0) throw optionFault(option, 'resources are given by name')
   return keywords
 }
 
-function resourceOf(option: Option, resource: (typeof RESOURCES)[number]) {
-  if (resource === 'packages') return packages(option)
-  if (resource === 'memory' || resource === 'disk') return size(option)
-  return amount(option, number(option))
+function readResource(option: Option, resource: (typeof RESOURCES)[number]) {
+  if (resource === 'packages') return readPackages(option)
+  if (resource === 'memory' || resource === 'disk') return readSize(option)
+  return requireAmount(option, requireNumber(option))
 }
 
-function amount(option: Option, value: number): number {
-  if (value < 0) throw refuse(option, 'it must not be negative')
+function requireAmount(option: Option, value: number): number {
+  if (value < 0) throw optionFault(option, 'it must not be negative')
   return value
 }
 
-function size(option: Option): number | string {
-  const value = constant(option)
-  if (typeof value === 'number') return amount(option, value)
+function readSize(option: Option): number | string {
+  const value = requireConstant(option)
+  if (typeof value === 'number') return requireAmount(option, value)
   if (typeof value !== 'string' || bytesOf(value) === undefined) {
-    throw refuse(option, 'it must be a number of bytes or a size such as 512Mi or 4G')
+    throw optionFault(option, 'it must be a number of bytes or a size such as 512Mi or 4G')
   }
   return value
 }
 
-function packages(option: Option): string[] {
-  const names = texts(option).map((name) => name.trim())
-  if (names.length > MAX_PACKAGES) throw refuse(option, `at most ${MAX_PACKAGES} packages`)
+function readPackages(option: Option): string[] {
+  const names = requireTexts(option).map((name) => name.trim())
+  if (names.length > MAX_PACKAGES) throw optionFault(option, `at most ${MAX_PACKAGES} packages`)
   const wrong = names.find((name) => !PACKAGE.test(name))
   if (wrong !== undefined) {
-    throw refuse(
+    throw optionFault(
       option,
       `'${wrong.slice(0, 60)}' is not of the form name, name==version or name>=version`,
     )
@@ -102,17 +110,17 @@ export function bytesOf(size: string): number | undefined {
 }
 
 /** How the work is to be run, and how to choose among those that can. */
-interface Manner {
+interface RunOptions {
   runner?: string | undefined
   routing?: Routing | undefined
   queue_timeout?: number | undefined
 }
 
 /** What a worker must have, with sizes in bytes and packages in one spelling and order. */
-export function requirementOf(
+export function toRequirement(
   requests: Requests,
   affinity: Record<string, string>,
-  { runner = '', routing, queue_timeout }: Manner = {},
+  { runner = '', routing, queue_timeout }: RunOptions = {},
 ): Requirement {
   const { cpu, memory, gpu, disk, packages = [] } = requests
   const bytes = (size: number | string | undefined) =>

@@ -1,9 +1,15 @@
 import type { Node } from 'web-tree-sitter'
 import { argumentsOf } from '../python/arguments.ts'
 import { constantOf } from '../python/constants.ts'
-import { bare, calleeOf, type Expression, follow, part } from '../python/expression.ts'
+import {
+  calleeOf,
+  type Expression,
+  followNames,
+  subexpression,
+  withoutParentheses,
+} from '../python/expression.ts'
 import { sdkPaths } from '../sdk-names.ts'
-import { type Option, refuse } from './option.ts'
+import { type Option, optionFault } from './option.ts'
 
 /** A routing policy as data, in the form in which dispatchers read it. */
 export interface Routing {
@@ -32,12 +38,12 @@ const FLIPPED: Record<string, string> = {
 }
 
 /** What `routing=` declares; undefined for None. */
-export function routingOf(option: Option, sdkModules: string[]): Routing | undefined {
+export function readRouting(option: Option, sdkModules: string[]): Routing | undefined {
   if (constantOf(option.value) === null) return undefined
-  return new Reader(option, sdkModules).policy(option.value)
+  return new PolicyReader(option, sdkModules).policy(option.value)
 }
 
-class Reader {
+class PolicyReader {
   readonly #option: Option
   readonly #sdkModules: string[]
 
@@ -76,7 +82,7 @@ class Reader {
   }
 
   #comparison(value: Expression): Comparison {
-    const here = follow(value)
+    const here = followNames(value)
     const [left, right, ...others] = here.node.namedChildren
     const op = here.node.childrenForFieldName('operators')[0]?.text ?? ''
     if (here.node.type !== 'comparison_operator' || !left || !right || others.length > 0) {
@@ -84,7 +90,7 @@ class Reader {
     }
     const flipped = FLIPPED[op]
     if (!flipped) throw this.#refuse(`'${op}' is not a comparison of workers`)
-    const side = (node: Node) => part(here, node)
+    const side = (node: Node) => subexpression(here, node)
     return this.#isSelector(side(left))
       ? { selector: this.#selector(side(left)), op, value: this.#compared(side(right)) }
       : { selector: this.#selector(side(right)), op: flipped, value: this.#compared(side(left)) }
@@ -128,19 +134,19 @@ class Reader {
 
   /** The name in the SDK of what is called or, as with `load`, only named. */
   #name(value: Expression): string | undefined {
-    const here = follow(value)
+    const here = followNames(value)
     const [path] = sdkPaths(calleeOf(here) ?? here, this.#sdkModules)
     return path?.slice(path.lastIndexOf('.') + 1)
   }
 
   #call(value: Expression) {
-    const here = follow(bare(value))
+    const here = followNames(withoutParentheses(value))
     const given = here.node.type === 'call' ? argumentsOf(here) : undefined
     const name = this.#name(here)
-    if (!given || !name || given.incomplete) throw this.#refuse('it must be written out')
+    if (!given || !name || given.isIncomplete) throw this.#refuse('it must be written out')
     return { name, ...given }
   }
 
   #refuse = (reason: string) =>
-    refuse(this.#option, `routing policy must be statically declarable (${reason})`)
+    optionFault(this.#option, `routing policy must be statically declarable (${reason})`)
 }

@@ -2,24 +2,24 @@ import { CronError, cronFields } from '@windlass/domain/cron'
 import { isOverlapPolicy, OVERLAP_POLICIES } from '@windlass/domain/overlap'
 import { type Arguments, argumentsOf } from '../python/arguments.ts'
 import { constantOf } from '../python/constants.ts'
-import { calleeOf, type Expression, follow } from '../python/expression.ts'
+import { calleeOf, type Expression, followNames } from '../python/expression.ts'
 import { sdkPaths } from '../sdk-names.ts'
-import { isZone, type Moment, momentOf } from './date-times.ts'
-import { number, type Option, refuse, text } from './option.ts'
+import { type DateTime, isZone, readDateTime } from './date-times.ts'
+import { type Option, optionFault, requireNumber, requireText } from './option.ts'
 
 /** A declared schedule, in the form that the schedule routes take as `schedule_config`. */
 export type ScheduleConfig = Record<string, string | number>
 
-interface Kind {
+interface ScheduleKind {
   /** What may be given, in the order in which it may be given without a name. */
   parameters: string[]
-  read(given: Given): ScheduleConfig
+  read(given: ScheduleArguments): ScheduleConfig
 }
 
-interface Given {
+interface ScheduleArguments {
   self: Option
   get(name: string): Option | undefined
-  need(name: string): Option
+  require(name: string): Option
 }
 
 const SECONDS: Record<string, number> = {
@@ -32,14 +32,14 @@ const SECONDS: Record<string, number> = {
 const MIN_INTERVAL_SECONDS = 1
 const MAX_INTERVAL_SECONDS = 10 * 366 * 86_400
 
-const KINDS = new Map<string, Kind>(
+const KINDS = new Map<string, ScheduleKind>(
   Object.entries({
-    cron: { parameters: ['expression', 'timezone'], read: cron },
+    cron: { parameters: ['expression', 'timezone'], read: readCron },
     interval: {
       parameters: [...Object.keys(SECONDS), 'timezone', 'start_time', 'end_time'],
-      read: interval,
+      read: readInterval,
     },
-    once: { parameters: ['run_time', 'timezone'], read: once },
+    once: { parameters: ['run_time', 'timezone'], read: readOnce },
   }),
 )
 
@@ -47,29 +47,33 @@ const KINDS = new Map<string, Kind>(
 const BY_NAME = ['overlap']
 
 /** What `schedule=` declares; undefined for None. */
-export function scheduleOf(option: Option, sdkModules: string[]): ScheduleConfig | undefined {
+export function readSchedule(option: Option, sdkModules: string[]): ScheduleConfig | undefined {
   if (constantOf(option.value) === null) return undefined
-  const call = follow(option.value)
-  const kind = kindOf(call, sdkModules)
-  if (!kind) throw refuse(option, 'it must be a call of cron, interval or once, written out')
-  const given = givenTo(option, kind, argumentsOf(call))
-  const overlap = overlapOf(given.get('overlap'))
+  const call = followNames(option.value)
+  const kind = findKind(call, sdkModules)
+  if (!kind) throw optionFault(option, 'it must be a call of cron, interval or once, written out')
+  const given = bindArguments(option, kind, argumentsOf(call))
+  const overlap = readOverlap(given.get('overlap'))
   return { ...kind.read(given), ...(overlap && { overlap }) }
 }
 
-function kindOf(call: Expression, sdkModules: string[]): Kind | undefined {
+function findKind(call: Expression, sdkModules: string[]): ScheduleKind | undefined {
   const called = calleeOf(call)
   const paths = called ? sdkPaths(called, sdkModules) : []
   return paths.map((path) => KINDS.get(path.slice(path.lastIndexOf('.') + 1))).find(Boolean)
 }
 
-function givenTo(option: Option, { parameters }: Kind, given: Arguments): Given {
-  const { positional, keywords, incomplete } = given
-  if (incomplete) throw refuse(option, 'it must be written out')
+function bindArguments(
+  option: Option,
+  { parameters }: ScheduleKind,
+  given: Arguments,
+): ScheduleArguments {
+  const { positional, keywords, isIncomplete } = given
+  if (isIncomplete) throw optionFault(option, 'it must be written out')
   const known = [...parameters, ...BY_NAME]
   const unknown = [...keywords.keys()].find((name) => !known.includes(name))
   if (unknown !== undefined || positional.length > parameters.length) {
-    throw refuse(option, `it does not take ${unknown ? `'${unknown}'` : 'so many arguments'}`)
+    throw optionFault(option, `it does not take ${unknown ? `'${unknown}'` : 'so many arguments'}`)
   }
   const get = (name: string): Option | undefined => {
     const value = keywords.get(name) ?? positional[parameters.indexOf(name)]
@@ -78,77 +82,77 @@ function givenTo(option: Option, { parameters }: Kind, given: Arguments): Given 
   }
   const need = (name: string): Option => {
     const found = get(name)
-    if (!found) throw refuse(option, `it lacks '${name}'`)
+    if (!found) throw optionFault(option, `it lacks '${name}'`)
     return found
   }
-  return { self: option, get, need }
+  return { self: option, get, require: need }
 }
 
-function cron({ get, need }: Given): ScheduleConfig {
-  const expression = need('expression')
-  const cron_expression = text(expression)
+function readCron({ get, require }: ScheduleArguments): ScheduleConfig {
+  const expression = require('expression')
+  const cron_expression = requireText(expression)
   try {
     cronFields(cron_expression)
   } catch (error) {
     if (!(error instanceof CronError)) throw error
-    throw refuse(expression, `it ${shortly(error.message)}`)
+    throw optionFault(expression, `it ${shorten(error.message)}`)
   }
-  return { type: 'cron', cron_expression, timezone: timezone(get('timezone')) }
+  return { type: 'cron', cron_expression, timezone: readTimezone(get('timezone')) }
 }
 
-const shortly = (message: string) => (message.length > 80 ? `${message.slice(0, 80)}…` : message)
+const shorten = (message: string) => (message.length > 80 ? `${message.slice(0, 80)}…` : message)
 
-function interval({ self, get }: Given): ScheduleConfig {
+function readInterval({ self, get }: ScheduleArguments): ScheduleConfig {
   let interval_seconds = 0
   for (const [unit, seconds] of Object.entries(SECONDS)) {
     const option = get(unit)
-    if (option) interval_seconds += number(option) * seconds
+    if (option) interval_seconds += requireNumber(option) * seconds
   }
   if (!(interval_seconds >= MIN_INTERVAL_SECONDS && interval_seconds <= MAX_INTERVAL_SECONDS)) {
-    throw refuse(self, `an interval is ${MIN_INTERVAL_SECONDS} second to 10 years`)
+    throw optionFault(self, `an interval is ${MIN_INTERVAL_SECONDS} second to 10 years`)
   }
-  const zone = timezone(get('timezone'))
+  const zone = readTimezone(get('timezone'))
   const times = ['start_time', 'end_time'].flatMap((name) => {
     const option = get(name)
-    return option ? [[name, inZone(option, zone)]] : []
+    return option ? [[name, readInZone(option, zone)]] : []
   })
   return { type: 'interval', interval_seconds, timezone: zone, ...Object.fromEntries(times) }
 }
 
-function once({ get, need }: Given): ScheduleConfig {
-  const option = need('run_time')
-  const { clock, offset, zone } = moment(option)
+function readOnce({ get, require }: ScheduleArguments): ScheduleConfig {
+  const option = require('run_time')
+  const { clock, offset, zone } = requireDateTime(option)
   return {
     type: 'once',
     run_time: `${clock}${offset}`,
-    timezone: zone || timezone(get('timezone')),
+    timezone: zone || readTimezone(get('timezone')),
   }
 }
 
-function moment(option: Option): Moment {
-  const found = momentOf(option.value)
-  if (!found) throw refuse(option, 'it must be a constant date and time')
+function requireDateTime(option: Option): DateTime {
+  const found = readDateTime(option.value)
+  if (!found) throw optionFault(option, 'it must be a constant date and time')
   return found
 }
 
 /** A schedule has one zone; a time of it in another would have to say its offset. */
-function inZone(option: Option, timezone: string): string {
-  const { clock, offset, zone } = moment(option)
-  if (zone && zone !== timezone) throw refuse(option, `it must be in UTC or in ${timezone}`)
+function readInZone(option: Option, timezone: string): string {
+  const { clock, offset, zone } = requireDateTime(option)
+  if (zone && zone !== timezone) throw optionFault(option, `it must be in UTC or in ${timezone}`)
   return `${clock}${offset}`
 }
 
-function timezone(option: Option | undefined): string {
+function readTimezone(option: Option | undefined): string {
   if (!option) return 'UTC'
-  const name = text(option)
-  if (!isZone(name)) throw refuse(option, `'${name.slice(0, 60)}' is not a time zone`)
+  const name = requireText(option)
+  if (!isZone(name)) throw optionFault(option, `'${name.slice(0, 60)}' is not a time zone`)
   return name
 }
 
-function overlapOf(option: Option | undefined): string | undefined {
+function readOverlap(option: Option | undefined): string | undefined {
   if (!option) return undefined
-  const overlap = text(option)
+  const overlap = requireText(option)
   if (!isOverlapPolicy(overlap))
-    throw refuse(option, `it must be one of ${OVERLAP_POLICIES.join(', ')}`)
+    throw optionFault(option, `it must be one of ${OVERLAP_POLICIES.join(', ')}`)
   return overlap
 }

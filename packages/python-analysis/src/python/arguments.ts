@@ -1,20 +1,20 @@
 import type { Node } from 'web-tree-sitter'
-import { type Expression, follow, part } from './expression.ts'
+import { type Expression, followNames, subexpression } from './expression.ts'
 import { nameOf } from './scope.ts'
-import { textOf } from './strings.ts'
+import { stringValue } from './strings.ts'
 
 /** What a call is given. */
 export interface Arguments {
   positional: Expression[]
   keywords: Map<string, Expression>
   /** Some were unpacked from what cannot be known here. */
-  incomplete: boolean
+  isIncomplete: boolean
 }
 
 export const noArguments = (): Arguments => ({
   positional: [],
   keywords: new Map(),
-  incomplete: false,
+  isIncomplete: false,
 })
 
 /** The arguments of a call as expressions; `**options` counts where it is a dictionary of the source. */
@@ -23,8 +23,8 @@ export function argumentsOf(call: Expression): Arguments {
   for (const child of call.node.childForFieldName('arguments')?.namedChildren ?? []) {
     if (child.type === 'keyword_argument') addPair(found, call, child)
     else if (child.type === 'dictionary_splat') addSplat(found, call, child)
-    else if (child.type === 'list_splat') found.incomplete = true
-    else if (child.type !== 'comment') found.positional.push(part(call, child))
+    else if (child.type === 'list_splat') found.isIncomplete = true
+    else if (child.type !== 'comment') found.positional.push(subexpression(call, child))
   }
   return found
 }
@@ -32,21 +32,21 @@ export function argumentsOf(call: Expression): Arguments {
 function addPair(found: Arguments, call: Expression, argument: Node): void {
   const name = argument.childForFieldName('name')
   const value = argument.childForFieldName('value')
-  if (name && value) found.keywords.set(nameOf(name), part(call, value))
+  if (name && value) found.keywords.set(nameOf(name), subexpression(call, value))
 }
 
 function addSplat(found: Arguments, call: Expression, splat: Node): void {
   const inner = splat.firstNamedChild
-  const dictionary = inner ? follow(part(call, inner)) : undefined
+  const dictionary = inner ? followNames(subexpression(call, inner)) : undefined
   if (dictionary?.node.type !== 'dictionary') {
-    found.incomplete = true
+    found.isIncomplete = true
     return
   }
   for (const pair of dictionary.node.namedChildren) {
     const key = pair.childForFieldName('key')
     const value = pair.childForFieldName('value')
-    const name = key?.type === 'string' ? textOf(key) : undefined
-    if (name !== undefined && value) found.keywords.set(name, part(dictionary, value))
-    else if (pair.type !== 'comment') found.incomplete = true
+    const name = key?.type === 'string' ? stringValue(key) : undefined
+    if (name !== undefined && value) found.keywords.set(name, subexpression(dictionary, value))
+    else if (pair.type !== 'comment') found.isIncomplete = true
   }
 }

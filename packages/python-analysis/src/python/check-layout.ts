@@ -1,4 +1,4 @@
-import { Indentation, joinedLine } from './indentation.ts'
+import { continuationStart, Indentation } from './indentation.ts'
 import { syntaxFault } from './syntax-fault.ts'
 
 /** What CPython's tokenizer allows. */
@@ -61,7 +61,7 @@ class Scanner {
     if (char === '\n') this.#endLine()
     else if (char === ' ' || char === '\t' || char === '\f') this.#at++
     else if (char === '#') this.#skipComment()
-    else if (char === '\\') this.#at = joinedLine(this.#source, this.#at)
+    else if (char === '\\') this.#at = continuationStart(this.#source, this.#at)
     else this.#token(char)
   }
 
@@ -96,7 +96,7 @@ class Scanner {
       lacksColon: isHeader && !this.#hasColon,
       lastAt: this.#lastAt,
     }
-    this.#at = this.#lineAt = this.#indentation.enter(this.#at, before)
+    this.#at = this.#lineAt = this.#indentation.enterLine(this.#at, before)
     this.#last = ''
     this.#hasColon = false
   }
@@ -170,12 +170,12 @@ class Scanner {
     while (this.#at < this.#source.length) {
       const char = this.#source[this.#at] as string
       if (char === '\n' && part.quote.length === 1) break
-      if (!this.#textGoesOn(char, part)) return
+      if (!this.#stepText(char, part)) return
     }
     this.#refuse(Math.min(start, this.#source.length - 1), 'unterminated f-string literal')
   }
 
-  #textGoesOn(char: string, part: TextPart): boolean {
+  #stepText(char: string, part: TextPart): boolean {
     if (char === '{' || char === '}') return this.#brace(char, part)
     if (char === '\\') this.#escape(part)
     else if (char === part.quote[0] && this.#source.startsWith(part.quote, this.#at)) {
@@ -187,14 +187,14 @@ class Scanner {
   }
 
   #brace(char: '{' | '}', part: TextPart): boolean {
-    if (this.#doubled(char, part)) return true
+    if (this.#skipDoubledBrace(char, part)) return true
     if (char === '{') this.#open({ open: '{', at: this.#at, resume: part })
     else if (part.inSpecification) this.#close('}')
     else this.#refuse(this.#at, "f-string: single '}' is not allowed")
     return false
   }
 
-  #doubled(char: string, { inSpecification }: TextPart): boolean {
+  #skipDoubledBrace(char: string, { inSpecification }: TextPart): boolean {
     if (inSpecification || this.#source[this.#at + 1] !== char) return false
     this.#at += 2
     return true

@@ -9,7 +9,7 @@ export function checkTree(root: Node, source: string): void {
     checkTries(root, source)
     return
   }
-  const wrong = firstWrong(root)
+  const wrong = findFirstError(root)
   throw syntaxFault(
     source,
     wrong.startIndex,
@@ -32,7 +32,7 @@ function checkTries(root: Node, source: string): void {
 }
 
 /** An error node begins where its construct does; what is wrong is its first part that is not complete. */
-function firstWrong(root: Node): Node {
+function findFirstError(root: Node): Node {
   let node = root
   for (;;) {
     const wrong = node.children.find(

@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter'
 import type { Definition } from './scope.ts'
-import { cleanDoc, textOf } from './strings.ts'
+import { dedentDocstring, stringValue } from './strings.ts'
 
 /** An assignment in a class body. */
 export interface Attribute {
@@ -28,11 +28,11 @@ export function attributesOf({ node }: Definition): Attribute[] {
 }
 
 /** The documentation string of a function or class. */
-export function docOf({ node }: Definition): string | undefined {
+export function docstringOf({ node }: Definition): string | undefined {
   const first = node.childForFieldName('body')?.namedChildren.find(({ type }) => type !== 'comment')
   const literal = first?.type === 'expression_statement' ? first.firstNamedChild : undefined
   if (literal?.type !== 'string' && literal?.type !== 'concatenated_string') return undefined
   const parts = literal.type === 'string' ? [literal] : literal.namedChildren
-  const texts = parts.filter(({ type }) => type === 'string').map(textOf)
-  return texts.includes(undefined) ? undefined : cleanDoc(texts.join('')) || undefined
+  const texts = parts.filter(({ type }) => type === 'string').map(stringValue)
+  return texts.includes(undefined) ? undefined : dedentDocstring(texts.join('')) || undefined
 }

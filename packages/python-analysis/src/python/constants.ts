@@ -1,8 +1,15 @@
 import type { Node } from 'web-tree-sitter'
-import { bare, bindingsOf, boundValue, type Expression, part, pathsOf } from './expression.ts'
-import { arithmetic, numberOf } from './numbers.ts'
-import { AFTER_ALL, type Binding, candidatesOf, nameOf } from './scope.ts'
-import { textOf } from './strings.ts'
+import {
+  bindingsOf,
+  type Expression,
+  pathsOf,
+  subexpression,
+  valueOfBinding,
+  withoutParentheses,
+} from './expression.ts'
+import { calculate, numberOf } from './numbers.ts'
+import { type Binding, END_OF_SOURCE, findBindings, nameOf } from './scope.ts'
+import { stringValue } from './strings.ts'
 
 /** A value known without running the source. Lists, tuples and sets are arrays. */
 export type Constant = null | boolean | number | string | Constant[] | Map<Constant, Constant>
@@ -25,9 +32,9 @@ export function constantOf(expression: Expression): Constant | undefined {
 
 function evaluate(expression: Expression, depth: number): Constant {
   expression.budget.spend()
-  const here = bare(expression)
+  const here = withoutParentheses(expression)
   const evaluator = depth > MAX_DEPTH ? undefined : evaluators[here.node.type]
-  return known(evaluator?.(here, depth + 1))
+  return requireKnown(evaluator?.(here, depth + 1))
 }
 
 type Evaluate = (expression: Expression, depth: number) => Constant | undefined
@@ -38,66 +45,67 @@ const evaluators: Record<string, Evaluate> = {
   false: () => false,
   integer: ({ node }) => numberOf(node.text),
   float: ({ node }) => numberOf(node.text),
-  string: ({ node }) => textOf(node),
-  concatenated_string: ({ node }) => withoutComments(node).map(textOf).map(known).join(''),
-  unary_operator: unary,
+  string: ({ node }) => stringValue(node),
+  concatenated_string: ({ node }) =>
+    withoutComments(node).map(stringValue).map(requireKnown).join(''),
+  unary_operator: evaluateUnary,
   not_operator: (expression, depth) => {
-    const value = evaluate(field(expression, 'argument'), depth)
+    const value = evaluate(childField(expression, 'argument'), depth)
     return typeof value === 'boolean' ? !value : undefined
   },
-  binary_operator: binary,
-  list: elements,
-  tuple: elements,
-  set: elements,
-  expression_list: elements,
-  dictionary,
+  binary_operator: evaluateBinary,
+  list: evaluateElements,
+  tuple: evaluateElements,
+  set: evaluateElements,
+  expression_list: evaluateElements,
+  dictionary: evaluateDictionary,
   identifier: (expression, depth) =>
-    evaluate(boundValue(expression, onlyValue(bindingsOf(expression))), depth),
-  attribute: ofClass,
-  call: converted,
+    evaluate(valueOfBinding(expression, requireSingleValue(bindingsOf(expression))), depth),
+  attribute: evaluateClassAttribute,
+  call: evaluateConversion,
 }
 
-function known<T>(value: T | undefined): T {
+function requireKnown<T>(value: T | undefined): T {
   if (value === undefined) throw UNKNOWN
   return value
 }
 
 /** A child that the grammar promises. */
-const field = (expression: Expression, name: string): Expression =>
-  part(expression, known(expression.node.childForFieldName(name) ?? undefined))
+const childField = (expression: Expression, name: string): Expression =>
+  subexpression(expression, requireKnown(expression.node.childForFieldName(name) ?? undefined))
 
 const withoutComments = (node: Node): Node[] =>
   node.namedChildren.filter(({ type }) => type !== 'comment')
 
-function onlyValue(bindings: Binding[]): Extract<Binding, { kind: 'value' }> {
+function requireSingleValue(bindings: Binding[]): Extract<Binding, { kind: 'value' }> {
   const [binding, ...others] = bindings
   if (binding?.kind !== 'value' || others.length > 0) throw UNKNOWN
   return binding
 }
 
-function unary(expression: Expression, depth: number): Constant | undefined {
-  const value = evaluate(field(expression, 'argument'), depth)
+function evaluateUnary(expression: Expression, depth: number): Constant | undefined {
+  const value = evaluate(childField(expression, 'argument'), depth)
   if (typeof value !== 'number') return undefined
   const operator = expression.node.childForFieldName('operator')?.text
   if (operator === '-') return -value
   return operator === '+' ? value : undefined
 }
 
-function binary(expression: Expression, depth: number): Constant | undefined {
-  const operator = field(expression, 'operator').node.text
-  const left = evaluate(field(expression, 'left'), depth)
-  const right = evaluate(field(expression, 'right'), depth)
+function evaluateBinary(expression: Expression, depth: number): Constant | undefined {
+  const operator = childField(expression, 'operator').node.text
+  const left = evaluate(childField(expression, 'left'), depth)
+  const right = evaluate(childField(expression, 'right'), depth)
   if (typeof left === 'number' && typeof right === 'number') {
-    return arithmetic(operator, left, right)
+    return calculate(operator, left, right)
   }
-  if (operator === '|') return merged(left, right)
-  return operator === '+' ? concatenated(expression, left, right) : undefined
+  if (operator === '|') return merge(left, right)
+  return operator === '+' ? concatenate(expression, left, right) : undefined
 }
 
-const merged = (left: Constant, right: Constant) =>
+const merge = (left: Constant, right: Constant) =>
   left instanceof Map && right instanceof Map ? new Map([...left, ...right]) : undefined
 
-function concatenated(expression: Expression, left: Constant, right: Constant) {
+function concatenate(expression: Expression, left: Constant, right: Constant) {
   if (typeof left === 'string' && typeof right === 'string') {
     return left.length + right.length <= MAX_TEXT_CHARS ? left + right : undefined
   }
@@ -106,26 +114,26 @@ function concatenated(expression: Expression, left: Constant, right: Constant) {
   return left.concat(right)
 }
 
-function elements(expression: Expression, depth: number): Constant {
+function evaluateElements(expression: Expression, depth: number): Constant {
   return withoutComments(expression.node).flatMap((child) => {
-    if (child.type !== 'list_splat') return [evaluate(part(expression, child), depth)]
-    return list(expression, evaluate(first(expression, child), depth))
+    if (child.type !== 'list_splat') return [evaluate(subexpression(expression, child), depth)]
+    return requireList(expression, evaluate(firstChild(expression, child), depth))
   })
 }
 
-const first = (expression: Expression, node: Node): Expression =>
-  part(expression, known(node.firstNamedChild ?? undefined))
+const firstChild = (expression: Expression, node: Node): Expression =>
+  subexpression(expression, requireKnown(node.firstNamedChild ?? undefined))
 
-function list(expression: Expression, value: Constant): Constant[] {
+function requireList(expression: Expression, value: Constant): Constant[] {
   if (!Array.isArray(value)) throw UNKNOWN
   expression.budget.spend(value.length)
   return value
 }
 
-function dictionary(expression: Expression, depth: number): Constant {
+function evaluateDictionary(expression: Expression, depth: number): Constant {
   const entries = withoutComments(expression.node).flatMap((child): [Constant, Constant][] => {
-    if (child.type === 'pair') return [entry(part(expression, child), depth)]
-    const splat = evaluate(first(expression, child), depth)
+    if (child.type === 'pair') return [evaluatePair(subexpression(expression, child), depth)]
+    const splat = evaluate(firstChild(expression, child), depth)
     if (!(splat instanceof Map)) throw UNKNOWN
     expression.budget.spend(splat.size)
     return [...splat]
@@ -133,39 +141,43 @@ function dictionary(expression: Expression, depth: number): Constant {
   return new Map(entries)
 }
 
-function entry(pair: Expression, depth: number): [Constant, Constant] {
-  const key = evaluate(field(pair, 'key'), depth)
+function evaluatePair(pair: Expression, depth: number): [Constant, Constant] {
+  const key = evaluate(childField(pair, 'key'), depth)
   if (typeof key === 'object' && key !== null) throw UNKNOWN
-  return [key, evaluate(field(pair, 'value'), depth)]
+  return [key, evaluate(childField(pair, 'value'), depth)]
 }
 
 /** `Settings.REGION`, of a class in the same source. */
-function ofClass(expression: Expression, depth: number): Constant {
-  const object = bare(field(expression, 'object'))
+function evaluateClassAttribute(expression: Expression, depth: number): Constant {
+  const object = withoutParentheses(childField(expression, 'object'))
   const [owner, ...others] = object.node.type === 'identifier' ? bindingsOf(object) : []
   if (owner?.kind !== 'definition' || others.length > 0) throw UNKNOWN
   const { body } = owner.definition
-  const name = nameOf(field(expression, 'attribute').node)
-  const binding = onlyValue(candidatesOf(body, name, AFTER_ALL))
+  const name = nameOf(childField(expression, 'attribute').node)
+  const binding = requireSingleValue(findBindings(body, name, END_OF_SOURCE))
   if (binding.scope !== body) throw UNKNOWN
-  return evaluate(boundValue(expression, binding), depth)
+  return evaluate(valueOfBinding(expression, binding), depth)
 }
 
 const CONVERSIONS = new Set(['list', 'tuple', 'set', 'frozenset'].map((name) => `builtins.${name}`))
 
 /** `dict(region="eu")`, `frozenset([…])`. */
-function converted(expression: Expression, depth: number): Constant | undefined {
-  const paths = pathsOf(field(expression, 'function'))
-  const given = withoutComments(field(expression, 'arguments').node)
+function evaluateConversion(expression: Expression, depth: number): Constant | undefined {
+  const paths = pathsOf(childField(expression, 'function'))
+  const given = withoutComments(childField(expression, 'arguments').node)
   if (paths.includes('builtins.dict')) {
-    return new Map(given.map((pair) => keyword(expression, pair, depth)))
+    return new Map(given.map((pair) => evaluateKeyword(expression, pair, depth)))
   }
   if (!paths.some((path) => CONVERSIONS.has(path)) || given.length > 1) return undefined
   const [only] = given
-  return only ? list(expression, evaluate(part(expression, only), depth)) : []
+  return only ? requireList(expression, evaluate(subexpression(expression, only), depth)) : []
 }
 
-function keyword(expression: Expression, argument: Node, depth: number): [string, Constant] {
-  const pair = part(expression, argument)
-  return [nameOf(field(pair, 'name').node), evaluate(field(pair, 'value'), depth)]
+function evaluateKeyword(
+  expression: Expression,
+  argument: Node,
+  depth: number,
+): [string, Constant] {
+  const pair = subexpression(expression, argument)
+  return [nameOf(childField(pair, 'name').node), evaluate(childField(pair, 'value'), depth)]
 }

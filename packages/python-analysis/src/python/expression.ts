@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter'
 import type { Budget } from './budget.ts'
-import { type Binding, candidatesOf, nameOf, type Scope } from './scope.ts'
+import { type Binding, findBindings, nameOf, type Scope } from './scope.ts'
 
 /** How many names may lead to one another before they are given up. */
 const MAX_HOPS = 24
@@ -17,10 +17,10 @@ export interface Expression {
   budget: Budget
 }
 
-export const part = (whole: Expression, node: Node): Expression => ({ ...whole, node })
+export const subexpression = (whole: Expression, node: Node): Expression => ({ ...whole, node })
 
 /** The same expression without the brackets around it. */
-export function bare(expression: Expression): Expression {
+export function withoutParentheses(expression: Expression): Expression {
   let { node } = expression
   while (node.type === 'parenthesized_expression' || node.type === 'type') {
     const inner = node.firstNamedChild
@@ -34,30 +34,30 @@ export function bare(expression: Expression): Expression {
 export function calleeOf(expression: Expression): Expression | undefined {
   const { node } = expression
   const callee = node.type === 'call' ? node.childForFieldName('function') : null
-  return callee ? bare(part(expression, callee)) : undefined
+  return callee ? withoutParentheses(subexpression(expression, callee)) : undefined
 }
 
 /** What a bare name may stand for, latest first. */
 export function bindingsOf({ node, scope, at, hops, budget }: Expression): Binding[] {
   budget.spend()
-  return hops > MAX_HOPS ? [] : candidatesOf(scope, nameOf(node), at)
+  return hops > MAX_HOPS ? [] : findBindings(scope, nameOf(node), at)
 }
 
 /** The expression behind a binding to a value. */
-export function boundValue(
+export function valueOfBinding(
   from: Expression,
   { value, scope, at }: Extract<Binding, { kind: 'value' }>,
 ): Expression {
-  return bare({ node: value, scope, at, hops: from.hops + 1, budget: from.budget })
+  return withoutParentheses({ node: value, scope, at, hops: from.hops + 1, budget: from.budget })
 }
 
 /** Follows names of values as long as each stands for one value only. */
-export function follow(expression: Expression): Expression {
-  let here = bare(expression)
+export function followNames(expression: Expression): Expression {
+  let here = withoutParentheses(expression)
   while (here.node.type === 'identifier') {
     const [binding, ...others] = bindingsOf(here)
     if (binding?.kind !== 'value' || others.length > 0) break
-    here = boundValue(here, binding)
+    here = valueOfBinding(here, binding)
   }
   return here
 }
@@ -72,7 +72,10 @@ export function pathsOf(expression: Expression): string[] {
     const object = node.childForFieldName('object')
     const name = node.childForFieldName('attribute')
     if (!object || !name || expression.hops > MAX_HOPS) return []
-    const within = { ...bare(part(expression, object)), hops: expression.hops + 1 }
+    const within = {
+      ...withoutParentheses(subexpression(expression, object)),
+      hops: expression.hops + 1,
+    }
     return pathsOf(within).map((path) => `${path}.${nameOf(name)}`)
   }
   if (node.type !== 'identifier') return []
@@ -80,7 +83,7 @@ export function pathsOf(expression: Expression): string[] {
   if (bindings.length === 0) return unboundPaths(expression)
   return bindings.flatMap((binding) => {
     if (binding.kind === 'import') return [binding.path]
-    return binding.kind === 'value' ? pathsOf(boundValue(expression, binding)) : []
+    return binding.kind === 'value' ? pathsOf(valueOfBinding(expression, binding)) : []
   })
 }
 
@@ -94,7 +97,7 @@ function unboundPaths({ node, scope }: Expression): string[] {
   const name = nameOf(node)
   const paths = [`${BUILTINS}.${name}`]
   for (let here: Scope | undefined = scope; here; here = here.outer) {
-    paths.push(...here.stars.map((module) => `${module}.${name}`))
+    paths.push(...here.starImports.map((module) => `${module}.${name}`))
   }
   return paths
 }

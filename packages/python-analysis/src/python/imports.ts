@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter'
 
-interface Imported {
+interface ImportedName {
   /** The name it is known by from then on; absent for `*`. */
   name?: string
   /** What that name stands for. */
@@ -10,7 +10,7 @@ interface Imported {
 }
 
 /** What an import statement brings in. A relative module keeps its leading dots in `path`, not in `listed`. */
-export function importsOf(statement: Node): Imported[] {
+export function importsOf(statement: Node): ImportedName[] {
   const names = statement.childrenForFieldName('name').map(nameAndAlias)
   if (statement.type === 'import_statement') {
     return names.map(({ name, alias }) => ({
@@ -35,13 +35,16 @@ export function importsOf(statement: Node): Imported[] {
 
 function moduleOf(statement: Node): string {
   if (statement.type === 'future_import_statement') return '__future__'
-  return dotted(statement.childForFieldName('module_name')?.text ?? '')
+  return toDottedPath(statement.childForFieldName('module_name')?.text ?? '')
 }
 
 function nameAndAlias(node: Node): { name: string; alias: string | undefined } {
   const name = node.childForFieldName('name') ?? node
-  return { name: dotted(name.text), alias: node.childForFieldName('alias')?.text.normalize('NFKC') }
+  return {
+    name: toDottedPath(name.text),
+    alias: node.childForFieldName('alias')?.text.normalize('NFKC'),
+  }
 }
 
 /** Blanks, even line ends, may stand around the dots. */
-const dotted = (text: string) => text.replace(/[\s\\]+/g, '').normalize('NFKC')
+const toDottedPath = (text: string) => text.replace(/[\s\\]+/g, '').normalize('NFKC')

@@ -11,7 +11,7 @@ interface Level {
 }
 
 /** The logical line before the one that is entered. */
-export interface Before {
+export interface PrecedingLine {
   /** It ends in a colon that asks for a block. */
   opensBlock: boolean
   /** It begins like a line that needs such a colon and has none. */
@@ -21,7 +21,7 @@ export interface Before {
 }
 
 /** Where the line begins that a backslash at `at` joins to its own. */
-export function joinedLine(source: string, at: number): number {
+export function continuationStart(source: string, at: number): number {
   const isLast = at + 1 >= source.length
   if (!isLast && source[at + 1] !== '\n')
     throw syntaxFault(source, at, 'unexpected character after line continuation character')
@@ -30,7 +30,7 @@ export function joinedLine(source: string, at: number): number {
 }
 
 /** Answers false for what is no blank. A form feed begins anew. */
-function widen(level: Level, char: string | undefined): boolean {
+function countBlank(level: Level, char: string | undefined): boolean {
   if (char === ' ') level.columns++
   else if (char === '\t') level.columns += TAB_COLUMNS - (level.columns % TAB_COLUMNS)
   else if (char !== '\f') return false
@@ -52,12 +52,12 @@ export class Indentation {
    * Passes over blank lines and comments from the line start at `offset` and answers where the next
    * logical line begins, or the end of the source. Refuses a line that does not fit the one before.
    */
-  enter(offset: number, before: Before): number {
+  enterLine(offset: number, before: PrecedingLine): number {
     for (let at = offset; at < this.#source.length; ) {
       const { level, end } = this.#measure(at)
       const char = this.#source[end]
       if (char !== '#' && char !== '\n' && char !== undefined) {
-        this.#fit(level, end, before)
+        this.#checkLevel(level, end, before)
         return end
       }
       const next = this.#source.indexOf('\n', end)
@@ -77,17 +77,17 @@ export class Indentation {
       const char = this.#source[at]
       if (char === '\\') {
         joined ||= level.columns
-        at = joinedLine(this.#source, at)
-      } else if (widen(level, char)) at++
+        at = continuationStart(this.#source, at)
+      } else if (countBlank(level, char)) at++
       else break
     }
     return { level: joined ? { columns: joined, characters: joined } : level, end: at }
   }
 
-  #fit(level: Level, at: number, before: Before): void {
+  #checkLevel(level: Level, at: number, before: PrecedingLine): void {
     const current = this.#levels.at(-1) as Level
     const deeper = level.columns > current.columns
-    if (deeper && level.characters <= current.characters) throw this.#mixed(at)
+    if (deeper && level.characters <= current.characters) throw this.#mixedTabs(at)
     if (before.opensBlock) {
       if (!deeper) throw this.#fault(at, 'expected an indented block')
       if (this.#levels.length === MAX_LEVELS) {
@@ -98,19 +98,19 @@ export class Indentation {
       throw before.lacksColon
         ? this.#fault(before.lastAt, "expected ':'")
         : this.#fault(at, 'unexpected indent')
-    } else this.#leave(level, at)
+    } else this.#dedent(level, at)
   }
 
-  #leave(level: Level, at: number): void {
+  #dedent(level: Level, at: number): void {
     while ((this.#levels.at(-1) as Level).columns > level.columns) this.#levels.pop()
     const left = this.#levels.at(-1) as Level
     if (left.columns !== level.columns) {
       throw this.#fault(at, 'unindent does not match any outer indentation level')
     }
-    if (left.characters !== level.characters) throw this.#mixed(at)
+    if (left.characters !== level.characters) throw this.#mixedTabs(at)
   }
 
-  #mixed = (at: number) => this.#fault(at, 'inconsistent use of tabs and spaces in indentation')
+  #mixedTabs = (at: number) => this.#fault(at, 'inconsistent use of tabs and spaces in indentation')
 
   #fault = (at: number, reason: string) => syntaxFault(this.#source, at, reason)
 }

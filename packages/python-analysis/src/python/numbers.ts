@@ -10,7 +10,7 @@ export function numberOf(literal: string): number | undefined {
 const finite = (value: number) => (Number.isFinite(value) ? value : undefined)
 
 /** Python's arithmetic where it agrees with ours, else undefined. */
-export function arithmetic(operator: string, left: number, right: number): number | undefined {
+export function calculate(operator: string, left: number, right: number): number | undefined {
   switch (operator) {
     case '+':
       return finite(left + right)

@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter'
 import { importsOf } from './imports.ts'
-import { type Bound, type Definition, nameOf, newScope, type Scope } from './scope.ts'
+import { type BindingTarget, type Definition, nameOf, newScope, type Scope } from './scope.ts'
 import { syntaxFault } from './syntax-fault.ts'
 
 /** What a source defines and imports, at every depth. */
@@ -15,15 +15,15 @@ export interface Outline {
 
 interface Place {
   scope: Scope
-  sure: boolean
+  isUnconditional: boolean
   depth: number
 }
 
 /** Reads the statements of a tree that has no errors; expressions are left for those who need them. */
 export function outlineOf(root: Node, source: string): Outline {
-  const walk = new Walk(source)
+  const walk = new OutlineBuilder(source)
   const module = newScope('module')
-  walk.statements(root, { scope: module, sure: true, depth: 0 })
+  walk.statements(root, { scope: module, isUnconditional: true, depth: 0 })
   return { source, module, definitions: walk.definitions, imports: walk.imports() }
 }
 
@@ -35,9 +35,9 @@ const MUTATORS = new Set(
 
 const DEF = /(?:async\s+)?def\b/y
 /** Definitions, imports, and statements that Python no longer has. */
-const WORTH_READING = /\b(?:def|class|import)\b|\b(?:print|exec)\b(?!\s*\()/
+const NEEDS_READING = /\b(?:def|class|import)\b|\b(?:print|exec)\b(?!\s*\()/
 
-class Walk {
+class OutlineBuilder {
   readonly definitions: Definition[] = []
   readonly #source: string
   readonly #imports: { listed: string; depth: number }[] = []
@@ -62,12 +62,13 @@ class Walk {
       this.#import(node, place)
     } else if (type.endsWith('_definition')) this.#definition(node, place)
     else if (type === 'type_alias_statement') this.#typeAlias(node, place)
-    else if (type === 'delete_statement') this.#opaque(node, place)
-    else if (type === 'print_statement' || type === 'exec_statement') this.#oldStatement(node)
+    else if (type === 'delete_statement') this.#bindOpaque(node, place)
+    else if (type === 'print_statement' || type === 'exec_statement')
+      this.#rejectPython2Statement(node)
     else this.#compound(node, place)
   }
 
-  #oldStatement(node: Node): void {
+  #rejectPython2Statement(node: Node): void {
     // `print >> file, x` is an expression to Python 3, if a useless one.
     if (node.firstNamedChild?.type === 'chevron') return
     const name = node.type.slice(0, -'_statement'.length)
@@ -78,7 +79,11 @@ class Walk {
   /** A statement with blocks, or one of its clauses; what binds names in its head is opaque. */
   #compound(node: Node, place: Place): void {
     const certain = node.type === 'with_statement' || node.type === 'finally_clause'
-    const inner = { ...place, sure: place.sure && certain, depth: place.depth + 1 }
+    const inner = {
+      ...place,
+      isUnconditional: place.isUnconditional && certain,
+      depth: place.depth + 1,
+    }
     for (const child of node.namedChildren) {
       if (child.type === 'block') this.statements(child, inner)
       else if (child.type.endsWith('_clause')) this.#compound(child, inner)
@@ -88,14 +93,15 @@ class Walk {
 
   #head(node: Node, child: Node, place: Place): void {
     if (node.type === 'for_statement') {
-      if (node.childForFieldName('left')?.equals(child)) this.#opaque(child, place)
-    } else if (child.type === 'case_pattern') this.#opaque(child, place)
+      if (node.childForFieldName('left')?.equals(child)) this.#bindOpaque(child, place)
+    } else if (child.type === 'case_pattern') this.#bindOpaque(child, place)
     else if (/^(with|except|except_group)_clause$/.test(node.type)) {
-      for (const alias of child.descendantsOfType('as_pattern_target')) this.#opaque(alias, place)
+      for (const alias of child.descendantsOfType('as_pattern_target'))
+        this.#bindOpaque(alias, place)
     }
   }
 
-  #definition(node: Node, { scope, sure, depth }: Place): void {
+  #definition(node: Node, { scope, isUnconditional, depth }: Place): void {
     const decorated = node.type === 'decorated_definition'
     const inner = decorated ? node.childForFieldName('definition') : node
     const identifier = inner?.childForFieldName('name')
@@ -110,8 +116,12 @@ class Walk {
       body: newScope(kind, scope),
     }
     this.definitions.push(definition)
-    this.#bind(definition.name, { kind: 'definition', definition }, { at: inner, scope, sure })
-    const within = { scope: definition.body, sure: true, depth: depth + 1 }
+    this.#bind(
+      definition.name,
+      { kind: 'definition', definition },
+      { at: inner, scope, isUnconditional },
+    )
+    const within = { scope: definition.body, isUnconditional: true, depth: depth + 1 }
     if (kind === 'class') this.#body(inner, within)
     else this.#functionBody(inner, within)
   }
@@ -123,13 +133,13 @@ class Walk {
 
   /** Most functions hold nothing that anyone outside of them asks for; reading all would take longer than parsing. */
   #functionBody(node: Node, place: Place): void {
-    const { later } = place.scope
-    later.push(() => this.#parameters(node, place))
+    const { deferred } = place.scope
+    deferred.push(() => this.#parameters(node, place))
     DEF.lastIndex = node.startIndex
     const start = DEF.test(this.#source) ? DEF.lastIndex : node.startIndex
     const text = this.#source.slice(start, node.endIndex)
-    if (WORTH_READING.test(text)) this.#body(node, place)
-    else later.push(() => this.#body(node, place))
+    if (NEEDS_READING.test(text)) this.#body(node, place)
+    else deferred.push(() => this.#body(node, place))
   }
 
   #parameters(node: Node, place: Place): void {
@@ -139,11 +149,11 @@ class Walk {
     }
   }
 
-  #import(node: Node, { scope, sure, depth }: Place): void {
+  #import(node: Node, { scope, isUnconditional, depth }: Place): void {
     for (const { name, path, listed } of importsOf(node)) {
       this.#imports.push({ listed, depth })
-      if (name) this.#bind(name, { kind: 'import', path }, { at: node, scope, sure })
-      else scope.stars.push(path)
+      if (name) this.#bind(name, { kind: 'import', path }, { at: node, scope, isUnconditional })
+      else scope.starImports.push(path)
     }
   }
 
@@ -157,12 +167,12 @@ class Walk {
 
   #expression(statement: Node, place: Place): void {
     const { scope } = place
-    const bind = () => this.#assigned(statement.firstNamedChild, place)
-    if (scope.kind === 'function') scope.later.push(bind)
+    const bind = () => this.#bindExpression(statement.firstNamedChild, place)
+    if (scope.kind === 'function') scope.deferred.push(bind)
     else bind()
   }
 
-  #assigned(expression: Node | null, place: Place): void {
+  #bindExpression(expression: Node | null, place: Place): void {
     if (expression?.type === 'assignment') this.#assignment(expression, place)
     else if (expression?.type === 'augmented_assignment') {
       this.#target(expression.childForFieldName('left'), undefined, place)
@@ -183,11 +193,11 @@ class Walk {
 
   #target(target: Node | null, value: Node | undefined, place: Place): void {
     if (target?.type === 'identifier') {
-      const bound: Bound = value ? { kind: 'value', value } : { kind: 'opaque' }
+      const bound: BindingTarget = value ? { kind: 'value', value } : { kind: 'opaque' }
       this.#bind(nameOf(target), bound, { at: target, ...place })
     } else if (target?.type === 'subscript' || target?.type === 'attribute') {
-      this.#changed(target.firstNamedChild, place)
-    } else if (target) this.#opaque(target, place)
+      this.#markMutated(target.firstNamedChild, place)
+    } else if (target) this.#bindOpaque(target, place)
   }
 
   /** After `NAMES.append(…)` the list is not what its literal says. */
@@ -195,18 +205,18 @@ class Walk {
     const method = call.childForFieldName('function')
     if (method?.type !== 'attribute') return
     if (MUTATORS.has(method.childForFieldName('attribute')?.text ?? '')) {
-      this.#changed(method.childForFieldName('object'), place)
+      this.#markMutated(method.childForFieldName('object'), place)
     }
   }
 
-  #changed(object: Node | null, place: Place): void {
+  #markMutated(object: Node | null, place: Place): void {
     if (object?.type !== 'identifier') return
     const known = place.scope.bindings.get(nameOf(object))?.at(-1)
     if (known?.kind === 'value')
       this.#bind(nameOf(object), { kind: 'opaque' }, { at: object, ...place })
   }
 
-  #opaque(pattern: Node, place: Place): void {
+  #bindOpaque(pattern: Node, place: Place): void {
     const names =
       pattern.type === 'identifier' ? [pattern] : pattern.descendantsOfType('identifier')
     for (const name of names) {
@@ -214,9 +224,13 @@ class Walk {
     }
   }
 
-  #bind(name: string, bound: Bound, place: { at: Node; scope: Scope; sure: boolean }): void {
-    const { scope, sure } = place
-    const binding = { ...bound, at: place.at.startIndex, sure, scope }
+  #bind(
+    name: string,
+    bound: BindingTarget,
+    place: { at: Node; scope: Scope; isUnconditional: boolean },
+  ): void {
+    const { scope, isUnconditional } = place
+    const binding = { ...bound, at: place.at.startIndex, isUnconditional, scope }
     const bindings = scope.bindings.get(name)
     if (bindings) bindings.push(binding)
     else scope.bindings.set(name, [binding])

@@ -13,14 +13,14 @@ export interface Definition {
 }
 
 /** What a name was given, and where. */
-export type Binding = Bound & {
+export type Binding = BindingTarget & {
   at: number
   /** It happens whenever the code around it runs: not in a branch, a loop or a handler. */
-  sure: boolean
+  isUnconditional: boolean
   scope: Scope
 }
 
-export type Bound =
+export type BindingTarget =
   /** A module or something of one, by its dotted path. */
   | { kind: 'import'; path: string }
   | { kind: 'value'; value: Node }
@@ -35,27 +35,27 @@ export interface Scope {
   /** In the order of the source, once `later` is empty. */
   bindings: Map<string, Binding[]>
   /** Makes more bindings. Few of a source's functions are ever looked into. */
-  later: (() => void)[]
+  deferred: (() => void)[]
   /** Modules whose names were imported all at once. */
-  stars: string[]
+  starImports: string[]
 }
 
 export const newScope = (kind: Scope['kind'], outer?: Scope): Scope => ({
   kind,
   outer,
   bindings: new Map(),
-  later: [],
-  stars: [],
+  deferred: [],
+  starImports: [],
 })
 
 /** When a name is read by code that runs after the whole module was: a function's body, a type. */
-export const AFTER_ALL = Number.POSITIVE_INFINITY
+export const END_OF_SOURCE = Number.POSITIVE_INFINITY
 
 /**
  * What `name` may stand for when read at `at` in `scope`, latest first: more than one when branches
  * give it, none when nothing in the source does.
  */
-export function candidatesOf(scope: Scope, name: string, at: number): Binding[] {
+export function findBindings(scope: Scope, name: string, at: number): Binding[] {
   let before = at
   for (let here: Scope | undefined = scope; here; here = here.outer) {
     // The names of a class body are not seen from the functions in it.
@@ -65,15 +65,15 @@ export function candidatesOf(scope: Scope, name: string, at: number): Binding[] 
     if (here.kind !== 'function') continue
     // A function's names are its own even where they are not bound yet; others it reads when it runs.
     if (bindings) return bindings
-    before = AFTER_ALL
+    before = END_OF_SOURCE
   }
   return []
 }
 
 /** All that a scope itself gives a name. */
 export function bindingsIn(scope: Scope, name: string): Binding[] | undefined {
-  if (scope.later.length > 0) {
-    for (const bind of scope.later.splice(0)) bind()
+  if (scope.deferred.length > 0) {
+    for (const bind of scope.deferred.splice(0)) bind()
     for (const bindings of scope.bindings.values()) bindings.sort((a, b) => a.at - b.at)
   }
   return scope.bindings.get(name)
@@ -85,7 +85,7 @@ function latest(bindings: Binding[], before: number): Binding[] {
     const binding = bindings[i] as Binding
     if (binding.at >= before) continue
     found.push(binding)
-    if (binding.sure) break
+    if (binding.isUnconditional) break
   }
   return found
 }

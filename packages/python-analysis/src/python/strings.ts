@@ -21,7 +21,7 @@ const SURROGATE = /\p{Surrogate}/u
  * The text of a string literal, or undefined for one that is not text (bytes), is computed (an
  * f-string with fields), or says what cannot be told here (a character by its name).
  */
-export function textOf(literal: Node): string | undefined {
+export function stringValue(literal: Node): string | undefined {
   const start = literal.firstChild?.text.toLowerCase() ?? ''
   const prefix = start.replace(/['"]+$/, '')
   const formatted = /[ft]/.test(prefix)
@@ -51,7 +51,7 @@ const codePoint = (code: string) =>
   /^[0-7]/.test(code) ? Number.parseInt(code, 8) : Number.parseInt(code.slice(1), 16)
 
 /** A documentation string without the indentation it has from where it stands. */
-export function cleanDoc(text: string): string {
+export function dedentDocstring(text: string): string {
   const [first = '', ...rest] = text.replaceAll('\t', '        ').split('\n')
   const margins = rest.filter((line) => line.trim()).map((line) => line.search(/\S/))
   const margin = margins.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY)

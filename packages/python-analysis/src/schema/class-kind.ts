@@ -1,7 +1,7 @@
 import type { Node } from 'web-tree-sitter'
-import { calleeOf, type Expression, follow, pathsOf } from '../python/expression.ts'
+import { calleeOf, type Expression, followNames, pathsOf } from '../python/expression.ts'
 import type { Definition } from '../python/scope.ts'
-import type { Types } from './type-context.ts'
+import type { TypeContext } from './type-context.ts'
 import { classOf, subscriptOf } from './type-expression.ts'
 
 /** What a class is to those who make values of it out of JSON. */
@@ -41,13 +41,17 @@ const DATACLASSES = new Set(['dataclasses.dataclass', 'pydantic.dataclasses.data
 const NO_KIND = 'it is no dataclass, TypedDict, enumeration or pydantic model'
 
 /** What kind of class a definition is, or, as text, why that is not known. */
-export function shapeOf(definition: Definition, types: Types, deep = 0): ClassShape | string {
-  const { bases, options } = headOf(definition, types)
-  const judged = bases.map((base) => judge(subscriptOf(base)?.base ?? base, types, deep))
+export function shapeOf(
+  definition: Definition,
+  context: TypeContext,
+  deep = 0,
+): ClassShape | string {
+  const { bases, options } = readHead(definition, context)
+  const judged = bases.map((base) => readBase(subscriptOf(base)?.base ?? base, context, deep))
   const unknown = judged.find((base) => typeof base === 'string')
   if (typeof unknown === 'string') return unknown
   const known = judged.filter((base) => typeof base === 'object')
-  const kind = isDataclass(definition, types)
+  const kind = isDataclass(definition, context)
     ? 'dataclass'
     : known.map((base) => base.inherited).find(Boolean)
   if (!kind) return NO_KIND
@@ -69,7 +73,7 @@ interface Base {
 }
 
 /** What a base brings, or why that is not known. */
-function judge(base: Expression, types: Types, deep: number): Base | string {
+function readBase(base: Expression, context: TypeContext, deep: number): Base | string {
   const local = classOf(base)
   if (!local) {
     const paths = pathsOf(base)
@@ -77,12 +81,12 @@ function judge(base: Expression, types: Types, deep: number): Base | string {
     if (inherited || paths.some((path) => NEUTRAL.has(path))) return { inherited }
     return `the base class '${base.node.text.slice(0, 60)}' is not defined in the source`
   }
-  const shape = deep < MAX_BASES_DEEP ? shapeOf(local, types, deep + 1) : 'too many bases'
+  const shape = deep < MAX_BASES_DEEP ? shapeOf(local, context, deep + 1) : 'too many bases'
   if (typeof shape === 'string') return shape === NO_KIND ? { mixin: local } : shape
   return { local, inherited: shape.kind === 'dataclass' ? undefined : shape.kind }
 }
 
-function headOf(definition: Definition, types: Types) {
+function readHead(definition: Definition, context: TypeContext) {
   const bases: Expression[] = []
   const options = new Map<string, Expression>()
   const given = definition.node.childForFieldName('superclasses')?.namedChildren ?? []
@@ -90,23 +94,23 @@ function headOf(definition: Definition, types: Types) {
     const name = child.childForFieldName('name')
     const value = child.childForFieldName('value')
     const isOption = child.type === 'keyword_argument' && name && value
-    if (isOption) options.set(name.text, around(definition, value, types))
-    else if (child.type !== 'comment') bases.push(around(definition, child, types))
+    if (isOption) options.set(name.text, outsideClass(definition, value, context))
+    else if (child.type !== 'comment') bases.push(outsideClass(definition, child, context))
   }
   return { bases, options }
 }
 
 /** Bases and decorators see the names around a class, not those in it. */
-const around = (definition: Definition, node: Node, types: Types): Expression => ({
-  ...types.inside(definition, node),
+const outsideClass = (definition: Definition, node: Node, context: TypeContext): Expression => ({
+  ...context.inClassBody(definition, node),
   scope: definition.scope,
 })
 
-function isDataclass(definition: Definition, types: Types): boolean {
+function isDataclass(definition: Definition, context: TypeContext): boolean {
   return definition.decorators.some((decorator) => {
     const node = decorator.firstNamedChild
     if (!node) return false
-    const mark = follow(around(definition, node, types))
+    const mark = followNames(outsideClass(definition, node, context))
     return pathsOf(calleeOf(mark) ?? mark).some((path) => DATACLASSES.has(path))
   })
 }

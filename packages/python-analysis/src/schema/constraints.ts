@@ -2,7 +2,7 @@ import { linearPattern } from '@windlass/domain/pattern'
 import { constantOf } from '../python/constants.ts'
 import type { Expression } from '../python/expression.ts'
 import type { Schema } from './known-types.ts'
-import { jsonOf } from './to-json.ts'
+import { toJson } from './to-json.ts'
 
 type Options = Map<string, Expression>
 
@@ -31,9 +31,9 @@ export function constrain(schema: Schema, options: Options): string[] {
     const known = constantOf(value)
     const keyword = BOUNDS.get(name)
     const keywords = LENGTHS.get(name)
-    if (keyword) bound(schema, keyword, known, left)
-    else if (keywords) length(schema, keywords, known, left)
-    else if (name === 'pattern' || name === 'regex') pattern(schema, known, left)
+    if (keyword) applyBound(schema, keyword, known, left)
+    else if (keywords) applyLength(schema, keywords, known, left)
+    else if (name === 'pattern' || name === 'regex') applyPattern(schema, known, left)
   }
   return left
 }
@@ -42,7 +42,7 @@ export function constrain(schema: Schema, options: Options): string[] {
 export function describe(schema: Schema, options: Options): void {
   for (const name of ['title', 'description', 'examples']) {
     const value = options.get(name)
-    const known = value ? jsonOf(constantOf(value)) : undefined
+    const known = value ? toJson(constantOf(value)) : undefined
     if (known !== undefined && known !== null) schema[name] = known
   }
 }
@@ -55,14 +55,14 @@ function partsOf(schema: Schema, types: string[]): Schema[] {
   return types.includes(String(schema.type)) ? [schema] : []
 }
 
-function bound(schema: Schema, keyword: string, value: unknown, left: string[]): void {
+function applyBound(schema: Schema, keyword: string, value: unknown, left: string[]): void {
   const numbers = partsOf(schema, ['integer', 'number'])
   // A bound on a date cannot be said in JSON Schema; it is checked by the workflow alone.
   if (typeof value !== 'number' || numbers.length === 0) left.push(keyword)
   else for (const part of numbers) part[keyword] = value
 }
 
-function length(
+function applyLength(
   schema: Schema,
   keywords: Record<string, string>,
   value: unknown,
@@ -74,7 +74,7 @@ function length(
 }
 
 /** Only what can be matched in linear time is passed on. */
-function pattern(schema: Schema, value: unknown, left: string[]): void {
+function applyPattern(schema: Schema, value: unknown, left: string[]): void {
   const parts = partsOf(schema, ['string'])
   const checked = typeof value === 'string' && parts.length > 0 && linearPattern(value)
   if (checked) for (const part of parts) part.pattern = value

@@ -1,25 +1,25 @@
-import { attributesOf, docOf } from '../python/class-body.ts'
+import { attributesOf, docstringOf } from '../python/class-body.ts'
 import { constantOf } from '../python/constants.ts'
 import { calledPaths, type Expression } from '../python/expression.ts'
 import type { Definition } from '../python/scope.ts'
 import type { Schema } from './known-types.ts'
-import type { Types } from './type-context.ts'
+import type { TypeContext } from './type-context.ts'
 
 /** The values that an enumeration's members have in JSON. */
-export function enumSchema(definition: Definition, types: Types): Schema {
+export function enumSchema(definition: Definition, context: TypeContext): Schema {
   const values: unknown[] = []
   for (const { name, type, value } of attributesOf(definition)) {
     if (name.startsWith('_') || type || !value) continue
-    const member = types.inside(definition, value)
+    const member = context.inClassBody(definition, value)
     const known = isAuto(member) ? autoValue(definition, name, values) : constantOf(member)
     if (known === undefined || (typeof known === 'object' && known !== null)) {
-      types.note(definition.name, `the value of ${name} is not a constant`)
+      context.note(definition.name, `the value of ${name} is not a constant`)
       return {}
     }
     values.push(known)
   }
   if (values.length === 0) return {}
-  const description = docOf(definition)
+  const description = docstringOf(definition)
   return {
     ...(description ? { description } : {}),
     enum: values,

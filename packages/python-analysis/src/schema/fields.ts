@@ -1,6 +1,6 @@
 import { argumentsOf } from '../python/arguments.ts'
 import { constantOf } from '../python/constants.ts'
-import { bare, calledPaths, type Expression, pathsOf } from '../python/expression.ts'
+import { calledPaths, type Expression, pathsOf, withoutParentheses } from '../python/expression.ts'
 import { knownName } from './known-types.ts'
 import { subscriptOf } from './type-expression.ts'
 
@@ -31,19 +31,19 @@ const METADATA = new Map<string, string[]>(
 )
 
 /** Reads `= Field(…)`, `= field(…)` or a plain default. */
-export function fieldOptions(value: Expression | undefined): FieldOptions {
+export function readFieldOptions(value: Expression | undefined): FieldOptions {
   const options = new Map<string, Expression>()
   if (!value) return { options, hasDefault: false }
-  const here = bare(value)
+  const here = withoutParentheses(value)
   const given = isField(here) ? argumentsOf(here) : undefined
-  if (!given) return { options, ...defaultOf(here) }
+  if (!given) return { options, ...readDefault(here) }
   const { positional, keywords } = given
   const fallback = keywords.get('default') ?? positional[0]
-  if (fallback) return { options: keywords, ...defaultOf(bare(fallback)) }
+  if (fallback) return { options: keywords, ...readDefault(withoutParentheses(fallback)) }
   return { options: keywords, hasDefault: keywords.has('default_factory') }
 }
 
-function defaultOf(value: Expression): Pick<FieldOptions, 'hasDefault' | 'default'> {
+function readDefault(value: Expression): Pick<FieldOptions, 'hasDefault' | 'default'> {
   // `...` is how pydantic writes "required".
   return value.node.type === 'ellipsis'
     ? { hasDefault: false }
@@ -54,9 +54,9 @@ const isField = (value: Expression): boolean =>
   calledPaths(value).some((path) => FIELD_CALLS.has(path))
 
 /** The options that one item of `Annotated[type, item, …]` adds; undefined for what says nothing here. */
-export function metadataOptions(item: Expression): FieldOptions | undefined {
-  const here = bare(item)
-  if (isField(here)) return fieldOptions(here)
+export function readMetadataOptions(item: Expression): FieldOptions | undefined {
+  const here = withoutParentheses(item)
+  if (isField(here)) return readFieldOptions(here)
   const names = calledPaths(here)
     .map((path) => METADATA.get(path))
     .find(Boolean)
@@ -72,7 +72,7 @@ export function metadataOptions(item: Expression): FieldOptions | undefined {
 
 /** Whether a type is wrapped in this word of typing, at any depth of such words: `Annotated[Required[int], …]`. */
 export function isWrappedIn(type: Expression, word: string): boolean {
-  let here = bare(type)
+  let here = withoutParentheses(type)
   for (let depth = 0; depth < 8; depth++) {
     const subscript = subscriptOf(here)
     const name = lastName(subscript?.base ?? here)

@@ -7,11 +7,11 @@ import {
   MAPPINGS,
   type Schema,
   SETS,
-  scalar,
+  scalarSchema,
   TUPLES,
   WRAPPERS,
 } from './known-types.ts'
-import type { Types } from './type-context.ts'
+import type { TypeContext } from './type-context.ts'
 import { subscriptOf } from './type-expression.ts'
 
 /** A type of the standard library or pydantic, with or without arguments; undefined for one not known here. */
@@ -19,23 +19,23 @@ export function knownSchema(
   name: string,
   args: Expression[],
   where: string,
-  types: Types,
+  context: TypeContext,
 ): Schema | undefined {
-  const item = () => (args[0] ? types.read(args[0], where) : {})
+  const item = () => (args[0] ? context.read(args[0], where) : {})
   if (LISTS.has(name)) return { type: 'array', items: item() }
   if (SETS.has(name)) return { type: 'array', items: item(), uniqueItems: true }
-  if (TUPLES.has(name)) return tuple(args, where, types)
-  if (MAPPINGS.has(name)) return mapping(args, where, types)
+  if (TUPLES.has(name)) return tupleSchema(args, where, context)
+  if (MAPPINGS.has(name)) return mappingSchema(args, where, context)
   if (name === 'Counter') return { type: 'object', additionalProperties: { type: 'integer' } }
-  if (name === 'Optional' && args[0]) return union([item(), { type: 'null' }])
-  if (name === 'Union') return union(args.map((arg) => types.read(arg, where)))
-  if (name === 'Literal') return literal(args, where, types)
+  if (name === 'Optional' && args[0]) return unionSchema([item(), { type: 'null' }])
+  if (name === 'Union') return unionSchema(args.map((arg) => context.read(arg, where)))
+  if (name === 'Literal') return literalSchema(args, where, context)
   if (WRAPPERS.has(name)) return item()
-  return scalar(name)
+  return scalarSchema(name)
 }
 
 /** One of several schemas, each said once. */
-export function union(schemas: Schema[]): Schema {
+export function unionSchema(schemas: Schema[]): Schema {
   const flat = schemas.flatMap((schema) =>
     Array.isArray(schema.anyOf) && Object.keys(schema).length === 1
       ? (schema.anyOf as Schema[])
@@ -45,12 +45,12 @@ export function union(schemas: Schema[]): Schema {
   return distinct.length === 1 ? (distinct[0] as Schema) : { anyOf: distinct }
 }
 
-function tuple(args: Expression[], where: string, types: Types): Schema {
+function tupleSchema(args: Expression[], where: string, context: TypeContext): Schema {
   const [first, second] = args
   if (!first) return { type: 'array', items: {} }
-  if (second?.node.type === 'ellipsis') return { type: 'array', items: types.read(first, where) }
+  if (second?.node.type === 'ellipsis') return { type: 'array', items: context.read(first, where) }
   const empty = first.node.type === 'tuple'
-  const prefixItems = empty ? [] : args.map((arg) => types.read(arg, where))
+  const prefixItems = empty ? [] : args.map((arg) => context.read(arg, where))
   const { length } = prefixItems
   return {
     type: 'array',
@@ -60,20 +60,20 @@ function tuple(args: Expression[], where: string, types: Types): Schema {
   }
 }
 
-function mapping(args: Expression[], where: string, types: Types): Schema {
+function mappingSchema(args: Expression[], where: string, context: TypeContext): Schema {
   const [key, value] = args
   if (!key || !value) return { type: 'object', additionalProperties: true }
-  const names = types.read(key, where)
+  const names = context.read(key, where)
   // Keys are text in JSON, so only what narrows text can be said of them.
   const narrows = names.type === 'string' ? Object.keys(names).length > 1 : names.$ref
   return {
     type: 'object',
     ...(narrows ? { propertyNames: names } : {}),
-    additionalProperties: types.read(value, where),
+    additionalProperties: context.read(value, where),
   }
 }
 
-function literal(args: Expression[], where: string, types: Types): Schema {
+function literalSchema(args: Expression[], where: string, context: TypeContext): Schema {
   const values = args.flatMap((arg) => {
     const subscript = subscriptOf(arg)
     const nested = subscript && knownName([`typing.${subscript.base.node.text}`]) === 'Literal'
@@ -83,7 +83,7 @@ function literal(args: Expression[], where: string, types: Types): Schema {
   if (
     values.some((value) => value === undefined || (typeof value === 'object' && value !== null))
   ) {
-    types.note(where, 'a literal of it is not a constant')
+    context.note(where, 'a literal of it is not a constant')
     return {}
   }
   const distinct = [...new Set(values)]

@@ -1,10 +1,10 @@
 import type { Node } from 'web-tree-sitter'
-import { isEndless } from '../compatibility/unguarded-recursion.ts'
+import { hasUnguardedRecursion } from '../compatibility/unguarded-recursion.ts'
 import type { Budget } from '../python/budget.ts'
-import { bare, type Expression, part } from '../python/expression.ts'
-import { AFTER_ALL, type Definition } from '../python/scope.ts'
-import { textOf } from '../python/strings.ts'
-import { isSdk } from '../sdk-names.ts'
+import { type Expression, subexpression, withoutParentheses } from '../python/expression.ts'
+import { type Definition, END_OF_SOURCE } from '../python/scope.ts'
+import { stringValue } from '../python/strings.ts'
+import { isSdkName } from '../sdk-names.ts'
 import type { Schema } from './known-types.ts'
 import { subscriptOf } from './type-expression.ts'
 import { TypeReader } from './type-reader.ts'
@@ -23,25 +23,27 @@ export interface InputSchema {
 }
 
 /** What a workflow's input must be, from `ctx: ExecutionContext[T]`. */
-export function inputSchemaOf(definition: Definition, reading: SchemaReading): InputSchema {
-  const type = contextAnnotation(definition)
+export function readInputSchema(definition: Definition, reading: SchemaReading): InputSchema {
+  const type = findContextAnnotation(definition)
   const nothing = { notes: [] }
   if (!type) return nothing
   const { budget, sdkModules, parse } = reading
-  const annotation = unquoted(
-    { node: type, scope: definition.scope, at: AFTER_ALL, hops: 0, budget },
+  const annotation = unquote(
+    { node: type, scope: definition.scope, at: END_OF_SOURCE, hops: 0, budget },
     parse,
   )
   const subscript = annotation && subscriptOf(annotation)
   const [input] = subscript?.args ?? []
-  if (!subscript || !input || !isSdk(subscript.base, 'ExecutionContext', sdkModules)) return nothing
+  if (!subscript || !input || !isSdkName(subscript.base, 'ExecutionContext', sdkModules))
+    return nothing
   const { schema, notes } = new TypeReader(budget, parse).schemaOf(input)
-  if (isEndless(schema)) return { notes: [...notes, 'input: it is defined by itself alone'] }
+  if (hasUnguardedRecursion(schema))
+    return { notes: [...notes, 'input: it is defined by itself alone'] }
   return Object.keys(schema).length > 0 ? { schema, notes } : { notes }
 }
 
 /** The annotation of the parameter `ctx`, else of the first that has one. */
-function contextAnnotation({ node }: Definition): Node | undefined {
+function findContextAnnotation({ node }: Definition): Node | undefined {
   const annotated = (node.childForFieldName('parameters')?.namedChildren ?? []).flatMap(
     (parameter) => {
       const type = parameter.childForFieldName('type')
@@ -52,9 +54,9 @@ function contextAnnotation({ node }: Definition): Node | undefined {
   return (annotated.find(({ name }) => name === 'ctx') ?? annotated[0])?.type
 }
 
-function unquoted(type: Expression, parse: SchemaReading['parse']): Expression | undefined {
-  const here = bare(type)
+function unquote(type: Expression, parse: SchemaReading['parse']): Expression | undefined {
+  const here = withoutParentheses(type)
   if (here.node.type !== 'string') return here
-  const node = parse(textOf(here.node) ?? '')
-  return node && bare(part(here, node))
+  const node = parse(stringValue(here.node) ?? '')
+  return node && withoutParentheses(subexpression(here, node))
 }

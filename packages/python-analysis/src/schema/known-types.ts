@@ -78,7 +78,7 @@ const SCALARS: Record<string, Schema> = {
 }
 
 /** The schema of a type without arguments. */
-export const scalar = (name: string): Schema | undefined =>
+export const scalarSchema = (name: string): Schema | undefined =>
   Object.hasOwn(SCALARS, name) ? structuredClone(SCALARS[name]) : undefined
 
 const words = (text: string) => new Set(text.split(' '))

@@ -1,17 +1,22 @@
 import { argumentsOf } from '../python/arguments.ts'
 import { attributesOf } from '../python/class-body.ts'
 import { constantOf } from '../python/constants.ts'
-import { bare, type Expression, part, pathsOf } from '../python/expression.ts'
+import {
+  type Expression,
+  pathsOf,
+  subexpression,
+  withoutParentheses,
+} from '../python/expression.ts'
 import { bindingsIn, type Definition } from '../python/scope.ts'
-import { textOf } from '../python/strings.ts'
+import { stringValue } from '../python/strings.ts'
 import { type ClassShape, shapeOf } from './class-kind.ts'
-import type { Types } from './type-context.ts'
+import type { TypeContext } from './type-context.ts'
 
 /** What a pydantic model's configuration changes about its JSON. */
 export interface ModelConfig {
   forbidsExtra: boolean
   /** A field with an alias may be given by its own name too. */
-  byName: boolean
+  acceptsFieldNames: boolean
   title: string | undefined
   /** What fields without an alias are called; undefined when that is not known. */
   rename: ((name: string) => string) | undefined
@@ -36,63 +41,69 @@ function pascal(name: string): string {
 const lowerFirst = (name: string) => `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`
 
 /** The configuration of a class: its bases', its own `model_config` or `class Config`, its keywords. */
-export function configOf(definition: Definition, shape: ClassShape, types: Types): ModelConfig {
-  const options = optionsOf(definition, shape, types)
+export function readModelConfig(
+  definition: Definition,
+  shape: ClassShape,
+  context: TypeContext,
+): ModelConfig {
+  const options = optionsOf(definition, shape, context)
   const known = (name: string) => {
     const value = options.get(name)
     return value && constantOf(value)
   }
   for (const name of ['str_min_length', 'str_max_length'])
-    if (options.has(name)) types.note(definition.name, `its ${name} is not checked`)
+    if (options.has(name)) context.note(definition.name, `its ${name} is not checked`)
   const extra = options.get('extra')
   const title = known('title')
   return {
     forbidsExtra: known('extra') === 'forbid' || /\.forbid$/.test(extra?.node.text ?? ''),
-    byName: ['populate_by_name', 'validate_by_name', 'allow_population_by_field_name'].some(
-      (name) => known(name) === true,
-    ),
+    acceptsFieldNames: [
+      'populate_by_name',
+      'validate_by_name',
+      'allow_population_by_field_name',
+    ].some((name) => known(name) === true),
     title: typeof title === 'string' ? title : undefined,
-    rename: renaming(options.get('alias_generator')),
+    rename: readAliasGenerator(options.get('alias_generator')),
   }
 }
 
 function optionsOf(
   definition: Definition,
   shape: ClassShape,
-  types: Types,
+  context: TypeContext,
 ): Map<string, Expression> {
   if (shape.kind !== 'model') return new Map()
   const inherited = shape.bases.toReversed().flatMap((base) => {
-    const above = shapeOf(base, types)
-    return typeof above === 'object' ? [...optionsOf(base, above, types)] : []
+    const above = shapeOf(base, context)
+    return typeof above === 'object' ? [...optionsOf(base, above, context)] : []
   })
-  return new Map([...inherited, ...ownOptions(definition, types), ...shape.options])
+  return new Map([...inherited, ...ownOptions(definition, context), ...shape.options])
 }
 
-function ownOptions(definition: Definition, types: Types): Map<string, Expression> {
+function ownOptions(definition: Definition, context: TypeContext): Map<string, Expression> {
   const old = bindingsIn(definition.body, 'Config')?.at(-1)
   if (old?.kind === 'definition') {
     return new Map(
       attributesOf(old.definition).flatMap(({ name, value }): [string, Expression][] =>
-        value ? [[name, types.inside(old.definition, value)]] : [],
+        value ? [[name, context.inClassBody(old.definition, value)]] : [],
       ),
     )
   }
   const value = attributesOf(definition).find(({ name }) => name === 'model_config')?.value
   if (!value) return new Map()
-  const config = bare(types.inside(definition, value))
+  const config = withoutParentheses(context.inClassBody(definition, value))
   if (config.node.type !== 'dictionary') return argumentsOf(config).keywords
   return new Map(
     config.node.namedChildren.flatMap((pair): [string, Expression][] => {
       const [key, item] = [pair.childForFieldName('key'), pair.childForFieldName('value')]
-      const name = key?.type === 'string' ? textOf(key) : undefined
-      return name !== undefined && item ? [[name, part(config, item)]] : []
+      const name = key?.type === 'string' ? stringValue(key) : undefined
+      return name !== undefined && item ? [[name, subexpression(config, item)]] : []
     }),
   )
 }
 
-function renaming(generator: Expression | undefined): ModelConfig['rename'] {
+function readAliasGenerator(generator: Expression | undefined): ModelConfig['rename'] {
   if (!generator || constantOf(generator) === null) return (name) => name
-  const path = pathsOf(bare(generator)).find((path) => path.startsWith('pydantic.'))
+  const path = pathsOf(withoutParentheses(generator)).find((path) => path.startsWith('pydantic.'))
   return path ? GENERATORS.get(path.slice(path.lastIndexOf('.') + 1)) : undefined
 }

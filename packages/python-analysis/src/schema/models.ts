@@ -1,21 +1,21 @@
-import { type Attribute, attributesOf, docOf } from '../python/class-body.ts'
+import { type Attribute, attributesOf, docstringOf } from '../python/class-body.ts'
 import { constantOf } from '../python/constants.ts'
 import { type Expression, pathsOf } from '../python/expression.ts'
 import type { Definition } from '../python/scope.ts'
 import { type ClassShape, shapeOf } from './class-kind.ts'
 import { constrain, describe } from './constraints.ts'
-import { type FieldOptions, fieldOptions, isWrappedIn } from './fields.ts'
+import { type FieldOptions, isWrappedIn, readFieldOptions } from './fields.ts'
 import type { Schema } from './known-types.ts'
-import { configOf, type ModelConfig } from './model-config.ts'
-import { jsonOf } from './to-json.ts'
-import { type Types, titleOf } from './type-context.ts'
+import { type ModelConfig, readModelConfig } from './model-config.ts'
+import { toJson } from './to-json.ts'
+import { type TypeContext, toTitle } from './type-context.ts'
 
 /** A field as its class states it. */
 interface Field {
   name: string
   where: string
   annotation: Expression
-  said: FieldOptions
+  declared: FieldOptions
   shape: ClassShape
 }
 
@@ -25,21 +25,25 @@ interface Property {
 }
 
 /** The object that a pydantic model, dataclass or TypedDict is in JSON. */
-export function modelSchema(definition: Definition, shape: ClassShape, types: Types): Schema {
-  const config = configOf(definition, shape, types)
-  const description = docOf(definition)
+export function modelSchema(
+  definition: Definition,
+  shape: ClassShape,
+  context: TypeContext,
+): Schema {
+  const config = readModelConfig(definition, shape, context)
+  const description = docstringOf(definition)
   const head: Schema = {
     ...(description ? { description } : {}),
     title: config.title ?? definition.name,
     type: 'object',
   }
   if (!config.rename) {
-    types.note(definition.name, 'its alias generator is not known')
+    context.note(definition.name, 'its alias generator is not known')
     return head
   }
   const properties = new Map<string, Property>()
-  for (const field of fieldsOf(definition, shape, types).values()) {
-    for (const [name, property] of propertiesOf(field, config, types)) {
+  for (const field of fieldsOf(definition, shape, context).values()) {
+    for (const [name, property] of toProperties(field, config, context)) {
       properties.set(name, property)
     }
   }
@@ -53,22 +57,26 @@ export function modelSchema(definition: Definition, shape: ClassShape, types: Ty
 }
 
 /** The fields of a class and its bases; what a class states again replaces what its base says. */
-function fieldsOf(definition: Definition, shape: ClassShape, types: Types): Map<string, Field> {
+function fieldsOf(
+  definition: Definition,
+  shape: ClassShape,
+  context: TypeContext,
+): Map<string, Field> {
   const fields = new Map<string, Field>()
   for (const base of shape.bases.toReversed()) {
-    const above = fieldShapeOf(base, types)
-    for (const [name, field] of fieldsOf(base, above, types)) fields.set(name, field)
+    const above = fieldShapeOf(base, context)
+    for (const [name, field] of fieldsOf(base, above, context)) fields.set(name, field)
   }
   for (const attribute of attributesOf(definition)) {
-    const field = fieldOf(definition, attribute, shape, types)
+    const field = fieldOf(definition, attribute, shape, context)
     if (field) fields.set(field.name, field)
   }
   return fields
 }
 
 /** A base without a kind of its own is a mixin of a model, or it would not be among its bases. */
-function fieldShapeOf(base: Definition, types: Types): ClassShape {
-  const shape = shapeOf(base, types)
+function fieldShapeOf(base: Definition, context: TypeContext): ClassShape {
+  const shape = shapeOf(base, context)
   return typeof shape === 'object' ? shape : { kind: 'model', bases: [], options: new Map() }
 }
 
@@ -76,18 +84,18 @@ function fieldOf(
   definition: Definition,
   { name, type, value }: Attribute,
   shape: ClassShape,
-  types: Types,
+  context: TypeContext,
 ): Field | undefined {
   const isPrivate = shape.kind === 'model' && (name.startsWith('_') || name === 'model_config')
   if (!type || isPrivate) return undefined
-  const annotation = types.inside(definition, type)
-  const said = fieldOptions(value && types.inside(definition, value))
+  const annotation = context.inClassBody(definition, type)
+  const said = readFieldOptions(value && context.inClassBody(definition, value))
   if (isWrappedIn(annotation, 'ClassVar')) return undefined
   // To pydantic a constant of the class.
   const isConstant = shape.kind === 'model' && said.hasDefault && isWrappedIn(annotation, 'Final')
   if (isConstant) return undefined
   if (shape.kind === 'dataclass' && isNoArgument(annotation, said)) return undefined
-  return { name, where: `${definition.name}.${name}`, annotation, said, shape }
+  return { name, where: `${definition.name}.${name}`, annotation, declared: said, shape }
 }
 
 /** `_: KW_ONLY`, and fields that only the dataclass itself sets. */
@@ -98,26 +106,30 @@ function isNoArgument(annotation: Expression, { options }: FieldOptions): boolea
   return mark || (init !== undefined && constantOf(init) === false)
 }
 
-function propertiesOf(field: Field, config: ModelConfig, types: Types): [string, Property][] {
+function toProperties(
+  field: Field,
+  config: ModelConfig,
+  context: TypeContext,
+): [string, Property][] {
   const { name, where, annotation } = field
-  const { schema, said } = types.readField(annotation, where)
-  const options = new Map([...said.options, ...field.said.options])
-  for (const reason of constrain(schema, field.said.options)) {
-    types.note(where, `its ${reason} is not checked`)
+  const { schema, said } = context.readField(annotation, where)
+  const options = new Map([...said.options, ...field.declared.options])
+  for (const reason of constrain(schema, field.declared.options)) {
+    context.note(where, `its ${reason} is not checked`)
   }
-  describe(schema, field.said.options)
-  const fallback = field.said.default ?? said.default
-  const known = fallback && jsonOf(constantOf(fallback))
+  describe(schema, field.declared.options)
+  const fallback = field.declared.default ?? said.default
+  const known = fallback && toJson(constantOf(fallback))
   if (known !== undefined) schema.default = known
   const names = namesOf(name, options, config)
   if (names.length === 0) {
-    types.note(where, 'its alias is not a constant')
+    context.note(where, 'its alias is not a constant')
     config.forbidsExtra = false
   }
-  if (names.length > 1) types.note(where, `it may be given as ${names.join(' or ')}`)
+  if (names.length > 1) context.note(where, `it may be given as ${names.join(' or ')}`)
   const required = names.length === 1 && isRequired(field, said)
   return names.map((property) => {
-    const title = schema.title || refersTo(schema) ? {} : { title: titleOf(property) }
+    const title = schema.title || refersTo(schema) ? {} : { title: toTitle(property) }
     return [property, { schema: { ...schema, ...title }, required }]
   })
 }
@@ -126,8 +138,8 @@ function propertiesOf(field: Field, config: ModelConfig, types: Types): [string,
 const refersTo = ({ $ref, anyOf }: Schema): boolean =>
   Boolean($ref) || (Array.isArray(anyOf) && anyOf.some((alternative) => alternative.$ref))
 
-function isRequired({ annotation, said, shape }: Field, annotated: FieldOptions): boolean {
-  if (shape.kind !== 'typed_dict') return !said.hasDefault && !annotated.hasDefault
+function isRequired({ annotation, declared, shape }: Field, annotated: FieldOptions): boolean {
+  if (shape.kind !== 'typed_dict') return !declared.hasDefault && !annotated.hasDefault
   if (isWrappedIn(annotation, 'Required')) return true
   const total = shape.options.get('total')
   return !isWrappedIn(annotation, 'NotRequired') && !(total && constantOf(total) === false)
@@ -137,10 +149,10 @@ function isRequired({ annotation, said, shape }: Field, annotated: FieldOptions)
 function namesOf(
   name: string,
   options: Map<string, Expression>,
-  { rename, byName }: ModelConfig,
+  { rename, acceptsFieldNames }: ModelConfig,
 ): string[] {
   const alias = options.get('validation_alias') ?? options.get('alias')
   const known = alias ? constantOf(alias) : rename?.(name)
   if (typeof known !== 'string') return []
-  return byName && known !== name ? [known, name] : [known]
+  return acceptsFieldNames && known !== name ? [known, name] : [known]
 }

@@ -1,13 +1,13 @@
 import type { Constant } from '../python/constants.ts'
 
 /** A constant as JSON has it, or undefined where JSON has no such thing. */
-export function jsonOf(value: Constant | undefined): unknown {
+export function toJson(value: Constant | undefined): unknown {
   if (value instanceof Map) {
-    const entries = [...value].map(([key, item]) => [key, jsonOf(item)])
+    const entries = [...value].map(([key, item]) => [key, toJson(item)])
     const plain = entries.every(([key, item]) => typeof key === 'string' && item !== undefined)
     return plain ? Object.fromEntries(entries) : undefined
   }
   if (!Array.isArray(value)) return value
-  const items = value.map(jsonOf)
+  const items = value.map(toJson)
   return items.includes(undefined) ? undefined : items
 }

@@ -5,7 +5,7 @@ import type { FieldOptions } from './fields.ts'
 import type { Schema } from './known-types.ts'
 
 /** What those who read one kind of type need of the whole. */
-export interface Types {
+export interface TypeContext {
   /** The schema of a type; `where` it stands is for the notes. */
   read(type: Expression, where: string): Schema
   /** The same for a field's type, and what `Annotated` says of the field. */
@@ -13,11 +13,11 @@ export interface Types {
   /** Says that something about a type is not known. */
   note(where: string, reason: string): void
   /** A part of a class body as an expression, evaluated after everything else. */
-  inside(definition: Definition, node: Node): Expression
+  inClassBody(definition: Definition, node: Node): Expression
 }
 
 /** `item_count` as people write it. */
-export const titleOf = (name: string): string =>
+export const toTitle = (name: string): string =>
   name
     .replaceAll('_', ' ')
     .replace(/\p{L}+/gu, (word) => `${word[0]?.toUpperCase()}${word.slice(1).toLowerCase()}`)

@@ -1,6 +1,11 @@
 import type { Node } from 'web-tree-sitter'
-import { bare, bindingsOf, type Expression, part } from '../python/expression.ts'
-import { AFTER_ALL, candidatesOf, type Definition, nameOf } from '../python/scope.ts'
+import {
+  bindingsOf,
+  type Expression,
+  subexpression,
+  withoutParentheses,
+} from '../python/expression.ts'
+import { type Definition, END_OF_SOURCE, findBindings, nameOf } from '../python/scope.ts'
 
 /** `list[int]`: what is subscripted, and with what. */
 export interface Subscript {
@@ -11,7 +16,7 @@ export interface Subscript {
 /** The parts of a subscripted type, or undefined for another expression. */
 export function subscriptOf(expression: Expression): Subscript | undefined {
   const { node } = expression
-  const here = (part_: Node) => bare(part(expression, part_))
+  const here = (part_: Node) => withoutParentheses(subexpression(expression, part_))
   if (node.type === 'generic_type') {
     const [base, parameters] = node.namedChildren
     if (!base) return undefined
@@ -31,11 +36,13 @@ const withoutComments = (node: Node | undefined): Node[] =>
 /** The alternatives of `A | B | C`, however many. */
 export function alternativesOf(expression: Expression): Expression[] {
   const found: Expression[] = []
-  const waiting = [bare(expression)]
+  const waiting = [withoutParentheses(expression)]
   for (let here = waiting.pop(); here; here = waiting.pop()) {
     const whole = here
     if (isUnion(whole.node)) {
-      const sides = withoutComments(whole.node).map((side) => bare(part(whole, side)))
+      const sides = withoutComments(whole.node).map((side) =>
+        withoutParentheses(subexpression(whole, side)),
+      )
       waiting.push(...sides.reverse())
     } else found.push(whole)
   }
@@ -53,8 +60,10 @@ export function classOf(expression: Expression): Definition | undefined {
   if (node.type === 'identifier') return classIn(bindingsOf(expression)[0])
   const object = node.type === 'attribute' ? node.childForFieldName('object') : null
   const name = node.childForFieldName('attribute')
-  const owner = object ? classOf(part(expression, object)) : undefined
-  return owner && name ? classIn(candidatesOf(owner.body, nameOf(name), AFTER_ALL)[0]) : undefined
+  const owner = object ? classOf(subexpression(expression, object)) : undefined
+  return owner && name
+    ? classIn(findBindings(owner.body, nameOf(name), END_OF_SOURCE)[0])
+    : undefined
 }
 
 function classIn(binding: ReturnType<typeof bindingsOf>[number] | undefined) {

@@ -3,24 +3,24 @@ import { type Arguments, argumentsOf } from '../python/arguments.ts'
 import type { Budget } from '../python/budget.ts'
 import { attributesOf } from '../python/class-body.ts'
 import {
-  bare,
   bindingsOf,
-  boundValue,
   calledPaths,
   type Expression,
-  part,
   pathsOf,
+  subexpression,
+  valueOfBinding,
+  withoutParentheses,
 } from '../python/expression.ts'
-import { AFTER_ALL, type Definition, nameOf } from '../python/scope.ts'
-import { textOf } from '../python/strings.ts'
+import { type Definition, END_OF_SOURCE, nameOf } from '../python/scope.ts'
+import { stringValue } from '../python/strings.ts'
 import { shapeOf } from './class-kind.ts'
 import { constrain, describe } from './constraints.ts'
 import { enumSchema } from './enums.ts'
-import { type FieldOptions, metadataOptions } from './fields.ts'
-import { knownSchema, union } from './generics.ts'
+import { type FieldOptions, readMetadataOptions } from './fields.ts'
+import { knownSchema, unionSchema } from './generics.ts'
 import { CONSTRAINED, knownName, LISTS, type Schema, SETS, WRAPPERS } from './known-types.ts'
 import { modelSchema } from './models.ts'
-import type { Types } from './type-context.ts'
+import type { TypeContext } from './type-context.ts'
 import { alternativesOf, classOf, isUnion, subscriptOf } from './type-expression.ts'
 
 const MAX_NOTES = 50
@@ -29,18 +29,18 @@ const MAX_FORWARD_CHARS = 1_000
 const MAX_SHARED = 200
 
 /** A type that others refer to. */
-interface Shared {
+interface SharedType {
   name: string
   schema: Schema
   uses: number
 }
 
 /** Reads types of a source as JSON Schema; what is not known is `{}` and said in the notes. */
-export class TypeReader implements Types {
+export class TypeReader implements TypeContext {
   readonly #budget: Budget
   readonly #parse: (expression: string) => Node | undefined
   /** By the class, or by where the value of an alias begins. */
-  readonly #shared = new Map<Definition | number, Shared>()
+  readonly #shared = new Map<Definition | number, SharedType>()
   readonly #notes = new Set<string>()
 
   constructor(budget: Budget, parse: (expression: string) => Node | undefined) {
@@ -63,32 +63,32 @@ export class TypeReader implements Types {
     if (this.#notes.size < MAX_NOTES) this.#notes.add(`${where}: ${reason}`)
   }
 
-  inside({ body }: Definition, node: Node): Expression {
-    return { node, scope: body, at: AFTER_ALL, hops: 0, budget: this.#budget }
+  inClassBody({ body }: Definition, node: Node): Expression {
+    return { node, scope: body, at: END_OF_SOURCE, hops: 0, budget: this.#budget }
   }
 
   read(type: Expression, where: string): Schema {
     this.#budget.spend()
-    const here = bare(type)
+    const here = withoutParentheses(type)
     const { node } = here
     if (node.type === 'none') return { type: 'null' }
-    if (node.type === 'string') return this.#forward(here, where)
-    if (isUnion(node)) return union(alternativesOf(here).map((one) => this.read(one, where)))
-    if (node.type === 'call') return this.#called(here, where)
+    if (node.type === 'string') return this.#readForwardReference(here, where)
+    if (isUnion(node)) return unionSchema(alternativesOf(here).map((one) => this.read(one, where)))
+    if (node.type === 'call') return this.#readCall(here, where)
     const subscript = subscriptOf(here)
-    if (!subscript) return this.#named(here, where)
+    if (!subscript) return this.#readName(here, where)
     const name = knownName(pathsOf(subscript.base))
     if (name === 'Annotated') return this.readField(here, where).schema
     if (classOf(subscript.base)) {
       this.note(where, `the type arguments of ${subscript.base.node.text} are not followed`)
-      return this.#named(subscript.base, where)
+      return this.#readName(subscript.base, where)
     }
     const schema = name && knownSchema(name, subscript.args, where, this)
     return schema || this.#unknown(here, where)
   }
 
   readField(type: Expression, where: string): { schema: Schema; said: FieldOptions } {
-    const here = bare(type)
+    const here = withoutParentheses(type)
     const subscript = subscriptOf(here)
     const name = subscript && knownName(pathsOf(subscript.base))
     const [inner, ...items] = subscript?.args ?? []
@@ -106,7 +106,7 @@ export class TypeReader implements Types {
     said: FieldOptions,
     { item, where }: { item: Expression; where: string },
   ) {
-    const more = metadataOptions(item)
+    const more = readMetadataOptions(item)
     if (!more) return
     for (const [name, value] of more.options) said.options.set(name, value)
     said.hasDefault ||= more.hasDefault
@@ -120,28 +120,31 @@ export class TypeReader implements Types {
   }
 
   /** A type named in quotes, because it is defined further down. */
-  #forward(here: Expression, where: string): Schema {
-    const text = textOf(here.node)
+  #readForwardReference(here: Expression, where: string): Schema {
+    const text = stringValue(here.node)
     const short = text !== undefined && text.length <= MAX_FORWARD_CHARS
     const node = short ? this.#parse(text) : undefined
     if (!node || here.hops > 8) return this.#unknown(here, where)
-    return this.read({ ...part(here, node), at: AFTER_ALL, hops: here.hops + 1 }, where)
+    return this.read(
+      { ...subexpression(here, node), at: END_OF_SOURCE, hops: here.hops + 1 },
+      where,
+    )
   }
 
-  #named(here: Expression, where: string): Schema {
+  #readName(here: Expression, where: string): Schema {
     const definition = classOf(here)
-    if (definition) return this.#class(definition, where)
+    if (definition) return this.#readClass(definition, where)
     const [binding] = here.node.type === 'identifier' ? bindingsOf(here) : []
     if (binding?.kind === 'value') {
-      const value = boundValue(here, binding)
-      return this.#alias(nameOf(here.node), { ...value, at: AFTER_ALL }, where)
+      const value = valueOfBinding(here, binding)
+      return this.#readAlias(nameOf(here.node), { ...value, at: END_OF_SOURCE }, where)
     }
     const name = binding && binding.kind !== 'import' ? undefined : knownName(pathsOf(here))
     return (name && knownSchema(name, [], where, this)) || this.#unknown(here, where)
   }
 
   /** `Json = dict[str, "Json"]`: only an alias that leads back to itself needs a place of its own. */
-  #alias(name: string, value: Expression, where: string): Schema {
+  #readAlias(name: string, value: Expression, where: string): Schema {
     const key = value.node.startIndex
     const known = this.#shared.get(key)
     if (known) return this.#use(known)
@@ -152,7 +155,7 @@ export class TypeReader implements Types {
     return shared.schema
   }
 
-  #class(definition: Definition, where: string): Schema {
+  #readClass(definition: Definition, where: string): Schema {
     const known = this.#shared.get(definition)
     if (known) return this.#use(known)
     if (this.#shared.size >= MAX_SHARED) {
@@ -166,33 +169,37 @@ export class TypeReader implements Types {
     }
     const shared = this.#share(definition, definition.name)
     if (shape.kind === 'enum') shared.schema = enumSchema(definition, this)
-    else if (shape.kind === 'root_model') shared.schema = this.#root(definition)
+    else if (shape.kind === 'root_model') shared.schema = this.#readRootModel(definition)
     else shared.schema = modelSchema(definition, shape, this)
     return this.#use(shared)
   }
 
   /** `class Orders(RootModel[list[Order]])`, or `root: list[Order]` in its body. */
-  #root(definition: Definition): Schema {
+  #readRootModel(definition: Definition): Schema {
     const bases = definition.node.childForFieldName('superclasses')?.namedChildren ?? []
     const arg = bases.flatMap((base) => {
-      const outside = { ...this.inside(definition, base), scope: definition.scope }
+      const outside = { ...this.inClassBody(definition, base), scope: definition.scope }
       return subscriptOf(outside)?.args ?? []
     })[0]
     const stated = attributesOf(definition).find(({ name }) => name === 'root')?.type
-    const root = stated ? this.inside(definition, stated) : arg
+    const root = stated ? this.inClassBody(definition, stated) : arg
     if (root) return { ...this.read(root, definition.name), title: definition.name }
     this.note(definition.name, 'its root type is not known')
     return {}
   }
 
-  #called(here: Expression, where: string): Schema {
+  #readCall(here: Expression, where: string): Schema {
     const name = knownName(calledPaths(here)) ?? ''
-    const schema = this.#made(name, argumentsOf(here), where)
+    const schema = this.#readConstructed(name, argumentsOf(here), where)
     return schema ?? this.#unknown(here, where)
   }
 
   /** `conint(ge=1)`, `conlist(int, max_length=3)`, `NewType("UserId", int)`. */
-  #made(name: string, { positional, keywords }: Arguments, where: string): Schema | undefined {
+  #readConstructed(
+    name: string,
+    { positional, keywords }: Arguments,
+    where: string,
+  ): Schema | undefined {
     if (name === 'NewType' || name === 'TypeAliasType') {
       const inner = positional[1] ?? keywords.get('value')
       return inner && this.read(inner, where)
@@ -205,7 +212,7 @@ export class TypeReader implements Types {
     return schema
   }
 
-  #share(key: Definition | number, wanted: string): Shared {
+  #share(key: Definition | number, wanted: string): SharedType {
     const taken = new Set([...this.#shared.values()].map(({ name }) => name))
     let name = wanted
     for (let n = 2; taken.has(name); n++) name = `${wanted}_${n}`
@@ -214,7 +221,7 @@ export class TypeReader implements Types {
     return shared
   }
 
-  #use(shared: Shared): Schema {
+  #use(shared: SharedType): Schema {
     shared.uses++
     return { $ref: refTo(shared.name) }
   }

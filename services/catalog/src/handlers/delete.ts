@@ -1,16 +1,16 @@
 import type { DeleteRequest } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Tx } from '@windlass/runtime/postgres/db'
 import { emit } from '@windlass/runtime/postgres/outbox'
-import { keyOf, lock } from '../store/names.ts'
+import { keyOf, lockWorkflow } from '../store/names.ts'
 import * as versions from '../store/versions.ts'
 import { workflowNotFound } from './workflow-not-found.ts'
 
 /** Deletes one version of a workflow, or all with version 0, and tells of it; answers how many. */
-export async function remove(tx: Tx, { version, ...name }: DeleteRequest): Promise<number> {
-  await lock(tx, name)
+export async function deleteVersions(tx: Tx, { version, ...name }: DeleteRequest): Promise<number> {
+  await lockWorkflow(tx, name)
   const deleted = await versions.remove(tx, name, version)
   if (deleted === 0) throw workflowNotFound(name, version)
-  const left = version !== 0 && (await versions.anyLeft(tx, name))
+  const left = version !== 0 && (await versions.hasVersions(tx, name))
   await emit(tx, 'catalog', keyOf(name), {
     $case: 'workflow_deleted',
     value: { ...name, version: left ? version : 0 },

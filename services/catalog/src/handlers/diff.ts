@@ -1,14 +1,14 @@
 import type { DiffResponse, Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { compare } from '@windlass/python-analysis/compatibility/compare'
-import { declaredChanges } from '@windlass/python-analysis/diff/declared-changes'
-import { sourceChange } from '@windlass/python-analysis/diff/source-change'
+import { findDeclaredChanges } from '@windlass/python-analysis/diff/declared-changes'
+import { diffSources } from '@windlass/python-analysis/diff/source-change'
 import type { Schema } from '@windlass/python-analysis/schema/known-types'
 
 /** What changed between two versions of a workflow, and whether inputs of the one are inputs of the other. */
-export function diff(older: Workflow, newer: Workflow): DiffResponse {
+export function compareVersions(older: Workflow, newer: Workflow): DiffResponse {
   const found = compare(schemaOf(older), schemaOf(newer))
   return {
-    changes: declaredChanges(older, newer),
+    changes: findDeclaredChanges(older, newer),
     input: {
       from_json: older.input_schema_json,
       to_json: newer.input_schema_json,
@@ -17,7 +17,7 @@ export function diff(older: Workflow, newer: Workflow): DiffResponse {
       problems: found.problems.map(({ loc, msg }) => ({ loc_json: JSON.stringify(loc), msg })),
       example_json: found.example ? JSON.stringify(found.example.value) : '',
     },
-    source: sourceChange(older.source.toString(), newer.source.toString()),
+    source: diffSources(older.source.toString(), newer.source.toString()),
   }
 }
 

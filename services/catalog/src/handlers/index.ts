@@ -1,23 +1,26 @@
 import type { CatalogService, Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
-import { type DeclaredWorkflow, withSchema } from '@windlass/python-analysis/declared-workflows'
+import {
+  type DeclaredWorkflow,
+  withInputSchema,
+} from '@windlass/python-analysis/declared-workflows'
 import { callerOf, type Handlers } from '@windlass/rpc/call'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import type { AnalysisCache } from '../analysis/analysis-cache.ts'
 import { type Changing, change } from '../change.ts'
-import type { Name } from '../store/names.ts'
+import type { WorkflowName } from '../store/names.ts'
 import * as versions from '../store/versions.ts'
-import { remove } from './delete.ts'
-import { diff } from './diff.ts'
+import { deleteVersions } from './delete.ts'
+import { compareVersions } from './diff.ts'
 import { register } from './register.ts'
 import { workflowNotFound } from './workflow-not-found.ts'
 
-export interface Parts extends Changing {
+export interface HandlerDeps extends Changing {
   analyses: AnalysisCache
   maxSourceBytes: number
 }
 
-export function handlers(parts: Parts): Handlers<typeof CatalogService> {
+export function createHandlers(parts: HandlerDeps): Handlers<typeof CatalogService> {
   const { db } = parts
   const declared = (source: Uint8Array) => {
     if (source.length > parts.maxSourceBytes) {
@@ -26,7 +29,7 @@ export function handlers(parts: Parts): Handlers<typeof CatalogService> {
     }
     return parts.analyses.analyse(source)
   }
-  const found = async (request: Name & { version: number }, withSource: boolean) => {
+  const found = async (request: WorkflowName & { version: number }, withSource: boolean) => {
     const name = exact(request)
     const workflow = await versions.find(db, name, request.version, withSource)
     if (!workflow) throw workflowNotFound(name, request.version)
@@ -53,7 +56,7 @@ export function handlers(parts: Parts): Handlers<typeof CatalogService> {
       const [older, newer] = await Promise.all(
         [from_version, to_version].map((version) => found({ namespace, name, version }, true)),
       )
-      return diff(older as Workflow, newer as Workflow)
+      return compareVersions(older as Workflow, newer as Workflow)
     },
 
     async getById({ id }) {
@@ -74,14 +77,14 @@ export function handlers(parts: Parts): Handlers<typeof CatalogService> {
 
     delete: async (request) => ({
       deleted: await change(parts, (tx) =>
-        remove(tx, { ...exact(request), version: request.version }),
+        deleteVersions(tx, { ...exact(request), version: request.version }),
       ),
     }),
   }
 }
 
 /** Names are stored in normal form and compared exactly. */
-const exact = ({ namespace, name }: Name): Name => ({
+const exact = ({ namespace, name }: WorkflowName): WorkflowName => ({
   namespace: namespace.normalize('NFC'),
   name: name.normalize('NFC'),
 })
@@ -92,7 +95,7 @@ const unstored = (declared: DeclaredWorkflow): Workflow => ({
   id: '',
   version: 0,
   source: Buffer.alloc(0),
-  metadata_json: withSchema(declared.metadata_json, declared.input_schema_json),
+  metadata_json: withInputSchema(declared.metadata_json, declared.input_schema_json),
   created_at: undefined,
   created_by: '',
 })

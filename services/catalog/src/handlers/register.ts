@@ -5,7 +5,7 @@ import { newId } from '@windlass/runtime/ids'
 import type { Tx } from '@windlass/runtime/postgres/db'
 import { emit } from '@windlass/runtime/postgres/outbox'
 import { hashSource } from '../analysis/analysis-cache.ts'
-import { giveBack, keyOf, takeVersions } from '../store/names.ts'
+import { keyOf, returnVersions, takeVersions } from '../store/names.ts'
 import * as sources from '../store/sources.ts'
 import * as versions from '../store/versions.ts'
 
@@ -24,8 +24,8 @@ export async function register(
   const sha256 = hashSource(source)
   // The numbers are taken first in any case: that is what locks the workflows.
   const numbers = await takeVersions(tx, declared)
-  const kept = if_changed ? await versions.latestOf(tx, declared, sha256) : new Map()
-  if (kept.size > 0) await giveBack(tx, [...kept.values()])
+  const kept = if_changed ? await versions.findLatestFromSource(tx, declared, sha256) : new Map()
+  if (kept.size > 0) await returnVersions(tx, [...kept.values()])
   const fresh = declared
     .filter((workflow) => !kept.has(keyOf(workflow)))
     .map((workflow) => ({

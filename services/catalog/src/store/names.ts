@@ -2,7 +2,7 @@ import type { Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 
 /** Which workflow is meant. */
-export interface Name {
+export interface WorkflowName {
   namespace: string
   name: string
 }
@@ -11,8 +11,8 @@ export interface Name {
  * Takes the next version number of each workflow and locks it until the transaction ends. Always in
  * the same order, so that uploads that share workflows wait for one another and never in a circle.
  */
-export async function takeVersions(tx: Tx, names: Name[]): Promise<Map<string, number>> {
-  const rows = await tx.rows<Name & { last_version: number }>(sql`
+export async function takeVersions(tx: Tx, names: WorkflowName[]): Promise<Map<string, number>> {
+  const rows = await tx.rows<WorkflowName & { last_version: number }>(sql`
     insert into names (namespace, name, last_version)
     select namespace, name, 1
       from unnest(${names.map(({ namespace }) => namespace)}::text[],
@@ -24,7 +24,7 @@ export async function takeVersions(tx: Tx, names: Name[]): Promise<Map<string, n
 }
 
 /** Takes back numbers that `takeVersions` of the same transaction gave and nobody has seen. */
-export const giveBack = (tx: Tx, names: Name[]): Promise<number> =>
+export const returnVersions = (tx: Tx, names: WorkflowName[]): Promise<number> =>
   tx.run(sql`
     update names set last_version = last_version - 1
      where (namespace, name) in (
@@ -32,11 +32,11 @@ export const giveBack = (tx: Tx, names: Name[]): Promise<number> =>
                             ${names.map(({ name }) => name)}::text[]))`)
 
 /** Locks a workflow until the transaction ends; answers whether it ever was. */
-export async function lock(tx: Tx, { namespace, name }: Name): Promise<boolean> {
+export async function lockWorkflow(tx: Tx, { namespace, name }: WorkflowName): Promise<boolean> {
   const row = await tx.maybe(sql`
     select last_version from names where namespace = ${namespace} and name = ${name} for update`)
   return row !== undefined
 }
 
 /** As permissions and messages name a workflow. */
-export const keyOf = ({ namespace, name }: Name): string => `${namespace}/${name}`
+export const keyOf = ({ namespace, name }: WorkflowName): string => `${namespace}/${name}`

@@ -1,9 +1,12 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
-import { type DeclaredWorkflow, withSchema } from '@windlass/python-analysis/declared-workflows'
+import {
+  type DeclaredWorkflow,
+  withInputSchema,
+} from '@windlass/python-analysis/declared-workflows'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { keyOf, type Name } from './names.ts'
+import { keyOf, type WorkflowName } from './names.ts'
 
 /** A version that is about to be. */
 export interface NewVersion extends DeclaredWorkflow {
@@ -69,7 +72,7 @@ export const insert = (tx: Tx, versions: NewVersion[], upload: Upload) =>
 /** A version by number, or the latest with 0; without its source unless that is asked for. */
 export async function find(
   db: Queries,
-  { namespace, name }: Name,
+  { namespace, name }: WorkflowName,
   version: number,
   withSource: boolean,
 ): Promise<Workflow | undefined> {
@@ -108,14 +111,14 @@ export async function listLatest(db: Queries, namespace: string): Promise<Workfl
 }
 
 /** Those of the named workflows whose latest version came from this source, and that version, by key. */
-export async function latestOf(
+export async function findLatestFromSource(
   tx: Tx,
-  names: Name[],
+  names: WorkflowName[],
   sha256: string,
 ): Promise<
   Map<
     string,
-    Pick<Row, 'id' | 'version' | 'created_at' | 'created_by' | 'created_by_issuer'> & Name
+    Pick<Row, 'id' | 'version' | 'created_at' | 'created_by' | 'created_by_issuer'> & WorkflowName
   >
 > {
   const rows = await tx.rows<Row & { same: boolean }>(sql`
@@ -132,7 +135,10 @@ export async function latestOf(
 }
 
 /** Newest first. */
-export async function listVersions(db: Queries, { namespace, name }: Name): Promise<Workflow[]> {
+export async function listVersions(
+  db: Queries,
+  { namespace, name }: WorkflowName,
+): Promise<Workflow[]> {
   const rows = await db.rows<Row>(sql`
     select ${listed}
       from versions v
@@ -142,7 +148,7 @@ export async function listVersions(db: Queries, { namespace, name }: Name): Prom
 }
 
 /** Deletes one version, or all with 0; answers how many there were. */
-export const remove = (tx: Tx, { namespace, name }: Name, version: number) =>
+export const remove = (tx: Tx, { namespace, name }: WorkflowName, version: number) =>
   tx.run(sql`
     update versions
        set deleted_at = now()
@@ -150,7 +156,7 @@ export const remove = (tx: Tx, { namespace, name }: Name, version: number) =>
        and (${version}::int = 0 or version = ${version}::int)`)
 
 /** Whether a workflow has any version left. */
-export async function anyLeft(tx: Tx, { namespace, name }: Name): Promise<boolean> {
+export async function hasVersions(tx: Tx, { namespace, name }: WorkflowName): Promise<boolean> {
   const row = await tx.maybe(sql`
     select version from versions
      where namespace = ${namespace} and name = ${name} and deleted_at is null
@@ -168,7 +174,7 @@ function workflowOf(row: Row): Workflow {
     version: row.version,
     source: bytes ?? Buffer.alloc(0),
     imports: JSON.parse(imports) as string[],
-    metadata_json: withSchema(metadata, input_schema),
+    metadata_json: withInputSchema(metadata, input_schema),
     requests_json: requests,
     affinity_json: affinity,
     requirement: JSON.parse(requirement) as Requirement,
