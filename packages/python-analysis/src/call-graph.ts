@@ -5,10 +5,10 @@ import type { Budget } from './python/budget.ts'
 import type { Outline } from './python/outline.ts'
 import { type Definition, END_OF_SOURCE, findBindings, type Scope } from './python/scope.ts'
 
-/** What a workflow can come to run, besides its own body. */
+/** Declarations that a workflow can run, besides its own body. */
 export interface Reachable {
   tasks: Declaration[]
-  /** Workflows of the same source that it names; what those reach is theirs. */
+  /** Workflows of the same source that it names. Whatever those reach belongs to them. */
   nested: Declaration[]
 }
 
@@ -18,13 +18,13 @@ export interface CallGraphInput {
   declarations: Map<Definition, Declaration>
 }
 
-/** A part of the source that runs, and the names it sees. */
+/** Stretch of source that runs, with the scope in which its names are looked up. */
 interface Region {
   node: Node
   scope: Scope
 }
 
-/** A word of a region. */
+/** Occurrence of a name in a region. */
 interface Word {
   region: Region
   name: string
@@ -33,22 +33,22 @@ interface Word {
 }
 
 const WORD = /[\p{L}_][\p{L}\p{N}\p{M}_]*/gu
-/** `name=…`: an argument's name, or a variable that is given a value. */
+/** `name=…`: a keyword argument or the target of an assignment, not a use. */
 const ASSIGNMENT = /\s*=(?!=)/y
 const CALL = /\s*\(/y
 const WITH_OPTIONS = /\s*\.\s*with_options\s*\(/y
 
-/** What a name in a region leads to. */
+/** Targets of one name in a region. */
 interface Edge {
   declarations: Declaration[]
   regions: Region[]
 }
 
-/** Which parts of a source lead to which, each read once however many workflows share it. */
+/** Call graph of a source. Each region is read once, however many workflows share it. */
 export class CallGraph {
   readonly #input: CallGraphInput
   readonly #definitions = new Map<Definition, Edge>()
-  /** What may be meant by `something.name(…)`. */
+  /** Possible targets of `anything.name(…)`, by method name: the type of the object is unknown. */
   readonly #methods = new Map<string, Edge>()
   readonly #edges = new Map<string, Edge[]>()
 
@@ -63,8 +63,8 @@ export class CallGraph {
   }
 
   /**
-   * Follows the names in a workflow's body to the tasks of the source, through its functions, classes
-   * and values, however deep: called, passed on, or kept in a list to be called later.
+   * Follows the names in a workflow's body to the tasks of the source, through functions, classes
+   * and values at any depth: called, passed as arguments, or stored in a list to be called later.
    */
   findReachable(workflow: Declaration): Reachable {
     const reached = new Set<Declaration>()
@@ -72,7 +72,7 @@ export class CallGraph {
     const regions = new Map<string, Region>()
     const start = regionOf(workflow.definition)
     regions.set(keyOf(start), start)
-    // What is added while it goes on is visited too.
+    // The map grows during the iteration: added regions are visited too.
     for (const region of regions.values()) {
       for (const edge of this.#edgesOf(region)) {
         if (edges.has(edge)) continue
@@ -109,7 +109,7 @@ export class CallGraph {
     const edges: Edge[] = []
     const done = new Set<string>()
     const { startIndex, endIndex } = region.node
-    // A definition names itself first, which is no use of it.
+    // The name in the head of a definition is not a use of it.
     WORD.lastIndex = region.node.childForFieldName('name')?.endIndex ?? startIndex
     for (
       let match = WORD.exec(source);
@@ -146,7 +146,7 @@ export class CallGraph {
       return { edges: [], isResolved: false }
     const edges = bindings.flatMap((binding) => {
       if (binding.kind === 'definition') return [this.#edgeTo(binding.definition, word)]
-      // A local value stands in the region itself.
+      // A value bound in this scope is part of the region already.
       const elsewhere = binding.kind === 'value' && binding.scope !== scope
       const region = elsewhere ? { node: binding.value, scope: binding.scope } : undefined
       return region ? [{ declarations: [], regions: [region] }] : []
@@ -161,7 +161,7 @@ export class CallGraph {
     return { ...edge, declarations: [this.#variant(task, word)] }
   }
 
-  /** `fetch.with_options(…)` is the task with some options changed. */
+  /** `fetch.with_options(…)`: the task with some options replaced. */
   #variant(task: Declaration, { region, start }: Word): Declaration {
     let call = region.node.descendantForIndex(start, WITH_OPTIONS.lastIndex)
     while (call && call.type !== 'call') call = call.parent
@@ -191,7 +191,7 @@ export class CallGraph {
 
 interface WordEdges {
   edges: Edge[]
-  /** The same name need not be looked at again in its region. */
+  /** True if further occurrences of the name in the region add nothing. */
   isResolved: boolean
 }
 
@@ -204,7 +204,7 @@ const regionOf = ({ node, body }: Definition): Region => ({ node, scope: body })
 
 const keyOf = ({ node }: Region) => `${node.startIndex}-${node.endIndex}`
 
-/** Not a word in a string or a comment. */
+/** True for a name of the program, false for a word in a string or a comment. */
 function isIdentifier({ region, start, end }: Word): boolean {
   const node = region.node.descendantForIndex(start, end)
   return node?.type === 'identifier' && node.startIndex === start && node.endIndex === end

@@ -1,28 +1,24 @@
+import type { AnalysisContext } from './analysis-context.ts'
 import { type Arguments, argumentsOf, noArguments } from './python/arguments.ts'
-import type { Budget } from './python/budget.ts'
 import { calleeOf, type Expression, followNames } from './python/expression.ts'
 import type { Definition } from './python/scope.ts'
 import { isSdkName } from './sdk-names.ts'
 
 export type DeclarationKind = 'workflow' | 'task'
 
-/** A function that the SDK was told is a workflow or a task, and with which options. */
+/**
+ * Function or class that an SDK decorator marks as workflow or task, with the decorator's options.
+ */
 export interface Declaration {
   kind: DeclarationKind
   definition: Definition
   options: Arguments
 }
 
-/** What the source is read with. */
-export interface Reading {
-  budget: Budget
-  sdkModules: string[]
-}
-
-/** What a definition's decorators make of it. The first that is the SDK's counts. */
+/** Returns the declaration that a definition's decorators make. The first SDK decorator counts. */
 export function findDeclaration(
   definition: Definition,
-  { budget, sdkModules }: Reading,
+  { budget, sdkModules }: AnalysisContext,
 ): Declaration | undefined {
   for (const decorator of definition.decorators) {
     const node = decorator.firstNamedChild

@@ -1,6 +1,7 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { invalid } from '@windlass/runtime/faults'
 import type { Node } from 'web-tree-sitter'
+import type { AnalysisContext } from './analysis-context.ts'
 import { CallGraph } from './call-graph.ts'
 import { type Declaration, findDeclaration } from './declaration.ts'
 import { type Metadata, toMetadata, type WorkflowName } from './metadata.ts'
@@ -12,9 +13,9 @@ import { readRequests, toRequirement } from './options/resources.ts'
 import { Budget } from './python/budget.ts'
 import { outlineOf } from './python/outline.ts'
 import type { Definition } from './python/scope.ts'
-import { type InputSchema, readInputSchema, type SchemaReading } from './schema/input-schema.ts'
+import { type InputSchema, readInputSchema } from './schema/input-schema.ts'
 
-/** A workflow as its source declares it. What its record has besides is the store's to add. */
+/** Workflow as its source declares it. The catalog adds id, version and uploader. */
 export type DeclaredWorkflow = Pick<
   Workflow,
   | 'namespace'
@@ -26,8 +27,8 @@ export type DeclaredWorkflow = Pick<
   | 'input_schema_json'
 > & { requirement: NonNullable<Workflow['requirement']> }
 
-/** How sources are read: what counts as the SDK, and the parser for types in quotes. */
-export type AnalysisOptions = Omit<SchemaReading, 'budget'>
+/** Context that is the same for every source of a service. */
+export type AnalysisOptions = Omit<AnalysisContext, 'budget'>
 
 interface NamedDeclaration {
   declaration: Declaration
@@ -41,24 +42,25 @@ const MAX_RECORD_CHARS = 262_144
 const MAX_ALL_CHARS = 16_777_216
 
 /**
- * The workflows that a source declares, in its order. Throws `invalid` for a source without any, for
- * two of one name, and for each option that cannot be known or is out of its bounds.
+ * Returns the workflows that a source declares, in source order. Throws `invalid` for a source
+ * without a workflow, for a duplicate name, and for an option that is not a constant or out of
+ * bounds.
  */
 export function readWorkflows(
   root: Node,
   source: string,
   settings: AnalysisOptions,
 ): DeclaredWorkflow[] {
-  const reading = { ...settings, budget: new Budget() }
+  const context = { ...settings, budget: new Budget() }
   const outline = outlineOf(root, source)
   const declarations = new Map<Definition, Declaration>()
   for (const definition of outline.definitions) {
-    const declaration = findDeclaration(definition, reading)
+    const declaration = findDeclaration(definition, context)
     if (declaration) declarations.set(definition, declaration)
   }
   const workflows = nameDeclarations([...declarations.values()])
   const names = new Map(workflows.map(({ declaration, name }) => [declaration, name]))
-  const references = new CallGraph({ ...reading, outline, declarations })
+  const references = new CallGraph({ ...context, outline, declarations })
   let chars = 0
   return workflows.map((workflow) => {
     const { definition } = workflow.declaration
@@ -70,7 +72,7 @@ export function readWorkflows(
       nested: nested.map((other) => names.get(other) as WorkflowName),
       sdkModules: settings.sdkModules,
     })
-    const input = readInputSchema(definition, reading)
+    const input = readInputSchema(definition, context)
     const record = {
       ...toDeclaredWorkflow(workflow, metadata, input, settings),
       imports: outline.imports,
@@ -145,7 +147,10 @@ function measureRecord(record: DeclaredWorkflow, { owner }: Options): number {
   return chars
 }
 
-/** The metadata as records show it: with the input schema, which is kept apart because it is large. */
+/**
+ * Joins metadata and input schema into the record that clients see. They are stored apart because
+ * the schema is large and lists omit it.
+ */
 export const withInputSchema = (metadata_json: string, input_schema_json: string): string =>
   input_schema_json
     ? `${metadata_json.slice(0, -1)},"input_schema":${input_schema_json}}`

@@ -20,7 +20,7 @@ const RUNNERS = ['inprocess', 'subprocess', 'docker']
 /** Namespace and name of a workflow. */
 export type WorkflowName = [namespace: string, name: string]
 
-/** A workflow, and what of the same source it can come to run. */
+/** Workflow with the declarations that it can run. */
 export interface MetadataInput {
   definition: Definition
   options: Options
@@ -36,7 +36,7 @@ export type Metadata = {
   queue_timeout?: number | undefined
 }
 
-/** What a workflow declares of itself and of the tasks it reaches. Absent options are left out. */
+/** Builds the metadata from a workflow and the tasks it reaches. Undeclared options are absent. */
 export function toMetadata({
   definition,
   options,
@@ -72,7 +72,10 @@ function readScheduleAndRouting(options: Options, sdkModules: string[]) {
   return { routing: routing && readRouting(routing, sdkModules), schedule: config }
 }
 
-/** A task's name may be a template, which is kept as it is; one that is computed is not known. */
+/**
+ * Returns the declared task name; templates such as `store_{x}` stay as written. A computed name
+ * falls back to the function's name.
+ */
 function taskName({ task, options }: { task: Declaration; options: Options }): string {
   const name = constantAt(options, 'name')
   return typeof name === 'string' && name !== '' ? name.normalize('NFC') : task.definition.name
@@ -83,7 +86,7 @@ function constantAt(options: Options, name: string): Constant | undefined {
   return option && constantOf(option.value)
 }
 
-/** As Python judges. */
+/** Truth value as Python defines it. */
 const isTruthy = (value: Constant | undefined): boolean =>
   Array.isArray(value) ? value.length > 0 : Boolean(value)
 

@@ -1,13 +1,13 @@
 import { type Expression, pathsOf } from './python/expression.ts'
 
 /**
- * Whether an expression is this part of the SDK, under whatever name and out of whichever module of
- * it: `symbol` is `cron`, `workflow.with_options`, … Any of `modules` counts as the SDK.
+ * True if an expression refers to `symbol` of the SDK (`cron`, `workflow.with_options`, …) under
+ * any alias and through any submodule. Each of `modules` counts as the SDK.
  */
 export const isSdkName = (expression: Expression, symbol: string, modules: string[]): boolean =>
   sdkPaths(expression, modules).some((path) => path === symbol || path.endsWith(`.${symbol}`))
 
-/** The parts of the SDK that an expression may be, as paths inside of it. */
+/** Returns the SDK symbols that an expression may refer to, as paths inside the SDK. */
 export const sdkPaths = (expression: Expression, modules: string[]): string[] =>
   pathsOf(expression).flatMap((path) => {
     const module = modules.find((name) => path.startsWith(`${name}.`))

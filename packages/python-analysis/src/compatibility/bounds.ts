@@ -6,7 +6,7 @@ interface Bound {
   exclusive: boolean
 }
 
-/** Why a number of the older schema may be out of the newer one's bounds. */
+/** Returns why a number valid for the older schema may violate a bound of the newer one. */
 export function findBoundProblem(was: Schema, is: Schema): string | undefined {
   const [least, most] = [lowest(is), highest(is)]
   if (!isTighter(lowest(was), least)) {
@@ -21,7 +21,7 @@ export function findBoundProblem(was: Schema, is: Schema): string | undefined {
     : `it must be a multiple of ${step}`
 }
 
-/** Whether all above the one bound is above the other. */
+/** True if every number above `inner` is above `outer`. */
 const isTighter = (inner: Bound, outer: Bound): boolean =>
   inner.value > outer.value ||
   (inner.value === outer.value && (inner.exclusive || !outer.exclusive))
@@ -44,7 +44,7 @@ const highest = (schema: Schema): Bound => {
   return toInclusive(schema, exclusive, -1)
 }
 
-/** Above 0 is at least 1, for whole numbers. */
+/** Converts an exclusive bound of integers to an inclusive one: above 0 is at least 1. */
 function toInclusive({ type }: Schema, value: number, step: 1 | -1): Bound {
   const counts = type === 'integer' && Number.isSafeInteger(value)
   return counts ? { value: value + step, exclusive: false } : { value, exclusive: true }
@@ -52,7 +52,10 @@ function toInclusive({ type }: Schema, value: number, step: 1 | -1): Bound {
 
 const negate = ({ value, exclusive }: Bound): Bound => ({ value: -value, exclusive })
 
-/** Fractions are multiples within a tolerance only, so nothing but whole numbers and equals count. */
+/**
+ * True if all older values are multiples of `step`. Fractions are multiples within a tolerance
+ * only, so equal steps or integers are required.
+ */
 function impliesMultiple(was: Schema, step: number): boolean {
   const before = numberAt(was, 'multipleOf', was.type === 'integer' ? 1 : undefined)
   if (before === undefined || before === step) return before === step
@@ -60,7 +63,7 @@ function impliesMultiple(was: Schema, step: number): boolean {
   return was.type === 'integer' && wholes && before % step === 0
 }
 
-/** Why a text of the older schema may not be one of the newer. */
+/** Returns why a string valid for the older schema may violate a rule of the newer one. */
 export function findTextProblem(was: Schema, is: Schema): string | undefined {
   const least = numberAt(is, 'minLength', 0)
   const most = numberAt(is, 'maxLength', Number.POSITIVE_INFINITY)

@@ -4,30 +4,30 @@ import { makeSamples } from './samples.ts'
 import { isValid } from './validator.ts'
 
 /**
- * `compatible`: proved, every input that the older version takes the newer one takes too.
- * `incompatible`: disproved by an example. `unknown`: neither.
+ * `compatible`: proof that the newer version accepts every input of the older one. `incompatible`:
+ * a counterexample exists. `unknown`: neither was found.
  */
 export type Compatibility = 'compatible' | 'incompatible' | 'unknown'
 
 export interface Verdict {
   compatibility: Compatibility
-  /** Where it was not proved, and why. */
+  /** Places that were not proved, with reasons. */
   problems: Problem[]
-  /** An input that the older version takes and the newer one refuses. */
+  /** Input that the older version accepts and the newer one rejects. */
   example?: { value: unknown }
 }
 
 export interface Comparison extends Verdict {
-  /** The same for inputs that have only members which the older version names. */
+  /** Verdict for inputs that contain only members named by the older version. */
   ofNamedMembers: Compatibility
 }
 
 const ANYTHING: Schema = {}
 
-/** Compares the input schemas of two versions; without a schema a version takes anything. */
+/** Compares the input schemas of two versions. A version without a schema accepts any input. */
 export function compare(older = ANYTHING, newer = ANYTHING): Comparison {
   const named = decide(closeObjects(older), newer)
-  // What refuses such an input refuses it among all others too.
+  // A counterexample with named members is a counterexample among all inputs.
   const whole = named.example ? named : decide(older, newer)
   return { ...whole, ofNamedMembers: named.compatibility }
 }
@@ -43,7 +43,7 @@ function decide(older: Schema, newer: Schema): Verdict {
     : { compatibility: 'incompatible', problems, example: { value } }
 }
 
-/** The same schema without the members that no class names. */
+/** Returns the schema without unnamed members of classes. */
 function closeObjects(schema: Schema): Schema {
   const shut = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(shut)

@@ -14,16 +14,16 @@ import {
 import { hasUnguardedRecursion } from './unguarded-recursion.ts'
 import { isValid } from './validator.ts'
 
-/** Why a value that the older schema takes may be refused by the newer one, and where. */
+/** Place where the newer schema may reject a value that the older one accepts, with the reason. */
 export interface Problem {
-  /** Members by name; `[]` for the items of a list, `*` for members without a name. */
+  /** Members by name; `[]` for list items, `*` for unnamed members. */
   loc: (string | number)[]
   msg: string
 }
 
 type Loc = Problem['loc']
 
-/** Which rules the newer schema may have; with another one nothing is proved. */
+/** Keywords that the proof understands. Any other keyword makes it undecided. */
 const KNOWN_RULES = new Set(
   (
     'type enum const anyOf items prefixItems minItems maxItems uniqueItems properties required ' +
@@ -32,24 +32,28 @@ const KNOWN_RULES = new Set(
   ).split(' '),
 )
 const MAX_STEPS = 20_000
-/** Pairs within pairs; what refers to one another may lead through every pair there is. */
+/** Limit on nested pairs: mutually recursive definitions can lead through every pair of them. */
 const MAX_DEPTH = 200
 const MAX_PROBLEMS = 20
 const UNDECIDED = 'too much to compare'
 
-/** No problem: every value that the older schema takes, the newer one takes too. */
+/**
+ * Returns the places that could not be proved; empty means that every value valid for the older
+ * schema is valid for the newer one.
+ */
 export const findIncompatibilities = (older: Schema, newer: Schema): Problem[] =>
   new Proof(older, newer).run().slice(0, MAX_PROBLEMS)
 
 /**
- * Proves part by part. What is under way is taken for granted where it meets itself again, which is
- * right for schemas that refer to themselves, as long as all that rested on it falls with it.
+ * Structural proof of schema containment by coinduction: a pair of subschemas that is met again
+ * while its own proof is in progress is assumed to hold. If the proof of a pair fails, every
+ * assumption made since is retracted.
  */
 class Proof {
   readonly #older: Schema
   readonly #newer: Schema
   readonly #ids = new Map<Subschema, number>()
-  /** Pairs that hold, or are being looked at, in the order in which they were taken up. */
+  /** Pairs that are proved or assumed, in the order in which they were assumed. */
   readonly #assumed: string[] = []
   readonly #assumedKeys = new Set<string>()
   #steps = MAX_STEPS
@@ -125,7 +129,7 @@ class Proof {
   #proveValues(values: unknown[], is: Schema, loc: Loc): Problem[] {
     const refused = values.filter((value) => !isValid(is, value, this.#newer))
     if (refused.length > 0) return [{ loc, msg: `${shown(refused)} is refused` }]
-    // Whether a text is a date, say, is left to the workflow: nothing is known of it here.
+    // Formats such as dates are checked by the workflow only: nothing is known about them here.
     const formats = [is, ...listOf<Schema>(is.anyOf)].map((one) => resolveRef(one, this.#newer))
     const said = formats.some((one) => typeof one === 'object' && one.format !== undefined)
     return said ? [{ loc, msg: 'a format is not compared with values' }] : []

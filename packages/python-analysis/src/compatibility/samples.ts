@@ -18,14 +18,17 @@ const MAX_ITEMS = 50
 const NUMBER_RULES = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
 const SIZE_RULES = ['minLength', 'maxLength', 'minItems', 'maxItems']
 
-/** Values at the edges of two schemas, made in the shape of the first. Few of them need be of it. */
+/**
+ * Returns values near the edges of two schemas, in the shape of the first. Many are invalid for
+ * both.
+ */
 export function makeSamples(older: Schema, newer: Schema): unknown[] {
   return new SampleMaker(older, [older, newer]).of(older, 0).slice(0, MAX_SAMPLES)
 }
 
 class SampleMaker {
   readonly #root: Schema
-  /** What any place may hold: constants of the two schemas, numbers and texts around their bounds. */
+  /** Candidates for any place: constants of both schemas, numbers and strings around their bounds. */
   readonly #pool: unknown[]
   readonly #names: string[]
   readonly #sizes: number[]
@@ -102,7 +105,7 @@ const isOf = (type: unknown, value: unknown): boolean =>
 
 const distinct = <T>(values: T[]): T[] => [...new Set(values)]
 
-/** Some of each list, the first ones of all lists first. */
+/** Takes some items of each list, the first items of all lists first. */
 function interleave(lists: unknown[][]): unknown[] {
   const found: unknown[] = []
   for (let i = 0; i < MAX_OF_ONE && found.length < MAX_SAMPLES; i++) {
@@ -111,7 +114,7 @@ function interleave(lists: unknown[][]): unknown[] {
   return found.slice(0, MAX_SAMPLES)
 }
 
-/** A schema and every schema in it. */
+/** Returns a schema and all its subschemas. */
 function allSubschemas(schema: Schema): Schema[] {
   const found: Schema[] = []
   const waiting: unknown[] = [schema]

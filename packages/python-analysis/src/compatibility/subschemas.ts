@@ -1,15 +1,15 @@
 import type { Schema } from '../schema/known-types.ts'
 
-/** A schema, or true (anything) or false (nothing) as JSON Schema also allows. */
+/** Schema, or `true` (any value) or `false` (no value) as JSON Schema allows. */
 export type Subschema = Schema | boolean
 
-/** What says something of a value's meaning and refuses none. */
+/** Keywords that describe a value and reject none. */
 const ANNOTATIONS = new Set(
   '$defs title description default examples writeOnly readOnly deprecated $comment'.split(' '),
 )
 const MAX_HOPS = 64
 
-/** The schema that references lead to; undefined for one that leads nowhere. */
+/** Follows references; undefined for one that leads nowhere. */
 export function resolveRef(part: Subschema, root: Schema): Subschema | undefined {
   let here = part
   for (let hops = 0; hops < MAX_HOPS; hops++) {
@@ -24,7 +24,7 @@ export function resolveRef(part: Subschema, root: Schema): Subschema | undefined
   return undefined
 }
 
-/** The keywords of a schema that may refuse a value. */
+/** Returns the keywords of a schema that can reject a value. */
 export const validationKeywords = (schema: Schema): string[] =>
   Object.keys(schema).filter((keyword) => !ANNOTATIONS.has(keyword))
 
@@ -33,21 +33,21 @@ export const objectOf = (value: unknown): Record<string, Subschema> =>
 
 export const listOf = <T = Subschema>(value: unknown): T[] => (Array.isArray(value) ? value : [])
 
-/** The number that a keyword has, or what holds without it. */
+/** Returns the number of a keyword, or the default without it. */
 export function numberAt<D>(schema: Schema, keyword: string, without: D): number | D {
   const value = schema[keyword]
   return typeof value === 'number' ? value : without
 }
 
-/** What must hold for one place of an array. */
+/** Returns the schema for one index of an array. */
 export const itemAt = (schema: Schema, index: number): Subschema =>
   listOf(schema.prefixItems)[index] ?? (schema.items as Subschema | undefined) ?? true
 
-/** What must hold for a member of an object that is not among its properties. */
+/** Returns the schema for members that are not listed in `properties`. */
 export const otherMembers = (schema: Schema): Subschema =>
   (schema.additionalProperties as Subschema | undefined) ?? true
 
-/** The values of an enumeration, of `true` or `false`, of null; undefined where there are too many to name. */
+/** Returns the values of an enum, const, boolean or null; undefined if they cannot be listed. */
 export function valuesOf(schema: Schema): unknown[] | undefined {
   if (Array.isArray(schema.enum)) return schema.enum
   if ('const' in schema) return [schema.const]

@@ -1,7 +1,10 @@
 import type { Schema } from '../schema/known-types.ts'
 import { listOf, objectOf, resolveRef, type Subschema } from './subschemas.ts'
 
-/** Whether an alternative leads back to itself without a list or object between: no value settles it. */
+/**
+ * True if an alternative refers back to itself with no list or object in between: such a schema has
+ * no finite meaning, and validators do not terminate on it.
+ */
 export function hasUnguardedRecursion(root: Schema): boolean {
   const done = new Set<Subschema>()
   const visit = (part: Subschema, above: Subschema[]): boolean => {

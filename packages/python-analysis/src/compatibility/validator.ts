@@ -14,7 +14,7 @@ const MAX_STEPS = 5_000
 const MAX_DEPTH = 200
 const MULTIPLE_TOLERANCE = 1e-9
 
-/** Whether a value is of a schema; undefined when that takes too long to tell. */
+/** True if a value is valid for a schema; undefined if deciding exceeds the step limit. */
 export function isValid(part: Subschema, value: unknown, root: Schema): boolean | undefined {
   const steps = { left: MAX_STEPS, deep: 0 }
   const verdict = matches(part, value, { root, steps })
@@ -128,7 +128,7 @@ function isObject(schema: Schema, value: object, place: Run): boolean {
 
 const enumerations = new WeakMap<unknown[], Set<unknown>>()
 
-/** Enumerations hold scalars, and may hold very many. */
+/** Enumerations hold scalars, and can be very long. */
 function isAmong(values: unknown[], value: unknown): boolean {
   const known = enumerations.get(values) ?? new Set(values)
   enumerations.set(values, known)
@@ -137,7 +137,7 @@ function isAmong(values: unknown[], value: unknown): boolean {
 
 const isEqual = (a: unknown, b: unknown): boolean => a === b || keyOf(a) === keyOf(b)
 
-/** Equal for equal JSON values, whatever the order of their members. */
+/** Canonical key: equal for equal JSON values, in any member order. */
 function keyOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(keyOf).join()}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -1,6 +1,6 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 
-/** One thing that a workflow declares, as JSON text; '' where it does not. */
+/** Change of one declared member, as JSON text; '' where it is not declared. */
 export interface DeclaredChange {
   /** `requests`, `affinity`, `imports`, or a member of `metadata`: `metadata.schedule`. */
   member: string
@@ -10,7 +10,7 @@ export interface DeclaredChange {
 
 type DeclaredParts = Pick<Workflow, 'metadata_json' | 'requests_json' | 'affinity_json' | 'imports'>
 
-/** What two versions declare differently, besides the schema of their input. */
+/** Lists the members that two versions declare differently, without the input schema. */
 export function findDeclaredChanges(older: DeclaredParts, newer: DeclaredParts): DeclaredChange[] {
   const [was, is] = [membersOf(older), membersOf(newer)]
   return [...new Set([...was.keys(), ...is.keys()])]

@@ -3,15 +3,15 @@ import { structuredPatch } from 'diff'
 export interface SourceChange {
   added: number
   removed: number
-  /** A unified diff with three lines of context; empty when nothing changed. */
+  /** Unified diff with three lines of context; empty without changes. */
   patch: string
 }
 
 const CONTEXT_LINES = 3
-/** Beyond this many differing lines looking for the smallest difference takes too long. */
+/** Limit on differing lines: beyond it the search for the smallest diff takes too long. */
 const MAX_EDITS = 1_000
 
-/** What changed from one text to the other, by lines. */
+/** Compares two texts by lines. */
 export function diffSources(older: string, newer: string): SourceChange {
   if (older === newer) return { added: 0, removed: 0, patch: '' }
   const options = { context: CONTEXT_LINES, maxEditLength: MAX_EDITS }
@@ -30,10 +30,10 @@ const summarize = (hunks: Hunk[]): SourceChange => ({
 const textOf = ({ oldStart, oldLines, newStart, newLines, lines }: Hunk): string =>
   `@@ -${place(oldStart, oldLines)} +${place(newStart, newLines)} @@\n${lines.join('\n')}\n`
 
-/** Of no lines the one before is named. */
+/** A hunk without lines names the line before it. */
 const place = (start: number, lines: number) => `${lines === 0 ? start - 1 : start},${lines}`
 
-/** Everything between the equal heads and tails of two texts as one change. */
+/** Returns everything between the common head and tail of two texts as one hunk. */
 function replaceMiddle(older: string, newer: string): SourceChange {
   const [was, is] = [older.split('\n'), newer.split('\n')]
   const shortest = Math.min(was.length, is.length)

@@ -2,13 +2,13 @@ import { argumentsOf } from '../python/arguments.ts'
 import { constantOf } from '../python/constants.ts'
 import { calledPaths, type Expression, followNames, pathsOf } from '../python/expression.ts'
 
-/** A point in time as written: a wall clock and, where given, its offset or zone. */
+/** Date and time as written: wall clock with its offset or zone, if given. */
 export interface DateTime {
   /** RFC 3339 without offset. */
   clock: string
   /** `Z`, `+02:00`, or empty. */
   offset: string
-  /** An IANA name, or empty. */
+  /** IANA name, or empty. */
   zone: string
 }
 
@@ -18,7 +18,10 @@ const UTC = new Set(['datetime.timezone.utc', 'datetime.UTC'])
 const PARTS = ['year', 'month', 'day', 'hour', 'minute', 'second', 'microsecond']
 const MINUTES = new Map(Object.entries({ days: 1440, hours: 60, minutes: 1, seconds: 1 / 60 }))
 
-/** The moment of `datetime(…)`, `datetime.fromisoformat("…")` or an ISO 8601 text; undefined for all else. */
+/**
+ * Reads `datetime(…)`, `datetime.fromisoformat("…")` or an ISO 8601 string; undefined for anything
+ * else.
+ */
 export function readDateTime(expression: Expression): DateTime | undefined {
   const here = followNames(expression)
   const text = constantOf(here)
@@ -50,7 +53,9 @@ function readConstructor(call: Expression): DateTime | undefined {
   return whole && place ? toDateTime(numbers as number[], place) : undefined
 }
 
-/** `timezone.utc`, `UTC`, `ZoneInfo("Europe/Oslo")`, `timezone(timedelta(hours=2))`, or None. */
+/**
+ * Reads `timezone.utc`, `UTC`, `ZoneInfo("Europe/Oslo")`, `timezone(timedelta(hours=2))`, or None.
+ */
 function readZone(zone: Expression): Pick<DateTime, 'offset' | 'zone'> | undefined {
   const here = followNames(zone)
   if (constantOf(here) === null) return { offset: '', zone: '' }
@@ -80,7 +85,7 @@ function readFixedOffset(delta: Expression): Pick<DateTime, 'offset' | 'zone'> |
   return { offset: `${sign}${two(Math.floor(size / 60))}:${two(size % 60)}`, zone: '' }
 }
 
-/** Refuses days and hours that do not exist. */
+/** Builds a date and time; undefined for days and hours that do not exist. */
 function toDateTime(
   [year = 0, month = 0, day = 0, ...time]: number[],
   place: Pick<DateTime, 'offset' | 'zone'>,
@@ -96,7 +101,7 @@ function toDateTime(
   return { clock: micro ? `${clock}.${String(micro).padStart(6, '0')}` : clock, ...place }
 }
 
-/** Whether this is the name of a time zone. Offsets and the machine's own zone are none. */
+/** True for the name of a time zone. Offsets and the zone of this machine are not names. */
 export function isZone(name: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name) || name.toLowerCase() === 'local') return false
   try {

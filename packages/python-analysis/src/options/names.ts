@@ -1,7 +1,7 @@
 import { type Option, optionFault, requireConstant } from './option.ts'
 
 const NAMESPACE = /^[a-z0-9][a-z0-9_-]{0,63}$/
-/** Letters and digits of any script, and marks that belong to them. */
+/** Letters and digits of any script, with their combining marks. */
 const WORKFLOW_NAME = /^[\p{L}\p{M}\p{N}._-]([\p{L}\p{M}\p{N} ._-]*[\p{L}\p{M}\p{N}._-])?$/u
 const MAX_NAME_CHARS = 128
 const SECRET_NAME = /^[^/\p{C}]{1,255}$/u
@@ -11,7 +11,7 @@ const MAX_PERMISSION_CHARS = 512
 
 type OptionRef = Pick<Option, 'owner' | 'name'>
 
-/** The value of a name option, or undefined where it asks for the default. */
+/** Returns the value of a name option; undefined selects the default. */
 export function readNameOption(option: Option | undefined): string | undefined {
   if (!option) return undefined
   const value = requireConstant(option)
@@ -41,7 +41,7 @@ export function checkWorkflowName(option: OptionRef, name: string): string {
   return name
 }
 
-/** Secret names, as in `secret_requests`. */
+/** Checks the entries of `secret_requests`. */
 export function checkSecretNames(option: OptionRef, names: string[]): string[] {
   for (const name of names) {
     if (!SECRET_NAME.test(name) || name === '.' || name === '..') {
@@ -51,7 +51,7 @@ export function checkSecretNames(option: OptionRef, names: string[]): string[] {
   return names.map((name) => name.normalize('NFC'))
 }
 
-/** Permissions, as in `required_permissions`. */
+/** Checks the entries of `required_permissions`. */
 export function checkPermissions(option: OptionRef, permissions: string[]): string[] {
   for (const permission of permissions) {
     if (!PERMISSION.test(permission) || permission.length > MAX_PERMISSION_CHARS) {
@@ -63,7 +63,7 @@ export function checkPermissions(option: OptionRef, permissions: string[]): stri
 
 const SHOWN_CHARS = 60
 
-/** What the source says, short enough for a message and without characters that would hide in it. */
+/** Shortens a value for a message and replaces invisible characters. */
 const shorten = (name: string) => {
   const plain = name.replace(/\p{C}/gu, '?')
   return plain.length > SHOWN_CHARS ? `${plain.slice(0, SHOWN_CHARS)}…` : plain

@@ -2,7 +2,7 @@ import { invalid } from '@windlass/runtime/faults'
 import { type Constant, constantOf } from '../python/constants.ts'
 import type { Expression } from '../python/expression.ts'
 
-/** One option of a workflow or task, for those who read it and those who must be told what is wrong with it. */
+/** Option of a workflow or task, with what a refusal must name. */
 export interface Option {
   /** `workflow 'report'`. */
   owner: string
@@ -11,11 +11,11 @@ export interface Option {
   value: Expression
 }
 
-/** Refuses the source for an option. */
+/** Creates the refusal of a source for an option. */
 export const optionFault = ({ owner, name }: Pick<Option, 'owner' | 'name'>, reason: string) =>
   invalid(`Invalid ${name} of ${owner}: ${reason}`)
 
-/** The option's value; refuses one that takes running the source to know. */
+/** Returns the value of an option; throws if it is not a constant. */
 export function requireConstant(option: Option): Constant {
   const value = constantOf(option.value)
   if (value === undefined) throw optionFault(option, 'it must be a constant')
@@ -28,7 +28,7 @@ export function requireText(option: Option): string {
   return value
 }
 
-/** A list, tuple or set of text. */
+/** Returns a list, tuple or set of strings; throws for anything else. */
 export function requireTexts(option: Option): string[] {
   const value = requireConstant(option)
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {

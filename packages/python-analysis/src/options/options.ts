@@ -2,13 +2,16 @@ import type { Declaration } from '../declaration.ts'
 import { checkPermissions, checkSecretNames } from './names.ts'
 import { type Option, optionFault, requireConstant, requireText, requireTexts } from './option.ts'
 
-/** The options of one workflow or task, by name. */
+/** Options of one workflow or task, by name. */
 export interface Options {
   owner: string
   get(name: string): Option | undefined
 }
 
-/** The options of a declaration; refuses ones that are not given by name, since which are missing is not known then. */
+/**
+ * Returns the options of a declaration. Throws for options that are unpacked or positional: which
+ * names they set is unknown.
+ */
 export function optionsOf({ kind, definition, options }: Declaration): Options {
   const line = definition.node.startPosition.row + 1
   const owner = `${kind} '${definition.name}' in line ${line}`
@@ -26,19 +29,19 @@ export function optionsOf({ kind, definition, options }: Declaration): Options {
   }
 }
 
-/** The names of secrets that a workflow or task may ask for. */
+/** Returns the secrets that a workflow or task requests. */
 export function readSecretNames(options: Options): string[] {
   const option = options.get('secret_requests')
   return option && !isNone(option) ? checkSecretNames(option, requireTexts(option)) : []
 }
 
-/** The permissions that running it takes. */
+/** Returns the permissions that running it requires. */
 export function readPermissions(options: Options): string[] {
   const option = options.get('required_permissions')
   return option && !isNone(option) ? checkPermissions(option, requireTexts(option)) : []
 }
 
-/** Text that is one of few, or undefined where it is not given or None. */
+/** Returns one of the allowed strings; undefined if absent or None. */
 export function readChoice(
   options: Options,
   name: string,
@@ -51,7 +54,7 @@ export function readChoice(
   return value
 }
 
-/** Seconds above zero, or undefined where it is not given or None. */
+/** Returns seconds above 0; undefined if absent or None. */
 export function readSeconds(options: Options, name: string): number | undefined {
   const option = options.get(name)
   if (!option || isNone(option)) return undefined

@@ -6,7 +6,7 @@ import { sdkPaths } from '../sdk-names.ts'
 import { type Option, optionFault, requireConstant, requireNumber, requireTexts } from './option.ts'
 import type { Routing } from './routing.ts'
 
-/** `ResourceRequest` as declared: what is absent is not asked for. */
+/** `ResourceRequest` as declared: an absent resource is not requested. */
 export interface Requests {
   cpu?: number
   memory?: number | string
@@ -21,7 +21,7 @@ const POWERS = 'KMGTP'
 const PACKAGE = /^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\s*(==|>=)\s*([A-Za-z0-9][A-Za-z0-9._!+-]*))?$/
 const MAX_PACKAGES = 100
 
-/** What `requests=` asks of a worker; undefined when it asks for nothing. */
+/** Reads `requests=`; undefined if it requests nothing. */
 export function readRequests(option: Option, sdkModules: string[]): Requests | undefined {
   if (constantOf(option.value) === null) return undefined
   const given = resourceArguments(option, sdkModules)
@@ -39,7 +39,10 @@ export function readRequests(option: Option, sdkModules: string[]): Requests | u
   return Object.keys(requests).length > 0 ? requests : undefined
 }
 
-/** The arguments of `ResourceRequest(memory=…)` or of a factory, `ResourceRequest.with_memory(…)`. */
+/**
+ * Returns the arguments of `ResourceRequest(memory=…)` or of a factory,
+ * `ResourceRequest.with_memory(…)`.
+ */
 function resourceArguments(option: Option, sdkModules: string[]): Map<string, Expression> {
   const call = followNames(option.value)
   const called = calleeOf(call)
@@ -101,7 +104,7 @@ function readPackages(option: Option): string[] {
   return names
 }
 
-/** A size in bytes. K and Ki, M and Mi, … are the same powers of 1024. */
+/** Converts a size to bytes. K and Ki, M and Mi, … are the same powers of 1024. */
 export function bytesOf(size: string): number | undefined {
   const [, digits, unit] = SIZE.exec(size.trim()) ?? []
   if (digits === undefined) return undefined
@@ -109,14 +112,14 @@ export function bytesOf(size: string): number | undefined {
   return Math.floor(Number(digits) * 1024 ** power)
 }
 
-/** How the work is to be run, and how to choose among those that can. */
+/** Options that select a worker besides resources and labels. */
 interface RunOptions {
   runner?: string | undefined
   routing?: Routing | undefined
   queue_timeout?: number | undefined
 }
 
-/** What a worker must have, with sizes in bytes and packages in one spelling and order. */
+/** Builds the requirement for matching: sizes in bytes, packages normalized and sorted. */
 export function toRequirement(
   requests: Requests,
   affinity: Record<string, string>,

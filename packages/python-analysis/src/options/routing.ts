@@ -11,7 +11,7 @@ import {
 import { sdkPaths } from '../sdk-names.ts'
 import { type Option, optionFault } from './option.ts'
 
-/** A routing policy as data, in the form in which dispatchers read it. */
+/** Routing policy as data, in the form that the matcher reads. */
 export interface Routing {
   terms: Record<string, unknown>[]
 }
@@ -27,7 +27,7 @@ const RESOURCES = new Set(
 )
 const KEY = /^[^\p{C}]{1,255}$/u
 const MAX_TERMS = 32
-/** What a comparison says with its sides exchanged. */
+/** Comparison operators with their operands exchanged. */
 const FLIPPED: Record<string, string> = {
   '==': '==',
   '!=': '!=',
@@ -37,7 +37,7 @@ const FLIPPED: Record<string, string> = {
   '>=': '<=',
 }
 
-/** What `routing=` declares; undefined for None. */
+/** Reads `routing=`; undefined for None. */
 export function readRouting(option: Option, sdkModules: string[]): Routing | undefined {
   if (constantOf(option.value) === null) return undefined
   return new PolicyReader(option, sdkModules).policy(option.value)
@@ -132,7 +132,7 @@ class PolicyReader {
     return `${name}:${key}`
   }
 
-  /** The name in the SDK of what is called or, as with `load`, only named. */
+  /** Returns the SDK name of a callee or, as with `load`, of a bare name. */
   #name(value: Expression): string | undefined {
     const here = followNames(value)
     const [path] = sdkPaths(calleeOf(here) ?? here, this.#sdkModules)

@@ -7,11 +7,11 @@ import { sdkPaths } from '../sdk-names.ts'
 import { type DateTime, isZone, readDateTime } from './date-times.ts'
 import { type Option, optionFault, requireNumber, requireText } from './option.ts'
 
-/** A declared schedule, in the form that the schedule routes take as `schedule_config`. */
+/** Declared schedule, in the form that the schedule routes accept as `schedule_config`. */
 export type ScheduleConfig = Record<string, string | number>
 
 interface ScheduleKind {
-  /** What may be given, in the order in which it may be given without a name. */
+  /** Parameter names in positional order. */
   parameters: string[]
   read(given: ScheduleArguments): ScheduleConfig
 }
@@ -19,7 +19,7 @@ interface ScheduleKind {
 interface ScheduleArguments {
   self: Option
   get(name: string): Option | undefined
-  require(name: string): Option
+  getRequired(name: string): Option
 }
 
 const SECONDS: Record<string, number> = {
@@ -43,10 +43,10 @@ const KINDS = new Map<string, ScheduleKind>(
   }),
 )
 
-/** What every kind takes, by name only. */
+/** Keyword-only parameters of every kind. */
 const BY_NAME = ['overlap']
 
-/** What `schedule=` declares; undefined for None. */
+/** Reads `schedule=`; undefined for None. */
 export function readSchedule(option: Option, sdkModules: string[]): ScheduleConfig | undefined {
   if (constantOf(option.value) === null) return undefined
   const call = followNames(option.value)
@@ -80,16 +80,16 @@ function bindArguments(
     const isNone = !value || constantOf(value) === null
     return isNone ? undefined : { ...option, name: `schedule.${name}`, value }
   }
-  const need = (name: string): Option => {
+  const getRequired = (name: string): Option => {
     const found = get(name)
     if (!found) throw optionFault(option, `it lacks '${name}'`)
     return found
   }
-  return { self: option, get, require: need }
+  return { self: option, get, getRequired }
 }
 
-function readCron({ get, require }: ScheduleArguments): ScheduleConfig {
-  const expression = require('expression')
+function readCron({ get, getRequired }: ScheduleArguments): ScheduleConfig {
+  const expression = getRequired('expression')
   const cron_expression = requireText(expression)
   try {
     cronFields(cron_expression)
@@ -119,8 +119,8 @@ function readInterval({ self, get }: ScheduleArguments): ScheduleConfig {
   return { type: 'interval', interval_seconds, timezone: zone, ...Object.fromEntries(times) }
 }
 
-function readOnce({ get, require }: ScheduleArguments): ScheduleConfig {
-  const option = require('run_time')
+function readOnce({ get, getRequired }: ScheduleArguments): ScheduleConfig {
+  const option = getRequired('run_time')
   const { clock, offset, zone } = requireDateTime(option)
   return {
     type: 'once',
@@ -135,7 +135,7 @@ function requireDateTime(option: Option): DateTime {
   return found
 }
 
-/** A schedule has one zone; a time of it in another would have to say its offset. */
+/** Reads a time in the schedule's zone: a time in another zone must state its offset. */
 function readInZone(option: Option, timezone: string): string {
   const { clock, offset, zone } = requireDateTime(option)
   if (zone && zone !== timezone) throw optionFault(option, `it must be in UTC or in ${timezone}`)

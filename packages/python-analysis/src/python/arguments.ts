@@ -3,11 +3,11 @@ import { type Expression, followNames, subexpression } from './expression.ts'
 import { nameOf } from './scope.ts'
 import { stringValue } from './strings.ts'
 
-/** What a call is given. */
+/** Arguments of a call. */
 export interface Arguments {
   positional: Expression[]
   keywords: Map<string, Expression>
-  /** Some were unpacked from what cannot be known here. */
+  /** True if some are unpacked from a value that is unknown here. */
   isIncomplete: boolean
 }
 
@@ -17,7 +17,7 @@ export const noArguments = (): Arguments => ({
   isIncomplete: false,
 })
 
-/** The arguments of a call as expressions; `**options` counts where it is a dictionary of the source. */
+/** Reads the arguments of a call. `**options` is followed if it names a dictionary of the source. */
 export function argumentsOf(call: Expression): Arguments {
   const found = noArguments()
   for (const child of call.node.childForFieldName('arguments')?.namedChildren ?? []) {

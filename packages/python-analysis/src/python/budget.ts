@@ -2,7 +2,10 @@ import { invalid } from '@windlass/runtime/faults'
 
 const MAX_STEPS = 200_000
 
-/** Bounds how much of one source is evaluated: a few names that repeat one another can stand for gigabytes. */
+/**
+ * Limits the evaluation steps for one source: 40 names that double one another would yield
+ * terabytes.
+ */
 export class Budget {
   #steps = MAX_STEPS
 

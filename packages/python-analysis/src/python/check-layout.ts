@@ -1,10 +1,10 @@
 import { continuationStart, Indentation } from './indentation.ts'
 import { syntaxFault } from './syntax-fault.ts'
 
-/** What CPython's tokenizer allows. */
+/** Limit of CPython's tokenizer. */
 const MAX_NESTING = 200
 
-/** What begins a line that ends in a colon and has a block below it. */
+/** Keywords of lines that end in a colon and are followed by a block. */
 const HEADERS = new Set(
   'if elif else for while try except finally with def class async match case'.split(' '),
 )
@@ -12,7 +12,10 @@ const STRING_PREFIXES = new Set(['r', 'b', 'u', 'f', 't', 'br', 'rb', 'fr', 'rf'
 const WORD = /[\p{L}\p{N}\p{M}_]+/uy
 const CLOSING: Record<string, string> = { '(': ')', '[': ']', '{': '}' }
 
-/** The text part of an f-string: up to its quote or, in a format specification, to the end of its field. */
+/**
+ * Text of an f-string: up to the closing quote or, in a format specification, to the end of the
+ * field.
+ */
 interface TextPart {
   quote: string
   raw: boolean
@@ -22,13 +25,14 @@ interface TextPart {
 interface Bracket {
   open: string
   at: number
-  /** The bracket opens a field of an f-string, whose text goes on after it. */
+  /** Set if the bracket opens an f-string field: the text that continues after it. */
   resume?: TextPart
 }
 
 /**
- * Checks what a tolerant parser lets pass and a tokenizer does not: indentation, brackets, string
- * ends. Takes linear time and a stack of at most 200, so it stands before the parser.
+ * Checks indentation, brackets and string ends as CPython's tokenizer does; tree-sitter recovers
+ * from such errors silently. Linear time and a stack of at most 200 entries, so it runs before the
+ * parser and protects it from deep nesting.
  */
 export const checkLayout = (source: string): void => new Scanner(source).run()
 
@@ -37,10 +41,10 @@ class Scanner {
   readonly #brackets: Bracket[] = []
   readonly #indentation: Indentation
   #at = 0
-  /** Where the logical line begins. */
+  /** Start of the current logical line. */
   #lineAt = 0
   #hasColon = false
-  /** Its last character that counts, and where that is. */
+  /** Last significant character of the line, and its position. */
   #last = ''
   #lastAt = 0
 
@@ -85,7 +89,7 @@ class Scanner {
     if (this.#brackets.length === 0) this.#enterLine()
   }
 
-  /** Goes to where the next logical line begins, as the line before lets it. */
+  /** Moves to the next logical line and checks its indentation against the line before. */
   #enterLine(): void {
     const opensBlock = this.#last === ':'
     WORD.lastIndex = this.#lineAt
@@ -164,7 +168,7 @@ class Scanner {
     this.#refuse(start, 'unterminated string literal')
   }
 
-  /** The text of an f-string, to its end or to the field that interrupts it. */
+  /** Scans the text of an f-string up to its end or to the next field. */
   #text(part: TextPart): void {
     const start = this.#at
     while (this.#at < this.#source.length) {
@@ -200,7 +204,7 @@ class Scanner {
     return true
   }
 
-  /** A character by its name, `\N{…}`, has braces that open no field. */
+  /** Skips an escape. The braces of a named character, `\N{…}`, open no field. */
   #escape({ raw }: TextPart): void {
     const named = !raw && this.#source.startsWith('\\N{', this.#at)
     const end = named ? this.#source.indexOf('}', this.#at) : -1

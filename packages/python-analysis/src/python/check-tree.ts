@@ -3,7 +3,7 @@ import { syntaxFault } from './syntax-fault.ts'
 
 const COMPLETE = /_(statement|definition|clause)$|^(comment|block)$/
 
-/** Refuses a tree in which the parser met what is no Python, at the first such place. */
+/** Throws a syntax error for the first place that the parser could not read. */
 export function checkTree(root: Node, source: string): void {
   if (!root.hasError) {
     checkTries(root, source)
@@ -20,7 +20,7 @@ export function checkTree(root: Node, source: string): void {
 const TRY = /\btry\b/
 const HANDLER = /^(except|except_group|finally)_clause$/
 
-/** The grammar lets a `try` stand alone, which Python does not. */
+/** Rejects a `try` without handlers, which the grammar accepts. */
 function checkTries(root: Node, source: string): void {
   if (!TRY.test(source)) return
   const alone = root
@@ -31,7 +31,10 @@ function checkTries(root: Node, source: string): void {
   }
 }
 
-/** An error node begins where its construct does; what is wrong is its first part that is not complete. */
+/**
+ * Descends to the first incomplete part: an error node begins where its construct begins, not at
+ * the error.
+ */
 function findFirstError(root: Node): Node {
   let node = root
   for (;;) {

@@ -2,14 +2,14 @@ import type { Node } from 'web-tree-sitter'
 import type { Definition } from './scope.ts'
 import { dedentDocstring, stringValue } from './strings.ts'
 
-/** An assignment in a class body. */
+/** Assignment in a class body. */
 export interface Attribute {
   name: string
   type: Node | undefined
   value: Node | undefined
 }
 
-/** The attributes that a class body assigns or declares, in order. */
+/** Returns the attributes that a class body assigns or annotates, in order. */
 export function attributesOf({ node }: Definition): Attribute[] {
   const statements = node.childForFieldName('body')?.namedChildren ?? []
   return statements.flatMap((statement) => {
@@ -27,7 +27,7 @@ export function attributesOf({ node }: Definition): Attribute[] {
   })
 }
 
-/** The documentation string of a function or class. */
+/** Returns the docstring of a function or class. */
 export function docstringOf({ node }: Definition): string | undefined {
   const first = node.childForFieldName('body')?.namedChildren.find(({ type }) => type !== 'comment')
   const literal = first?.type === 'expression_statement' ? first.firstNamedChild : undefined

@@ -11,16 +11,19 @@ import { calculate, numberOf } from './numbers.ts'
 import { type Binding, END_OF_SOURCE, findBindings, nameOf } from './scope.ts'
 import { stringValue } from './strings.ts'
 
-/** A value known without running the source. Lists, tuples and sets are arrays. */
+/** Value known without running the source. Lists, tuples and sets are arrays. */
 export type Constant = null | boolean | number | string | Constant[] | Map<Constant, Constant>
 
 const MAX_DEPTH = 64
 const MAX_TEXT_CHARS = 65_536
 
-/** Thrown inside this file alone. */
+/** Thrown and caught in this file only. */
 const UNKNOWN = new Error('not a constant')
 
-/** The value of an expression of literals and names of such, or undefined when it takes running to know. */
+/**
+ * Evaluates literals, names of literals and arithmetic on them. Returns undefined for everything
+ * that takes running the source.
+ */
 export function constantOf(expression: Expression): Constant | undefined {
   try {
     return evaluate(expression, 0)
@@ -70,7 +73,7 @@ function requireKnown<T>(value: T | undefined): T {
   return value
 }
 
-/** A child that the grammar promises. */
+/** Returns a child that the grammar guarantees. */
 const childField = (expression: Expression, name: string): Expression =>
   subexpression(expression, requireKnown(expression.node.childForFieldName(name) ?? undefined))
 
@@ -147,7 +150,7 @@ function evaluatePair(pair: Expression, depth: number): [Constant, Constant] {
   return [key, evaluate(childField(pair, 'value'), depth)]
 }
 
-/** `Settings.REGION`, of a class in the same source. */
+/** Evaluates `Settings.REGION` for a class in the same source. */
 function evaluateClassAttribute(expression: Expression, depth: number): Constant {
   const object = withoutParentheses(childField(expression, 'object'))
   const [owner, ...others] = object.node.type === 'identifier' ? bindingsOf(object) : []
@@ -161,7 +164,7 @@ function evaluateClassAttribute(expression: Expression, depth: number): Constant
 
 const CONVERSIONS = new Set(['list', 'tuple', 'set', 'frozenset'].map((name) => `builtins.${name}`))
 
-/** `dict(region="eu")`, `frozenset([…])`. */
+/** Evaluates `dict(region="eu")`, `frozenset([…])`. */
 function evaluateConversion(expression: Expression, depth: number): Constant | undefined {
   const paths = pathsOf(childField(expression, 'function'))
   const given = withoutComments(childField(expression, 'arguments').node)

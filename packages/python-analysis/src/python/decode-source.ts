@@ -4,8 +4,8 @@ const COOKIE = /^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)/
 const UTF_8 = /^(utf-?8(-sig)?|u8|(us-)?ascii)$/
 
 /**
- * The text of a source as a Python worker will read it: UTF-8, without byte order mark, lines ending
- * in a newline. Refuses other encodings, declared or found, and null bytes.
+ * Decodes a source as a Python worker would: UTF-8, without byte order mark, lines ending in a
+ * newline. Throws `invalid` for other encodings, declared or found, and for null bytes.
  */
 export function decodeSource(bytes: Uint8Array): string {
   if (bytes.includes(0)) throw invalid('The source contains a null byte.')
@@ -25,7 +25,10 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** PEP 263: a comment in the first line, or in the second if the first is a comment or blank. */
+/**
+ * Returns the encoding of PEP 263: a comment in the first line, or in the second if the first is
+ * blank or a comment.
+ */
 function declaredEncoding(text: string): string | undefined {
   const [first = '', second = ''] = text.split('\n', 2)
   const inFirst = COOKIE.exec(first)?.[1]

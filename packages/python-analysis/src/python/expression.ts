@@ -2,24 +2,24 @@ import type { Node } from 'web-tree-sitter'
 import type { Budget } from './budget.ts'
 import { type Binding, findBindings, nameOf, type Scope } from './scope.ts'
 
-/** How many names may lead to one another before they are given up. */
+/** Limit on the chain of names that lead to one another. */
 const MAX_HOPS = 24
 const BUILTINS = 'builtins'
 
-/** An expression, and where and when it is evaluated. */
+/** Expression with the scope and the position at which it is evaluated. */
 export interface Expression {
   node: Node
   scope: Scope
-  /** Only what was bound before this place of the source counts. */
+  /** Only bindings before this position count. */
   at: number
-  /** Names followed to get here. */
+  /** Names followed so far. */
   hops: number
   budget: Budget
 }
 
 export const subexpression = (whole: Expression, node: Node): Expression => ({ ...whole, node })
 
-/** The same expression without the brackets around it. */
+/** Removes surrounding parentheses. */
 export function withoutParentheses(expression: Expression): Expression {
   let { node } = expression
   while (node.type === 'parenthesized_expression' || node.type === 'type') {
@@ -30,20 +30,20 @@ export function withoutParentheses(expression: Expression): Expression {
   return node === expression.node ? expression : { ...expression, node }
 }
 
-/** What a call calls; undefined for another expression. */
+/** Returns the callee of a call; undefined for other expressions. */
 export function calleeOf(expression: Expression): Expression | undefined {
   const { node } = expression
   const callee = node.type === 'call' ? node.childForFieldName('function') : null
   return callee ? withoutParentheses(subexpression(expression, callee)) : undefined
 }
 
-/** What a bare name may stand for, latest first. */
+/** Returns the possible bindings of a bare name, latest first. */
 export function bindingsOf({ node, scope, at, hops, budget }: Expression): Binding[] {
   budget.spend()
   return hops > MAX_HOPS ? [] : findBindings(scope, nameOf(node), at)
 }
 
-/** The expression behind a binding to a value. */
+/** Returns the expression that a name is bound to. */
 export function valueOfBinding(
   from: Expression,
   { value, scope, at }: Extract<Binding, { kind: 'value' }>,
@@ -51,7 +51,7 @@ export function valueOfBinding(
   return withoutParentheses({ node: value, scope, at, hops: from.hops + 1, budget: from.budget })
 }
 
-/** Follows names of values as long as each stands for one value only. */
+/** Follows names to their values while each has exactly one value. */
 export function followNames(expression: Expression): Expression {
   let here = withoutParentheses(expression)
   while (here.node.type === 'identifier') {
@@ -63,8 +63,8 @@ export function followNames(expression: Expression): Expression {
 }
 
 /**
- * The dotted paths that a name or attribute may stand for: `windlass.workflow` for `w.workflow` after
- * `import windlass as w`. None for what the source makes itself.
+ * Returns the dotted paths that a name or attribute may stand for: `windlass.workflow` for
+ * `w.workflow` after `import windlass as w`. Empty for values made by the source itself.
  */
 export function pathsOf(expression: Expression): string[] {
   const { node } = expression
@@ -87,7 +87,7 @@ export function pathsOf(expression: Expression): string[] {
   })
 }
 
-/** The dotted paths of what a call may call; none for another expression. */
+/** Returns the dotted paths of a call's callee; empty for other expressions. */
 export function calledPaths(expression: Expression): string[] {
   const callee = calleeOf(expression)
   return callee ? pathsOf(callee) : []

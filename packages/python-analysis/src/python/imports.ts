@@ -1,20 +1,20 @@
 import type { Node } from 'web-tree-sitter'
 
 interface ImportedName {
-  /** The name it is known by from then on; absent for `*`. */
+  /** Local name; absent for `*`. */
   name?: string
-  /** What that name stands for. */
+  /** Dotted path that the name refers to. */
   path: string
-  /** As it is listed: a module, or a module and the name taken from it. */
+  /** Entry in the list of imports: a module, or a module and the imported name. */
   listed: string
 }
 
-/** What an import statement brings in. A relative module keeps its leading dots in `path`, not in `listed`. */
+/** Reads an import statement. A relative module keeps its leading dots in `path`, not in `listed`. */
 export function importsOf(statement: Node): ImportedName[] {
   const names = statement.childrenForFieldName('name').map(nameAndAlias)
   if (statement.type === 'import_statement') {
     return names.map(({ name, alias }) => ({
-      // `import a.b` gives the name `a`; `import a.b as c` gives c, which is a.b.
+      // `import a.b` binds `a`; `import a.b as c` binds `c` to a.b.
       name: alias ?? (name.split('.')[0] as string),
       path: alias ? name : (name.split('.')[0] as string),
       listed: name,
@@ -46,5 +46,5 @@ function nameAndAlias(node: Node): { name: string; alias: string | undefined } {
   }
 }
 
-/** Blanks, even line ends, may stand around the dots. */
+/** Removes the blanks and line joins that may surround the dots. */
 const toDottedPath = (text: string) => text.replace(/[\s\\]+/g, '').normalize('NFKC')

@@ -1,26 +1,26 @@
 import { syntaxFault } from './syntax-fault.ts'
 
-/** What CPython's tokenizer allows. */
+/** Limit of CPython's tokenizer. */
 const MAX_LEVELS = 100
 const TAB_COLUMNS = 8
 
 interface Level {
   columns: number
-  /** The same with a tab counted as one column: both must agree, or tabs and spaces are mixed. */
+  /** Width with a tab as one column. Both widths must compare alike, or tabs and spaces are mixed. */
   characters: number
 }
 
-/** The logical line before the one that is entered. */
+/** Facts about the logical line before the one that begins. */
 export interface PrecedingLine {
-  /** It ends in a colon that asks for a block. */
+  /** It ends in a colon and needs a block. */
   opensBlock: boolean
-  /** It begins like a line that needs such a colon and has none. */
+  /** It starts with a block keyword but has no colon. */
   lacksColon: boolean
-  /** Where its last token is. */
+  /** Position of its last token. */
   lastAt: number
 }
 
-/** Where the line begins that a backslash at `at` joins to its own. */
+/** Returns the start of the line that a backslash at `at` joins to its own. */
 export function continuationStart(source: string, at: number): number {
   const isLast = at + 1 >= source.length
   if (!isLast && source[at + 1] !== '\n')
@@ -29,7 +29,7 @@ export function continuationStart(source: string, at: number): number {
   return at + 2
 }
 
-/** Answers false for what is no blank. A form feed begins anew. */
+/** Adds a blank to a level; returns false for any other character. A form feed resets the level. */
 function countBlank(level: Level, char: string | undefined): boolean {
   if (char === ' ') level.columns++
   else if (char === '\t') level.columns += TAB_COLUMNS - (level.columns % TAB_COLUMNS)
@@ -39,7 +39,7 @@ function countBlank(level: Level, char: string | undefined): boolean {
   return true
 }
 
-/** The indentation of the logical lines of a Python source, as its tokenizer sees it. */
+/** Checks the indentation of logical lines as CPython's tokenizer does. */
 export class Indentation {
   readonly #source: string
   readonly #levels: Level[] = [{ columns: 0, characters: 0 }]
@@ -49,8 +49,8 @@ export class Indentation {
   }
 
   /**
-   * Passes over blank lines and comments from the line start at `offset` and answers where the next
-   * logical line begins, or the end of the source. Refuses a line that does not fit the one before.
+   * Skips blank lines and comments from the line start at `offset`. Returns the start of the next
+   * logical line, or the end of the source. Throws for a line whose indentation does not fit.
    */
   enterLine(offset: number, before: PrecedingLine): number {
     for (let at = offset; at < this.#source.length; ) {
@@ -68,7 +68,9 @@ export class Indentation {
     return this.#source.length
   }
 
-  /** Of lines that backslashes join the first one with blanks in front of it counts. */
+  /**
+   * Measures the indentation. Of lines joined by backslashes the first with leading blanks counts.
+   */
   #measure(start: number): { level: Level; end: number } {
     const level = { columns: 0, characters: 0 }
     let joined = 0

@@ -1,6 +1,8 @@
 const MAX_DIGITS = 400
 
-/** The value of a number literal, or undefined for an imaginary one or one out of range. */
+/**
+ * Returns the value of a number literal; undefined for imaginary numbers and numbers out of range.
+ */
 export function numberOf(literal: string): number | undefined {
   const text = literal.replaceAll('_', '').toLowerCase()
   if (text.length > MAX_DIGITS || /[jl]$/.test(text)) return undefined
@@ -9,7 +11,7 @@ export function numberOf(literal: string): number | undefined {
 
 const finite = (value: number) => (Number.isFinite(value) ? value : undefined)
 
-/** Python's arithmetic where it agrees with ours, else undefined. */
+/** Applies an operator where Python and JavaScript agree; otherwise returns undefined. */
 export function calculate(operator: string, left: number, right: number): number | undefined {
   switch (operator) {
     case '+':

@@ -3,13 +3,13 @@ import { importsOf } from './imports.ts'
 import { type BindingTarget, type Definition, nameOf, newScope, type Scope } from './scope.ts'
 import { syntaxFault } from './syntax-fault.ts'
 
-/** What a source defines and imports, at every depth. */
+/** Definitions and imports of a source, at every depth. */
 export interface Outline {
   source: string
   module: Scope
-  /** In the order of the source. */
+  /** In source order. */
   definitions: Definition[]
-  /** Each once, those of the module before those inside of functions. */
+  /** Without duplicates; those of the module before those in functions. */
   imports: string[]
 }
 
@@ -19,7 +19,7 @@ interface Place {
   depth: number
 }
 
-/** Reads the statements of a tree that has no errors; expressions are left for those who need them. */
+/** Reads the statements of a tree without errors. Expressions are evaluated later, on demand. */
 export function outlineOf(root: Node, source: string): Outline {
   const walk = new OutlineBuilder(source)
   const module = newScope('module')
@@ -34,7 +34,7 @@ const MUTATORS = new Set(
 )
 
 const DEF = /(?:async\s+)?def\b/y
-/** Definitions, imports, and statements that Python no longer has. */
+/** Text of a function body that must be read at once: definitions, imports, Python 2 statements. */
 const NEEDS_READING = /\b(?:def|class|import)\b|\b(?:print|exec)\b(?!\s*\()/
 
 class OutlineBuilder {
@@ -69,14 +69,14 @@ class OutlineBuilder {
   }
 
   #rejectPython2Statement(node: Node): void {
-    // `print >> file, x` is an expression to Python 3, if a useless one.
+    // `print >> file, x` is a valid expression in Python 3.
     if (node.firstNamedChild?.type === 'chevron') return
     const name = node.type.slice(0, -'_statement'.length)
     const reason = `missing parentheses in call to '${name}'`
     throw syntaxFault(this.#source, node.startIndex, reason)
   }
 
-  /** A statement with blocks, or one of its clauses; what binds names in its head is opaque. */
+  /** Reads a compound statement or one of its clauses. Names bound in its head are opaque. */
   #compound(node: Node, place: Place): void {
     const certain = node.type === 'with_statement' || node.type === 'finally_clause'
     const inner = {
@@ -131,7 +131,10 @@ class OutlineBuilder {
     if (body) this.statements(body, place)
   }
 
-  /** Most functions hold nothing that anyone outside of them asks for; reading all would take longer than parsing. */
+  /**
+   * Defers a function body unless its text contains a definition or an import: reading all bodies
+   * would take longer than parsing.
+   */
   #functionBody(node: Node, place: Place): void {
     const { deferred } = place.scope
     deferred.push(() => this.#parameters(node, place))
@@ -182,12 +185,12 @@ class OutlineBuilder {
   #assignment(assignment: Node, place: Place): void {
     const targets: (Node | null)[] = []
     let value: Node | null = assignment
-    // a = b = 1 is an assignment of an assignment.
+    // `a = b = 1` is an assignment whose value is an assignment.
     while (value?.type === 'assignment') {
       targets.push(value.childForFieldName('left'))
       value = value.childForFieldName('right')
     }
-    // `x: int` alone gives x no value.
+    // `x: int` alone binds nothing.
     if (value) for (const target of targets) this.#target(target, value, place)
   }
 
@@ -200,7 +203,7 @@ class OutlineBuilder {
     } else if (target) this.#bindOpaque(target, place)
   }
 
-  /** After `NAMES.append(…)` the list is not what its literal says. */
+  /** Marks a list as unknown after `NAMES.append(…)`: its literal is no longer its value. */
   #mutation(call: Node, place: Place): void {
     const method = call.childForFieldName('function')
     if (method?.type !== 'attribute') return

@@ -1,42 +1,45 @@
 import type { Node } from 'web-tree-sitter'
 
-/** A function or class of the source. */
+/** Function or class of the source. */
 export interface Definition {
   kind: 'function' | 'class'
   name: string
   node: Node
   decorators: Node[]
-  /** Where it stands, and so where its decorators, defaults and bases are evaluated. */
+  /** Enclosing scope, in which decorators, defaults and base classes are evaluated. */
   scope: Scope
-  /** The names of its own body. */
+  /** Scope of the body. */
   body: Scope
 }
 
-/** What a name was given, and where. */
+/** Binding of a name at a place of the source. */
 export type Binding = BindingTarget & {
   at: number
-  /** It happens whenever the code around it runs: not in a branch, a loop or a handler. */
+  /** True if it happens whenever the surrounding code runs: not in a branch, loop or handler. */
   isUnconditional: boolean
   scope: Scope
 }
 
 export type BindingTarget =
-  /** A module or something of one, by its dotted path. */
+  /** Module or member of one, by its dotted path. */
   | { kind: 'import'; path: string }
   | { kind: 'value'; value: Node }
   | { kind: 'definition'; definition: Definition }
-  /** Something that cannot be known here: a parameter, a loop variable, an augmented value. */
+  /** Value unknown to the analysis: a parameter, a loop variable, an augmented value. */
   | { kind: 'opaque' }
 
-/** The names of a module, function or class body. */
+/** Names of a module, function or class body. */
 export interface Scope {
   kind: 'module' | 'function' | 'class'
   outer: Scope | undefined
-  /** In the order of the source, once `later` is empty. */
+  /** In source order, once `deferred` is empty. */
   bindings: Map<string, Binding[]>
-  /** Makes more bindings. Few of a source's functions are ever looked into. */
+  /**
+   * Statements of a function body that are read on first lookup: few functions are ever looked
+   * into.
+   */
   deferred: (() => void)[]
-  /** Modules whose names were imported all at once. */
+  /** Modules of `from module import *`. */
   starImports: string[]
 }
 
@@ -48,29 +51,30 @@ export const newScope = (kind: Scope['kind'], outer?: Scope): Scope => ({
   starImports: [],
 })
 
-/** When a name is read by code that runs after the whole module was: a function's body, a type. */
+/** Position for code that runs after the whole module: function bodies, deferred types. */
 export const END_OF_SOURCE = Number.POSITIVE_INFINITY
 
 /**
- * What `name` may stand for when read at `at` in `scope`, latest first: more than one when branches
- * give it, none when nothing in the source does.
+ * Returns the bindings that `name` may have when read at `at` in `scope`, latest first: several if
+ * branches bind it, none if nothing in the source does.
  */
 export function findBindings(scope: Scope, name: string, at: number): Binding[] {
   let before = at
   for (let here: Scope | undefined = scope; here; here = here.outer) {
-    // The names of a class body are not seen from the functions in it.
+    // Names of a class body are invisible in the functions inside it.
     const bindings = here === scope || here.kind !== 'class' ? bindingsIn(here, name) : undefined
     const found = latest(bindings ?? [], before)
     if (found.length > 0) return found
     if (here.kind !== 'function') continue
-    // A function's names are its own even where they are not bound yet; others it reads when it runs.
+    // A name bound anywhere in a function is local to it, even before the binding. Other names are
+    // looked up when the function runs.
     if (bindings) return bindings
     before = END_OF_SOURCE
   }
   return []
 }
 
-/** All that a scope itself gives a name. */
+/** Returns all bindings that a scope itself gives a name. */
 export function bindingsIn(scope: Scope, name: string): Binding[] | undefined {
   if (scope.deferred.length > 0) {
     for (const bind of scope.deferred.splice(0)) bind()
@@ -90,5 +94,5 @@ function latest(bindings: Binding[], before: number): Binding[] {
   return found
 }
 
-/** Python compares identifiers in this form. */
+/** Returns an identifier in NFKC, the form in which Python compares identifiers (PEP 3131). */
 export const nameOf = (identifier: Node): string => identifier.text.normalize('NFKC')

@@ -18,8 +18,8 @@ const SIMPLE: Record<string, string> = {
 const SURROGATE = /\p{Surrogate}/u
 
 /**
- * The text of a string literal, or undefined for one that is not text (bytes), is computed (an
- * f-string with fields), or says what cannot be told here (a character by its name).
+ * Returns the value of a string literal, or undefined for bytes, for an f-string with fields, and
+ * for characters given by name (`\N{…}`), whose table is not available here.
  */
 export function stringValue(literal: Node): string | undefined {
   const start = literal.firstChild?.text.toLowerCase() ?? ''
@@ -50,7 +50,7 @@ function withoutEscapes(text: string): string | undefined {
 const codePoint = (code: string) =>
   /^[0-7]/.test(code) ? Number.parseInt(code, 8) : Number.parseInt(code.slice(1), 16)
 
-/** A documentation string without the indentation it has from where it stands. */
+/** Removes the indentation of a docstring (PEP 257). */
 export function dedentDocstring(text: string): string {
   const [first = '', ...rest] = text.replaceAll('\t', '        ').split('\n')
   const margins = rest.filter((line) => line.trim()).map((line) => line.search(/\S/))

@@ -2,7 +2,10 @@ import { Fault } from '@windlass/runtime/faults'
 
 const MAX_SHOWN_CHARS = 160
 
-/** Refuses a source for what is wrong at one place of it, with line and column (from 1) and the text of that line. */
+/**
+ * Creates the refusal of a source for an error at one place, with line and column (from 1) and the
+ * text of the line.
+ */
 export function syntaxFault(source: string, offset: number, reason: string): Fault {
   const start = source.lastIndexOf('\n', offset - 1) + 1
   const next = source.indexOf('\n', start)
@@ -14,7 +17,7 @@ export function syntaxFault(source: string, offset: number, reason: string): Fau
   return new Fault('invalid', message, { details: { line, column, text: shown } })
 }
 
-/** The number, from 1, of the line that begins at or holds `offset`. */
+/** Returns the number, from 1, of the line that contains `offset`. */
 export function countLines(source: string, offset: number): number {
   let lines = 1
   for (let at = source.indexOf('\n'); at >= 0 && at < offset; at = source.indexOf('\n', at + 1)) {

@@ -4,14 +4,14 @@ import type { Definition } from '../python/scope.ts'
 import type { TypeContext } from './type-context.ts'
 import { classOf, subscriptOf } from './type-expression.ts'
 
-/** What a class is to those who make values of it out of JSON. */
+/** Kind of a class, as far as its JSON representation is concerned. */
 export type ClassKind = 'model' | 'root_model' | 'dataclass' | 'typed_dict' | 'enum'
 
 export interface ClassShape {
   kind: ClassKind
-  /** Its bases that are defined in the source. */
+  /** Base classes that are defined in the source. */
   bases: Definition[]
-  /** What is given by name beside the bases: `extra="forbid"`, `total=False`. */
+  /** Keyword arguments of the class statement: `extra="forbid"`, `total=False`. */
   options: Map<string, Expression>
 }
 
@@ -29,7 +29,7 @@ const KINDS = new Map<string, ClassKind>(
     'enum.StrEnum': 'enum',
   }),
 )
-/** Bases that bring no fields. */
+/** Base classes that add no fields. */
 const NEUTRAL = new Set(
   (
     'builtins.object builtins.str builtins.int builtins.float abc.ABC typing.Generic ' +
@@ -40,7 +40,7 @@ const DATACLASSES = new Set(['dataclasses.dataclass', 'pydantic.dataclasses.data
 
 const NO_KIND = 'it is no dataclass, TypedDict, enumeration or pydantic model'
 
-/** What kind of class a definition is, or, as text, why that is not known. */
+/** Returns the kind of a class, or the reason why it is unknown. */
 export function shapeOf(
   definition: Definition,
   context: TypeContext,
@@ -58,21 +58,24 @@ export function shapeOf(
   return { kind, bases: known.flatMap(({ local, mixin }) => basesOf(kind, local, mixin)), options }
 }
 
-/** Pydantic takes the annotations of any base for fields; dataclasses and TypedDicts do not. */
+/**
+ * Returns the base that adds fields. Pydantic reads annotations of every base; dataclasses and
+ * TypedDicts do not.
+ */
 function basesOf(kind: ClassKind, local?: Definition, mixin?: Definition): Definition[] {
   const base = local ?? (kind === 'model' ? mixin : undefined)
   return base ? [base] : []
 }
 
 interface Base {
-  /** The kind that a class has from it. A dataclass is one by its own decorator alone. */
+  /** Kind that a class inherits from it. A dataclass needs its own decorator. */
   inherited?: ClassKind | undefined
   local?: Definition
-  /** Of no kind of its own. */
+  /** Base of no kind. */
   mixin?: Definition
 }
 
-/** What a base brings, or why that is not known. */
+/** Returns the contribution of a base, or the reason why it is unknown. */
 function readBase(base: Expression, context: TypeContext, deep: number): Base | string {
   const local = classOf(base)
   if (!local) {
@@ -100,7 +103,7 @@ function readHead(definition: Definition, context: TypeContext) {
   return { bases, options }
 }
 
-/** Bases and decorators see the names around a class, not those in it. */
+/** Evaluates bases and decorators in the scope around the class, not inside it. */
 const outsideClass = (definition: Definition, node: Node, context: TypeContext): Expression => ({
   ...context.inClassBody(definition, node),
   scope: definition.scope,

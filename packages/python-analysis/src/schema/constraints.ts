@@ -24,7 +24,7 @@ const LENGTHS = new Map(
   }),
 )
 
-/** Narrows a schema by the bounds that a field or `Annotated` gives; answers what it could not take over. */
+/** Narrows a schema by the constraints of a field or `Annotated`. Returns those it cannot express. */
 export function constrain(schema: Schema, options: Options): string[] {
   const left: string[] = []
   for (const [name, value] of options) {
@@ -38,7 +38,7 @@ export function constrain(schema: Schema, options: Options): string[] {
   return left
 }
 
-/** Says in a schema what a field says of itself to its readers. */
+/** Copies title, description and examples of a field into its schema. */
 export function describe(schema: Schema, options: Options): void {
   for (const name of ['title', 'description', 'examples']) {
     const value = options.get(name)
@@ -47,7 +47,7 @@ export function describe(schema: Schema, options: Options): void {
   }
 }
 
-/** The parts of a schema that are of one of the types: it itself, or some of its alternatives. */
+/** Returns the parts of a schema that have one of the types: itself, or some of its alternatives. */
 function partsOf(schema: Schema, types: string[]): Schema[] {
   if (Array.isArray(schema.anyOf)) {
     return (schema.anyOf as Schema[]).flatMap((alternative) => partsOf(alternative, types))
@@ -57,7 +57,7 @@ function partsOf(schema: Schema, types: string[]): Schema[] {
 
 function applyBound(schema: Schema, keyword: string, value: unknown, left: string[]): void {
   const numbers = partsOf(schema, ['integer', 'number'])
-  // A bound on a date cannot be said in JSON Schema; it is checked by the workflow alone.
+  // JSON Schema has no bounds for dates; only the workflow checks them.
   if (typeof value !== 'number' || numbers.length === 0) left.push(keyword)
   else for (const part of numbers) part[keyword] = value
 }
@@ -73,7 +73,7 @@ function applyLength(
   else for (const part of parts) part[keywords[String(part.type)] as string] = value
 }
 
-/** Only what can be matched in linear time is passed on. */
+/** Adds a pattern only if it can be matched in linear time (RE2). */
 function applyPattern(schema: Schema, value: unknown, left: string[]): void {
   const parts = partsOf(schema, ['string'])
   const checked = typeof value === 'string' && parts.length > 0 && linearPattern(value)

@@ -5,7 +5,7 @@ import type { Definition } from '../python/scope.ts'
 import type { Schema } from './known-types.ts'
 import type { TypeContext } from './type-context.ts'
 
-/** The values that an enumeration's members have in JSON. */
+/** Returns the JSON values of an enumeration's members. */
 export function enumSchema(definition: Definition, context: TypeContext): Schema {
   const values: unknown[] = []
   for (const { name, type, value } of attributesOf(definition)) {
@@ -28,7 +28,7 @@ export function enumSchema(definition: Definition, context: TypeContext): Schema
   }
 }
 
-/** The JSON type that all of the values have, where they have one. */
+/** Returns the common JSON type of the values, if any. */
 export function typeOf(values: unknown[]): Schema {
   if (values.every((value) => typeof value === 'string')) return { type: 'string' }
   if (values.every((value) => Number.isInteger(value))) return { type: 'integer' }
@@ -38,7 +38,9 @@ export function typeOf(values: unknown[]): Schema {
 
 const isAuto = (value: Expression): boolean => calledPaths(value).includes('enum.auto')
 
-/** `auto()` counts on from the number before it; in an enumeration of text it is the member's name. */
+/**
+ * Returns the value of `auto()`: the next number or, in a StrEnum, the member's name in lower case.
+ */
 function autoValue(definition: Definition, name: string, before: unknown[]): string | number {
   const bases = definition.node.childForFieldName('superclasses')?.text ?? ''
   if (/\bStrEnum\b/.test(bases)) return name.toLowerCase()

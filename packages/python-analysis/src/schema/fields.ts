@@ -4,16 +4,16 @@ import { calledPaths, type Expression, pathsOf, withoutParentheses } from '../py
 import { knownName } from './known-types.ts'
 import { subscriptOf } from './type-expression.ts'
 
-/** What is said of one field besides its type. */
+/** Facts about a field besides its type. */
 export interface FieldOptions {
   options: Map<string, Expression>
-  /** It may be left out. */
+  /** True if the field is optional. */
   hasDefault: boolean
   default?: Expression
 }
 
 const FIELD_CALLS = new Set(['pydantic.Field', 'pydantic.fields.Field', 'dataclasses.field'])
-/** Calls in `Annotated` that say what keyword arguments of `Field` say. */
+/** Calls in `Annotated` that correspond to keyword arguments of `Field`. */
 const METADATA = new Map<string, string[]>(
   Object.entries({
     'annotated_types.Gt': ['gt'],
@@ -44,7 +44,7 @@ export function readFieldOptions(value: Expression | undefined): FieldOptions {
 }
 
 function readDefault(value: Expression): Pick<FieldOptions, 'hasDefault' | 'default'> {
-  // `...` is how pydantic writes "required".
+  // In pydantic `...` means "required".
   return value.node.type === 'ellipsis'
     ? { hasDefault: false }
     : { hasDefault: true, default: value }
@@ -53,7 +53,7 @@ function readDefault(value: Expression): Pick<FieldOptions, 'hasDefault' | 'defa
 const isField = (value: Expression): boolean =>
   calledPaths(value).some((path) => FIELD_CALLS.has(path))
 
-/** The options that one item of `Annotated[type, item, …]` adds; undefined for what says nothing here. */
+/** Reads the options that one item of `Annotated[type, item, …]` adds; undefined for other items. */
 export function readMetadataOptions(item: Expression): FieldOptions | undefined {
   const here = withoutParentheses(item)
   if (isField(here)) return readFieldOptions(here)
@@ -70,7 +70,10 @@ export function readMetadataOptions(item: Expression): FieldOptions | undefined 
   return { options, hasDefault: false }
 }
 
-/** Whether a type is wrapped in this word of typing, at any depth of such words: `Annotated[Required[int], …]`. */
+/**
+ * True if a type is wrapped in this qualifier of typing at any depth: `Annotated[Required[int],
+ * …]`.
+ */
 export function isWrappedIn(type: Expression, word: string): boolean {
   let here = withoutParentheses(type)
   for (let depth = 0; depth < 8; depth++) {

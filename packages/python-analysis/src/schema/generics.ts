@@ -14,7 +14,7 @@ import {
 import type { TypeContext } from './type-context.ts'
 import { subscriptOf } from './type-expression.ts'
 
-/** A type of the standard library or pydantic, with or without arguments; undefined for one not known here. */
+/** Returns the schema of a type of the standard library or pydantic; undefined for other types. */
 export function knownSchema(
   name: string,
   args: Expression[],
@@ -34,7 +34,7 @@ export function knownSchema(
   return scalarSchema(name)
 }
 
-/** One of several schemas, each said once. */
+/** Returns the union of schemas, without duplicates. */
 export function unionSchema(schemas: Schema[]): Schema {
   const flat = schemas.flatMap((schema) =>
     Array.isArray(schema.anyOf) && Object.keys(schema).length === 1
@@ -64,7 +64,7 @@ function mappingSchema(args: Expression[], where: string, context: TypeContext):
   const [key, value] = args
   if (!key || !value) return { type: 'object', additionalProperties: true }
   const names = context.read(key, where)
-  // Keys are text in JSON, so only what narrows text can be said of them.
+  // JSON keys are strings: only a key type that narrows strings adds a rule.
   const narrows = names.type === 'string' ? Object.keys(names).length > 1 : names.$ref
   return {
     type: 'object',

@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter'
+import type { AnalysisContext } from '../analysis-context.ts'
 import { hasUnguardedRecursion } from '../compatibility/unguarded-recursion.ts'
-import type { Budget } from '../python/budget.ts'
 import { type Expression, subexpression, withoutParentheses } from '../python/expression.ts'
 import { type Definition, END_OF_SOURCE } from '../python/scope.ts'
 import { stringValue } from '../python/strings.ts'
@@ -9,25 +9,18 @@ import type { Schema } from './known-types.ts'
 import { subscriptOf } from './type-expression.ts'
 import { TypeReader } from './type-reader.ts'
 
-export interface SchemaReading {
-  budget: Budget
-  sdkModules: string[]
-  /** The tree of one expression, for types that stand in quotes. */
-  parse(expression: string): Node | undefined
-}
-
 export interface InputSchema {
-  /** Absent where any input will do. */
+  /** Absent if any input is valid. */
   schema?: Schema
   notes: string[]
 }
 
-/** What a workflow's input must be, from `ctx: ExecutionContext[T]`. */
-export function readInputSchema(definition: Definition, reading: SchemaReading): InputSchema {
+/** Returns the schema of a workflow's input, T in `ctx: ExecutionContext[T]`. */
+export function readInputSchema(definition: Definition, context: AnalysisContext): InputSchema {
   const type = findContextAnnotation(definition)
   const nothing = { notes: [] }
   if (!type) return nothing
-  const { budget, sdkModules, parse } = reading
+  const { budget, sdkModules, parse } = context
   const annotation = unquote(
     { node: type, scope: definition.scope, at: END_OF_SOURCE, hops: 0, budget },
     parse,
@@ -42,7 +35,7 @@ export function readInputSchema(definition: Definition, reading: SchemaReading):
   return Object.keys(schema).length > 0 ? { schema, notes } : { notes }
 }
 
-/** The annotation of the parameter `ctx`, else of the first that has one. */
+/** Returns the annotation of the parameter `ctx`, else of the first annotated one. */
 function findContextAnnotation({ node }: Definition): Node | undefined {
   const annotated = (node.childForFieldName('parameters')?.namedChildren ?? []).flatMap(
     (parameter) => {
@@ -54,7 +47,7 @@ function findContextAnnotation({ node }: Definition): Node | undefined {
   return (annotated.find(({ name }) => name === 'ctx') ?? annotated[0])?.type
 }
 
-function unquote(type: Expression, parse: SchemaReading['parse']): Expression | undefined {
+function unquote(type: Expression, parse: AnalysisContext['parse']): Expression | undefined {
   const here = withoutParentheses(type)
   if (here.node.type !== 'string') return here
   const node = parse(stringValue(here.node) ?? '')

@@ -1,7 +1,7 @@
-/** A JSON Schema, draft 2020-12. */
+/** JSON Schema, draft 2020-12. */
 export type Schema = { [keyword: string]: unknown }
 
-/** Where the types below come from. The same name out of another module is another type. */
+/** Modules of the types below. The same name from another module is another type. */
 const MODULES = new Set(
   (
     'builtins typing typing_extensions types collections datetime uuid decimal pathlib ipaddress ' +
@@ -9,7 +9,7 @@ const MODULES = new Set(
   ).split(' '),
 )
 
-/** The name of a type that is known here, of whatever module, or undefined. */
+/** Returns the name of a known type, from any of its modules; undefined for other types. */
 export function knownName(paths: string[]): string | undefined {
   const path = paths.find((path) => MODULES.has(path.split('.', 1)[0] ?? ''))
   return path?.slice(path.lastIndexOf('.') + 1)
@@ -18,7 +18,7 @@ export function knownName(paths: string[]): string | undefined {
 const string = (format: string, more?: Schema): Schema => ({ type: 'string', format, ...more })
 const url = (most: number) => string('uri', { minLength: 1, maxLength: most })
 
-/** As `Decimal("…")` takes it, but for what is no finite number. */
+/** Strings that `Decimal("…")` accepts, except NaN and infinities. */
 const DECIMAL_TEXT = String.raw`^\s*[+-]?(\d[\d_]*(\.[\d_]*)?|\.\d[\d_]*)([eE][+-]?\d+)?\s*$`
 const DECIMAL: Schema = {
   anyOf: [{ type: 'number' }, { type: 'string', pattern: DECIMAL_TEXT }],
@@ -77,7 +77,7 @@ const SCALARS: Record<string, Schema> = {
   ),
 }
 
-/** The schema of a type without arguments. */
+/** Returns the schema of a type without arguments. */
 export const scalarSchema = (name: string): Schema | undefined =>
   Object.hasOwn(SCALARS, name) ? structuredClone(SCALARS[name]) : undefined
 
@@ -91,9 +91,9 @@ export const TUPLES = words('tuple Tuple')
 export const MAPPINGS = words(
   'dict Dict Mapping MutableMapping defaultdict DefaultDict OrderedDict',
 )
-/** What says something about a field or a variable and leaves its type as it is. */
+/** Wrappers that qualify a field and leave its type unchanged. */
 export const WRAPPERS = words('Final Required NotRequired ReadOnly InitVar ClassVar Strict')
-/** Calls that make a constrained type, by the type they constrain. */
+/** Calls that create a constrained type, with the type they constrain. */
 export const CONSTRAINED = new Map(
   Object.entries({
     constr: 'str',

@@ -12,13 +12,13 @@ import { stringValue } from '../python/strings.ts'
 import { type ClassShape, shapeOf } from './class-kind.ts'
 import type { TypeContext } from './type-context.ts'
 
-/** What a pydantic model's configuration changes about its JSON. */
+/** Configuration of a pydantic model that changes its JSON representation. */
 export interface ModelConfig {
   forbidsExtra: boolean
-  /** A field with an alias may be given by its own name too. */
+  /** True if a field with an alias is accepted under its own name too. */
   acceptsFieldNames: boolean
   title: string | undefined
-  /** What fields without an alias are called; undefined when that is not known. */
+  /** Name of fields without an alias; undefined if it is unknown. */
   rename: ((name: string) => string) | undefined
 }
 
@@ -40,7 +40,10 @@ function pascal(name: string): string {
 
 const lowerFirst = (name: string) => `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`
 
-/** The configuration of a class: its bases', its own `model_config` or `class Config`, its keywords. */
+/**
+ * Reads the configuration of a class: of its bases, its `model_config` or `class Config`, its
+ * keywords.
+ */
 export function readModelConfig(
   definition: Definition,
   shape: ClassShape,

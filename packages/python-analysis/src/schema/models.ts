@@ -10,7 +10,7 @@ import { type ModelConfig, readModelConfig } from './model-config.ts'
 import { toJson } from './to-json.ts'
 import { type TypeContext, toTitle } from './type-context.ts'
 
-/** A field as its class states it. */
+/** Field as its class declares it. */
 interface Field {
   name: string
   where: string
@@ -24,7 +24,7 @@ interface Property {
   required: boolean
 }
 
-/** The object that a pydantic model, dataclass or TypedDict is in JSON. */
+/** Returns the object schema of a pydantic model, dataclass or TypedDict. */
 export function modelSchema(
   definition: Definition,
   shape: ClassShape,
@@ -56,7 +56,7 @@ export function modelSchema(
   }
 }
 
-/** The fields of a class and its bases; what a class states again replaces what its base says. */
+/** Collects the fields of a class and its bases; a class overrides its bases. */
 function fieldsOf(
   definition: Definition,
   shape: ClassShape,
@@ -74,7 +74,7 @@ function fieldsOf(
   return fields
 }
 
-/** A base without a kind of its own is a mixin of a model, or it would not be among its bases. */
+/** Treats a base without a kind as a mixin of a model: other classes have no such bases. */
 function fieldShapeOf(base: Definition, context: TypeContext): ClassShape {
   const shape = shapeOf(base, context)
   return typeof shape === 'object' ? shape : { kind: 'model', bases: [], options: new Map() }
@@ -91,14 +91,14 @@ function fieldOf(
   const annotation = context.inClassBody(definition, type)
   const said = readFieldOptions(value && context.inClassBody(definition, value))
   if (isWrappedIn(annotation, 'ClassVar')) return undefined
-  // To pydantic a constant of the class.
+  // Pydantic treats a `Final` with a default as a class constant.
   const isConstant = shape.kind === 'model' && said.hasDefault && isWrappedIn(annotation, 'Final')
   if (isConstant) return undefined
   if (shape.kind === 'dataclass' && isNoArgument(annotation, said)) return undefined
   return { name, where: `${definition.name}.${name}`, annotation, declared: said, shape }
 }
 
-/** `_: KW_ONLY`, and fields that only the dataclass itself sets. */
+/** True for `_: KW_ONLY` and for fields with `init=False`. */
 function isNoArgument(annotation: Expression, { options }: FieldOptions): boolean {
   const init = options.get('init')
   const inner = annotation.node.firstNamedChild ?? annotation.node
@@ -134,7 +134,7 @@ function toProperties(
   })
 }
 
-/** What is shared has the title of its own class. */
+/** True if the title comes from a shared definition. */
 const refersTo = ({ $ref, anyOf }: Schema): boolean =>
   Boolean($ref) || (Array.isArray(anyOf) && anyOf.some((alternative) => alternative.$ref))
 
@@ -145,7 +145,7 @@ function isRequired({ annotation, declared, shape }: Field, annotated: FieldOpti
   return !isWrappedIn(annotation, 'NotRequired') && !(total && constantOf(total) === false)
 }
 
-/** What a field is called in JSON; nothing when that is not known. */
+/** Returns the JSON names of a field; empty if they are unknown. */
 function namesOf(
   name: string,
   options: Map<string, Expression>,

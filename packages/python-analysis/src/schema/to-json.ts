@@ -1,6 +1,6 @@
 import type { Constant } from '../python/constants.ts'
 
-/** A constant as JSON has it, or undefined where JSON has no such thing. */
+/** Converts a constant to JSON; undefined if JSON cannot represent it. */
 export function toJson(value: Constant | undefined): unknown {
   if (value instanceof Map) {
     const entries = [...value].map(([key, item]) => [key, toJson(item)])

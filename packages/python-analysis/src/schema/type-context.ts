@@ -4,19 +4,19 @@ import type { Definition } from '../python/scope.ts'
 import type { FieldOptions } from './fields.ts'
 import type { Schema } from './known-types.ts'
 
-/** What those who read one kind of type need of the whole. */
+/** Operations that the readers of single kinds of types need from the type reader. */
 export interface TypeContext {
-  /** The schema of a type; `where` it stands is for the notes. */
+  /** Returns the schema of a type; `where` names the place in notes. */
   read(type: Expression, where: string): Schema
-  /** The same for a field's type, and what `Annotated` says of the field. */
+  /** Returns the schema of a field's type and the field options in its `Annotated`. */
   readField(type: Expression, where: string): { schema: Schema; said: FieldOptions }
-  /** Says that something about a type is not known. */
+  /** Records that something about a type is unknown. */
   note(where: string, reason: string): void
-  /** A part of a class body as an expression, evaluated after everything else. */
+  /** Returns a node of a class body as an expression, evaluated after the whole module. */
   inClassBody(definition: Definition, node: Node): Expression
 }
 
-/** `item_count` as people write it. */
+/** Converts `item_count` to `Item Count`. */
 export const toTitle = (name: string): string =>
   name
     .replaceAll('_', ' ')

@@ -7,13 +7,13 @@ import {
 } from '../python/expression.ts'
 import { type Definition, END_OF_SOURCE, findBindings, nameOf } from '../python/scope.ts'
 
-/** `list[int]`: what is subscripted, and with what. */
+/** `list[int]`: base and arguments of a subscript. */
 export interface Subscript {
   base: Expression
   args: Expression[]
 }
 
-/** The parts of a subscripted type, or undefined for another expression. */
+/** Splits a subscripted type; undefined for other expressions. */
 export function subscriptOf(expression: Expression): Subscript | undefined {
   const { node } = expression
   const here = (part_: Node) => withoutParentheses(subexpression(expression, part_))
@@ -33,7 +33,7 @@ export function subscriptOf(expression: Expression): Subscript | undefined {
 const withoutComments = (node: Node | undefined): Node[] =>
   node?.namedChildren.filter(({ type }) => type !== 'comment') ?? []
 
-/** The alternatives of `A | B | C`, however many. */
+/** Returns the alternatives of `A | B | C`, without recursion. */
 export function alternativesOf(expression: Expression): Expression[] {
   const found: Expression[] = []
   const waiting = [withoutParentheses(expression)]
@@ -49,12 +49,15 @@ export function alternativesOf(expression: Expression): Expression[] {
   return found
 }
 
-/** The grammar has a node of its own for a union that begins with a generic type: `list[int] | None`. */
+/**
+ * True for a union. The grammar has a separate node for one that begins with a generic type:
+ * `list[int] | None`.
+ */
 export const isUnion = (node: Node): boolean =>
   node.type === 'union_type' ||
   (node.type === 'binary_operator' && node.childForFieldName('operator')?.text === '|')
 
-/** The class of the source that a type names: `Order`, `Order.Line`. */
+/** Returns the class of the source that a type names: `Order`, `Order.Line`. */
 export function classOf(expression: Expression): Definition | undefined {
   const { node } = expression
   if (node.type === 'identifier') return classIn(bindingsOf(expression)[0])

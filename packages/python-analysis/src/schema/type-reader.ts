@@ -25,21 +25,21 @@ import { alternativesOf, classOf, isUnion, subscriptOf } from './type-expression
 
 const MAX_NOTES = 50
 const MAX_FORWARD_CHARS = 1_000
-/** Validators compile each type from within those that refer to it. */
+/** Limit on shared types: validators compile each type recursively from those that refer to it. */
 const MAX_SHARED = 200
 
-/** A type that others refer to. */
+/** Type that is referred to by `$ref`. */
 interface SharedType {
   name: string
   schema: Schema
   uses: number
 }
 
-/** Reads types of a source as JSON Schema; what is not known is `{}` and said in the notes. */
+/** Converts Python types to JSON Schema. An unknown type becomes `{}` with a note. */
 export class TypeReader implements TypeContext {
   readonly #budget: Budget
   readonly #parse: (expression: string) => Node | undefined
-  /** By the class, or by where the value of an alias begins. */
+  /** By class, or by the position of an alias's value. */
   readonly #shared = new Map<Definition | number, SharedType>()
   readonly #notes = new Set<string>()
 
@@ -48,7 +48,7 @@ export class TypeReader implements TypeContext {
     this.#parse = parse
   }
 
-  /** The schema of a type, complete with what it refers to. */
+  /** Returns the schema of a type with all definitions that it refers to. */
   schemaOf(type: Expression): { schema: Schema; notes: string[] } {
     const root = this.read(type, 'input')
     const entries = [...this.#shared.values()].filter(({ uses }) => uses > 0)
@@ -119,7 +119,7 @@ export class TypeReader implements TypeContext {
     for (const what of constrain(schema, options)) this.note(where, `its ${what} is not checked`)
   }
 
-  /** A type named in quotes, because it is defined further down. */
+  /** Reads a type in quotes, which may be defined further down. */
   #readForwardReference(here: Expression, where: string): Schema {
     const text = stringValue(here.node)
     const short = text !== undefined && text.length <= MAX_FORWARD_CHARS
@@ -143,7 +143,7 @@ export class TypeReader implements TypeContext {
     return (name && knownSchema(name, [], where, this)) || this.#unknown(here, where)
   }
 
-  /** `Json = dict[str, "Json"]`: only an alias that leads back to itself needs a place of its own. */
+  /** Reads `Json = dict[str, "Json"]`. Only a recursive alias needs a definition of its own. */
   #readAlias(name: string, value: Expression, where: string): Schema {
     const key = value.node.startIndex
     const known = this.#shared.get(key)
@@ -174,7 +174,7 @@ export class TypeReader implements TypeContext {
     return this.#use(shared)
   }
 
-  /** `class Orders(RootModel[list[Order]])`, or `root: list[Order]` in its body. */
+  /** Reads `class Orders(RootModel[list[Order]])`, or `root: list[Order]` in its body. */
   #readRootModel(definition: Definition): Schema {
     const bases = definition.node.childForFieldName('superclasses')?.namedChildren ?? []
     const arg = bases.flatMap((base) => {
@@ -194,7 +194,7 @@ export class TypeReader implements TypeContext {
     return schema ?? this.#unknown(here, where)
   }
 
-  /** `conint(ge=1)`, `conlist(int, max_length=3)`, `NewType("UserId", int)`. */
+  /** Reads `conint(ge=1)`, `conlist(int, max_length=3)`, `NewType("UserId", int)`. */
   #readConstructed(
     name: string,
     { positional, keywords }: Arguments,
@@ -232,5 +232,5 @@ export class TypeReader implements TypeContext {
   }
 }
 
-/** A fragment of a URI, so what is no plain letter is escaped. */
+/** Returns a `$ref`. It is a URI fragment, so special characters are escaped. */
 const refTo = (name: string) => `#/$defs/${encodeURIComponent(name)}`
