@@ -2,7 +2,7 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { runSchedulerFaults } from '../chaos/scheduler-faults.ts'
 
-test('T1, T2: schedulers killed, stopped, disconnected: every tick fires once or is skipped with a reason', async () => {
+test('T1, T2: schedulers killed, stopped, cut off: every tick fires once or is skipped with its reason', async () => {
   const { fired, faults, kills } = await runSchedulerFaults({
     schedules: 20,
     seconds: 12,

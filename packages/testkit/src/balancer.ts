@@ -2,21 +2,21 @@ import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 
 /**
- * One address for several replicas: passes each connection to the next one that takes it, as a
- * balancer on the transport layer does. Answers its port.
+ * Starts a load balancer on the transport layer: one address for several replicas, round robin, with
+ * the next replica if one refuses the connection. Returns its port.
  */
 export async function startBalancer(ports: readonly number[]) {
   let turn = 0
   const open = new Set<net.Socket>()
 
-  const pass = (client: net.Socket, tries: number) => {
+  const forward = (client: net.Socket, tries: number) => {
     const port = ports[turn++ % ports.length] as number
     const upstream = net.connect({ port, host: '127.0.0.1' })
     open.add(upstream)
     upstream.once('connect', () => client.pipe(upstream).pipe(client))
     upstream.once('error', () => {
       if (upstream.bytesWritten === 0 && upstream.connecting !== true && tries < ports.length)
-        pass(client, tries + 1)
+        forward(client, tries + 1)
       else client.destroy()
     })
     upstream.once('close', () => {
@@ -30,7 +30,7 @@ export async function startBalancer(ports: readonly number[]) {
     open.add(client)
     client.once('close', () => open.delete(client))
     client.on('error', () => {})
-    pass(client, 1)
+    forward(client, 1)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -6,7 +6,7 @@ import { temporaryFolder } from './folder.ts'
 
 const YEAR_MS = 365 * 24 * 3_600_000
 
-/** DER: a tag, the length, the content. */
+/** Encodes one DER value: tag, length, content (ITU-T X.690). */
 function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts)
   const { length } = content
@@ -36,7 +36,7 @@ interface Issuer {
   key: KeyObject
 }
 
-/** An X.509 certificate as PEM: of an authority, or of a server with this DNS name. */
+/** Issues an X.509 certificate as PEM, for an authority or for a server with this DNS name. */
 function certify(name: string, publicKey: KeyObject, issuer: Issuer, isAuthority: boolean): string {
   const now = Date.now()
   const serial = der(0x02, Buffer.from([1]), randomBytes(8))
@@ -61,7 +61,7 @@ function certify(name: string, publicKey: KeyObject, issuer: Issuer, isAuthority
 
 const pair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
-/** An authority of its own, and a certificate that it gave to `windlass`, as PEM and as files for settings. */
+/** Creates an authority and a server certificate for `windlass`, as PEM and as files for settings. */
 export async function certificates(defer: Defer = withTest) {
   const authority = pair()
   const server = pair()

@@ -3,14 +3,14 @@ import { migrate } from '@windlass/runtime/postgres/migrate'
 import pg from 'pg'
 import { type Defer, withTest } from './defer.ts'
 
-/** An empty, migrated database of its own for one test; dropped when the test ends. Answers its URL. */
+/** Creates a migrated database for one test, dropped when the test ends. Returns its URL. */
 export async function freshDatabase(schema: string, migrations: URL): Promise<string> {
   const url = await emptyDatabase()
   await migrate(url, schema, migrations)
   return url
 }
 
-/** An empty database for systems of several services. Answers its URL. */
+/** Creates an empty database, for systems of several services. Returns its URL. */
 export async function emptyDatabase(defer: Defer = withTest, at?: string): Promise<string> {
   const server = new URL(at ?? testUrl('TEST_POSTGRES_URL'))
   const name = `test_${randomBytes(8).toString('hex')}`
@@ -21,7 +21,7 @@ export async function emptyDatabase(defer: Defer = withTest, at?: string): Promi
   return url.href
 }
 
-/** The URL with which a service reaches its own schema in a test database and nothing else. */
+/** Returns the URL with which a service has access to its own schema only. */
 export const serviceUrl = (database: string, service: string): string =>
   userUrl(database, service, `windlass_${service}`)
 
@@ -31,11 +31,11 @@ function userUrl(url: string, service: string, username = service): string {
   return Object.assign(known, { username, password }).href
 }
 
-/** The URL of a service at NATS or Redis; that of all where none is known there by a name of its own. */
+/** Returns a service's URL for NATS or Redis; the shared one if the store has no users per service. */
 export const storeUrl = (url: string, service: string): string =>
   process.env.TEST_SERVICE_USERS && new URL(url).password ? userUrl(url, service) : url
 
-/** All columns of all rows in a database, as text, a line each: what somebody sees who gets hold of it. */
+/** Dumps all rows of a database as text, one line each: what an attacker with a copy would see. */
 export async function dumpDatabase(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -54,7 +54,7 @@ export async function dumpDatabase(url: string): Promise<string> {
   }
 }
 
-/** The URL of a part that the test set-up provides. */
+/** Returns the URL of a store that the test set-up provides. */
 export function testUrl(name: 'TEST_POSTGRES_URL' | 'TEST_NATS_URL' | 'TEST_REDIS_URL'): string {
   const url = process.env[name]
   if (!url) throw new Error(`${name} is unset: run the tests with npm test`)
@@ -63,7 +63,7 @@ export function testUrl(name: 'TEST_POSTGRES_URL' | 'TEST_NATS_URL' | 'TEST_REDI
 
 const admin = (server: URL, statement: string) => query(server.href, statement)
 
-/** Runs one statement on a connection of its own; answers its rows. */
+/** Runs one statement on its own connection. Returns the rows. */
 export async function query<Row extends pg.QueryResultRow>(
   url: string,
   statement: string,

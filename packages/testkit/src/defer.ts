@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 
-/** When something that a test has started is undone: with the test, unless a suite shares it. */
+/** Registers a teardown function: it runs when the test ends, unless a suite shares the resource. */
 export type Defer = (teardown: () => unknown) => void
 
 export const withTest: Defer = (teardown) => onTestFinished(async () => void (await teardown()))

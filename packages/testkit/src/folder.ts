@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Defer, withTest } from './defer.ts'
 
-/** The path of an empty folder for one test, which only its owner can enter; gone when the test ends. */
+/** Creates an empty folder for one test, accessible to its owner only and removed when the test ends. */
 export function temporaryFolder(purpose: string, defer: Defer = withTest): string {
   const folder = mkdtempSync(join(tmpdir(), `windlass-${purpose}-`))
   defer(() => rmSync(folder, { recursive: true, force: true }))

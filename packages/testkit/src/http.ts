@@ -10,14 +10,14 @@ export interface HttpResponse {
   status: number
   headers: IncomingHttpHeaders
   text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into what they expect.
+  // biome-ignore lint/suspicious/noExplicitAny: tests access the members that they expect.
   json: any
 }
 
 const TIMEOUT_MS = 60_000
 const agent = new Agent({ keepAlive: true, maxSockets: 512 })
 
-/** One request, sent byte for byte as given; a body counts as JSON unless its headers say otherwise. Rejects when no answer comes. */
+/** Sends one request with an unchanged body, JSON unless the headers name another type. Rejects on a timeout. */
 export function call(
   method: string,
   url: string,
@@ -43,7 +43,9 @@ export function call(
         resolve({ status, headers: answered, text, json: parsed(text) })
       })
     })
-    outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error(`no answer: ${method} ${url}`)))
+    outgoing.setTimeout(timeoutMs, () =>
+      outgoing.destroy(new Error(`no response: ${method} ${url}`)),
+    )
     outgoing.on('error', reject)
     outgoing.end(body)
   })
@@ -68,13 +70,13 @@ export interface EventStream {
   status: number
   headers: IncomingHttpHeaders
   readonly ended: boolean
-  /** Stops reading, and goes on: a process that is stopped, as its server sees it. */
+  /** Stops reading: the server sees a stopped process. `resume` continues. */
   pause(): void
   resume(): void
   close(): void
 }
 
-/** Opens a stream; `onFrame` hears each frame as it comes. Resolves with its head. */
+/** Opens an event stream; `onFrame` gets each frame. Resolves with the response head. */
 export function openEventStream(
   url: string,
   headers: Record<string, string>,

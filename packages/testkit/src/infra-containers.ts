@@ -8,9 +8,9 @@ const HEALTH_CHECK_MS = 250
 const NATS_CONF = '/etc/windlass-nats.conf'
 const SCRIPTS = new URL('../../../scripts/lib/', import.meta.url)
 
-/** PostgreSQL, NATS and Redis in containers of the engine that answered. */
+/** Starts PostgreSQL, NATS and Redis in containers. */
 export async function startContainers(): Promise<Infra> {
-  // its reaper is one more image, and not every engine can fetch it; read when the module loads
+  // The reaper is a further image that not every engine can fetch; the variable is read at import.
   const reaper = process.env.RYUK_CONTAINER_IMAGE || process.env.TEST_ALLOW_PULL === '1'
   if (!reaper) process.env.TESTCONTAINERS_RYUK_DISABLED ??= 'true'
   const { GenericContainer, Wait } = await import('testcontainers')
@@ -21,7 +21,7 @@ export async function startContainers(): Promise<Infra> {
     .withTmpFs({ '/var/lib/postgresql/data': 'rw' })
     .withCommand(['postgres', '-c', 'fsync=off', '-c', 'max_connections=300'])
     .withExposedPorts(5432)
-    // over TCP, since the server that prepares the database listens on its socket only
+    // Over TCP: the temporary server that initializes the database listens on its socket only.
     .withHealthCheck({
       test: ['CMD', 'pg_isready', '-q', '-h', 'localhost', '-U', NAME],
       interval: HEALTH_CHECK_MS,
@@ -71,7 +71,7 @@ interface Scripts {
   servicePassword(password: string, service: string): string
 }
 
-/** The same users as the private servers have. */
+/** Builds the NATS and Redis users, the same as those of the local processes. */
 async function usersOf(password: string) {
   const load = (name: string) => import(/* @vite-ignore */ new URL(name, SCRIPTS).href)
   const { natsConfig, redisUsers, servicePassword }: Scripts = {

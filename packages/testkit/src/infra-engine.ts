@@ -15,11 +15,11 @@ export const images: Images = {
 }
 
 /**
- * Why containers cannot be used here, or undefined when they can. Asked of the engine itself:
- * testcontainers falls back silently to other sockets and would only fail at its first pull.
+ * Returns the reason why containers cannot be used, or undefined if they can. Asks the engine itself:
+ * testcontainers silently falls back to other sockets and would fail only at its first pull.
  */
 export async function containerObstacle(): Promise<string | undefined> {
-  if ((await ask('/_ping')) !== 200) return 'no Docker engine answers'
+  if ((await ask('/_ping')) !== 200) return 'no Docker engine responds'
   if (process.env.TEST_ALLOW_PULL === '1') return undefined
   for (const image of Object.values(images)) {
     if ((await ask(`/images/${image}/json`)) !== 200) {
@@ -29,7 +29,7 @@ export async function containerObstacle(): Promise<string | undefined> {
   return undefined
 }
 
-/** The status of the engine's answer; 0 when there is none within two seconds. */
+/** Returns the status of the engine's response; 0 without a response within two seconds. */
 function ask(path: string): Promise<number> {
   return new Promise((resolve) => {
     const request = http.get({ ...address(), path, timeout: ANSWER_MS }, (response) => {

@@ -4,7 +4,7 @@ export interface Infra {
     TEST_POSTGRES_URL: string
     TEST_NATS_URL: string
     TEST_REDIS_URL: string
-    /** NATS and Redis know the services, by passwords that come from the administrator's. */
+    /** Set if NATS and Redis have a user for each service, with passwords derived from the administrator's. */
     TEST_SERVICE_USERS?: string
   }
   stop(): Promise<void>

@@ -8,13 +8,13 @@ const SCRIPT = fileURLToPath(new URL('../../../scripts/infra.mjs', import.meta.u
 const URLS = ['TEST_POSTGRES_URL', 'TEST_NATS_URL', 'TEST_REDIS_URL'] as const
 
 /**
- * PostgreSQL, NATS and Redis as private processes with a throw-away data directory. They end with
- * the pipe to their supervisor, so also when this process is killed.
+ * Starts PostgreSQL, NATS and Redis as local processes with a temporary data directory. They end when
+ * the pipe to their supervisor closes, so also when this process is killed.
  */
 export async function startLocal(): Promise<Infra> {
   const supervisor = spawn(process.execPath, [SCRIPT, 'serve', '--temporary'], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    detached: true, // Ctrl-C is for the tests; they close the pipe when they are done
+    detached: true, // Ctrl-C ends the tests, which then close the pipe.
   })
   const exited = once(supervisor, 'exit')
   const urls: Record<string, string> = {}
@@ -31,5 +31,5 @@ export async function startLocal(): Promise<Infra> {
       }
     }
   }
-  throw new Error('PostgreSQL, NATS and Redis could not be started; see above')
+  throw new Error('PostgreSQL, NATS and Redis did not start; see the output above')
 }

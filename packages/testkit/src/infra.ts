@@ -4,12 +4,12 @@ import type { Infra } from './infra-handle.ts'
 let own: Infra | undefined
 
 /**
- * Vitest's global setup. Puts TEST_POSTGRES_URL, TEST_NATS_URL and TEST_REDIS_URL into the
- * environment unless they are there, from containers where a Docker engine answers and has the
- * images, else from private local processes. TEST_SERVICES=docker or =local forces one of them.
+ * Vitest's global setup. Sets TEST_POSTGRES_URL, TEST_NATS_URL and TEST_REDIS_URL unless they are set:
+ * to containers if a Docker engine responds and has the images, otherwise to local processes.
+ * TEST_SERVICES=docker or =local selects one of them.
  */
 export async function setup(): Promise<void> {
-  if (process.env.TEST_POSTGRES_URL) return // given, or started for another project of this run
+  if (process.env.TEST_POSTGRES_URL) return // set by the caller, or by another project of this run
   const wanted = process.env.TEST_SERVICES ?? 'auto'
   const obstacle = wanted === 'local' ? 'TEST_SERVICES=local' : await containerObstacle()
   if (wanted === 'docker' && obstacle) throw new Error(`TEST_SERVICES=docker, but ${obstacle}`)

@@ -8,11 +8,11 @@ const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('
 const nowS = () => Math.floor(Date.now() / 1_000)
 
 /**
- * An OpenID Connect issuer for a test: discovery, its keys, and the tokens it signs, or another in
- * its name. `published` may be changed; `asked` are the paths that were.
+ * Starts an OpenID Connect issuer: discovery, keys, and tokens signed by its key or a foreign one.
+ * `published` (the key set) may be changed; `asked` lists the requested paths.
  */
 export async function startOidcIssuer(defer: Defer = withTest) {
-  const [own, strange] = [pair(), pair()]
+  const [own, foreign] = [pair(), pair()]
   const asked: string[] = []
   const published: object[] = [
     { ...own.publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256', use: 'sig' },
@@ -39,7 +39,7 @@ export async function startOidcIssuer(defer: Defer = withTest) {
   ) => {
     const times = { iat: nowS(), exp: nowS() + 300 }
     const text = `${encode({ alg: 'RS256', kid: 'k1', ...header })}.${encode({ iss: issuer, aud: 'windlass', ...times, ...claims })}`
-    const { privateKey } = isForged ? strange : own
+    const { privateKey } = isForged ? foreign : own
     return `${text}.${createSign('RSA-SHA256').update(text).sign(privateKey, 'base64url')}`
   }
   return { issuer, token, asked, published, pair: own, stop, nowS }

@@ -1,13 +1,12 @@
 import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'
 
-/** How long a request has to be acted upon before its connection breaks. */
+/** Time for the server to process a request before its connection breaks. */
 const PROCESSING_MS = 60
 
 /**
- * A TCP link to one address that loses replies on demand: what is asked arrives and is done, what
- * is answered does not come back, and then the connection breaks. So a caller sees a call of which
- * it cannot know whether it happened.
+ * A TCP proxy that loses responses on demand: the request arrives and is processed, its response is
+ * dropped, and the connection breaks. The caller cannot know if the call has happened.
  */
 export class LossyLink {
   readonly #target: number
@@ -15,12 +14,12 @@ export class LossyLink {
   readonly #open = new Set<Socket>()
   #isLosing = false
   #cutAfter: number | undefined
-  /** How many connections were broken with a reply owed. */
+  /** Number of connections broken with a response outstanding. */
   lost = 0
 
   private constructor(target: number) {
     this.#target = target
-    this.#server = net.createServer((client) => this.#pass(client))
+    this.#server = net.createServer((client) => this.#forward(client))
   }
 
   /** Opens a link to a port of 127.0.0.1. */
@@ -35,12 +34,12 @@ export class LossyLink {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** From now on no reply comes through, until `heal`. */
+  /** Drops every response until `heal`. */
   loseReplies(): void {
     this.#isLosing = true
   }
 
-  /** From now on each connection breaks once this many bytes have come back on it, until `heal`. */
+  /** Breaks each connection after this many response bytes, until `heal`. */
   cutAfter(bytes: number): void {
     this.#cutAfter = bytes
   }
@@ -55,7 +54,7 @@ export class LossyLink {
     for (const socket of this.#open) socket.destroy()
   }
 
-  #pass(client: Socket): void {
+  #forward(client: Socket): void {
     const upstream = net.connect({ port: this.#target, host: '127.0.0.1' })
     const ends = [client, upstream]
     const close = () => {
@@ -71,23 +70,24 @@ export class LossyLink {
       })
     }
     client.pipe(upstream)
-    this.#back(client, upstream, close)
+    this.#forwardResponses(client, upstream, close)
   }
 
-  #back(client: Socket, upstream: Socket, close: () => void): void {
+  #forwardResponses(client: Socket, upstream: Socket, close: () => void): void {
     let bytes = 0
     let isBroken = false
     upstream.on('data', (chunk: Buffer) => {
       if (isBroken) return
-      const room = this.#cutAfter === undefined ? Number.POSITIVE_INFINITY : this.#cutAfter - bytes
+      const remaining =
+        this.#cutAfter === undefined ? Number.POSITIVE_INFINITY : this.#cutAfter - bytes
       bytes += chunk.length
-      if (!this.#isLosing && chunk.length <= room) {
+      if (!this.#isLosing && chunk.length <= remaining) {
         client.write(chunk)
         return
       }
       isBroken = true
       this.lost++
-      if (!this.#isLosing && room > 0) client.write(chunk.subarray(0, room))
+      if (!this.#isLosing && remaining > 0) client.write(chunk.subarray(0, remaining))
       setTimeout(close, PROCESSING_MS)
     })
   }

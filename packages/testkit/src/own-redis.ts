@@ -1,8 +1,8 @@
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from './database.ts'
 
-// Vitest's set-up of a file that starts whole systems. Those of one process have one of the sixteen
-// databases of Redis for themselves, empty at first: tries that one system counts are no other's.
+// Vitest set-up of files that start whole systems: each test process uses its own of the sixteen Redis
+// databases, emptied first, so that the rate limits of one system do not count for another.
 const url = new URL(testUrl('TEST_REDIS_URL'))
 url.pathname = process.env.VITEST_POOL_ID ?? '0'
 process.env.TEST_REDIS_URL = url.href

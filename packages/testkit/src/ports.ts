@@ -3,11 +3,11 @@ import net from 'node:net'
 
 const FIRST = 20_000
 const LAST = 31_999
-const DRAWS = 50
+const ATTEMPTS = 50
 
-/** A port of 127.0.0.1 that could be bound a moment ago, below those that the kernel gives to clients. */
+/** Returns a port of 127.0.0.1 that was free a moment ago, below the kernel's ephemeral range. */
 export async function freePort(): Promise<number> {
-  for (let draw = 0; draw < DRAWS; draw++) {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST + 1))
     const server = net.createServer()
     server.listen({ port, host: '127.0.0.1', exclusive: true })
@@ -15,10 +15,10 @@ export async function freePort(): Promise<number> {
       await once(server, 'listening')
       return port
     } catch {
-      // Taken: draw another.
+      // In use: try another.
     } finally {
       server.close()
     }
   }
-  throw new Error('no free port found')
+  throw new Error(`no free port between ${FIRST} and ${LAST} after ${ATTEMPTS} attempts`)
 }

@@ -6,10 +6,10 @@ import { temporaryFolder } from './folder.ts'
 import { freePort } from './ports.ts'
 import { Process } from './process.ts'
 
-/** Whether this machine has a NATS server to start, besides the one of the run. */
+/** True if this machine has a NATS server program. */
 export const hasNats = spawnSync('nats-server', ['--version']).status === 0
 
-/** A NATS server of one's own, to be killed, robbed of its store and started again. */
+/** Starts a private NATS server that a test can kill, wipe and restart. */
 export async function startPrivateNats(defer: Defer = withTest) {
   const store = temporaryFolder('nats', defer)
   const [port, monitor] = [await freePort(), await freePort()]
@@ -29,9 +29,9 @@ export async function startPrivateNats(defer: Defer = withTest) {
     url: `nats://127.0.0.1:${port}`,
     start: () => server.start(),
     kill: () => server.end('SIGKILL'),
-    /** Takes its store, while it is not running. */
+    /** Deletes its store; only while it is not running. */
     wipe: () => rm(join(store, 'jetstream'), { recursive: true, force: true }),
-    /** What JetStream says of its streams and their consumers, in JSON. */
+    /** Returns JetStream's report on streams and consumers, as JSON. */
     async report(): Promise<string> {
       const answer = await fetch(`http://127.0.0.1:${monitor}/jsz?consumers=true`)
       return answer.text()

@@ -19,7 +19,7 @@ interface Processes {
 
 const load = (name: string) => import(/* @vite-ignore */ new URL(name, SCRIPTS).href)
 
-/** A PostgreSQL of the test's own, at an address that it keeps when it is restarted. */
+/** Starts a private PostgreSQL whose address survives a restart. */
 export async function startPrivatePostgres(defer: Defer = withTest) {
   const [{ Processes }, { startPostgres }, { temporaryDir }] = await Promise.all([
     load('processes.mjs'),
@@ -38,14 +38,15 @@ export async function startPrivatePostgres(defer: Defer = withTest) {
   let { child } = started
   return {
     url: started.url,
-    /** Ends it with a signal (SIGINT: fast; SIGQUIT: as in a crash) and starts it again when it was away for so long. */
-    async restart(signal: 'SIGINT' | 'SIGQUIT', awayMs: number) {
+    /** Stops it by a signal (SIGINT: fast, SIGQUIT: like a crash) and starts it again after `downMs`. */
+    async restart(signal: 'SIGINT' | 'SIGQUIT', downMs: number) {
       process.kill(child.pid, signal)
       await child.exited
-      await pause(awayMs)
+      await pause(downMs)
       child = processes.start(child.program)
       for (const end = Date.now() + READY_MS; !(await answers(started.url)); await pause(100))
-        if (Date.now() > end) throw new Error('PostgreSQL does not come back')
+        if (Date.now() > end)
+          throw new Error(`PostgreSQL did not accept connections within ${READY_MS} ms`)
     },
   }
 }

@@ -6,9 +6,9 @@ export interface Program {
   command: string
   args: string[]
   env: Record<string, string>
-  /** Seen in its output when it is ready. */
+  /** Matches its output once it is ready. */
   ready: RegExp
-  /** Gets everything that it prints. */
+  /** Receives all output. */
   onOutput?: ((text: string) => void) | undefined
 }
 
@@ -21,7 +21,7 @@ process.once('exit', () => {
   for (const child of living) child.kill('SIGKILL')
 })
 
-/** A real child process of a test: started, watched, killed and started again under its own name. */
+/** A child process of a test that can be started, killed and restarted. */
 export class Process {
   readonly program: Program
   #child: ChildProcess | undefined
@@ -39,7 +39,7 @@ export class Process {
     return this.#child?.exitCode !== null || this.#child.signalCode !== null
   }
 
-  /** The end of what it printed since it was started. */
+  /** The last part of its output since the start. */
   get output(): string {
     return this.#output
   }
@@ -73,14 +73,14 @@ export class Process {
     })
   }
 
-  /** Ends it with a signal and waits for its end. */
+  /** Sends a signal and waits for the exit; SIGKILL after STOP_MS. */
   async end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     const child = this.#child
     if (!child || this.hasEnded) return
-    const gone = once(child, 'exit')
+    const exited = once(child, 'exit')
     child.kill(signal)
     const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
-    await gone
+    await exited
     clearTimeout(late)
   }
 
@@ -89,7 +89,7 @@ export class Process {
     await this.start()
   }
 
-  /** Stops it in its tracks, or lets it go on. */
+  /** Suspends (SIGSTOP) or continues (SIGCONT) the process. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     this.#child?.kill(signal)
   }
@@ -99,7 +99,7 @@ export class Process {
   }
 }
 
-/** Settings of whoever runs the tests are not those of the system under test. */
+/** The environment without settings of the caller, which must not configure the system under test. */
 function cleanEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter(
     ([name]) =>

@@ -14,44 +14,44 @@ const GENERATION = 'x-svc-claim-generation'
 const FRAME_MS = 60_000
 
 export interface ScriptedWorkerOptions {
-  /** Base URL of the gateway, or of what stands before several. */
+  /** Base URL of a gateway or of a load balancer. */
   url: string
   bootstrap: string
   name?: string
   labels?: Record<string, string>
-  /** How many executions it takes at once; 0: any number. */
+  /** Maximum of concurrent executions; 0: unlimited. */
   capacity?: number
   packages?: { name: string; version: string }[]
 }
 
-/** Where a call goes, and as whom, when it is not as usual. */
+/** URL and token of a call, if other than the worker's own. */
 export interface CallTarget {
   url?: string
   token?: string | undefined
 }
 
-/** A frame that the worker was sent. */
+/** A frame that the worker has received. */
 export interface Dispatched {
   event: string
-  /** The frame's own id: the same for the same work under the same generation. */
+  /** Frame id: the same for the same work with the same generation. */
   id: string
   execution_id: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into what they expect.
+  // biome-ignore lint/suspicious/noExplicitAny: tests access the members that they expect.
   data: any
-  /** The data as they came. */
+  /** The data as received. */
   text: string
 }
 
 /**
- * A worker that runs nothing and does what a test tells it, over the real protocol: it registers,
- * connects, answers pings, and keeps the frames that it is sent until the test takes them.
+ * A worker that a test controls, over the real protocol: it registers, connects, answers pings, and
+ * keeps received frames until the test takes them. It runs no workflow code.
  */
 export class ScriptedWorker {
   readonly name: string
   token = ''
-  /** Whether it answers pings; a worker that does not is a hanging one. */
+  /** False: pings are not answered, as by a hung worker. */
   answersPings = true
-  /** What its pongs say. */
+  /** The health that its pongs report. */
   isHealthy = true
   readonly #options: ScriptedWorkerOptions
   #stream: EventStream | undefined
@@ -98,24 +98,24 @@ export class ScriptedWorker {
     this.#stream?.close()
   }
 
-  /** Hangs as a stopped process does: takes nothing and answers nothing. */
+  /** Hangs like a stopped process: reads nothing and sends nothing. */
   hang(): void {
     this.answersPings = false
     this.stream.pause()
   }
 
-  /** Every frame that was not taken yet. */
+  /** Frames that the test has not taken. */
   get frames(): readonly Dispatched[] {
     return this.#frames
   }
 
-  /** Takes the next frame, of one event and one execution where they are given; waits for it. */
+  /** Waits for the next frame, of this event and execution if given, and takes it. */
   async nextFrame(
     event?: string,
     execution_id?: string,
-    patienceMs = FRAME_MS,
+    timeoutMs = FRAME_MS,
   ): Promise<Dispatched> {
-    const until = performance.now() + patienceMs
+    const until = performance.now() + timeoutMs
     for (;;) {
       const at = this.#frames.findIndex(
         (frame) =>
@@ -125,7 +125,10 @@ export class ScriptedWorker {
       const [frame] = at < 0 ? [] : this.#frames.splice(at, 1)
       if (frame) return frame
       const left = until - performance.now()
-      if (left <= 0) throw new Error(`${this.name} was not sent ${event} of ${execution_id}`)
+      if (left <= 0)
+        throw new Error(
+          `${this.name} received no ${event ?? 'frame'} of ${execution_id ?? 'any execution'}`,
+        )
       await this.#nextArrival(left)
     }
   }
@@ -148,14 +151,14 @@ export class ScriptedWorker {
     return this.post(`claim/${execution_id}`, {}, way)
   }
 
-  /** Claims, and answers the generation that the claim gave. */
+  /** Claims an execution. Returns the claim generation. */
   async claimGeneration(execution_id: string, way?: CallTarget): Promise<number> {
     const { status, text, headers } = await this.claim(execution_id, way)
     if (status !== 200) throw new Error(`claim: ${status} ${text}`)
     return Number(headers[GENERATION])
   }
 
-  /** Waits for the frame of an execution and claims it; answers the generation. */
+  /** Waits for the frame of an execution and claims it. Returns the claim generation. */
   async awaitAndClaim(execution_id: string, event = 'execution_scheduled'): Promise<number> {
     await this.nextFrame(event, execution_id)
     return this.claimGeneration(execution_id)
@@ -177,13 +180,13 @@ export class ScriptedWorker {
     return this.post(`release/${execution_id}`, { headers: claimHeaders(generation) }, way)
   }
 
-  /** Ends what it holds with an output of JSON text. */
+  /** Completes a claimed execution with an output of JSON text. */
   complete(execution_id: string, generation?: number, output = '"done"', way?: CallTarget) {
     const events = [{ type: 'WORKFLOW_COMPLETED', value: output }]
     return this.checkpoint(execution_id, { state: 'COMPLETED', events, output, generation }, way)
   }
 
-  /** Pauses what it holds, at a task of this id. */
+  /** Pauses a claimed execution at a task with this id. */
   pause(execution_id: string, generation?: number, task = 'pause_1'): Promise<HttpResponse> {
     const events = [
       { type: 'TASK_STARTED', source_id: task },
@@ -208,15 +211,15 @@ export class ScriptedWorker {
     for (const look of this.#waiting) look()
   }
 
-  /** Resolves at the next frame, or when the patience ends. */
-  async #nextArrival(patienceMs: number): Promise<void> {
+  /** Resolves at the next frame or at the timeout. */
+  async #nextArrival(timeoutMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const look = () => {
         clearTimeout(late)
         this.#waiting.delete(look)
         resolve()
       }
-      const late = setTimeout(look, patienceMs)
+      const late = setTimeout(look, timeoutMs)
       this.#waiting.add(look)
     })
   }

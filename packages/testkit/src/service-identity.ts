@@ -5,12 +5,12 @@ import { connect, type RpcClient } from '@windlass/rpc/client'
 import { allow, type RpcAccess } from '@windlass/rpc/policy'
 import { createServiceIdentity, type ServiceIdentity } from '@windlass/rpc/service-identity'
 
-/** What the services know one another by that run inside of the tests. */
+/** The RPC secret of all services that run inside of test processes. */
 export const TEST_RPC_SECRET = 'a secret that all services of the tests share'
 
 const identities = new Map<string, ServiceIdentity>()
 
-/** A member of their cluster: what tests call a service as, or what stands in for one. */
+/** Returns the identity of a service, for calls of a test and for fakes. */
 export function testIdentity(service: string): ServiceIdentity {
   const known = identities.get(service) ?? createServiceIdentity(TEST_RPC_SECRET, service)
   identities.set(service, known)
@@ -20,7 +20,7 @@ export function testIdentity(service: string): ServiceIdentity {
 type Definition = Parameters<typeof connect>[0]
 type Rpc = (request: unknown, options?: CallOptions) => Promise<unknown>
 
-/** A client of a service under test: called by the gateway, for nobody in particular, unless said. */
+/** Connects a client to a service under test; by default as the gateway, for an anonymous caller. */
 export function clientOf<S extends Definition>(
   definition: S,
   addresses: readonly string[],
@@ -37,15 +37,15 @@ export function clientOf<S extends Definition>(
   return { ...client, ...Object.fromEntries(rpcs) }
 }
 
-/** What a creation says of its caller. */
+/** Signs a caller for `submit` of executions. */
 export const signedCaller = (caller: Caller = ANONYMOUS_CALLER, service = 'gateway'): string =>
   testIdentity(service).signCaller(caller, 'executions', ExecutionsService.submit.path)
 
-/** Who that is, as executions believes it. */
+/** Verifies a signed caller as executions does. Returns undefined if it is invalid. */
 export const verifiedStarter = (statement: string, service = 'gateway'): Caller | undefined =>
   testIdentity('executions').verifyCaller(statement, service, ExecutionsService.submit.path)
 
-/** For what stands in for a service: whoever may call any of its rpcs may call them all. */
+/** An RPC policy for fakes: gateway, scheduler and dispatcher may call every rpc. */
 export const allowAll = <S extends Definition>(definition: S): RpcAccess<S> =>
   Object.fromEntries(
     Object.keys(definition).map((rpc) => [rpc, allow('gateway', 'scheduler', 'dispatcher')]),

@@ -9,8 +9,8 @@ const KEPT_LINES = 10_000
 
 /**
  * Starts a service in this process, exactly as its main does, with settings given as environment
- * variables, and stops it when the test ends. Answers its ports, `stop` for tests that end it earlier,
- * and `logged`, the end of what it has logged. TEST_LOG is the level from which it is printed too.
+ * variables, and stops it when the test ends. Returns its ports, `stop` to end it earlier, and `logged`,
+ * the last log lines. TEST_LOG is the level from which they are printed as well.
  */
 export async function startService(start: Start, env: Record<string, string>) {
   const lines: string[] = []

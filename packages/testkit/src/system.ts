@@ -28,26 +28,26 @@ const STORES = ['identity', 'catalog', 'executions', 'dispatcher', 'scheduler']
 const ROOT = new URL('../../../', import.meta.url)
 
 export interface SystemOptions {
-  /** How many of each; one unless said. */
+  /** Replicas of each service; one by default. */
   replicas?: Partial<Record<Service, number>>
   env?: Record<string, string>
-  /** Settings of one replica alone, counted from 0. */
+  /** Settings of a single replica, counted from 0. */
   envOf?: (service: Service, i: number) => Record<string, string>
-  /** Python workers to begin with. */
+  /** Python workers to start. */
   workers?: number
-  /** Where to leave what undoes it, last first; the end of the test unless said. */
+  /** Registers the teardown; at the end of the test by default. */
   defer?: Defer
-  /** Services that the others reach over links which can lose replies. */
+  /** Services that are called over links which can lose responses. */
   linked?: readonly Service[]
-  /** Stores of the system's own, for tests that break them; those of the whole run unless given. */
+  /** Private stores, for tests that break them; by default those of the run. */
   infra?: Partial<Infra['urls']>
-  /** Gets everything that services and workers print. */
+  /** Receives all output of services and workers. */
   onOutput?: (text: string) => void
 }
 
 export type System = Awaited<ReturnType<typeof startSystem>>
 
-/** Heartbeats fast enough for a test to wait for an eviction: about a second after the last answer. */
+/** Heartbeats for an eviction about a second after the last pong. */
 const FAST = {
   SVC_WORKERS__HEARTBEAT_INTERVAL: '0.2',
   SVC_WORKERS__HEARTBEAT_TIMEOUT: '0.8',
@@ -56,8 +56,8 @@ const FAST = {
 }
 
 /**
- * The whole system as users run it: every service a process of its own from `dist/`, real Python
- * workers, a database of its own; several gateways are behind one address. Stopped when the test ends, or when `defer` says so.
+ * Starts the whole system as users run it: every service as a process from `dist/`, real Python workers,
+ * its own database, and one address for all gateways. `defer` decides when it stops.
  */
 export async function startSystem(options: SystemOptions = {}) {
   const { replicas = {}, env = {}, workers = 1, defer = withTest } = options
@@ -74,18 +74,18 @@ export async function startSystem(options: SystemOptions = {}) {
 
   const links = new Map<Service, LossyLink[]>()
   defer(() => [...links.values()].flat().forEach((link) => void link.stop()))
-  const place = { home, database, linked, links, infra }
+  const layout = { home, database, linked, links, infra }
   const create = async () => {
-    const laid = await createProcesses({ replicas, envOf }, { ...FAST, ...env }, place)
-    for (const { program } of [...laid.values()].flat()) program.onOutput = onOutput
-    return laid
+    const created = await createProcesses({ replicas, envOf }, { ...FAST, ...env }, layout)
+    for (const { program } of [...created.values()].flat()) program.onOutput = onOutput
+    return created
   }
   const processes = await startAll(create, (all) => defer(() => endAll(all)))
 
   const gateways = (processes.get('gateway') ?? []).map(portOf)
-  const door = await startBalancer(gateways)
-  defer(() => door.stop())
-  const url = `http://127.0.0.1:${door.port}`
+  const balancer = await startBalancer(gateways)
+  defer(() => balancer.stop())
+  const url = `http://127.0.0.1:${balancer.port}`
   const system = {
     url,
     gateways: gateways.map((port) => `http://127.0.0.1:${port}`),
@@ -93,7 +93,7 @@ export async function startSystem(options: SystemOptions = {}) {
     home,
     database,
     of: (service: Service) => processes.get(service) ?? [],
-    /** The links before a service that is `linked`. */
+    /** The links of a service in `linked`, one for each replica. */
     linksTo: (service: Service) => links.get(service) ?? [],
     bootstrapToken: async () => (await readFile(join(home, 'bootstrap-token'), 'utf8')).trim(),
     startWorker: (worker: WorkerOptions = {}) =>
@@ -103,17 +103,17 @@ export async function startSystem(options: SystemOptions = {}) {
   return system
 }
 
-const DRAWS = 3
+const ATTEMPTS = 3
 
 const endAll = (all: readonly Process[]) => Promise.all(all.map((one) => one.end()))
 
-/** Starts what `lay` lays out, with other ports when somebody else was faster at one of them. */
+/** Starts all processes that `create` returns; again with other ports if one is in use. */
 async function startAll(
-  lay: () => Promise<Map<Service, Process[]>>,
+  create: () => Promise<Map<Service, Process[]>>,
   keep: (all: readonly Process[]) => void,
 ): Promise<Map<Service, Process[]>> {
-  for (let draw = 1; ; draw++) {
-    const processes = await lay()
+  for (let attempt = 1; ; attempt++) {
+    const processes = await create()
     const all = [...processes.values()].flat()
     const results = await Promise.allSettled(all.map((one) => one.start()))
     const failed = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
@@ -122,7 +122,7 @@ async function startAll(
       return processes
     }
     await endAll(all)
-    if (draw === DRAWS || !failed.every((error) => /EADDRINUSE/.test(String(error))))
+    if (attempt === ATTEMPTS || !failed.every((error) => /EADDRINUSE/.test(String(error))))
       throw failed[0]
   }
 }
@@ -133,7 +133,7 @@ interface Layout {
   home: string
   database: string
   linked: readonly Service[]
-  /** Filled here. */
+  /** Filled by createProcesses. */
   links: Map<Service, LossyLink[]>
   infra: Partial<Infra['urls']>
 }
@@ -144,8 +144,8 @@ async function createProcesses(
   { home, database, linked, links, infra }: Layout,
 ): Promise<Map<Service, Process[]>> {
   const ports = new Map<Service, number[]>()
-  for (const service of SERVICES) ports.set(service, await draw(replicas[service] ?? 1))
-  const streams = await draw(replicas.dispatcher ?? 1)
+  for (const service of SERVICES) ports.set(service, await freePorts(replicas[service] ?? 1))
+  const streams = await freePorts(replicas.dispatcher ?? 1)
   for (const service of linked) {
     for (const link of links.get(service) ?? []) link.stop()
     links.set(service, await Promise.all((ports.get(service) ?? []).map(LossyLink.to)))
@@ -202,7 +202,7 @@ async function createProcesses(
   return new Map(processes)
 }
 
-const draw = (count: number) => Promise.all(Array.from({ length: count }, () => freePort()))
+const freePorts = (count: number) => Promise.all(Array.from({ length: count }, () => freePort()))
 
 export interface WorkerOptions {
   name?: string
@@ -216,7 +216,7 @@ interface WorkerContext {
   defer: Defer
 }
 
-/** A real Python worker, ready when its stream is open. */
+/** Starts a Python worker; ready when its stream is open. */
 async function startWorker(
   { url, home, defer, onOutput }: WorkerContext,
   { name, args = [] }: WorkerOptions,

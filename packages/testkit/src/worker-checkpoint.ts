@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** An event as workers send it; what is left out has a value that fits. */
+/** An event as workers send it; missing members get a default. */
 export interface WorkerEvent {
   id?: string
   type: string
@@ -17,21 +17,21 @@ export interface CheckpointReport {
   /** JSON text. */
   output?: string
   generation?: number | string
-  /** Which execution the body names; that of the path unless said. */
+  /** The execution id in the body; by default that of the path. */
   body_id?: string
 }
 
-/** A checkpoint's body as the workers of the protocol write it. */
+/** Builds the body of a checkpoint. */
 export function checkpointBody(
   execution_id: string,
   { state, events = [], ...rest }: CheckpointReport,
 ) {
   const { output = 'null', body_id = execution_id } = rest
-  const told = events.map(eventText).join(',')
+  const eventTexts = events.map(eventText).join(',')
   return (
     `{"workflow_id":"w","workflow_namespace":"default","workflow_name":"scripted",` +
     `"execution_id":"${body_id}","input":null,"output":${output},"state":"${state}",` +
-    `"current_worker":"","events":[${told}]}`
+    `"current_worker":"","events":[${eventTexts}]}`
   )
 }
 
@@ -41,5 +41,5 @@ function eventText({ id = eventId(), type, value = 'null', ...rest }: WorkerEven
   return `${text.slice(0, -1)},"value":${value}}`
 }
 
-/** Sixteen hex digits, as workers make them. */
+/** Creates an event id: sixteen hex digits. */
 export const eventId = () => randomBytes(8).toString('hex')

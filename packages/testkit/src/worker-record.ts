@@ -4,7 +4,7 @@ interface WorkerProfile {
   capacity?: number
 }
 
-/** What a scripted worker says of itself when it registers. */
+/** Builds the record with which a test's worker registers. */
 export const workerRecord = (
   name: string,
   { labels = {}, packages = [], capacity = 0 }: WorkerProfile,
