@@ -66,8 +66,8 @@ async function call(
   }
 }
 
-const SERVICE_DENIED = /may not call|no business with/
-const CALLER_DENIED = /no genuine statement/
+const SERVICE_DENIED = /may not call|no key for calls to/
+const CALLER_DENIED = /no valid on-behalf-of token/
 const withoutCaller = (serviceIdentity: ServiceIdentity): ServiceIdentity => ({
   ...serviceIdentity,
   signCaller: () => '',

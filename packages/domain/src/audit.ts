@@ -1,7 +1,43 @@
+/*
+ * The audit chain: an audit log whose entries cannot be changed unnoticed.
+ *
+ * Problem. The audit log answers who changed what. It must be evidence against an operator with
+ * access to the database as well, who can update and delete any row.
+ *
+ * Structure. Every entry holds the hash of the entry before it, as in a hash chain (Haber and
+ * Stornetta, "How to Time-Stamp a Digital Document", 1991):
+ *
+ *      GENESIS (32 zero bytes)
+ *         |
+ *      hash 1 = SHA-256(GENESIS | canonical JSON of entry 1)
+ *         |
+ *      hash 2 = SHA-256(hash 1  | canonical JSON of entry 2)
+ *         |
+ *      head = { seq, hash } of the newest entry, kept in a row of its own
+ *
+ * The canonical form is a JSON array of ten members in a fixed order, so there is no order of object
+ * members and no optional member to disagree about. It never changes: old entries must verify
+ * with every later release.
+ *
+ * Appending. The writer (services/identity) locks the row of the head, so replicas append to one
+ * chain without gaps in `seq`. Entries of one batch are appended in one transaction.
+ *
+ * Verifying. `AuditChainVerifier` reads all entries from the first and reports every break: a gap in
+ * the numbers, an entry out of order, an entry whose hash does not match its content, an entry that
+ * does not continue the one before. After a break it continues from what the entry itself claims, so
+ * one changed entry is one problem and not one for each later entry. `windlass audit verify` runs it
+ * over the HTTP API, outside of the server that it checks.
+ *
+ * What it does not prove by itself. The owner of the database can replace the whole chain, or
+ * cut off its end and set the head back. Against that, a head that was noted elsewhere is given to
+ * the verifier: the chain must contain it, unchanged. Everything up to a noted head is then evidence.
+ * An entry that was never written leaves no trace: changes are recorded before they are made
+ * (`begun`) or in the same transaction. See ADR 7.
+ */
 import { createHash } from 'node:crypto'
 import { INTERNAL_ISSUER } from './caller.ts'
 
-/** What the audit log calls the changes that it knows. */
+/** Names of the audited actions. */
 export const ACTIONS = [
   'principal.create',
   'principal.update',
@@ -34,14 +70,14 @@ export const ACTIONS = [
 export type Action = (typeof ACTIONS)[number]
 
 /**
- * `begun` comes before a change whose owner is not the keeper of the log, and is followed by one
- * of the others; `denied` lacked a right, `failed` was refused for another reason, `unknown` broke
- * off, so that it may have happened.
+ * Outcomes of an action. `begun` is recorded before a change whose owner is another service than
+ * identity, and is followed by one of the others: `denied` lacked a permission, `failed` was refused
+ * for another reason, `unknown` broke off in flight and may have happened.
  */
 export const OUTCOMES = ['begun', 'done', 'denied', 'failed', 'unknown'] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
-/** What an action was done to, in the form in which the log names and finds it. */
+/** Objects of actions, in the form by which the log is searched. */
 export const objects = {
   principal: (subject = '', issuer = INTERNAL_ISSUER) =>
     named('principal', subject && `${issuer}/${subject}`),
@@ -60,7 +96,7 @@ const named = (kind: string, name: string, mark = ':') => (name === '' ? kind : 
 
 const MAX_DETAIL_CHARS = 16_384
 
-/** What else is worth keeping of a change, as JSON text. What is too long is told by its hash. */
+/** Details of a change as JSON text. A text longer than MAX_DETAIL_CHARS is replaced by its length and hash. */
 export function detailOf(detail: Record<string, unknown> = {}): string {
   const text = JSON.stringify(detail)
   if (text.length <= MAX_DETAIL_CHARS) return text
@@ -68,7 +104,7 @@ export function detailOf(detail: Record<string, unknown> = {}): string {
   return JSON.stringify({ omitted_chars: text.length, sha256 })
 }
 
-/** One line of the log, as it is hashed. */
+/** The members of an entry that its hash covers. */
 export interface HashedEntry {
   /** 1, 2, 3, … */
   seq: number
@@ -84,7 +120,7 @@ export interface HashedEntry {
   detail_json: string
 }
 
-/** What comes before the first entry. */
+/** Hash before the first entry. */
 export const GENESIS = Buffer.alloc(32)
 
 /**
@@ -102,7 +138,7 @@ export function hashEntry(previous: Uint8Array, entry: HashedEntry): Buffer {
   return createHash('sha256').update(previous).update(canonical, 'utf8').digest()
 }
 
-/** A place in the log, to be remembered elsewhere: what was written up to it cannot change unseen. */
+/** Number and hash of an entry. Noted elsewhere, it proves every entry up to it. */
 export interface Head {
   seq: number
   hash: Buffer
@@ -110,7 +146,7 @@ export interface Head {
 
 export type ChainedEntry = HashedEntry & { previous_hash: Buffer; hash: Buffer }
 
-/** Follows the chain entry by entry, from the first, and notes what is wrong with it. */
+/** Verifies a chain entry by entry, from the first, and collects its problems. */
 export class AuditChainVerifier {
   readonly problems: string[] = []
   #seq = 0
@@ -121,12 +157,12 @@ export class AuditChainVerifier {
     this.#remembered = remembered
   }
 
-  /** How far it has come. */
+  /** The last verified entry. */
   get head(): Head {
     return { seq: this.#seq, hash: this.#hash }
   }
 
-  /** Takes the next one. After a break it goes on from what the entry itself claims. */
+  /** Verifies the next entry. After a break it continues from what the entry itself claims. */
   verifyNext(entry: ChainedEntry): void {
     const { seq, previous_hash, hash } = entry
     if (seq > this.#seq + 1) this.#missing(this.#seq + 1, seq - 1)
@@ -145,7 +181,7 @@ export class AuditChainVerifier {
     this.#hash = hash
   }
 
-  /** Notes what the end lacks: what the log itself says it has, and what was remembered. */
+  /** Verifies that the chain reaches the head that the log claims and the head that was noted. */
   verifyEnd(claimed: Head): void {
     const last = Math.max(claimed.seq, this.#remembered?.seq ?? 0)
     if (last > this.#seq) this.#missing(this.#seq + 1, last)

@@ -5,7 +5,7 @@ import { CALLER_HEADER, SERVICE_TOKEN_HEADER } from './call.ts'
 import type { RpcPolicy } from './policy.ts'
 import type { ServiceIdentity } from './service-identity.ts'
 
-/** Why a call is not let in. It tells the caller nothing but that. */
+/** Refusal of a call. Its message is the only detail that the client receives. */
 export class RpcDenied extends Error {
   readonly code: status
 
@@ -15,29 +15,29 @@ export class RpcDenied extends Error {
   }
 }
 
-/** Of gRPC itself: for every service of the cluster. */
+/** Transport rpcs without a policy: open to every service that authenticates. */
 const OPEN_TO_ALL_SERVICES = new Set([
   '/grpc.health.v1.Health/Check',
   '/windlass.rpc.v1.Calls/Carry',
 ])
 
-/** Who may call what at this server: what is not declared, nobody. */
+/** Authenticates calling services and applies the policy of each rpc. An rpc without a policy cannot be called. */
 export class RpcAuthorizer {
   readonly #identity: ServiceIdentity
   readonly #log: Logger
   readonly #policies = new Map<string, RpcPolicy>()
 
-  constructor(cluster: ServiceIdentity, log: Logger) {
-    this.#identity = cluster
+  constructor(identity: ServiceIdentity, log: Logger) {
+    this.#identity = identity
     this.#log = log
   }
 
-  add(path: string, admission: RpcPolicy | undefined): void {
-    if (!admission) throw new Error(`nobody says who may call ${path}`)
-    this.#policies.set(path, admission)
+  add(path: string, policy: RpcPolicy | undefined): void {
+    if (!policy) throw new Error(`no policy declared for ${path}`)
+    this.#policies.set(path, policy)
   }
 
-  /** Throws unless the sender of this metadata may call the rpc. */
+  /** Checks a gRPC call before its message is read; throws RpcDenied. */
   check(path: string, metadata: Metadata): void {
     const service = this.authenticate(metadata)
     if (this.#policies.has(path)) this.authorize(path, service, headerText(metadata, CALLER_HEADER))
@@ -45,31 +45,30 @@ export class RpcAuthorizer {
       throw new RpcDenied(status.UNIMPLEMENTED, `unknown rpc ${path}`)
   }
 
-  /** The service that shows its credential; throws for a stranger. */
+  /** Answers the service that a token proves; throws RpcDenied for any other token. */
   authenticate(metadata: Metadata): string {
     const service = this.#identity.authenticateService(headerText(metadata, SERVICE_TOKEN_HEADER))
-    if (service === undefined)
-      throw new RpcDenied(status.UNAUTHENTICATED, 'no credential of this cluster')
+    if (service === undefined) throw new RpcDenied(status.UNAUTHENTICATED, 'no valid service token')
     return service
   }
 
-  /** On whose behalf a service calls an rpc: undefined where that is neither asked nor said. Throws unless it may call it, and for him. */
-  authorize(path: string, service: string, statement: string): Caller | undefined {
-    const admission = this.#policies.get(path)
-    if (!admission?.services.includes(service)) {
-      this.#log.warn({ rpc: path, service }, 'a service was refused an rpc')
+  /** Applies the policy of an rpc. Answers the caller, undefined where none is required or given; throws RpcDenied. */
+  authorize(path: string, service: string, callerToken: string): Caller | undefined {
+    const policy = this.#policies.get(path)
+    if (!policy?.services.includes(service)) {
+      this.#log.warn({ rpc: path, service }, 'rpc denied: service not allowed')
       throw new RpcDenied(status.PERMISSION_DENIED, `${service} may not call ${path}`)
     }
-    if (statement === '' && !admission.requiresCaller) return undefined
-    const caller = this.#identity.verifyCaller(statement, service, path)
+    if (callerToken === '' && !policy.requiresCaller) return undefined
+    const caller = this.#identity.verifyCaller(callerToken, service, path)
     if (!caller) {
-      this.#log.warn({ rpc: path, service }, 'a call was refused without a statement of who asks')
-      throw new RpcDenied(status.UNAUTHENTICATED, 'no genuine statement of who asks')
+      this.#log.warn({ rpc: path, service }, 'rpc denied: no valid on-behalf-of token')
+      throw new RpcDenied(status.UNAUTHENTICATED, 'no valid on-behalf-of token')
     }
     return caller
   }
 }
 
-/** The first value under a name; empty for none. */
+/** First value of a metadata key; empty if the key is absent. */
 export const headerText = (metadata: Metadata, name: string): string =>
   String(metadata.get(name)[0] ?? '')

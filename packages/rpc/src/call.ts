@@ -5,14 +5,14 @@ import type { Kind } from '@windlass/runtime/faults'
 type Request<M> = M extends { requestDeserialize: (bytes: Buffer) => infer R } ? R : never
 type Response<M> = M extends { responseDeserialize: (bytes: Buffer) => infer R } ? R : never
 
-/** How a Fault crosses the wire: a status code for strangers, and kind and details as JSON in this trailer. */
+/** Trailer with kind and details of a Fault as JSON; other gRPC clients see the status code only. */
 export const FAULT_TRAILER = 'windlass-fault-bin'
 
-/** The metadata that carries the credential of the service that calls. */
+/** Metadata key of the service token of the calling service. */
 export const SERVICE_TOKEN_HEADER = 'authorization'
-/** The metadata that carries the signed statement of who is asking. */
+/** Metadata key of the on-behalf-of token. */
 export const CALLER_HEADER = 'windlass-caller'
-/** The metadata that carries the id of the request that led to the call. */
+/** Metadata key of the id of the HTTP request that led to the call. */
 export const REQUEST_ID_HEADER = 'windlass-request-id'
 
 export const codes: Record<Kind, status> = {
@@ -29,29 +29,29 @@ export const codes: Record<Kind, status> = {
   unavailable: status.UNAVAILABLE,
 }
 
-/** The largest gRPC message: a worker's report with the largest payloads in it, or a log that goes with a claim. */
+/** Limit of one gRPC message: a checkpoint with the largest payloads, or the log that a claim answers. */
 export const MAX_MESSAGE_BYTES = 256 * 1_048_576
 
 export interface Call {
-  /** Aborts when the caller hangs up or its deadline passes. */
+  /** Aborts when the client cancels the call or its deadline passes. */
   readonly signal: AbortSignal
-  /** Aborts when the caller would rather have an answer now than a better one later. */
+  /** Aborts when the client asks for the answer now, with what there is. Never aborts in a gRPC call of its own. */
   readonly answerNow: AbortSignal
-  /** The service that calls. */
+  /** Name of the calling service. */
   readonly service: string
-  /** On whose behalf, as that service's signed statement says; there is one wherever the rpc asks for it. */
+  /** Principal of the on-behalf-of token; present in every rpc whose policy requires a caller. */
   readonly caller: Caller | undefined
-  /** Of the request that led to this call; empty for none. */
+  /** Id of the HTTP request that led to this call; empty for none. */
   readonly requestId: string
 }
 
-/** Who is asking, in a handler of an rpc that asks for a statement. */
+/** Answers the principal in a handler whose policy requires one; throws where the policy does not. */
 export function callerOf({ caller }: Call): Caller {
-  if (!caller) throw new Error('an rpc that records its caller asks for no statement of him')
+  if (!caller) throw new Error('this handler needs a caller: declare its rpc with allowOnBehalfOf')
   return caller
 }
 
-/** What a service implements: one function per rpc of its generated definition. */
+/** Implementation of a service: one function per rpc of its generated definition. */
 export type Handlers<Service> = {
   [Rpc in keyof Service]: (
     request: Request<Service[Rpc]>,
@@ -62,14 +62,14 @@ export type Handlers<Service> = {
 export interface CallOptions {
   timeoutMs?: number
   signal?: AbortSignal
-  /** Asks for the answer at once, if the server can; unlike `signal`, the answer is still taken. */
+  /** Asks for the answer now. Unlike `signal` it does not cancel the call: the response is still delivered. */
   answerNow?: AbortSignal | undefined
-  /** On whose behalf: the service vouches for him with a statement for this rpc alone. */
+  /** Principal on whose behalf the call is made; sent as a token that is valid for this rpc only. */
   caller?: Caller
   requestId?: string
 }
 
-/** What its callers hold: the same functions. */
+/** Client of a service: the functions of its definition. */
 export type ClientOf<Service> = {
   [Rpc in keyof Service]: (
     request: Request<Service[Rpc]>,

@@ -8,6 +8,7 @@ import {
 } from '@grpc/grpc-js'
 import type { Failure } from '@windlass/proto/windlass/rpc/v1/calls'
 import { Fault, type Kind, unavailable } from '@windlass/runtime/faults'
+import { retry } from '@windlass/runtime/retry'
 import {
   CALLER_HEADER,
   type CallOptions,
@@ -22,13 +23,13 @@ import { serviceNameOf } from './policy.ts'
 import type { ServiceIdentity } from './service-identity.ts'
 
 const UNARY_MS = 10_000
-/** How long a call waits for a replica that is being restarted. */
+/** A call waits up to MAX_RETRIES * RETRY_MS for a replica that is being restarted. */
 const RETRY_MS = 100
-const RETRIES = 20
+const MAX_RETRIES = 20
 
 type Method = MethodDefinition<unknown, unknown>
 
-/** The other end is of a release that does not have this rpc. */
+/** The replica is of a release without this rpc. */
 export class UnimplementedRpc extends Error {
   override readonly name = 'UnimplementedRpc'
 }
@@ -36,21 +37,22 @@ export class UnimplementedRpc extends Error {
 export type RpcClient<Service> = ClientOf<Service> & { close(): void }
 
 /**
- * A client of all replicas of a service. Calls travel on the stream that this process keeps open to
- * each replica, in turn; by themselves where there is none yet or they are large. They carry a deadline and fail with the very Fault the
- * service threw, or `unavailable`. A call that found no connection was not seen by anyone and is
- * tried again; one that broke under way is not, unless its rpc is safe to repeat and the caller does so.
+ * Creates a client of all replicas of a service, called in turn. Calls travel on the multiplexed
+ * stream to a replica, or as unary gRPC calls while no stream is open and for large requests
+ * (multiplexed-client.ts). Each has a deadline and rejects with the Fault that the handler threw, or
+ * with `unavailable`. A call that found no connection was received by no server and is repeated; a
+ * call that broke in flight is not, since its outcome is unknown.
  */
 export function connect<S extends ServiceDefinition>(
   definition: S,
   addresses: readonly string[],
-  cluster: ServiceIdentity,
+  identity: ServiceIdentity,
   service = serviceNameOf(definition),
 ): RpcClient<S> {
   const numeric = addresses.map((address) => address.replace(/^localhost(?=:|$)/, '127.0.0.1'))
-  const channels = new UnaryChannels(numeric, cluster)
-  const pool = new MultiplexedPool({ service, addresses: numeric }, cluster)
-  const deps = { service, channels, pool, cluster }
+  const channels = new UnaryChannels(numeric, identity)
+  const pool = new MultiplexedPool({ service, addresses: numeric }, identity)
+  const deps = { service, channels, pool, identity }
   const rpcs = Object.entries(definition).map(([rpc, method]) => [rpc, createRpc(deps, method)])
   const close = () => {
     pool.close()
@@ -63,23 +65,23 @@ interface ClientDeps {
   service: string
   channels: UnaryChannels
   pool: MultiplexedPool
-  cluster: ServiceIdentity
+  identity: ServiceIdentity
 }
 
-function createRpc({ service, channels, pool, cluster }: ClientDeps, method: Method) {
+function createRpc({ service, channels, pool, identity }: ClientDeps, method: Method) {
   return async (request: unknown, options: CallOptions = {}) => {
     const { timeoutMs = UNARY_MS, signal, answerNow, requestId = '' } = options
     const deadline = Date.now() + timeoutMs
     const bytes = method.requestSerialize(request)
     const { path } = method
-    const caller = options.caller ? cluster.signCaller(options.caller, service, path) : ''
+    const caller = options.caller ? identity.signCaller(options.caller, service, path) : ''
     const stream = pool.next(bytes)
     const outgoing = { path, request: bytes, deadline, signal, answerNow, caller, requestId }
     const response = stream && (await callOnStream(stream, outgoing))
     if (response) return method.responseDeserialize(response)
     const call = () => {
       const metadata = new Metadata()
-      metadata.set(SERVICE_TOKEN_HEADER, cluster.serviceToken(service))
+      metadata.set(SERVICE_TOKEN_HEADER, identity.serviceToken(service))
       if (caller) metadata.set(CALLER_HEADER, caller)
       if (requestId) metadata.set(REQUEST_ID_HEADER, requestId)
       return callUnary(channels.next(), method, bytes, { deadline, signal, metadata })
@@ -88,29 +90,30 @@ function createRpc({ service, channels, pool, cluster }: ClientDeps, method: Met
   }
 }
 
-/** Repeats a call that found no connection, for a while. */
+/** Repeats a call that found no connection, within its deadline. */
 async function retryUnconnected(
   call: () => Promise<unknown>,
   { deadline, signal }: Omit<UnaryCallOptions, 'metadata'>,
 ) {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await call()
-    } catch (error) {
-      const again = attempt < RETRIES && wasNotSent(error as ServiceError) && !signal?.aborted
-      if (!again || Date.now() + RETRY_MS > deadline) throw toError(error as ServiceError)
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-    }
+  try {
+    return await retry(call, {
+      budgetMs: deadline - Date.now(),
+      pauseMs: RETRY_MS,
+      maxRetries: MAX_RETRIES,
+      isRetryable: (error) => wasNotSent(error as ServiceError) && !signal?.aborted,
+    })
+  } catch (error) {
+    throw toError(error as ServiceError)
   }
 }
 
-/** Undefined for an rpc that the server does not take on a stream, such as the standard health check. */
+/** Answers undefined for an rpc that the replica does not serve on streams, such as the standard health check. */
 async function callOnStream(
-  line: MultiplexedStream,
-  asking: OutgoingCall,
+  stream: MultiplexedStream,
+  outgoing: OutgoingCall,
 ): Promise<Buffer | undefined> {
   try {
-    return await line.call(asking)
+    return await stream.call(outgoing)
   } catch (error) {
     const failure = error as Failure
     if (failure.code === status.UNIMPLEMENTED) return undefined
@@ -145,7 +148,7 @@ function callUnary(channel: Client, method: Method, request: Buffer, sending: Un
   })
 }
 
-/** grpc-js says so when no subchannel was ready, before a byte of the call was written. */
+/** grpc-js reports these details when no subchannel was ready, before it wrote a byte of the call. */
 const wasNotSent = (error: ServiceError) =>
   error.code === status.UNAVAILABLE &&
   /No connection established|ECONNREFUSED|Server shutting down/.test(error.details)
@@ -170,7 +173,7 @@ function toFault({ code, message, fault, cause }: RpcFailure): Error {
     }
     return new Fault(kind, message, { details, cause })
   }
-  if (OUTAGE_CODES.has(code)) return unavailable('a needed service is out of reach', cause)
+  if (OUTAGE_CODES.has(code)) return unavailable('a required service is unavailable; retry', cause)
   if (code === status.UNIMPLEMENTED) return new UnimplementedRpc(message, { cause })
   return new Error(`rpc failed: ${message}`, { cause })
 }

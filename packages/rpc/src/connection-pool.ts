@@ -1,14 +1,9 @@
 import { isIPv4 } from 'node:net'
 import { Client, type ClientOptions, credentials } from '@grpc/grpc-js'
 import { MAX_MESSAGE_BYTES } from './call.ts'
-import {
-  acquireConnection,
-  type MultiplexedConnection,
-  type MultiplexedStream,
-  type Replica,
-  releaseConnection,
-} from './multiplexed-client.ts'
+import type { MultiplexedConnection, MultiplexedStream } from './multiplexed-client.ts'
 import type { ServiceIdentity } from './service-identity.ts'
+import { acquireConnection, type Replica, releaseConnection } from './shared-connections.ts'
 
 const OPTIONS: ClientOptions = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -22,18 +17,19 @@ const OPTIONS: ClientOptions = {
 }
 
 /**
- * The ways by which calls go that no stream takes. Numeric addresses share one, which knows the
- * replicas that are well; of names each has its own, and stands for all the addresses that it has.
+ * Channels for calls that no stream takes: health checks, large requests, and all calls while no
+ * stream is open. Numeric addresses share one channel, which balances over the connected replicas;
+ * each DNS name has a channel of its own, which balances over the addresses of the name.
  */
 export class UnaryChannels {
   readonly #clients: readonly Client[]
   #turn = 0
 
-  constructor(addresses: readonly string[], cluster: ServiceIdentity) {
+  constructor(addresses: readonly string[], identity: ServiceIdentity) {
     const targets = addresses.every(isNumeric)
       ? [`ipv4:${addresses.join(',')}`]
       : addresses.map(targetOf)
-    this.#clients = targets.map((target) => channelTo(target, cluster))
+    this.#clients = targets.map((target) => channelTo(target, identity))
   }
 
   next(): Client {
@@ -57,7 +53,7 @@ function channelTo(target: string, { tls }: ServiceIdentity): Client {
     : new Client(target, credentials.createInsecure(), OPTIONS)
 }
 
-/** The streams of calls to the replicas, from the first call on. */
+/** Multiplexed streams to the replicas of a service, opened at the first call and used in turn. */
 export class MultiplexedPool {
   readonly #replicas: readonly Replica[]
   readonly #identity: ServiceIdentity
@@ -66,21 +62,21 @@ export class MultiplexedPool {
 
   constructor(
     { service, addresses }: { service: string; addresses: readonly string[] },
-    cluster: ServiceIdentity,
+    identity: ServiceIdentity,
   ) {
     this.#replicas = addresses.map((address) => ({ service, address }))
-    this.#identity = cluster
+    this.#identity = identity
   }
 
-  /** The next replica's that may be asked this. */
+  /** The next open stream that takes this request; undefined if there is none. */
   next(request: Buffer): MultiplexedStream | undefined {
-    const cluster = this.#identity
+    const identity = this.#identity
     this.#connections ??= this.#replicas.map((replica) =>
-      acquireConnection(replica, cluster, () => channelTo(targetOf(replica.address), cluster)),
+      acquireConnection(replica, identity, () => channelTo(targetOf(replica.address), identity)),
     )
     for (const _ of this.#connections) {
-      const line = this.#connections[this.#turn++ % this.#connections.length]?.streamFor(request)
-      if (line) return line
+      const stream = this.#connections[this.#turn++ % this.#connections.length]?.streamFor(request)
+      if (stream) return stream
     }
     return undefined
   }

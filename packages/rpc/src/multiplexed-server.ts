@@ -8,21 +8,21 @@ import {
 } from '@windlass/proto/windlass/rpc/v1/calls'
 import type { Call } from './call.ts'
 
-/** An rpc as a carried call reaches it. */
+/** Handler of one rpc, from encoded request to encoded response. */
 export type RpcHandler = (request: Buffer, call: Call) => Promise<Buffer>
 
 export interface MultiplexedServerDeps {
   rpcs: ReadonlyMap<string, RpcHandler>
-  /** The service at the other end. */
+  /** The calling service, authenticated when the stream opened. */
   service: string
-  /** On whose behalf it may call this rpc; throws where it may not. */
-  authorize(path: string, statement: string): Caller | undefined
+  /** Applies the RPC policy; answers the caller or throws RpcDenied. */
+  authorize(path: string, callerToken: string): Caller | undefined
   failureOf(path: string, error: unknown): Failure
-  /** The stream has ended, one way or another. */
+  /** Runs when the stream has ended or broken; may run more than once. */
   onEnd(): void
 }
 
-/** The server's end of a stream that carries calls. Each is answered when it is done, in any order. */
+/** The server's end of a stream of calls. Each call is answered on completion, in any order. */
 export class MultiplexedServerStream {
   readonly #stream: ServerDuplexStream<CallRequest, CallResponse>
   readonly #deps: MultiplexedServerDeps
@@ -45,7 +45,7 @@ export class MultiplexedServerStream {
     this.#send({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_READY } })
   }
 
-  /** Asks the client to take its next calls elsewhere. */
+  /** Tells the client to send further calls to other replicas. */
   announceShutdown(): void {
     this.#send({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_LEAVING } })
   }
@@ -103,7 +103,7 @@ const unknownRpc = (path: string): Failure => ({
   fault: Buffer.alloc(0),
 })
 
-/** Most handlers never look at the signals, so they are made when one does. */
+/** One call on the stream. Most handlers ignore the signals, so each is created at its first use. */
 export class MultiplexedCall implements Call {
   readonly service: string
   readonly requestId: string

@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto'
 
-/** Which services call which; between others there is no key, so nobody can speak in their name. */
+/** Pairs of calling and called services. No other pair has a key, so no call between them can be signed. */
 const CALLED_BY = {
   gateway: ['identity', 'catalog', 'executions', 'dispatcher', 'scheduler'],
   scheduler: ['identity', 'catalog', 'executions'],
@@ -20,25 +20,25 @@ const PAIRS = Object.entries(CALLED_BY).flatMap(([from, all]): Pair[] =>
   all.map((to) => ({ from, to })),
 )
 
-/** The services that take part in the calls of a cluster. */
+/** Services that call or are called. */
 export const RPC_SERVICES = [...new Set(PAIRS.flatMap(({ from, to }) => [from, to]))]
 
 const pairsOf = (service: string) => PAIRS.filter(({ from, to }) => [from, to].includes(service))
 const nameOf = ({ from, to }: Pair) => `${from}:${to}`
 
-/** The keys that a service shares with those that it calls and those that call it, and with nobody else. */
+/** The keys of one service: one for each service that it calls and one for each that calls it. */
 export interface PairKeys {
-  /** Of what this service shows to another; undefined where it has no business. */
+  /** Signs tokens for calls to `service`; undefined if this service does not call it. */
   to(service: string): Buffer | undefined
-  /** Of what another shows to this service. */
+  /** Verifies tokens of calls from `service`; undefined if it does not call this service. */
   from(service: string): Buffer | undefined
 }
 
-/** The ring of a service, as `[svc.rpc].keys` has it: `caller:called:key` in hex for each pair it is one of. */
+/** Keys of a service as `[svc.rpc].keys` takes them: `caller:called:key`, the key in hex. */
 export const keysOf = (secret: string, service: string): string[] =>
   pairsOf(service).map((pair) => `${nameOf(pair)}:${derived(secret, pair).toString('hex')}`)
 
-/** A ring from its text. Throws when a key is missing, or one is there that this service must not have. */
+/** Parses `[svc.rpc].keys`. Throws when a key is missing, malformed or not one of this service. */
 export function parseKeys(service: string, keys: readonly string[]): PairKeys {
   const known = new Map<string, Buffer>()
   for (const text of keys) {
@@ -57,7 +57,7 @@ export function parseKeys(service: string, keys: readonly string[]): PairKeys {
   return pairKeysOf(service, known)
 }
 
-/** The same from the secret that all keys come from: whoever has it can speak as every service. */
+/** Derives the keys of a service from the shared secret. The secret allows its owner to act as every service. */
 export const deriveKeys = (secret: string, service: string): PairKeys =>
   pairKeysOf(
     service,

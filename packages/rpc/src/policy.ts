@@ -1,22 +1,22 @@
 import type { CallingService } from './pair-keys.ts'
 
-/** Who may call an rpc. */
+/** Which services may call an rpc, and whether a caller is required. */
 export interface RpcPolicy {
   readonly services: readonly string[]
-  /** Whether a signed statement of who is asking must come with it: it is recorded, or decides. */
+  /** True if an on-behalf-of token must come with the call, because the rpc records or authorizes the principal. */
   readonly requiresCaller: boolean
 }
 
-/** Who may call each rpc of a service. There is no rpc without. */
+/** The policy of each rpc of a service; TypeScript rejects a service with an rpc that has none. */
 export type RpcAccess<Service> = { readonly [Rpc in keyof Service]: RpcPolicy }
 
-/** These services may call it, for themselves. */
+/** Allows these services to call an rpc without a caller. */
 export const allow = (...services: CallingService[]): RpcPolicy => ({
   services,
   requiresCaller: false,
 })
 
-/** These services may call it, on behalf of whom they vouch for. */
+/** Allows these services to call an rpc on behalf of a principal. */
 export const allowOnBehalfOf = (...services: CallingService[]): RpcPolicy => ({
   services,
   requiresCaller: true,
@@ -24,19 +24,19 @@ export const allowOnBehalfOf = (...services: CallingService[]): RpcPolicy => ({
 
 type Definition = { readonly [rpc: string]: { readonly path: string } }
 
-/** An rpc and who may call it. */
+/** An rpc with its policy. */
 export interface DeclaredRpc extends RpcPolicy {
   readonly path: string
 }
 
-/** What a service declares, for those who look at all of them. */
+/** Lists the rpcs of a service with their policies, for documents and tests. */
 export const listRpcs = <S extends Definition>(service: S, access: RpcAccess<S>): DeclaredRpc[] =>
   Object.entries(service).map(([rpc, { path }]) => ({ path, ...(access[rpc] as RpcPolicy) }))
 
-/** The service that an rpc belongs to, by its package: `windlass.<service>.v1`. */
+/** Name of the service that owns a definition, from its package `windlass.<service>.v1`. */
 export function serviceNameOf(definition: Definition): string {
   const path = Object.values(definition)[0]?.path ?? ''
   const [, name] = /^\/windlass\.(\w+)\./.exec(path) ?? []
-  if (name === undefined) throw new Error(`no service of ours: ${path}`)
+  if (name === undefined) throw new Error(`not an rpc of this product: '${path}'`)
   return name
 }

@@ -46,8 +46,8 @@ const DRAIN_MS = 10_000
 const MAX_STREAMS = 4_096
 
 /**
- * A gRPC server of plain async functions, for the services of its cluster alone. It answers the
- * standard health service by running the given checks.
+ * A gRPC server of async functions. It accepts calls of authenticated services only, as multiplexed
+ * streams and as unary calls, and answers the standard health service from the given checks.
  */
 export class RpcServer {
   readonly #server: Server
@@ -59,10 +59,10 @@ export class RpcServer {
   readonly #streams = new Set<MultiplexedServerStream>()
   #checking: NodeJS.Timeout | undefined
 
-  constructor(log: Logger, cluster: ServiceIdentity) {
+  constructor(log: Logger, identity: ServiceIdentity) {
     this.#log = log
-    this.#identity = cluster
-    this.#authorizer = new RpcAuthorizer(cluster, log)
+    this.#identity = identity
+    this.#authorizer = new RpcAuthorizer(identity, log)
     this.#server = new Server({
       'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
       'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
@@ -76,7 +76,7 @@ export class RpcServer {
     })
   }
 
-  /** An rpc is there for those whom `access` names and for nobody else. */
+  /** Adds a service. Each of its rpcs is open to the services that `access` names and to no other. */
   serve<S extends ServiceDefinition>(
     service: S,
     handlers: Handlers<S>,
@@ -91,7 +91,7 @@ export class RpcServer {
     this.#server.addService(service, Object.fromEntries(adapted))
   }
 
-  /** Answers the port it got. Health follows the checks from then on. */
+  /** Answers the bound port. From then on health follows the checks, every CHECK_MS. */
   async listen(address: { host: string; port: number }, checks: HealthCheck[]): Promise<number> {
     const bound = await new Promise<number>((resolve, reject) => {
       this.#server.bindAsync(
@@ -105,14 +105,14 @@ export class RpcServer {
     return bound
   }
 
-  /** Stops claiming health, refuses new calls and lets running ones finish, for a while. */
+  /** Reports NOT_SERVING, refuses new calls and waits up to DRAIN_MS for running ones. */
   async stop(): Promise<void> {
     clearInterval(this.#checking)
     this.#health.setStatus('', 'NOT_SERVING')
     for (const stream of this.#streams) stream.announceShutdown()
-    const impatience = setTimeout(() => this.#server.forceShutdown(), DRAIN_MS)
+    const forceStopTimer = setTimeout(() => this.#server.forceShutdown(), DRAIN_MS)
     await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()))
-    clearTimeout(impatience)
+    clearTimeout(forceStopTimer)
   }
 
   async #check(checks: HealthCheck[]): Promise<void> {
@@ -140,7 +140,7 @@ export class RpcServer {
     const calls = new MultiplexedServerStream(stream, {
       rpcs: this.#rpcs,
       service,
-      authorize: (path, statement) => this.#authorizer.authorize(path, service, statement),
+      authorize: (path, callerToken) => this.#authorizer.authorize(path, service, callerToken),
       failureOf: (path, error) => this.#failureOf(path, error),
       onEnd: () => this.#streams.delete(calls),
     })
@@ -159,7 +159,7 @@ export class RpcServer {
       return { code: error.code, message: error.message, fault: Buffer.alloc(0) }
     const fault = error instanceof Fault ? error : toOutageFault(error)
     if (!fault) {
-      this.#log.error({ err: error, rpc }, 'unexpected error in an rpc')
+      this.#log.error({ err: error, rpc }, 'rpc failed unexpectedly')
       return { code: status.INTERNAL, message: 'internal error', fault: Buffer.alloc(0) }
     }
     if (fault.kind === 'unavailable') this.#log.warn({ err: fault.cause, rpc }, fault.message)
@@ -173,7 +173,7 @@ const toRpcHandler =
   async (request, call) =>
     method.responseSerialize(await handle(method.requestDeserialize(request), call))
 
-/** Refuses whoever may not call, before a byte of his message is read. */
+/** Authorizes a gRPC call before its message is read, so that refused messages cost no memory. */
 const guard =
   (admissions: RpcAuthorizer): ServerInterceptor =>
   ({ path }, call) =>
@@ -204,7 +204,7 @@ const credentialsOf = ({ tls }: ServiceIdentity): ServerCredentials =>
 
 const NEVER = new AbortController().signal
 
-/** Most handlers never look at the signal, so it is made when one does: grpc-js says `cancelled` of every call that ends. */
+/** A unary call. Most handlers ignore the signal, so it is created at its first use: grpc-js emits `cancelled` at the end of every call. */
 class UnaryCall implements Call {
   readonly service: string
   readonly caller: Caller | undefined
@@ -223,7 +223,7 @@ class UnaryCall implements Call {
     this.requestId = headerText(metadata, REQUEST_ID_HEADER)
   }
 
-  /** A call by itself has no way to say so. */
+  /** Unary calls have no message for this request. */
   readonly answerNow = NEVER
 
   get signal(): AbortSignal {

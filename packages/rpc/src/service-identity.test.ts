@@ -35,9 +35,9 @@ test('a credential says which service shows it, to the one that it is for and to
 test('a service has no key of what it does not call, so it can pretend nothing there', () => {
   const catalog = member('catalog')
   for (const to of RPC_SERVICES)
-    expect(() => catalog.serviceToken(to), to).toThrow('no business with')
-  expect(() => scheduler.serviceToken('dispatcher')).toThrow('no business with')
-  expect(() => catalog.signCaller(ada, 'identity', RPC)).toThrow('no business with')
+    expect(() => catalog.serviceToken(to), to).toThrow('no key for calls to')
+  expect(() => scheduler.serviceToken('dispatcher')).toThrow('no key for calls to')
+  expect(() => catalog.signCaller(ada, 'identity', RPC)).toThrow('no key for calls to')
 })
 
 test('whoever has all keys of one service cannot speak as another to a third', () => {
@@ -144,6 +144,6 @@ test('one that has the secret of all says so, and one that has both does not sta
   expect(cluster.authenticateService(gateway.serviceToken('executions'))).toBe('gateway')
   expect(lines).toEqual([expect.stringContaining('knows the secret of all services')])
   await expect(opened({ secret: SECRET, keys: keysOf(SECRET, 'executions') })).rejects.toThrow(
-    'must not know it',
+    'must not know the secret',
   )
 })

@@ -3,6 +3,7 @@ import type { Caller } from '@windlass/domain/caller'
 import { readOrCreateSecret } from '@windlass/runtime/config/home-file'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { expiresIn, Signer } from '@windlass/runtime/signed'
+import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import { deriveKeys, type PairKeys, parseKeys } from './pair-keys.ts'
 
@@ -14,38 +15,40 @@ export interface Tls {
   serverName: string
 }
 
-/** What one service of a cluster knows the others by, and they it. */
+/** How a service proves itself to the others of its cluster, and verifies them. */
 export interface ServiceIdentity {
   readonly service: string
-  /** Shown with every call to that service, and worth nothing to any other. */
+  /** Service token for calls to one other service; no third service accepts it. */
   serviceToken(to: string): string
-  /** Which service shows this; undefined for a stranger. */
-  authenticateService(credential: string): string | undefined
-  /** A signed statement of who is asking, for that service and one rpc of it. */
+  /** The service that a token proves, or undefined for a token that proves none. */
+  authenticateService(token: string): string | undefined
+  /** On-behalf-of token of a principal, for one rpc of one service. */
   signCaller(caller: Caller, to: string, rpc: string): string
-  /** Who is asking for this rpc by the word of that service; undefined where it did not say so. */
-  verifyCaller(statement: string, from: string, rpc: string): Caller | undefined
-  /** Both ends of every connection show a certificate; absent: connections are in clear. */
+  /** The principal on whose behalf a service calls this rpc; undefined unless the token proves it. */
+  verifyCaller(token: string, from: string, rpc: string): Caller | undefined
+  /** Mutual TLS between services; absent: connections are in clear. */
   tls?: Tls
 }
 
-/** A cluster goes on while the clock of one machine is an hour off. */
+/** A cluster keeps working while the clock of one machine is an hour off. */
 const SKEW_S = 3_600
 const RENEW_MS = 60_000
-/** The last statement before the next is on its way for a while. */
+/** A token that is about to be renewed may still be in flight: hence two renewal periods. */
 const LIFETIME_S = SKEW_S + (2 * RENEW_MS) / 1_000
 const MAX_CACHED = 4_096
 
 /**
- * What this process needs to take part in the cluster of these settings: keys of its own, or the
- * secret that all come from. Without either a secret is made at the first start and kept in the home
- * directory; there is always one.
+ * Opens the identity of this process from the settings: keys of its own, or the secret from which
+ * all keys are derived. Without either, a secret is created at the first start and kept in the home
+ * directory: there is always one.
  */
 export async function openServiceIdentity({ rpc, home }: Settings, service: string, log: Logger) {
   const tls = await tlsOf(rpc)
   if (rpc.keys.length > 0) {
     if (rpc.secret !== undefined)
-      throw new Error('[svc.rpc] has both secret and keys: a service with keys must not know it')
+      throw new Error(
+        '[svc.rpc] has both secret and keys: a service with keys must not know the secret',
+      )
     return createServiceIdentity(parseKeys(service, rpc.keys), service, tls)
   }
   log.warn(
@@ -58,31 +61,33 @@ export async function openServiceIdentity({ rpc, home }: Settings, service: stri
   )
 }
 
-/** A service that has these keys, or derives them from the secret. */
+/** Creates the identity of a service that has these keys, or derives them from the secret. */
 export function createServiceIdentity(
   keys: PairKeys | string,
   service: string,
   tls?: Tls,
 ): ServiceIdentity {
   const ring = typeof keys === 'string' ? deriveKeys(keys, service) : keys
-  const credentials = new TokenKind<object>(ring, 'service credential')
-  const statements = new TokenKind<OnBehalfOfClaims>(ring, 'caller statement')
-  const shown = new TokenCache()
-  const vouched = new TokenCache()
+  // The names are part of the signing keys: replicas of another release derive the same.
+  const serviceTokens = new TokenKind<object>(ring, 'service credential')
+  const callerTokens = new TokenKind<OnBehalfOfClaims>(ring, 'caller statement')
+  const signedServiceTokens = new TokenCache()
+  const signedCallerTokens = new TokenCache()
   return {
     service,
-    serviceToken: (to) => shown.text(to, () => `${service}:${credentials.sign(to, {})}`),
-    authenticateService(credential) {
-      const [from = '', text = ''] = credential.split(':', 2)
-      return credentials.read(from, text) && from
+    serviceToken: (to) =>
+      signedServiceTokens.text(to, () => `${service}:${serviceTokens.sign(to, {})}`),
+    authenticateService(token) {
+      const [from = '', text = ''] = token.split(':', 2)
+      return serviceTokens.read(from, text) && from
     },
     signCaller(caller, to, rpc) {
       const { subject: sub, issuer: iss, key_prefix: key } = caller
       const name = JSON.stringify([to, rpc, sub, iss, key])
-      return vouched.text(name, () => statements.sign(to, { rpc, sub, iss, key }))
+      return signedCallerTokens.text(name, () => callerTokens.sign(to, { rpc, sub, iss, key }))
     },
-    verifyCaller(statement, from, rpc) {
-      const claims = statement === '' ? undefined : statements.read(from, statement)
+    verifyCaller(token, from, rpc) {
+      const claims = token === '' ? undefined : callerTokens.read(from, token)
       if (claims?.rpc !== rpc) return undefined
       const { sub: subject, iss: issuer, key } = claims
       return { subject, issuer, ...(key !== undefined && { key_prefix: key }) }
@@ -95,15 +100,15 @@ interface OnBehalfOfClaims {
   rpc: string
   sub: string
   iss: string
-  /** Prefix of the API key that was shown. */
+  /** Prefix of the API key of the request. */
   key?: string | undefined
 }
 
-/** What is signed for one purpose, under the key of each pair of services. */
+/** Signs and verifies tokens of one kind, under the key of each pair of services. */
 class TokenKind<Claims extends object> {
   readonly #to: (service: string) => Signer<Claims> | undefined
   readonly #from: (service: string) => Signer<Claims> | undefined
-  readonly #known = new Map<string, Claims & { exp: number }>()
+  readonly #verified = new LRUCache<string, Claims & { exp: number }>({ max: MAX_CACHED })
 
   constructor(ring: PairKeys, purpose: string) {
     const signers = (keyOf: PairKeys['to']) =>
@@ -117,57 +122,53 @@ class TokenKind<Claims extends object> {
 
   sign(to: string, claims: Claims): string {
     const signer = this.#to(to)
-    if (!signer) throw new Error(`this service has no business with ${to}`)
+    if (!signer) throw new Error(`no key for calls to ${to}: add the pair to CALLED_BY`)
     return signer.sign({ ...claims, exp: expiresIn(LIFETIME_S) })
   }
 
-  /** What was verified once need not be verified again, only looked at for its end. */
+  /** Claims of a token that is valid now. A verified signature is not verified again; its end is. */
   read(from: string, text: string): Claims | undefined {
     const name = `${from}:${text}`
-    const known = this.#known.get(name)
-    if (known && isCurrent(known)) return known
-    this.#known.delete(name)
+    const cached = this.#verified.get(name)
+    if (cached && isCurrent(cached)) return cached
+    this.#verified.delete(name)
     const claims = this.#from(from)?.verify(text)
     if (!claims || !isCurrent(claims)) return undefined
-    if (this.#known.size >= MAX_CACHED) this.#known.clear()
-    this.#known.set(name, claims)
+    this.#verified.set(name, claims)
     return claims
   }
 }
 
-/** Nor does it count when it comes from a clock that is further ahead than any may be. */
+/** False also for a token that ends later than any clock within SKEW_S could have signed it. */
 function isCurrent({ exp }: { exp: number }): boolean {
   const left = exp - Date.now() / 1_000
   return left > 0 && left <= LIFETIME_S + SKEW_S
 }
 
-function memoize<T>(make: (name: string) => T | undefined): (name: string) => T | undefined {
-  const made = new Map<string, T>()
+function memoize<T>(create: (name: string) => T | undefined): (name: string) => T | undefined {
+  const values = new Map<string, T>()
   return (name) => {
-    const known = made.get(name)
-    if (known) return known
-    const fresh = make(name)
-    if (fresh) made.set(name, fresh)
-    return fresh
+    const value = values.get(name) ?? create(name)
+    if (value) values.set(name, value)
+    return value
   }
 }
 
-/** The same text for a while: a signature costs more than remembering it. */
+/** Reuses a signed token for RENEW_MS: a signature costs more than a lookup. */
 class TokenCache {
-  readonly #made = new Map<string, { text: string; at: number }>()
+  readonly #signed = new LRUCache<string, { text: string; at: number }>({ max: MAX_CACHED })
 
-  text(name: string, make: () => string): string {
+  text(name: string, sign: () => string): string {
     const now = performance.now()
-    const known = this.#made.get(name)
-    if (known && now - known.at < RENEW_MS) return known.text
-    const text = make()
-    if (this.#made.size >= MAX_CACHED) this.#made.clear()
-    this.#made.set(name, { text, at: now })
+    const cached = this.#signed.get(name)
+    if (cached && now - cached.at < RENEW_MS) return cached.text
+    const text = sign()
+    this.#signed.set(name, { text, at: now })
     return text
   }
 }
 
-/** All three files or none: half a set would leave one direction in clear. */
+/** Requires all three files or none: a partial set would leave one direction in clear. */
 async function tlsOf({ tls_ca, tls_cert, tls_key, tls_server_name }: Settings['rpc']) {
   const given = { tls_ca, tls_cert, tls_key }
   const missing = Object.entries(given).filter(([, path]) => path === undefined)

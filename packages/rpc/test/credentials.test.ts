@@ -181,7 +181,7 @@ test('an rpc of which nobody says who may call it is not served', () => {
   const { issueSession: _, ...rest } = ACCESS
   const handlers = { checkBootstrap: 0, issueSession: 0, checkSession: 0 } as never
   expect(() => server.serve(IdentityService, handlers, rest as typeof ACCESS)).toThrow(
-    `nobody says who may call ${VOUCHED}`,
+    `no policy declared for ${VOUCHED}`,
   )
 })
 
@@ -189,7 +189,7 @@ test('a service with another secret is refused, and learns why', async () => {
   const { address } = await serve()
   const client = connect(IdentityService, [address], testIdentity('gateway'))
   onTestFinished(() => client.close())
-  await expect(client.checkSession({ token: 'a' })).rejects.toThrow('no credential of this cluster')
+  await expect(client.checkSession({ token: 'a' })).rejects.toThrow('no valid service token')
 })
 
 test('mutual TLS: both ends show a certificate of the same authority', async () => {

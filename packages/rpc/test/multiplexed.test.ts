@@ -134,7 +134,7 @@ test('a stranger opens no stream', async () => {
   )
   onTestFinished(() => stranger.close())
   for (let i = 0; i < 10; i++) {
-    await expect(stranger.checkSession({ token: '' })).rejects.toThrow('no credential')
+    await expect(stranger.checkSession({ token: '' })).rejects.toThrow('no valid service token')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 })

@@ -1,4 +1,4 @@
-/** Every way a call can be refused. Each edge has a table from these to its own numbers. */
+/** Kinds of refusal. Each edge (gRPC, HTTP) has one table from kinds to its status codes. */
 export type Kind =
   | 'invalid'
   | 'unprocessable'
@@ -12,7 +12,7 @@ export type Kind =
   | 'misconfigured'
   | 'unavailable'
 
-/** What was wrong with one part of a request; the form of a 422 body. */
+/** One invalid part of a request, in the form of a 422 body. */
 export interface Problem {
   loc: (string | number)[]
   msg: string
@@ -20,13 +20,13 @@ export interface Problem {
 }
 
 interface Extra {
-  /** Goes to the caller beside the message, e.g. the permissions that were missing. */
+  /** Sent to the caller with the message, for example the missing permissions. */
   details?: Record<string, unknown>
-  /** For logs; never told to the caller. */
+  /** For logs; never sent to the caller. */
   cause?: unknown
 }
 
-/** The only error meant for callers. It crosses gRPC and arrives as the same Fault. */
+/** The only error whose message reaches callers. It crosses gRPC and arrives as an equal Fault. */
 export class Fault extends Error {
   override readonly name = 'Fault'
   readonly kind: Kind
@@ -49,6 +49,6 @@ export const invalid = (message: string) => new Fault('invalid', message)
 export const unavailable = (message: string, cause?: unknown) =>
   new Fault('unavailable', message, { cause })
 
-/** Refuses parts of a request, naming each by its place in it. */
+/** Refuses parts of a request, each named by its location. */
 export const unprocessable = (...problems: [Problem, ...Problem[]]) =>
   new Fault('unprocessable', problems[0].msg, { details: { problems } })

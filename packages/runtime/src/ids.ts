@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 
 const HEX = /^[0-9a-f]{32}$/
 
-/** A UUIDv7 (RFC 9562, 5.7) as 32 lower-case hex digits: ids made later sort later. */
+/** Creates a UUIDv7 (RFC 9562, 5.7) as 32 lower-case hex digits; later ids sort later. */
 export function newId(now = Date.now()): string {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(now, 0, 6)
@@ -11,7 +11,7 @@ export function newId(now = Date.now()): string {
   return bytes.toString('hex')
 }
 
-/** The wire form of an id given in any accepted form (dashes, capitals), or undefined for what is no id. */
+/** Converts an accepted form of an id (with dashes, upper case) to the wire form; undefined for any other text. */
 export function parseId(text: string): string | undefined {
   if (HEX.test(text)) return text
   const plain = text.toLowerCase()

@@ -1,18 +1,18 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 interface Timed {
-  /** When it ends, in seconds since 1970. */
+  /** End of validity, in seconds since 1970. */
   exp: number
 }
 
 const encode = (text: string) => Buffer.from(text).toString('base64url')
 
-/** The only header that is ever made or taken: nobody can ask for another algorithm. */
+/** The only header that is signed or accepted, so a token cannot choose another algorithm. */
 const HEADER = encode('{"alg":"HS256","typ":"JWT"}')
 
 /**
- * Small signed statements: JWTs under HS256, a few microseconds each way. Each purpose has a key of
- * its own, so that what was signed for one is worth nothing for another.
+ * Signs and verifies claims as JWTs under HS256, in a few microseconds. Each purpose has a key of its
+ * own, so a token signed for one purpose is invalid for every other.
  */
 export class Signer<Claims extends object> {
   readonly #key: Buffer
@@ -26,11 +26,11 @@ export class Signer<Claims extends object> {
     return `${text}.${this.#tagOf(text)}`
   }
 
-  /** What a text says that was signed here and has not ended; undefined for every other text. */
+  /** Claims of a token with a valid signature that has not ended; undefined for every other text. */
   verify(text: string, nowMs = Date.now()): (Claims & Timed) | undefined {
     const end = text.lastIndexOf('.')
     if (end < 0 || !text.startsWith(`${HEADER}.`)) return undefined
-    // Compared as it is spelled: base64 would let others stand for the same bytes.
+    // Compared as text: several base64 texts decode to the same bytes.
     const tag = Buffer.from(text.slice(end + 1))
     const expected = Buffer.from(this.#tagOf(text.slice(0, end)))
     if (tag.length !== expected.length || !timingSafeEqual(tag, expected)) return undefined
@@ -44,5 +44,5 @@ export class Signer<Claims extends object> {
   }
 }
 
-/** The end of something that begins now and lasts so many seconds, as a claim. */
+/** The `exp` claim of a token that is valid for so many seconds from now. */
 export const expiresIn = (seconds: number): number => Math.floor(Date.now() / 1_000) + seconds

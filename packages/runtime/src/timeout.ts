@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Waits until it has come, but no longer than `ms`; rejects when it rejects within that time. */
-export async function waitAtMost(ms: number, coming: Promise<unknown>): Promise<void> {
+/** Waits for a promise, for at most `ms` milliseconds; rejects if the promise rejects within that time. */
+export async function waitAtMost(ms: number, promise: Promise<unknown>): Promise<void> {
   const done = new AbortController()
-  const enough = pause(ms, undefined, { signal: done.signal }).catch(() => {})
+  const elapsed = pause(ms, undefined, { signal: done.signal }).catch(() => {})
   try {
-    await Promise.race([coming, enough])
+    await Promise.race([promise, elapsed])
   } finally {
     done.abort()
   }

@@ -139,7 +139,7 @@ test.skipIf(!hasNats)(
       value: { worker_name: 'w', connection_generation: 1 },
     } as const
     await expect(bus.publishDurable([toDurableMessage('test', 'early', evicted)])).rejects.toThrow(
-      /not been reached/,
+      /not connected yet/,
     )
     await nats.start()
     await bus.ping()

@@ -25,7 +25,7 @@ test('each service out of reach is 503 with a time to come back, and tells nothi
       const response = await call(method, path)
       expect(response.status, service).toBe(503)
       expect(response.headers.get('retry-after')).toBe('1')
-      expect(await response.json()).toEqual({ detail: 'a needed service is out of reach' })
+      expect(await response.json()).toEqual({ detail: 'a required service is unavailable; retry' })
     }),
   )
 })

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 const SECRET_BYTES = 32
 
 /**
- * The secret that a file of the home directory holds, made at its first use and readable by its
- * owner alone. Of replicas that race to make it one wins, and all answer what it wrote.
+ * Reads a secret from a file of the home directory; creates the file at the first use, readable by
+ * its owner only. When replicas create it at the same time, one succeeds and all answer its secret.
  */
 export async function readOrCreateSecret(home: string, name: string): Promise<string> {
   const path = join(home, name)
@@ -24,7 +24,7 @@ async function readSecret(path: string): Promise<string | undefined> {
   }
 }
 
-/** The whole secret appears under its name at once, so nobody ever reads half of it. */
+/** Writes to a temporary file and links it, so that a reader never sees a partial secret. */
 async function createSecret(path: string): Promise<string | undefined> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const draft = `${path}.${randomBytes(8).toString('hex')}`
@@ -47,7 +47,7 @@ async function write(path: string, text: string): Promise<void> {
   }
 }
 
-/** A link, unlike a rename, fails if another replica was first. A file that is there but blank is replaced. */
+/** A link, unlike a rename, fails if another replica was first. An existing blank file is replaced. */
 async function publish(draft: string, path: string): Promise<void> {
   try {
     await link(draft, path)

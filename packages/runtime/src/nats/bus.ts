@@ -1,3 +1,43 @@
+/*
+ * The bus: two kinds of messages over NATS, with different guarantees.
+ *
+ * Durable events (`publishDurable`, `consumeDurable`) tell other services what happened: a workflow
+ * was uploaded, an execution finished, a worker was evicted. They go through one JetStream stream,
+ * at least once, in order for each consumer.
+ *
+ *      service                outbox            stream EVENTS             consumer "scheduler-…"
+ *        |-- commit + emit ---->|                     |                          |
+ *        |                      |-- relayOutbox ----->| drops repeated event ids |
+ *        |                      |<-- ack -------------|                          |
+ *        |                      | delete              |-- deliver -------------->| handler
+ *        |                      |                     |<-- ack / nak(delay) -----|
+ *
+ * Best-effort messages (`publishBestEffort`, `subscribeBestEffort`) say "look now": work is queued, a
+ * log has grown, a worker's record changed. They use core NATS, at most once. They carry no truth:
+ * each has a polling fallback that finds what a lost message left, later.
+ *
+ * Guarantees.
+ * - A durable event whose transaction committed is delivered to every durable consumer at least once
+ *   while it is younger than MAX_AGE_MS. Handlers are idempotent.
+ * - `max_ack_pending: 1` keeps the order through retries: a later event waits for the earlier one.
+ * - A handler that keeps failing is retried after each pause of RETRY_MS; then the event is given up
+ *   and logged, so that it cannot block those behind it. Polling of the consumer covers it.
+ * - Event ids deduplicate for DEDUPLICATION_MS. A relay that crashes between publish and delete
+ *   repeats events with the same ids.
+ *
+ * Failures.
+ * - NATS is unavailable at start: the process starts without it after three seconds, polls, and uses
+ *   it as soon as the connection holds (nats-connection.ts).
+ * - NATS is lost: best-effort messages are dropped; `publishDurable` rejects at once, because its
+ *   callers hold a transaction; the outbox keeps the events.
+ * - NATS comes back with an empty store: stream and consumers are created again when they are found
+ *   missing. Events that were published and not yet consumed are lost with the store; polling
+ *   covers them.
+ *
+ * A prefix separates systems that share a server: it begins every subject and ends the name of the
+ * stream. One wildcard `filter_subject` per consumer works on every server since 2.9; a list of
+ * filters does not.
+ */
 import {
   AckPolicy,
   DiscardPolicy,
@@ -20,30 +60,30 @@ import { type NatsLink, openNatsConnection } from './nats-connection.ts'
 
 export type EventHandler = (event: Event) => Promise<void>
 
-/** How a durable consumer of events is named and what it hears. */
+/** Name and subject of a durable consumer. */
 export interface Consumer {
   durable: string
-  /** The end of the subject, after `events.`: `executions.execution_finished`, `catalog.>`. */
+  /** Subject after `events.`: `executions.execution_finished`, `catalog.>`. */
   subject: string
 }
 
 export interface Bus {
-  /** Whether NATS is there at this moment, as far as this process knows. */
+  /** True while this process has a connection to NATS, as far as it knows. */
   readonly isUp: boolean
   ping(): Promise<unknown>
   /**
-   * Publishes events to JetStream, pipelined, and resolves when all are acknowledged. Repeats are
-   * dropped by id. Fails at once while NATS is away, since callers hold locks meanwhile.
+   * Publishes events to JetStream, pipelined; resolves when all are acknowledged. Repeated ids are
+   * dropped. Rejects at once while NATS is unavailable, because callers hold a transaction.
    */
   publishDurable(messages: DurableMessage[]): Promise<void>
-  /** Sends what may be lost. Never throws: without a connection it is lost at once. */
+  /** Publishes a message that may be lost. Never throws; without a connection the message is dropped. */
   publishBestEffort(subject: string, bytes: Uint8Array): void
-  /** Hears what is whispered from now on; `flushed` resolves when the server knows of it. */
+  /** Subscribes to best-effort messages; `flushed` resolves when the server has the subscription. */
   subscribeBestEffort(
     subject: string,
     hear: (bytes: Uint8Array, subject: string) => void,
   ): BusSubscription
-  /** Hands each event to `handle` at least once, in order. Replicas with one durable name share the work. */
+  /** Calls `handle` for each event, at least once and in order. Replicas with the same durable name share the events. */
   consumeDurable(consumer: Consumer, handle: EventHandler): () => Promise<void>
   close(): Promise<void>
 }
@@ -61,18 +101,13 @@ export interface BusSubscription {
 
 const RETRY_MS = [100, 1_000, 5_000, 30_000]
 const ACK_WAIT_MS = 60_000
-/** How long an acknowledgement of what is published may take. */
+/** Time limit of an acknowledgement of a published event. */
 const PUBLISH_MS = 3_000
 const EXPIRES_MS = 5_000
 const DEDUPLICATION_MS = 600_000
-const KEEP_MS = 24 * 3_600_000
+const MAX_AGE_MS = 24 * 3_600_000
 
-/**
- * The bus over NATS, which may be away, also at the start: then what is whispered is lost, and the
- * rest is taken up when it comes. The stream and its consumers are asserted anew whenever they are
- * found missing, since a server may come back with an empty store. With a prefix it hears and says
- * nothing outside of it, so that several systems can share one server.
- */
+/** Opens the bus. NATS may be unavailable, now or later; see above for what is lost then. */
 export async function openBus(url: string, log: Logger, prefix = ''): Promise<Bus> {
   const place = scopeOf(prefix)
   const link = await openNatsConnection(url, log)
@@ -103,9 +138,9 @@ export async function openBus(url: string, log: Logger, prefix = ''): Promise<Bu
   }
 }
 
-/** Where on the server one system lives. */
+/** Subjects and stream of one system on the server. */
 interface StreamScope {
-  /** Before every subject. */
+  /** Prefix of every subject. */
   root: string
   stream: string
 }
@@ -117,7 +152,7 @@ function publishBestEffort({ connection }: NatsLink, subject: string, bytes: Uin
   try {
     connection?.publish(subject, bytes)
   } catch {
-    // Closing or over the server's limit: a nudge may be lost, someone looks anyway.
+    // Connection closing or message too large: a best-effort message may be lost, polling covers it.
   }
 }
 
@@ -154,7 +189,7 @@ interface ConsumeOptions {
   scope: StreamScope
 }
 
-/** Takes events until told to stop, or until the consumer is found missing; the loop around it begins again. */
+/** Consumes until stopped or until the consumer is found missing; the loop around it creates it again. */
 async function consumeDurable(
   { connection }: NatsLink,
   { durable, subject }: Consumer,
@@ -187,7 +222,7 @@ async function consumeDurable(
   }
 }
 
-/** What keeps failing is logged and given up: every event has a polling fallback, so only time is lost. */
+/** Handles one event. After the last retry it is given up: every event has a polling fallback, so only time is lost. */
 async function deliver(message: JsMsg, { handle, log }: ConsumeOptions): Promise<void> {
   const attempt = message.info.deliveryCount
   try {
@@ -195,7 +230,7 @@ async function deliver(message: JsMsg, { handle, log }: ConsumeOptions): Promise
     message.ack()
   } catch (error) {
     const retryMs = RETRY_MS[attempt - 1]
-    log.error({ err: error, subject: message.subject, attempt, retryMs }, 'event not handled')
+    log.error({ err: error, subject: message.subject, attempt, retryMs }, 'failed to handle event')
     if (retryMs === undefined) message.term()
     else message.nak(retryMs)
   }
@@ -207,8 +242,8 @@ async function publishDurable(
   messages: DurableMessage[],
 ): Promise<void> {
   const connection = link.connection
-  if (!connection) throw new Error('NATS has not been reached yet')
-  if (!link.isUp) throw new Error('NATS is out of reach')
+  if (!connection) throw new Error('NATS is not connected yet')
+  if (!link.isUp) throw new Error('NATS is unavailable')
   const js = jetstream(connection, { timeout: PUBLISH_MS })
   const publish = () =>
     Promise.all(
@@ -220,13 +255,13 @@ async function publishDurable(
     await publish()
   } catch (error) {
     if (error instanceof TimeoutError || !link.isUp) throw error
-    // The usual reason is that the store came back empty, and the stream with it.
+    // Usually the server came back with an empty store, without the stream.
     await assertStream(connection, place)
     await publish()
   }
 }
 
-/** Makes the stream of events if it is not there. */
+/** Creates the stream of events if it is missing. */
 async function assertStream(
   connection: NatsConnection,
   { root, stream }: StreamScope,
@@ -238,7 +273,7 @@ async function assertStream(
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
     discard: DiscardPolicy.Old,
-    max_age: nanos(KEEP_MS),
+    max_age: nanos(MAX_AGE_MS),
     duplicate_window: nanos(DEDUPLICATION_MS),
   })
 }

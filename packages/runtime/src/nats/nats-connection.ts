@@ -3,26 +3,26 @@ import { AuthorizationError, connect, type NatsConnection } from '@nats-io/trans
 import type { Logger } from 'pino'
 import { waitAtMost } from '../timeout.ts'
 
-/** How long a process that starts waits for NATS; then it goes on without, since NATS only saves time. */
-const PATIENCE_MS = 3_000
+/** A starting process waits this long for NATS, then starts without it: polling replaces its messages. */
+const START_WAIT_MS = 3_000
 const CONNECT_MS = 20_000
 const RECONNECT_MS = 250
-/** A connection that says nothing for two of these is dead, though nobody closed it. */
+/** A connection without an answer to two pings is dead, although it was not closed. */
 const PING_MS = 10_000
 
 export interface NatsLink {
-  /** The connection, once there was one; it reconnects for ever. */
+  /** The connection, once established; it reconnects without limit. */
   readonly connection: NatsConnection | undefined
-  /** Whether it holds at this moment, as far as this process knows. */
+  /** True while it is connected, as far as this process knows. */
   readonly isUp: boolean
-  /** Resolves when there is one, rejects when the link is closed before. */
+  /** Resolves when the connection is established; rejects when the link is closed before that. */
   readonly connecting: Promise<NatsConnection>
   close(): Promise<void>
 }
 
 /**
- * Connects to NATS, now or as soon as it can be reached: a process that starts while NATS is away
- * must serve all the same. Rejects when NATS refuses the credentials.
+ * Connects to NATS now, or later if it is unavailable: a process must start and serve without NATS.
+ * Rejects when NATS refuses the credentials.
  */
 export async function openNatsConnection(url: string, log: Logger): Promise<NatsLink> {
   const closing = new AbortController()
@@ -31,7 +31,7 @@ export async function openNatsConnection(url: string, log: Logger): Promise<Nats
   let isStarting = true
   let isUp = false
 
-  const dial = async (): Promise<NatsConnection> => {
+  const connectUntilClosed = async (): Promise<NatsConnection> => {
     for (;;) {
       signal.throwIfAborted()
       try {
@@ -49,27 +49,27 @@ export async function openNatsConnection(url: string, log: Logger): Promise<Nats
       }
     }
   }
-  const making = dial().then(async (connection) => {
+  const making = connectUntilClosed().then(async (connection) => {
     if (signal.aborted) await connection.close()
     signal.throwIfAborted()
     made = connection
     isUp = true
     void watch(connection, (up) => {
       isUp = up
-      if (up) log.info('NATS is reached')
-      else if (!signal.aborted) log.warn('NATS is lost; work is found by looking for it')
+      if (up) log.info('NATS connected')
+      else if (!signal.aborted) log.warn('NATS connection lost; polling until it is restored')
     })
-    if (!isStarting) log.info('NATS is reached')
+    if (!isStarting) log.info('NATS connected')
     return connection
   })
   making.catch(() => {})
 
   try {
-    await waitAtMost(PATIENCE_MS, making)
+    await waitAtMost(START_WAIT_MS, making)
   } finally {
     isStarting = false
   }
-  if (!made) log.warn('NATS cannot be reached yet; work is found by looking for it')
+  if (!made) log.warn('failed to connect to NATS; polling until it is connected')
   return {
     get connection() {
       return made
@@ -85,19 +85,19 @@ export async function openNatsConnection(url: string, log: Logger): Promise<Nats
   }
 }
 
-/** Of what nats.js calls so this alone is an answer: a login that took too long says that somebody is busy. */
+/** True if the server rejected the credentials. nats.js reports a login that timed out with the same class. */
 const isRefusal = (error: unknown) =>
   error instanceof AuthorizationError && /authorization violation/i.test(error.message)
 
-/** Tells when a connection is lost and when it holds again, until it is closed. */
-async function watch(connection: NatsConnection, tell: (isUp: boolean) => void): Promise<void> {
+/** Reports when a connection is lost and restored, until it is closed. */
+async function watch(connection: NatsConnection, onChange: (isUp: boolean) => void): Promise<void> {
   for await (const { type } of connection.status()) {
-    if (type === 'disconnect') tell(false)
-    if (type === 'reconnect') tell(true)
+    if (type === 'disconnect') onChange(false)
+    if (type === 'reconnect') onChange(true)
   }
 }
 
-/** nats.js wants credentials apart from addresses. Several servers are separated by commas. */
+/** Splits a URL for nats.js, which takes credentials apart from addresses. Commas separate servers. */
 function endpointOf(url: string): { servers: string[]; user?: string; pass?: string } {
   const urls = url.split(',').map((one) => new URL(one))
   const [first] = urls

@@ -14,7 +14,7 @@ export function toOutageFault(error: unknown): Fault | undefined {
     typeof code === 'string' && code !== ''
       ? STATES.test(code) || CODES.has(code)
       : MESSAGES.test(error.message)
-  return passing ? unavailable('a needed service is out of reach', error) : undefined
+  return passing ? unavailable('a required service is unavailable; retry', error) : undefined
 }
 
 const LOCK_NOT_AVAILABLE = '55P03'

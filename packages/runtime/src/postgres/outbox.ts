@@ -1,3 +1,36 @@
+/*
+ * The outbox: events leave a service if, and only if, its transaction committed.
+ *
+ * Problem. A service changes its database and publishes an event. Publish first, and a rollback
+ * leaves an event of something that never happened; publish after the commit, and a crash between
+ * the two loses it. There is no transaction over Postgres and NATS.
+ *
+ * Protocol. `emit` inserts the event into the table `outbox` in the transaction that makes it true.
+ * `relayOutbox`, called by a loop that the service wakes after its commits, publishes the rows in
+ * order of `position` and deletes them once JetStream has acknowledged them.
+ *
+ *      transaction:  update …; insert into outbox (event_id, subject, body); commit
+ *      relay:        try advisory lock -> select oldest rows -> publish -> delete -> commit
+ *
+ * Order. The lock is per schema, so one replica relays at a time and batches never overtake one
+ * another. `position` is taken from a sequence before the commit: of two transactions that run at
+ * the same time, the one with the smaller position can commit, and be published, later. Order is
+ * therefore guaranteed between events of which one transaction saw the other committed, in
+ * particular between events of one row. No consumer relies on more.
+ *
+ * The log as outbox. `executions` has no such table for its terminal events: its event log is
+ * written in the same transaction already. A cursor over (xid, execution_id, seq) reads entries
+ * whose transaction id is below `pg_snapshot_xmin`: no open transaction can still add an entry
+ * before them, so none is skipped (services/executions, loops/relay). It uses `toDurableMessage`
+ * with an event id made of execution id and sequence number.
+ *
+ * Failures.
+ * - Crash between publish and delete: the rows are published again with the same event ids, and
+ *   JetStream drops them within its deduplication window. Consumers are idempotent beyond it.
+ * - NATS unavailable: nothing is begun; rows stay, and the loop's pause is the retry.
+ * - The replica that holds the lock hangs: the transaction ends by the idle-in-transaction limit of
+ *   the pool, and another replica continues.
+ */
 import { Event } from '@windlass/proto/windlass/events/v1/events'
 import { newId } from '../ids.ts'
 import type { Bus } from '../nats/bus.ts'
@@ -15,7 +48,7 @@ interface Row {
 
 const MAX_BATCH_SIZE = 100
 
-/** The subject, id and bytes under which an event travels. */
+/** Encodes an event as a durable message: subject, id and bytes. */
 export function toDurableMessage(source: string, key: string, body: EventBody, event_id = newId()) {
   const event: Event = { event_id, source, key, at: new Date(), body }
   return {
@@ -25,7 +58,7 @@ export function toDurableMessage(source: string, key: string, body: EventBody, e
   }
 }
 
-/** Records an event in the transaction that made it true. It is published if, and only if, that commits. */
+/** Stores an event in the transaction that makes it true; it is published if, and only if, that commits. */
 export async function emit(tx: Tx, source: string, key: string, body: EventBody): Promise<void> {
   const { event_id, subject, bytes } = toDurableMessage(source, key, body)
   await tx.run(
@@ -33,12 +66,7 @@ export async function emit(tx: Tx, source: string, key: string, body: EventBody)
   )
 }
 
-/**
- * Moves up to one batch of committed events to JetStream, oldest first; answers whether there are
- * more. The lock keeps replicas from reordering each other's events. A crash before the delete
- * repeats events, and JetStream drops repeats by message id within its window. While NATS is away
- * nothing is begun.
- */
+/** Publishes up to one batch of stored events, oldest first, and deletes them; answers whether there are more. */
 export async function relayOutbox(db: Db, bus: Bus): Promise<boolean> {
   if (!bus.isUp) return false
   return db.tx(async (tx) => {

@@ -12,7 +12,7 @@ const SECRET_FIELDS = [
   'output_json',
 ]
 
-/** What PostgreSQL adds to an error, and what may repeat a row that it refused. */
+/** Fields of PostgreSQL errors that can repeat a rejected row. */
 const ROW_FIELDS = ['detail', 'where', 'internalQuery']
 
 /** An error as it is logged: without what was to be written. */

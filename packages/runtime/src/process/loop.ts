@@ -3,9 +3,9 @@ import type { Logger } from 'pino'
 const MAX_BACKOFF_MS = 5_000
 
 export interface Loop {
-  /** Runs once more without waiting for the pause to end. Many pokes while it runs make one more run. */
+  /** Ends the pause. Any number of calls during a round cause one more round. */
   wake(): void
-  /** Ends after the round under way. */
+  /** Resolves after the current round. */
   stop(): Promise<void>
 }
 
@@ -13,32 +13,32 @@ export interface LoopOptions {
   name: string
   pauseMs: number
   log: Logger
-  /** How long a poke waits for others to go with it; at once unless set. */
+  /** Milliseconds by which a wake-up is delayed, so that several cause one round; 0 unless set. */
   wakeDelayMs?: number
 }
 
-/** How long a loop rests after so many failures in a row. */
+/** Milliseconds of pause after so many consecutive failures: exponential, up to MAX_BACKOFF_MS. */
 export const pauseAfter = (failures: number, pauseMs: number): number =>
   Math.min(pauseMs * 2 ** Math.min(failures, 10), Math.max(pauseMs, MAX_BACKOFF_MS))
 
 /**
- * Repeats `work` with a pause between rounds until stopped. A round that answers true has
- * more to do and is followed at once. One that throws is logged and tried again, with growing pauses
- * up to five seconds: what it needs may be back at any moment.
+ * Repeats `work` with a pause between rounds until stopped. A round that answers true has more to do
+ * and is followed by the next at once. A round that throws is logged and repeated after a growing
+ * pause of at most five seconds, since what it needs may be available again at any time.
  */
 export function loop(
   { name, pauseMs, log, wakeDelayMs = 0 }: LoopOptions,
   work: () => Promise<unknown>,
 ): Loop {
   let stopping = false
-  let poked = false
-  let wake: () => void = () => {}
+  let isWoken = false
+  let endPause: () => void = () => {}
   let failures = 0
 
   const rest = (ms: number) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms)
-      wake = () => {
+      endPause = () => {
         clearTimeout(timer)
         resolve()
       }
@@ -58,28 +58,28 @@ export function loop(
 
   const running = (async () => {
     while (!stopping) {
-      poked = false
+      isWoken = false
       if (await round()) continue
-      if (stopping || (poked && failures === 0)) continue
+      if (stopping || (isWoken && failures === 0)) continue
       await rest(pauseAfter(failures, pauseMs))
     }
   })()
 
-  let gathering: NodeJS.Timeout | undefined
-  const poke = () => {
-    gathering = undefined
-    poked = true
-    wake()
+  let delayed: NodeJS.Timeout | undefined
+  const wakeNow = () => {
+    delayed = undefined
+    isWoken = true
+    endPause()
   }
   return {
     wake() {
-      if (wakeDelayMs === 0) poke()
-      else gathering ??= setTimeout(poke, wakeDelayMs)
+      if (wakeDelayMs === 0) wakeNow()
+      else delayed ??= setTimeout(wakeNow, wakeDelayMs)
     },
     async stop() {
       stopping = true
-      clearTimeout(gathering)
-      wake()
+      clearTimeout(delayed)
+      endPause()
       await running
     },
   }

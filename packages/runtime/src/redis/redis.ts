@@ -5,7 +5,7 @@ const COMMAND_MS = 1_000
 const CONNECT_MS = 2_000
 const MAX_RECONNECT_MS = 1_000
 
-/** A connection that fails fast while Redis is away: what it holds may be lost, so nobody waits for it. */
+/** Opens a connection whose commands fail at once while Redis is unavailable; callers work without it. */
 export function openRedis(url: string): Redis {
   const redis = new Redis(url, {
     enableOfflineQueue: false,
@@ -19,7 +19,7 @@ export function openRedis(url: string): Redis {
   return redis
 }
 
-/** Waits for the first connection, or gives up after `ms`: a service starts without Redis, only slower. */
+/** Waits for the first connection, for at most `ms` milliseconds: a service also starts without Redis, without caches. */
 export async function redisReady(redis: Redis, ms = CONNECT_MS): Promise<void> {
   if (redis.status === 'ready') return
   await waitAtMost(ms, new Promise<void>((resolve) => redis.once('ready', resolve)))

@@ -1,0 +1,65 @@
+import type { Settings } from '@windlass/runtime/config/settings'
+import { type Bus, openBus } from '@windlass/runtime/nats/bus'
+import { type Db, type DbOptions, openDb } from '@windlass/runtime/postgres/db'
+import { warnOfSharedRole } from '@windlass/runtime/postgres/service-role'
+import { sql } from '@windlass/runtime/postgres/sql'
+import { type Loop, type LoopOptions, loop } from '@windlass/runtime/process/loop'
+import type { Runtime } from '@windlass/runtime/process/main'
+import { RpcServer } from './server.ts'
+import { openServiceIdentity, type ServiceIdentity } from './service-identity.ts'
+
+/** The parts that every service with an RPC interface has. Each registers its own teardown. */
+export interface Service {
+  readonly db: Db
+  readonly serviceIdentity: ServiceIdentity
+  /** Serves nothing yet: the service declares its rpcs, then calls `listen`. */
+  readonly rpc: RpcServer
+  openBus(): Promise<Bus>
+  /** Starts background work that stops with the service. */
+  startLoop(
+    name: string,
+    pauseMs: number,
+    work: () => Promise<unknown>,
+    options?: Pick<LoopOptions, 'wakeDelayMs'>,
+  ): Loop
+  /** Accepts calls on the configured address and answers the port; healthy while the database answers. */
+  listen(): Promise<number>
+}
+
+/**
+ * Opens the database of a service, its identity and its RPC server. Teardown runs in reverse order
+ * of creation, so `listen` comes last: calls stop before what they use is closed.
+ */
+export async function openService(
+  name: string,
+  settings: Settings,
+  { log, teardown }: Runtime,
+  options: Pick<DbOptions, 'lockMs'> = {},
+): Promise<Service> {
+  const { postgres, nats } = settings
+  const { url, max_connections: maxConnections } = postgres
+  const db = openDb(url, name, { maxConnections, ...options })
+  teardown.add('database', () => db.close())
+  void warnOfSharedRole(db, log)
+  const serviceIdentity = await openServiceIdentity(settings, name, log)
+  const rpc = new RpcServer(log, serviceIdentity)
+  return {
+    db,
+    serviceIdentity,
+    rpc,
+    async openBus() {
+      const bus = await openBus(nats.url, log, nats.prefix)
+      teardown.add('bus', () => bus.close())
+      return bus
+    },
+    startLoop(loopName, pauseMs, work, loopOptions) {
+      const running = loop({ name: loopName, pauseMs, log, ...loopOptions }, work)
+      teardown.add(loopName, () => running.stop())
+      return running
+    },
+    listen() {
+      teardown.add('rpc', () => rpc.stop())
+      return rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
+    },
+  }
+}
