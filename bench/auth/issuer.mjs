@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 
 const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** An OpenID Connect issuer with one RSA key of 2048 bits. */
+/** Starts an OpenID Connect issuer with one 2048-bit RSA key. */
 export async function startIssuer() {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256', use: 'sig' }

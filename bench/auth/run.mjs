@@ -1,5 +1,5 @@
-// What it costs to know who is asking, for each request: the very functions of the gateway, in this
-// process, before a real identity and a real Redis.
+// Cost of authenticating one request: the gateway's own functions, in this process, with a real identity
+// service and a real Redis.
 //   npm run bench -- auth             (SECONDS=5 a point)
 import { randomBytes } from 'node:crypto'
 import { adminKey, environmentOf } from '../lib/admin.mjs'
@@ -26,20 +26,20 @@ Object.assign(process.env, {
 
 const points = await withSystem({ workers: 0 }, async ({ url, pids }) => {
   const key = await adminKey(environmentOf(pids.identity))
-  const doors = await openDoors(environmentOf(pids.gateway))
-  await makePerson(url, key)
+  const authenticators = await openAuthenticators(environmentOf(pids.gateway))
+  await createUser(url, key)
   const jwt = idp.token('ann', AUDIENCE)
   const kinds = {
-    'nothing (the loop itself)': async () => {},
-    'API key, cached': () => doors.callerOf(key),
-    'API key, uncached': () => doors.uncached(key),
-    'JWT (RS256), account cached': () => doors.callerOf(jwt),
+    'none (the loop alone)': async () => {},
+    'API key, cached': () => authenticators.callerOf(key),
+    'API key, uncached': () => authenticators.uncached(key),
+    'JWT (RS256), account cached': () => authenticators.callerOf(jwt),
   }
   const measured = []
   for (const [kind, operation] of Object.entries(kinds))
     for (const inFlight of IN_FLIGHT)
       measured.push({ kind, in_flight: inFlight, ...(await cost(operation, inFlight, pids)) })
-  doors.close()
+  authenticators.close()
   return measured
 })
 idp.stop()
@@ -47,7 +47,7 @@ idp.stop()
 table(points)
 process.stdout.write(`\n${JSON.stringify({ bench: 'auth', machine: machine(), points })}\n`)
 
-/** CPU-µs of one operation, in this process and in those that it asks, and its latency in µs. */
+/** Measures one operation: CPU-µs in this process and in those that it calls, and latency in µs. */
 async function cost(operation, inFlight, { redis, identity, postgres }) {
   await closedLoop(operation, { inFlight, seconds: WARM_SECONDS })
   const others = { redis, identity, postgres }
@@ -68,8 +68,8 @@ async function cost(operation, inFlight, { redis, identity, postgres }) {
   }
 }
 
-/** The functions by which the gateway knows its callers, with connections of their own. */
-async function openDoors(env) {
+/** Opens the gateway's authenticators with their own connections. */
+async function openAuthenticators(env) {
   const from = (path) => import(new URL(`../../${path}.js`, import.meta.url))
   const [{ loadSettings }, { openRedis, redisReady }, { openServiceIdentity }] = await Promise.all(
     [
@@ -84,12 +84,12 @@ async function openDoors(env) {
   const settings = loadSettings(env)
   const redis = openRedis(settings.redis.url)
   await redisReady(redis)
-  const log = { warn: (said) => process.stderr.write(`${JSON.stringify(said)}\n`) }
+  const log = { warn: (fields) => process.stderr.write(`${JSON.stringify(fields)}\n`) }
   const clients = connectAll(settings, await openServiceIdentity(settings, 'gateway', log))
   const readEpoch = epochReader(redis, 'auth')
   return {
     ...rememberedBy(settings, { redis, log }, clients),
-    // The epoch is asked for and then not believed, so that identity is asked each time.
+    // Reads the generation and then ignores it, so that every request calls identity.
     uncached: callersByKey(clients.keys, async () => void (await readEpoch())),
     close() {
       clients.close()
@@ -98,7 +98,7 @@ async function openDoors(env) {
   }
 }
 
-async function makePerson(url, key) {
+async function createUser(url, key) {
   const response = await fetch(`${url}/admin/principals`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

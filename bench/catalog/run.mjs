@@ -1,4 +1,4 @@
-// What a large upload costs, and what it does to others meanwhile.
+// Cost of a large upload, and its effect on concurrent requests.
 //   npm run bench -- catalog          (SECONDS=10 a point)
 import { readFileSync } from 'node:fs'
 import { Client } from '../lib/http.mjs'
@@ -10,12 +10,12 @@ import { upload } from '../lib/workflows.mjs'
 const SECONDS = Number(process.env.SECONDS ?? 10)
 const MEBIBYTE = 1_048_576
 
-/** Unlike any before it, since what was analysed a moment ago is remembered. */
+/** Makes each source unique: the catalog caches the analysis of a source. */
 let made = 0
 const KINDS = {
   'small source': () => source(1),
   '1 MiB of tasks': () => source(MEBIBYTE),
-  '1 MiB, refused for its memory': () => `${source(1)}x = ${'-'.repeat(MEBIBYTE - 500)}1\n`,
+  '1 MiB, refused for its memory use': () => `${source(1)}x = ${'-'.repeat(MEBIBYTE - 500)}1\n`,
 }
 
 const points = await withSystem({ workers: 0 }, async ({ url, pids }) => {
@@ -25,7 +25,9 @@ const points = await withSystem({ workers: 0 }, async ({ url, pids }) => {
   const { execution_id } = JSON.parse((await client.request('POST', path, { body: '"x"' })).text)
   const status = () => client.request('GET', `/executions/${execution_id}`)
   await closedLoop(status, { inFlight: 4, seconds: 2 })
-  const rows = [{ upload: 'none', ...(await others(status)), memory_mib: memory(pids.catalog) }]
+  const rows = [
+    { upload: 'none', ...(await statusReads(status)), memory_mib: memory(pids.catalog) },
+  ]
   for (const [kind, text] of Object.entries(KINDS)) {
     for (let i = 0; i < 3; i++) await send(url, text())
     const [dry, stored] = [await times(url, text, '?dry_run=true'), await times(url, text, '')]
@@ -33,7 +35,7 @@ const points = await withSystem({ workers: 0 }, async ({ url, pids }) => {
     const uploading = (async () => {
       while (!stop) await send(url, text(), '?dry_run=true')
     })()
-    const meanwhile = await others(status)
+    const meanwhile = await statusReads(status)
     stop = true
     await uploading
     rows.push({
@@ -49,14 +51,14 @@ const points = await withSystem({ workers: 0 }, async ({ url, pids }) => {
   return rows
 })
 
-/** Status reads, two at a time, while something else goes on; in ms. */
-async function others(status) {
+/** Measures status reads, two at a time, during other work; in ms. */
+async function statusReads(status) {
   const { count, seconds, latencies } = await closedLoop(status, { inFlight: 2, seconds: SECONDS })
   const [status_p50, status_p99] = [50, 99].map((p) => percentile(latencies, p))
   return { status_per_second: count / seconds, status_p50, status_p99 }
 }
 
-/** How long uploads take, one after another, in ms. */
+/** Measures sequential uploads, in ms. */
 async function times(url, text, query) {
   const taken = []
   for (let i = 0; i < 10; i++) {
@@ -87,7 +89,7 @@ function source(bytes) {
   return `${head}${tasks.join('')}@workflow\nasync def large(ctx):\n${body}    return 1\n`
 }
 
-/** Resident memory of a process now, in MiB. */
+/** Returns the resident memory of a process in MiB. */
 function memory(pid) {
   const [, kib] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Math.round(Number(kib) / 1_024)

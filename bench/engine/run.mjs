@@ -1,4 +1,4 @@
-// What the server carries: hello-world with scripted workers over the real protocol.
+// Throughput of the server: hello-world with scripted workers over the real protocol.
 //   npm run bench -- engine           (SECONDS=10 a point, WORKERS=4, IN_FLIGHT=1,8,64,256)
 import { readFileSync } from 'node:fs'
 import { Client } from '../lib/http.mjs'
@@ -12,8 +12,8 @@ import { helloWorld, upload } from '../lib/workflows.mjs'
 const SECONDS = Number(process.env.SECONDS ?? 10)
 const WORKERS = Number(process.env.WORKERS ?? 4)
 const IN_FLIGHT = (process.env.IN_FLIGHT ?? '1,8,64,256').split(',').map(Number)
-const LANES = 128
-/** One alone is measured as in a server that has been up for a while: Node compiles what ran a thousand times. */
+const SLOTS = 128
+/** Long enough for Node to compile the functions, as in a server that has been running for a while. */
 const WARM_SECONDS = 12
 
 const points = await withSystem({ workers: 0 }, async ({ url, pids, home }) => {
@@ -22,7 +22,7 @@ const points = await withSystem({ workers: 0 }, async ({ url, pids, home }) => {
   const bootstrap = readFileSync(`${home}/bootstrap-token`, 'utf8').trim()
   const workers = await Promise.all(
     Array.from({ length: WORKERS }, (_, i) =>
-      scriptedWorker(client, { name: `scripted-${i}`, bootstrap, lanes: LANES }),
+      scriptedWorker(client, { name: `scripted-${i}`, bootstrap, slots: SLOTS }),
     ),
   )
   const run = () => helloWorld(client)

@@ -1,4 +1,4 @@
-// What many readers of one execution cost: a thousand tasks, told to a hundred event streams.
+// Cost of many readers of one execution: a thousand tasks, sent to a hundred event streams.
 //   npm run bench -- fanout           (TASKS=1000, READERS=100, PER_CHECKPOINT=1)
 import { readFileSync } from 'node:fs'
 import { cpuSeconds, perOperation } from '../lib/cpu.mjs'
@@ -19,17 +19,17 @@ const point = await withSystem({ workers: 0 }, async ({ url, pids, home }) => {
   await upload(url, 'hello_world')
   const bootstrap = readFileSync(`${home}/bootstrap-token`, 'utf8').trim()
   const work = await claimedWork(client, bootstrap)
-  const told = new Map()
+  const sentAt = new Map()
   const delays = []
   const readers = await Promise.all(
-    Array.from({ length: READERS }, () => follow(client, work.id, told, delays)),
+    Array.from({ length: READERS }, () => follow(client, work.id, sentAt, delays)),
   )
   const before = cpuSeconds(pids)
   const begun = performance.now()
   for (let n = 0; n < TASKS; n += PER_CHECKPOINT) {
     const events = []
     for (let i = n; i < Math.min(TASKS, n + PER_CHECKPOINT); i++) {
-      told.set(`t_${i}`, performance.now())
+      sentAt.set(`t_${i}`, performance.now())
       events.push(event('TASK_COMPLETED', `t_${i}`, `{"n":${i}}`))
     }
     await work.report('RUNNING', events)
@@ -55,14 +55,14 @@ const point = await withSystem({ workers: 0 }, async ({ url, pids, home }) => {
 
 const { cpu, mebibytes, delay, ...row } = point
 table([{ ...row, 'delay p50': delay.p50, p95: delay.p95, p99: delay.p99 }])
-table([{ 'CPU-ms a task': TASKS, ...cpu }])
+table([{ 'CPU-ms per task': TASKS, ...cpu }])
 table([{ 'MiB resident': '', ...mebibytes }])
 table([machine()])
 process.stdout.write(`\n${JSON.stringify({ bench: 'fanout', machine: machine(), point })}\n`)
 
-/** One execution, claimed by a worker that does what is asked of it here. */
+/** Starts one execution and claims it with a worker that this script controls. */
 async function claimedWork(client, bootstrap) {
-  const { post, connect } = await registerWorker(client, { name: 'fanout', bootstrap, lanes: 1 })
+  const { post, connect } = await registerWorker(client, { name: 'fanout', bootstrap, slots: 1 })
   const dispatched = deferred()
   const close = await connect({
     ping: () => void post('pong', '{"healthy":true}'),
@@ -88,8 +88,8 @@ function deferred() {
   return { promise, resolve }
 }
 
-/** One reader; resolves with how many tasks it saw, in order. */
-async function follow(client, id, told, delays) {
+/** Opens one reader; `ended` resolves with the number of tasks that it received, in order. */
+async function follow(client, id, sentAt, delays) {
   const ended = deferred()
   let seen = 0
   await client.stream('GET', `/executions/${id}/events`, {
@@ -97,7 +97,7 @@ async function follow(client, id, told, delays) {
       if (name !== 'task_completed') return
       const { source_id } = JSON.parse(data)
       if (source_id !== `t_${seen++}`) throw new Error(`${source_id} out of order`)
-      delays.push(performance.now() - told.get(source_id))
+      delays.push(performance.now() - sentAt.get(source_id))
     },
     onEnd: () => ended.resolve(seen),
   })

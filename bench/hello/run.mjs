@@ -1,4 +1,4 @@
-// What one Python worker carries: hello-world over HTTP, synchronously, at 1, 8 and 32 in flight.
+// Throughput of one Python worker: hello-world over HTTP, synchronous, at 1, 8 and 32 in flight.
 //   npm run bench -- hello            (SECONDS=10 a point)
 import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'

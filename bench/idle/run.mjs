@@ -1,4 +1,4 @@
-// What a fleet costs that has nothing to do: connected workers that only answer their pings.
+// Cost of an idle fleet: connected workers that only answer their pings.
 //   npm run bench -- idle             (WORKERS=500,5000; SECONDS=30 a point)
 import { readFileSync } from 'node:fs'
 import { cpuSeconds } from '../lib/cpu.mjs'
@@ -11,7 +11,7 @@ import { transactionCounter } from '../lib/transactions.mjs'
 
 const SECONDS = Number(process.env.SECONDS ?? 30)
 const FLEETS = (process.env.WORKERS ?? '500,5000').split(',').map(Number)
-/** Two pings of every worker, so that caches are warm and nobody is still connecting. */
+/** Two pings of every worker, so that caches are warm and all workers are connected. */
 const SETTLE_MS = 20_000
 
 process.env.SVC_WORKERS__REGISTER_RATE_LIMIT = ''

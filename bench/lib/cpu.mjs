@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 const TICKS_PER_SECOND = 100 // USER_HZ, which Linux fixes for /proc
 
 /**
- * CPU seconds that each named process has used so far, its descendants included, from the
- * operating system's accounting (proc(5): utime, stime, and cutime, cstime of those that ended).
+ * Returns the CPU seconds of each named process so far, including its descendants, from the operating
+ * system's accounting (proc(5): utime, stime, and cutime, cstime of ended children).
  */
 export function cpuSeconds(named) {
   const all = readAll()
@@ -13,7 +13,7 @@ export function cpuSeconds(named) {
   )
 }
 
-/** What was used between two readings, in milliseconds per operation. */
+/** Returns the use between two readings, in milliseconds per operation. */
 export function perOperation(before, after, operations) {
   return Object.fromEntries(
     Object.keys(after).map((name) => [name, ((after[name] - before[name]) * 1_000) / operations]),
@@ -24,7 +24,7 @@ function readAll() {
   const processes = new Map()
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     const stat = read(`/proc/${pid}/stat`)
-    // The name in parentheses may hold blanks; fields are counted from behind it.
+    // The name in parentheses may contain blanks; fields are counted after it.
     const fields = stat
       ?.slice(stat.lastIndexOf(')') + 2)
       .split(' ')

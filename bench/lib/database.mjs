@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 
-/** The driver is the services' own. */
+/** The same driver as in the services. */
 export const pg = createRequire(new URL('../../packages/runtime/package.json', import.meta.url))(
   'pg',
 )

@@ -6,7 +6,7 @@ import { percentile } from './load.mjs'
 const BLOCK = Buffer.alloc(8_192, 1)
 const WRITES = 200
 
-/** What a durable write of 8 KiB takes here and now, in ms, at the median: the least that a commit takes. */
+/** Measures the median of a durable 8 KiB write in ms: the lower bound of a commit. */
 export function durableWriteMs() {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'windlass-disk-'))
   const file = openSync(path.join(dir, 'block'), 'w')

@@ -1,6 +1,6 @@
 import { Agent, Pool } from 'undici'
 
-/** Keep-alive requests with little work: the load generator shares the machine. */
+/** A client with keep-alive and little CPU use: the load generator shares the machine. */
 export class Client {
   #pool
   #streams
@@ -9,17 +9,17 @@ export class Client {
   constructor(base, sockets = 512) {
     this.#base = new URL(base).origin
     this.#pool = new Pool(this.#base, { connections: sockets })
-    // A connection for each stream, which is silent for as long as nothing happens.
+    // One connection for each stream, without a timeout: an idle stream sends nothing.
     this.#streams = new Agent({ bodyTimeout: 0, pipelining: 0 })
   }
 
-  /** Answers `{ status, headers, text }`. */
+  /** Sends a request. Returns `{ status, headers, text }`. */
   async request(method, path, { body, headers = {} } = {}) {
     const answer = await this.#pool.request({ method, path, body, headers: typed(body, headers) })
     return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
   }
 
-  /** Opens an event stream; `onFrame(event, data)` for each frame. Answers a function that closes it. */
+  /** Opens an event stream; calls `onFrame(event, data)` for each frame. Returns a function that closes it. */
   async stream(method, path, { body, headers = {}, onFrame, onEnd = () => {} }) {
     const origin = this.#base
     const options = { origin, method, path, body, headers: typed(body, headers) }

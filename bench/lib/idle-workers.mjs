@@ -2,10 +2,10 @@ import net from 'node:net'
 import { Client } from './http.mjs'
 import { workerRecord } from './worker.mjs'
 
-const AT_ONCE = 16
+const CONCURRENCY = 16
 const PONG = '{"healthy":true,"metrics":{"windlass.cpu_percent":12.5,"windlass.slots_free":4}}'
 
-/** Workers that only answer pings, on bare sockets: the load generator shares the machine. */
+/** Connects workers that only answer pings, on plain sockets: the load generator shares the machine. */
 export function idleWorkers(client, { url, bootstrap }) {
   const answering = new Client(url)
   const { hostname, port } = new URL(url)
@@ -54,23 +54,23 @@ export function idleWorkers(client, { url, bootstrap }) {
     get pongs() {
       return fleet.pongs
     },
-    /** Pongs that were not answered as they should be. */
+    /** Pongs without a 200. */
     get refused() {
       return fleet.refused
     },
     get connected() {
       return sockets.size
     },
-    /** Connects more, until there are so many. */
+    /** Connects workers until there are `size`. */
     async grow(size) {
-      const lane = async () => {
+      const loop = async () => {
         while (joined < size) {
           const number = ++joined
           await join(`idle-${number}`)
           if (number % 500 === 0) process.stderr.write(`${number} connected\n`)
         }
       }
-      await Promise.all(Array.from({ length: AT_ONCE }, lane))
+      await Promise.all(Array.from({ length: CONCURRENCY }, loop))
     },
     close() {
       for (const socket of sockets) socket.destroy()

@@ -1,6 +1,6 @@
 /**
- * Runs `operation` over and over with `inFlight` of them at any time, for `seconds`; answers how
- * many ended, over how long, and their latencies in milliseconds. A failed one stops the run.
+ * Runs `operation` repeatedly, `inFlight` at a time, for `seconds` (a closed loop). Returns the number
+ * of operations, the duration, and the latencies in milliseconds. Rejects if an operation fails.
  */
 export async function closedLoop(operation, { inFlight, seconds }) {
   const latencies = []
@@ -17,7 +17,7 @@ export async function closedLoop(operation, { inFlight, seconds }) {
   return { count: latencies.length, seconds: (performance.now() - start) / 1_000, latencies }
 }
 
-/** The nearest-rank percentile of some numbers. */
+/** Returns the nearest-rank percentile. */
 export function percentile(numbers, p) {
   const sorted = [...numbers].sort((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil((p / 100) * sorted.length) - 1)] ?? Number.NaN

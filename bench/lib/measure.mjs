@@ -5,7 +5,7 @@ import { table } from './report.mjs'
 
 const SELF = 'load generator'
 
-/** Runs a load and answers its figures: rate, latencies in ms, CPU-ms per operation and MiB by process. */
+/** Runs a load. Returns the rate, latencies in ms, CPU-ms per operation and MiB by process. */
 export async function measure(pids, load) {
   const named = { ...pids, [SELF]: process.pid }
   const before = own(cpuSeconds(named))
@@ -16,7 +16,7 @@ export async function measure(pids, load) {
   return { ...rates, cpu, mebibytes: residentMiB(pids) }
 }
 
-/** Everything is a child of the load generator: its own share is what is left of the sum. */
+/** Subtracts all other processes from the load generator, which is their parent. */
 function own(cpu) {
   const { [SELF]: all, ...rest } = cpu
   const others = Object.values(rest).reduce((sum, seconds) => sum + seconds, 0)
@@ -36,6 +36,6 @@ export function printFigures(points) {
   table(points.map(({ mebibytes, cpu, ...row }) => ({ MiB: labelOf(row), ...mebibytes })))
 }
 
-/** What tells a point from the others: how many were in flight, and what the benchmark adds. */
+/** Returns the label of a point: the number in flight, and members that the benchmark adds. */
 const labelOf = ({ count, per_second, p50, p95, p99, max, ...label }) =>
   Object.values(label).join(' ')

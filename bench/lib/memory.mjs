@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Resident memory of each named process by itself, in MiB, from the operating system. */
+/** Returns the resident memory of each named process, without children, in MiB. */
 export const residentMiB = (named) =>
   Object.fromEntries(Object.entries(named).map(([name, pid]) => [name, resident(pid)]))
 

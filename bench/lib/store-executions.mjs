@@ -4,8 +4,8 @@ const SAMPLE = 1_000
 const REQUIREMENT = '00000000-0000-4000-8000-000000000000'
 
 /**
- * Stores finished executions of hello-world until there are `to` of them, nine in ten COMPLETED, the
- * others FAILED, with their totals. Answers the ids of some of them.
+ * Stores finished executions of hello-world, from number `from` to `to`, nine in ten COMPLETED, the
+ * others FAILED, with their totals. Returns the ids of a sample.
  */
 export async function storeExecutions(url, { from, to, workflow_id }) {
   const client = new pg.Client({ connectionString: url, options: '-c search_path=executions' })
@@ -33,7 +33,8 @@ export async function storeExecutions(url, { from, to, workflow_id }) {
          from generate_series($1::int + 1, $2::int) as i group by 3`,
       [from, to],
     )
-    for (const settle of ['vacuum analyze executions', 'checkpoint']) await client.query(settle)
+    for (const statement of ['vacuum analyze executions', 'checkpoint'])
+      await client.query(statement)
     const { rows } = await client.query(
       `select replace(execution_id::text, '-', '') as id from executions
         where mod(hashtext(execution_id::text), $1::int) = 0 limit $2`,

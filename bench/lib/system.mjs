@@ -11,15 +11,14 @@ import { durableWriteMs } from './disk.mjs'
 
 const INTERRUPTED = 130
 
-/** Where the systems of this process have their folders, while there are any. */
+/** Parent folder of the systems of this process, while there are any. */
 let root
 let systems = 0
 
 /**
- * Starts the whole system with durable infrastructure in a folder of its own, hands it to `work`
- * and stops it again, whatever happens; a stop signal ends the process without waiting for `work`.
- * `pids` names every process for the accounting. Inside of `work` another system may be started
- * beside it.
+ * Starts the whole system with durable stores in its own folder, passes it to `work`, and always stops
+ * it; a stop signal ends the process without waiting for `work`. `pids` names every process for the
+ * accounting. `work` may start another system in parallel.
  */
 export async function withSystem(options, work) {
   catchSignals()
@@ -45,7 +44,7 @@ export async function withSystem(options, work) {
   }
 }
 
-/** What the figures were measured on. */
+/** Describes the machine on which the figures are measured. */
 export function machine() {
   const [cpu] = os.cpus()
   return {

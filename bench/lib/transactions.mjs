@@ -1,17 +1,17 @@
 import { pg } from './database.mjs'
 
-/** A look at how many transactions a PostgreSQL server has ended, in all its databases; its own looks are left out. */
+/** Counts the transactions that a PostgreSQL server has ended in all databases, without its own queries. */
 export async function transactionCounter(url) {
   const client = new pg.Client(url)
   await client.connect()
-  let looks = 0
+  let ownQueries = 0
   return {
     async count() {
-      looks++
+      ownQueries++
       const { rows } = await client.query(
         'select sum(xact_commit + xact_rollback)::float8 as ended from pg_stat_database',
       )
-      return rows[0].ended - looks
+      return rows[0].ended - ownQueries
     },
     close: () => client.end(),
   }

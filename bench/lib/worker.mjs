@@ -3,10 +3,10 @@ import os from 'node:os'
 
 const GENERATION = 'x-svc-claim-generation'
 
-/** Registers a worker; answers how to call its routes, and how to open its stream with a listener for each event. */
-export async function registerWorker(client, { name, bootstrap, lanes, labels = {} }) {
+/** Registers a worker. Returns `post` for its routes and `connect` for its stream, with a handler per event. */
+export async function registerWorker(client, { name, bootstrap, slots, labels = {} }) {
   const answer = await client.request('POST', '/workers/register', {
-    body: JSON.stringify(workerRecord(name, lanes, labels)),
+    body: JSON.stringify(workerRecord(name, slots, labels)),
     headers: { authorization: `Bearer ${bootstrap}` },
   })
   if (answer.status !== 200) throw new Error(`register: ${answer.status} ${answer.text}`)
@@ -15,17 +15,17 @@ export async function registerWorker(client, { name, bootstrap, lanes, labels = 
   return {
     post: (route, body, headers = {}) =>
       client.request('POST', `${path}/${route}`, { body, headers: { authorization, ...headers } }),
-    connect: (hear) =>
+    connect: (handlers) =>
       client.stream('GET', `${path}/connect`, {
         headers: { authorization },
-        onFrame: (event, data) => hear[event]?.(data),
+        onFrame: (event, data) => handlers[event]?.(data),
       }),
   }
 }
 
 /**
- * A worker of the real protocol that runs nothing: it claims, reports one task, reports the end. So
- * a benchmark measures the server, not Python. `lanes` executions at once.
+ * Connects a worker that speaks the real protocol and runs no code: it claims, reports one task and the
+ * end. So a benchmark measures the server, not Python. It runs up to `slots` executions at a time.
  */
 export async function scriptedWorker(client, options) {
   const { post, connect } = await registerWorker(client, options)
@@ -65,24 +65,24 @@ async function perform(post, data) {
   )
 }
 
-/** The text of an event, with a value of JSON text. */
+/** Builds the JSON text of an event; `value` is JSON text. */
 export const event = (type, source_id, value) =>
   `{"id":"${randomBytes(8).toString('hex')}","type":"${type}","source_id":"${source_id}","name":"say_hello","value":${value},"time":"2026-01-02T03:04:05.000006","subject":null}`
 
-/** The text of a checkpoint. */
+/** Builds the JSON text of a checkpoint. */
 export const checkpoint = (context, { state, events, output }) =>
   `{"workflow_id":"${context.workflow_id}","workflow_namespace":"${context.workflow_namespace}",` +
   `"workflow_name":"${context.workflow_name}","execution_id":"${context.execution_id}",` +
   `"input":null,"output":${output},"state":"${state}","current_worker":"","events":[${events.join(',')}]}`
 
-/** As many as a Python environment has. */
+/** A list of the size of a typical Python environment. */
 const PACKAGES = Array.from({ length: 100 }, (_, i) => ({
   name: `package-${i}`,
   version: `1.${i}.0`,
 }))
 
-/** What a scripted worker says of itself. */
-export const workerRecord = (name, lanes, labels) => ({
+/** Builds the record with which a worker registers. */
+export const workerRecord = (name, slots, labels) => ({
   name,
   runtime: { os_name: os.type(), os_version: os.release(), python_version: '3.12.1' },
   packages: PACKAGES,
@@ -96,6 +96,6 @@ export const workerRecord = (name, lanes, labels) => ({
     gpus: [],
   },
   labels,
-  max_concurrent_executions: lanes,
+  max_concurrent_executions: slots,
   runners: ['inprocess'],
 })

@@ -8,7 +8,7 @@ export async function upload(url, example) {
   if (!response.ok) throw new Error(`upload: ${response.status} ${await response.text()}`)
 }
 
-/** One synchronous run of hello-world that must complete. */
+/** Runs hello-world synchronously; throws unless it completes. */
 export async function helloWorld(client) {
   const path = '/workflows/default/hello_world/run/sync'
   const { status, text } = await client.request('POST', path, { body: '"World"' })

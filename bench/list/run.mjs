@@ -1,4 +1,4 @@
-// Whether reading grows with what is stored: status and lists over 10^4 and 10^6 executions.
+// Cost of reads by the number of stored executions: status and lists with 10^4 and 10^6.
 //   npm run bench -- list             (SECONDS=5 a point, STORED=10000,1000000)
 import { randomUUID } from 'node:crypto'
 import { Client } from '../lib/http.mjs'
@@ -42,14 +42,14 @@ const points = await withSystem({ workers: 0 }, async ({ url, pids, infra }) => 
   return measured
 })
 
-/** The paths that are read, each with its total where it is a list. */
+/** Returns the paths to read; lists include their total. */
 function reads(ids) {
   const workflow = '/workflows/default/hello_world'
   return {
     status: () => `${workflow}/status/${ids[Math.floor(Math.random() * ids.length)]}`,
     'first page': () => '/executions',
-    'of a workflow': () => `${workflow}/executions`,
-    'of a state': () => '/executions?state=failed',
+    'one workflow': () => `${workflow}/executions`,
+    'one state': () => '/executions?state=failed',
   }
 }
 

@@ -1,5 +1,5 @@
-// How late schedules start that are due in the same second, and what stored ones cost: one system
-// for each count of stored ones, side by side, so that whatever else the machine does meets all.
+// Delay of schedules that are due in the same second, and the cost of stored ones: one system for each
+// number of stored schedules, in parallel, so that other load on the machine affects all of them.
 //   npm run bench -- schedules        (ROUNDS=10, DUE=1000, STORED=1000,100000)
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
@@ -15,14 +15,14 @@ const ROUNDS = Number(process.env.ROUNDS ?? 10)
 const DUE = Number(process.env.DUE ?? 1_000)
 const STORED = (process.env.STORED ?? '1000,100000').split(',').map(Number)
 const EVERY_S = 8
-/** How long a look takes, at an idle system or at one burst. */
-const LOOK_S = 4
+/** Duration of one measurement, of an idle system or of a burst. */
+const MEASURE_S = 4
 const LEAD_MS = 1_000
-const AT_ONCE = 16
+const CONCURRENCY = 16
 const SCHEDULERS = 3
 
 const points = await withSystems(STORED, async (systems) => {
-  // The first burst compiles, plans and touches every page; it counts for nothing.
+  // The first burst compiles code, plans statements and loads pages; it is not counted.
   for (const system of systems) await burst(system)
   const measured = systems.map(() => [])
   for (let round = 0; round < ROUNDS; round++)
@@ -36,7 +36,7 @@ process.stdout.write(
   `\n${JSON.stringify({ bench: 'schedules', machine: machine(), due: DUE, points })}\n`,
 )
 
-/** Medians over the bursts, but for the delays, which are those of all ticks. */
+/** Returns medians over the bursts; the delays are those of all ticks. */
 function pointOf(stored, bursts) {
   const delays = bursts.flatMap((burst) => burst.delays)
   const median = (of) => percentile(bursts.map(of), 50)
@@ -44,14 +44,14 @@ function pointOf(stored, bursts) {
   return {
     ...{ stored, ticks: delays.length, p50, p95, p99, max },
     cpu_ms_per_tick: median(({ cpu }) => cpu.all),
-    of_it_schedulers: median(({ cpu }) => cpu.schedulers),
-    of_it_postgres: median(({ cpu }) => cpu.postgres),
+    schedulers_cpu_ms_per_tick: median(({ cpu }) => cpu.schedulers),
+    postgres_cpu_ms_per_tick: median(({ cpu }) => cpu.postgres),
     pages_per_tick: median(({ pages }) => pages),
     idle_cpu_ms_per_s: median(({ idle }) => idle.all),
   }
 }
 
-/** Brings them up one inside the other and hands all to `work`. */
+/** Starts the systems, nested, and passes all of them to `work`. */
 async function withSystems([stored, ...others], work, up = []) {
   if (stored === undefined) return await work(up)
   return await withSystem({ workers: 0 }, async (system) => {
@@ -61,7 +61,7 @@ async function withSystems([stored, ...others], work, up = []) {
     const replicas = (await Promise.all(more)).map(({ name, pid }) => [name, pid])
     const pids = { ...system.pids, ...Object.fromEntries(replicas) }
     const db = new pg.Client({ connectionString: system.infra.postgres.url })
-    // A stop signal ends the server under it.
+    // A stop signal ends the server before this connection.
     db.on('error', () => {})
     await db.connect()
     try {
@@ -75,7 +75,7 @@ async function withSystems([stored, ...others], work, up = []) {
   })
 }
 
-/** As a user makes them; none is due before `setGoing`. */
+/** Creates the schedules over HTTP; none is due before `makeDue`. */
 async function create(url) {
   const client = new Client(url)
   const names = Array.from({ length: DUE }, (_, i) => `due ${i}`)
@@ -91,11 +91,11 @@ async function create(url) {
       if (status !== 200) throw new Error(`create: ${status} ${text}`)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, next))
+  await Promise.all(Array.from({ length: CONCURRENCY }, next))
   client.close()
 }
 
-/** Rows like the others, that are due in years: what a large system holds. */
+/** Stores further schedules that are due in years, as in a large system. */
 async function store(db, count) {
   await db.query(
     `insert into scheduler.schedules
@@ -110,24 +110,24 @@ async function store(db, count) {
   )
 }
 
-/** Looks at the system while it is idle, and while all of its schedules fire once. */
+/** Measures the idle system, and then a burst in which all schedules fire once. */
 async function burst({ db, pids }) {
   await settle(db)
-  const idle = perSecond(await used(pids, () => pause(LOOK_S * 1_000)))
-  const at = await setGoing(db)
+  const idle = perSecond(await used(pids, () => pause(MEASURE_S * 1_000)))
+  const at = await makeDue(db)
   const before = await pagesRead(db)
   await pause(at.getTime() - Date.now() - LEAD_MS)
-  const busy = await used(pids, () => pause(LOOK_S * 1_000))
+  const busy = await used(pids, () => pause(MEASURE_S * 1_000))
   const pages = (await pagesRead(db)) - before
   const delays = await delaysOf(db, at)
   if (delays.length !== DUE) throw new Error(`${delays.length} of ${DUE} ticks started`)
   const cpu = Object.fromEntries(
-    Object.entries(busy.ms).map(([who, ms]) => [who, (ms - idle[who] * busy.seconds) / DUE]),
+    Object.entries(busy.ms).map(([name, ms]) => [name, (ms - idle[name] * busy.seconds) / DUE]),
   )
   return { delays, cpu, pages: pages / DUE, idle }
 }
 
-/** What earlier bursts left to be done, by PostgreSQL and by the schedulers, is done or dropped. */
+/** Completes or drops the work that earlier bursts have left to PostgreSQL and the schedulers. */
 async function settle(db) {
   await db.query(`
     update scheduler.schedules s set next_run_at = '9999-01-01'
@@ -139,8 +139,8 @@ async function settle(db) {
   await db.query('checkpoint')
 }
 
-/** All of them are due in the same second. Answers when. */
-async function setGoing(db) {
+/** Makes all schedules due in the same second. Returns that time. */
+async function makeDue(db) {
   const { rows } = await db.query(`
     update scheduler.schedules s
        set next_run_at = t.at, anchor_at = t.at,
@@ -161,9 +161,9 @@ async function delaysOf(db, at) {
   return rows.map(({ ms }) => ms)
 }
 
-/** How many pages of the schedulers' tables and indexes were looked at so far: no noise of the machine is in it. */
+/** Counts the accesses to pages of the scheduler's tables and indexes: a figure without noise. */
 async function pagesRead(db) {
-  // Every process reports at most once a second.
+  // Each PostgreSQL backend reports its statistics at most once a second.
   await pause(1_200)
   const { rows } = await db.query(
     `select sum(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read)::float8 as pages
@@ -172,7 +172,7 @@ async function pagesRead(db) {
   return rows[0].pages
 }
 
-/** What the processes use meanwhile, in milliseconds of CPU. */
+/** Measures the CPU milliseconds of the processes during `work`. */
 async function used(pids, work) {
   const [before, begun] = [cpuSeconds(pids), performance.now()]
   await work()
@@ -190,5 +190,5 @@ async function used(pids, work) {
 }
 
 function perSecond({ ms, seconds }) {
-  return Object.fromEntries(Object.entries(ms).map(([who, all]) => [who, all / seconds]))
+  return Object.fromEntries(Object.entries(ms).map(([name, all]) => [name, all / seconds]))
 }

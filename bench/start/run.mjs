@@ -1,4 +1,4 @@
-// What the server takes in: asynchronous submits of hello-world, with nobody there to run them.
+// Rate of asynchronous starts of hello-world, without workers.
 //   npm run bench -- start            (SECONDS=10 a point, IN_FLIGHT=1,8,64,256)
 import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'

@@ -1,5 +1,5 @@
-// Whether the time of a refusal tells how much of a credential was right: requests of several kinds
-// in random order, one after the other, compared by their medians and by Welch's t.
+// Does the time of a refusal reveal which part of a credential is correct? Sequential requests of several
+// kinds in random order, compared by their medians and by Welch's t.
 //   npm run bench -- timing            (COUNT=20000 of each kind)
 import { randomBytes, randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { machine, withSystem } from '../lib/system.mjs'
 
 const COUNT = Number(process.env.COUNT ?? 20_000)
 const WARM = 500
-/** Of each kind the slowest are interruptions and say nothing. */
+/** Share of the fastest requests that is kept: the slowest ones are interruptions of the machine. */
 const KEPT = 0.9
 
 Object.assign(process.env, {
@@ -53,17 +53,17 @@ const points = await withSystem({ workers: 0 }, async ({ url, pids, home }) => {
 table(points)
 process.stdout.write(`\n${JSON.stringify({ bench: 'timing', machine: machine(), points })}\n`)
 
-/** The times of each kind, and how the others differ from the first. */
+/** Measures the times of each kind, and the difference of each to the first. */
 async function compared(status, kinds) {
-  const asks = Object.values(kinds)
-  const times = asks.map(() => [])
-  for (let i = 0; i < (COUNT + WARM) * asks.length; i++) {
-    const kind = randomInt(asks.length)
+  const requests = Object.values(kinds)
+  const times = requests.map(() => [])
+  for (let i = 0; i < (COUNT + WARM) * requests.length; i++) {
+    const kind = randomInt(requests.length)
     const begun = process.hrtime.bigint()
-    const answer = await asks[kind]()
+    const answer = await requests[kind]()
     const took = Number(process.hrtime.bigint() - begun) / 1_000
     if (answer.status !== status) throw new Error(`${answer.status}: ${answer.text}`)
-    if (i >= WARM * asks.length) times[kind].push(took)
+    if (i >= WARM * requests.length) times[kind].push(took)
   }
   const kept = times.map((all) => {
     all.sort((a, b) => a - b)
@@ -73,7 +73,7 @@ async function compared(status, kinds) {
     kind,
     count: times[i].length,
     'p50, µs': percentile(kept[i], 50),
-    'median from the first, µs': percentile(kept[i], 50) - percentile(kept[0], 50),
+    'median difference, µs': percentile(kept[i], 50) - percentile(kept[0], 50),
     'Welch t': i === 0 ? 0 : welch(kept[i], kept[0]),
   }))
 }
@@ -87,7 +87,7 @@ function welch(a, b) {
   return (one.mean - other.mean) / Math.sqrt(one.error + other.error)
 }
 
-/** The same text with another letter there. */
+/** Changes the character at `at`. */
 function wrongAt(text, at) {
   return `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`
 }

@@ -32,7 +32,8 @@ export async function idleWorker(
     signal: disconnect.signal,
   })
   const reading = read(stream, {
-    ping: () => call('pong', { healthy: true }),
+    // A pong in flight when the system stops fails, which is no error of the test.
+    ping: () => call('pong', { healthy: true }).catch(() => {}),
     execution_scheduled: (data) => {
       const { execution_id } = JSON.parse(data).context
       sent.push(execution_id)
