@@ -1,6 +1,6 @@
-"""A payment that waits for somebody's word, for as long as that takes.
+"""A payment that waits for a decision, however long that takes.
 
-The execution stands at PAUSED and occupies no worker. Resume it with
+Meanwhile the execution is PAUSED and occupies no worker. Resume it with
 `{"approved": true, "by": "your name"}`.
 """
 
@@ -20,7 +20,7 @@ async def pay(amount: float) -> str:
 
 @workflow
 async def approval_pause(ctx: ExecutionContext[Payment]) -> dict[str, Any]:
-    # What is given as output is shown to whoever looks at the paused execution.
+    # The output is visible in the paused execution.
     answer = await pause("approve payment", output=ctx.input)
     if not (isinstance(answer, dict) and answer.get("approved") is True):
         return {"result": "refused", "answer": answer}

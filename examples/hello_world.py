@@ -1,6 +1,6 @@
 """The smallest workflow: one task, one result.
 
-windlass run hello_world '"World"'   # "Hello, World"
+npx windlass workflow run hello_world '"World"'   # "Hello, World"
 """
 
 from windlass import ExecutionContext, task, workflow

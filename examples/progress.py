@@ -1,4 +1,4 @@
-"""A task that tells how far it has come. Run it as a stream to watch."""
+"""A task that reports its progress. Run it as a stream to watch."""
 
 import asyncio
 

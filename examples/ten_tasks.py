@@ -1,6 +1,6 @@
-"""Ten tasks one after the other. Kill the worker in the middle: another one does the rest.
+"""Ten tasks in sequence. Kill the worker in the middle: another worker runs the remaining tasks.
 
-The input is the seconds that each takes; without one, 0.2.
+The input is the duration of each task in seconds (default 0.2).
 """
 
 import asyncio

@@ -1,5 +1,5 @@
 """Three workflows in one file, sharing a task; the last is in a namespace of its own and runs the
-others beside each other."""
+others concurrently."""
 
 from windlass import ExecutionContext, parallel, task, workflow
 
