@@ -50,7 +50,7 @@ function problemsOf(
   return check.problems
 }
 
-test('a chain that nobody touched has nothing wrong with it', () => {
+test('an unchanged chain: no problems', () => {
   for (const length of [0, 1, 5])
     expect(problemsOf(chain(length), headOf(chain(length)))).toEqual([])
 })
@@ -74,7 +74,7 @@ test.each(Object.keys(recorded(1)).filter((field) => field !== 'seq'))(
   },
 )
 
-test('a change that is hashed anew breaks with the next entry', () => {
+test('an entry changed with its hash recomputed: the next entry does not continue it', () => {
   const entries = chain(5)
   const head = headOf(entries)
   const third = { ...(entries[2] as ChainedEntry), subject: 'eve' }
@@ -84,7 +84,7 @@ test('a change that is hashed anew breaks with the next entry', () => {
   ])
 })
 
-test('a whole chain that is made anew is not the one that was remembered', () => {
+test('a whole chain recomputed: differs from the noted head', () => {
   const entries = chain(5)
   const remembered = { seq: 3, hash: (entries[2] as ChainedEntry).hash }
   const other: ChainedEntry[] = []
@@ -132,7 +132,7 @@ test('objects are named by kind, and by kind alone where the name is not known',
   expect(objects.principal()).toBe('principal')
 })
 
-test('a detail that is too long is told by its length and hash', () => {
+test('a detail that is too long: replaced by its length and hash', () => {
   expect(detailOf()).toBe('{}')
   expect(detailOf({ a: 1 })).toBe('{"a":1}')
   expect(JSON.parse(detailOf({ a: 'x'.repeat(20_000) }))).toEqual({

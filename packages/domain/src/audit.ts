@@ -28,7 +28,7 @@
  * one changed entry is one problem and not one for each later entry. `windlass audit verify` runs it
  * over the HTTP API, outside of the server that it checks.
  *
- * What it does not prove by itself. The owner of the database can replace the whole chain, or
+ * What the chain alone does not prove. The owner of the database can replace the whole chain, or
  * cut off its end and set the head back. Against that, a head that was noted elsewhere is given to
  * the verifier: the chain must contain it, unchanged. Everything up to a noted head is then evidence.
  * An entry that was never written leaves no trace: changes are recorded before they are made

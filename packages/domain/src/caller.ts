@@ -1,18 +1,18 @@
-/** On whose behalf a call is made: a principal, as the gateway or the scheduler knows it. */
+/** A principal on whose behalf a call is made, as the gateway or the scheduler authenticated it. */
 export interface Caller {
-  /** Empty for nobody in particular: authentication is off. */
+  /** Empty for the anonymous caller: authentication is off. */
   subject: string
-  /** Where the subject is known by that name. */
+  /** Issuer in whose namespace the subject is a name. */
   issuer: string
-  /** Of the API key that was shown. */
+  /** Prefix of the API key of the request. */
   key_prefix?: string
 }
 
-/** Where principals come from that no other issuer vouches for. */
+/** Issuer of principals without an external issuer. */
 export const INTERNAL_ISSUER = 'svc'
 
 export const ANONYMOUS_CALLER: Caller = { subject: '', issuer: '' }
 
-/** How a caller is written down; who is nobody in particular is anonymous. */
+/** The caller as records name it; a caller without a subject is `anonymous`. */
 export const toRecordedCaller = ({ subject, issuer }: Caller) =>
   subject === '' ? { subject: 'anonymous', issuer: INTERNAL_ISSUER } : { subject, issuer }

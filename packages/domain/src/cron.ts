@@ -3,7 +3,7 @@ interface Field {
   least: number
   most: number
   names: string[]
-  /** What else stands for days: any, the last one, the last or n-th of a weekday. */
+  /** Further forms of days: any, the last one, the last or n-th of a weekday. */
   word?: RegExp
 }
 
@@ -63,7 +63,7 @@ export function cronFields(expression: string): string[] {
   return texts.map((text, i) => withEnds(text, FIELDS[i] as Field))
 }
 
-/** A value with a step goes on to the end: `5/15` is `5-59/15`. */
+/** A value with a step continues to the end of the field: `5/15` is `5-59/15`. */
 const withEnds = (text: string, field: Field) =>
   text
     .split(',')
@@ -76,7 +76,7 @@ const lastOf = ({ names, most }: Field) => (names === DAYS ? 6 : most)
 const isItem = (item: string, field: Field) =>
   field.word?.test(item) || valuesOf(item, field) !== undefined
 
-/** Whether the calendar has such a day. Any weekday comes in any month, and restricted beside a day of the month either will do. */
+/** True if the calendar has such a day. With both day fields restricted, either matches, and every month has each weekday. */
 function hasDay([, , day, month, weekday]: [string, string, string, string, string]): boolean {
   if (!/^[*?]$/.test(weekday)) return true
   const days = day.split(',')
@@ -88,7 +88,7 @@ function hasDay([, , day, month, weekday]: [string, string, string, string, stri
 
 const [, , DAY_OF_MONTH, MONTH] = FIELDS as [Field, Field, Field, Field]
 
-/** What `*`, `5`, `1-5`, and each of them with a step, stand for; undefined for what is no such item. */
+/** Values of `*`, `5` or `1-5`, with or without a step; undefined for any other text. */
 function valuesOf(item: string, field: Field): number[] | undefined {
   const [range = '', step, ...rest] = item.split('/')
   if (rest.length > 0 || (step !== undefined && !isStep(step, field))) return undefined

@@ -2,19 +2,19 @@ import { readOrCreateSecret } from '@windlass/runtime/config/home-file'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { expiresIn, Signer } from '@windlass/runtime/signed'
 
-/** What a token says: for which execution it speaks, in whose hands, and in whose name that was started. */
+/** Claims of a token: the execution, the claim of its worker, and the principal that started it. */
 export interface ExecutionClaims {
   iss: typeof ISSUER
   scope: 'execution'
   exec_id: string
   worker: string
   generation: number
-  /** Who started the execution; empty for nobody. */
+  /** Subject that started the execution; empty for the anonymous caller. */
   sub: string
   principal_issuer: string
 }
 
-/** An execution in the hands of a worker. */
+/** An execution with the claim of its worker. */
 export interface ClaimedExecution {
   execution_id: string
   worker_name: string
@@ -25,7 +25,7 @@ export interface ClaimedExecution {
 
 const ISSUER = 'windlass'
 
-/** Mints the tokens under which workers act for executions, and reads them again. */
+/** Issues and verifies the tokens under which workers act for executions. */
 export class ExecutionTokens {
   readonly #signer: Signer<ExecutionClaims>
   readonly #lifetimeS: number
@@ -48,14 +48,14 @@ export class ExecutionTokens {
     })
   }
 
-  /** What a token says; undefined for every other text, and for a token that has ended. It counts only while the worker holds the execution. */
+  /** Claims of a valid token; undefined for any other text. The token is effective only while its claim is current. */
   verify(token: string): ExecutionClaims | undefined {
     const claims = this.#signer.verify(token)
     return claims?.iss === ISSUER && claims.scope === 'execution' ? claims : undefined
   }
 }
 
-/** Under the configured secret, else under one made at the first start and kept in the home directory. */
+/** Uses the configured secret, else one that is created at the first start and kept in the home directory. */
 export async function openExecutionTokens({ security, home }: Settings): Promise<ExecutionTokens> {
   const { execution_token_secret, execution_token_ttl } = security
   const secret =

@@ -1,4 +1,4 @@
-/** What a tick does while the execution of an earlier one of its schedule runs. */
+/** Policies for a tick whose schedule still has an earlier execution running. */
 export const OVERLAP_POLICIES = ['allow', 'skip', 'queue', 'cancel_previous'] as const
 export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number]
 

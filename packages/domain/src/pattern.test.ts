@@ -24,7 +24,7 @@ test.each([
   expect(linearPattern(pattern)).toBeUndefined()
 })
 
-test('what makes others backtrack for ever is answered at once', () => {
+test('patterns on which other engines backtrack without end: matched in linear time', () => {
   const begun = performance.now()
   for (const pattern of ['^(a+)+$', '^(a|a)*$', '^(.*)*(.*)*(.*)*x$'])
     expect(linearPattern(pattern)?.test(`${'a'.repeat(10_000)}!`)).toBe(false)

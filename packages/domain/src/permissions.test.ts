@@ -66,7 +66,7 @@ function covers(granted: string, needed: string): boolean {
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 
-/** Whatever somebody may try to pass off as a segment. */
+/** Texts that a request could try to use as a segment. */
 const hostile = fc.oneof(
   fc.constantFrom(
     '',

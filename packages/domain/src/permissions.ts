@@ -1,7 +1,7 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 
 /**
- * Whether what is granted covers what is needed, segment by segment. A `*` in the granted text
+ * True if a granted permission covers a needed one, segment by segment. A `*` in the granted text
  * stands for any one segment, and for all that follow when it comes last. In the needed text it is a
  * literal: `execution:*:read` is not covered by `execution:<id>:read`.
  */
@@ -25,7 +25,7 @@ interface Metadata {
 
 const read = new WeakMap<Workflow, Metadata>()
 
-/** What a workflow declares, read once of each that is kept. */
+/** Metadata that a workflow declares, parsed once for each cached workflow. */
 export function metadataOf(workflow: Workflow): Metadata {
   const known = read.get(workflow)
   if (known) return known
@@ -42,8 +42,8 @@ export const declaredPermissions = (workflow: Workflow): string[] =>
 export type FindLatest = (namespace: string, name: string) => Promise<Workflow | undefined>
 
 /**
- * What somebody needs to run a workflow: the right to run it, what it declares, and its tasks; then
- * the same of every workflow that it runs in turn. Of one that is not there yet, the right to run it.
+ * Permissions for running a workflow: to run it, those it declares, and those of its tasks; then the
+ * same for every nested workflow. For a nested workflow that does not exist yet: to run it.
  */
 export async function permissionsToRun(workflow: Workflow, latest: FindLatest): Promise<string[]> {
   const needed = new Set<string>()
@@ -74,7 +74,7 @@ function ownPermissionsToRun(workflow: Workflow): string[] {
   ]
 }
 
-/** What of it is not covered by anything granted. */
+/** Permissions for running a workflow that no granted permission covers. */
 export async function missingPermissionsToRun(
   granted: readonly string[],
   workflow: Workflow,

@@ -1,6 +1,6 @@
 import type { CallingService } from './pair-keys.ts'
 
-/** Which services may call an rpc, and whether a caller is required. */
+/** The services that may call an rpc, and whether a caller is required. */
 export interface RpcPolicy {
   readonly services: readonly string[]
   /** True if an on-behalf-of token must come with the call, because the rpc records or authorizes the principal. */

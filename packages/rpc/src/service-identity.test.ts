@@ -40,7 +40,7 @@ test('a service has no key of what it does not call, so it can pretend nothing t
   expect(() => catalog.signCaller(ada, 'identity', RPC)).toThrow('no key for calls to')
 })
 
-test('whoever has all keys of one service cannot speak as another to a third', () => {
+test('all keys of one service: cannot sign as a second service to a third', () => {
   for (const stolen of RPC_SERVICES) {
     const known = new Set(keysOf(SECRET, stolen))
     for (const other of RPC_SERVICES.filter((name) => name !== stolen)) {
@@ -56,7 +56,7 @@ test('a statement names the principal, by subject, issuer and key', () => {
   expect(executions.verifyCaller(said(gateway, other as typeof ada), 'gateway', RPC)).toEqual(other)
 })
 
-test('nobody in particular is said to be asking like anybody else', () => {
+test('an anonymous caller: signed and verified like any other', () => {
   expect(
     executions.verifyCaller(
       gateway.signCaller(ANONYMOUS_CALLER, 'executions', RPC),
@@ -69,13 +69,13 @@ test('nobody in particular is said to be asking like anybody else', () => {
 test.each([
   ['nothing', ''],
   ['a principal in clear', '{"sub":"root","iss":"svc"}'],
-  ['the statement of a stranger', said(stranger)],
+  ['the token of an unknown signer', said(stranger)],
   ['the statement of another service', said(scheduler)],
   ['a statement for another service', said(gateway, ada, 'identity')],
   ['a statement for another rpc', said(gateway, ada, 'executions', `${RPC}s`)],
   ['a credential', gateway.serviceToken('executions')],
   ['a changed statement', said().replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
-])('%s is believed of nobody', (_, statement) => {
+])('%s: rejected from every service', (_, statement) => {
   expect(executions.verifyCaller(statement, 'gateway', RPC)).toBeUndefined()
 })
 
@@ -89,7 +89,7 @@ const MINUTE_MS = 60_000
 beforeEach(() => vi.useFakeTimers({ toFake: ['Date', 'performance'] }))
 afterEach(() => vi.useRealTimers())
 
-/** What is shown now, looked at when the clock of the other is so many minutes ahead. */
+/** The current service token, verified by a clock that is so many minutes ahead. */
 function after(minutes: number): { isAdmitted: boolean; isBelieved: boolean } {
   const [from, to] = [member('gateway'), member('executions')]
   const [credential, statement] = [from.serviceToken('executions'), said(from)]
@@ -108,7 +108,7 @@ test.each([63, 600, -63, -600])('with one that is %i minutes ahead they do not',
   expect(after(minutes)).toEqual({ isAdmitted: false, isBelieved: false })
 })
 
-test('what was believed once ends like anything else', () => {
+test('a token that was verified before: ends like any other', () => {
   const to = member('executions')
   const [credential, statement] = [gateway.serviceToken('executions'), said()]
   expect(to.authenticateService(credential)).toBe('gateway')

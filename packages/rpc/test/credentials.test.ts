@@ -18,7 +18,7 @@ const SECRET = 'a secret of this test alone'
 const as = (service: string) => createServiceIdentity(SECRET, service)
 const gateway = as('gateway')
 
-/** One that the gateway calls for itself, one for somebody, one that is the scheduler's. */
+/** An rpc for the gateway without a caller, one with a caller, and one for the scheduler. */
 const ACCESS: RpcAccess<typeof IdentityService> = {
   checkSession: allow('gateway'),
   issueSession: allowOnBehalfOf('gateway'),
@@ -85,7 +85,7 @@ test.each<[string, string, RawHeaders]>([
   expect(calls).toEqual([])
 })
 
-test('N154: 5 MB from a stranger are refused, plain and as a bomb', async () => {
+test('N154: 5 MB without a token, plain and compressed: refused', async () => {
   const { address, calls } = await serve()
   const big = Buffer.alloc(5_000_000, 'a')
   expect(await rawCall(address, PLAIN, {}, big)).toBe(status.UNAUTHENTICATED)
@@ -97,7 +97,7 @@ test('N154: 5 MB from a stranger are refused, plain and as a bomb', async () => 
 })
 
 test.each([REFLECTION, CHANNELZ, WATCH, AuditService.record.path])(
-  'N154: %s is served to nobody here',
+  'N154: %s: served to no service here',
   async (path) => {
     const { address } = await serve()
     expect(await rawCall(address, path, { authorization: '' })).not.toBe(status.OK)
@@ -117,11 +117,11 @@ test.each<[string, string, RawHeaders, status]>([
     speaking(gateway.signCaller(root, 'identity', FOREIGN)),
     PERMISSION_DENIED,
   ],
-  ['one on behalf of nobody', VOUCHED, shown, UNAUTHENTICATED],
+  ['one without an on-behalf-of token', VOUCHED, shown, UNAUTHENTICATED],
   ['one with a name for a statement', VOUCHED, speaking('root'), UNAUTHENTICATED],
   ['one with a principal in clear', VOUCHED, speaking(JSON.stringify(root)), UNAUTHENTICATED],
   [
-    'one with the statement of a stranger',
+    'one with the token of an unknown signer',
     VOUCHED,
     speaking(stranger.signCaller(root, 'identity', VOUCHED)),
     UNAUTHENTICATED,
@@ -152,13 +152,13 @@ test.each<[string, string, RawHeaders, status]>([
   ],
   ['one that asks for none with a false one', PLAIN, speaking('root'), UNAUTHENTICATED],
 ])(
-  'a service of the cluster is refused %s, by itself and on a stream',
+  'a service of the cluster is refused %s, as a unary call and on a stream',
   async (_, path, given, code) => {
     const { address, calls, lines } = await serve()
     expect(await rawCall(address, path, given)).toBe(code)
     expect(await rawMultiplexedCall(address, path, given)).toBe(code)
     expect(calls).toEqual([])
-    // Whoever reads the logs learns which service tries what, and no credential.
+    // The log names the service and the rpc, and no token.
     expect(lines).toHaveLength(2)
     for (const line of lines) {
       expect(JSON.parse(line)).toMatchObject({ rpc: path, service: 'gateway' })
@@ -176,7 +176,7 @@ test('one that it may call is answered, on whose behalf it says', async () => {
   expect(calls).toEqual([undefined, root, undefined, root])
 })
 
-test('an rpc of which nobody says who may call it is not served', () => {
+test('an rpc without a policy: serve throws', () => {
   const server = new RpcServer(pino({ level: 'silent' }), as('identity'))
   const { issueSession: _, ...rest } = ACCESS
   const handlers = { checkBootstrap: 0, issueSession: 0, checkSession: 0 } as never

@@ -14,7 +14,7 @@ type Check = Handlers<typeof IdentityService>['checkSession']
 
 const HOST = '127.0.0.1'
 
-/** As much of the standard service as is asked here. */
+/** The part of the standard health service that this test calls. */
 const HealthService = {
   check: {
     path: '/grpc.health.v1.Health/Check',
@@ -55,7 +55,7 @@ async function serve({ check = undefined as Check | undefined } = {}) {
 
 type Identity = Awaited<ReturnType<typeof clientOf>>
 
-/** A client whose calls go on streams by now. */
+/** A client whose streams are open. */
 async function clientOf(...ports: number[]) {
   const identity = connect(
     IdentityService,
@@ -73,14 +73,14 @@ const way = async (identity: Identity, token = '') =>
 const untilCarried = (identity: Identity) =>
   expect.poll(() => way(identity), { timeout: 5_000 }).toBe('stream')
 
-test('small requests go on the stream, large ones by themselves', async () => {
+test('small requests: on the stream; large requests: unary calls', async () => {
   const { port } = await serve()
   const identity = await clientOf(port)
   expect(await way(identity, 'x'.repeat(1_000))).toBe('stream')
   expect(await way(identity, 'x'.repeat(100_000))).toBe('alone')
 })
 
-test('what the server does not take on a stream goes by itself', async () => {
+test('an rpc that the server does not serve on streams: a unary call', async () => {
   const { port } = await serve()
   await clientOf(port)
   const health = connect(HealthService, [`${HOST}:${port}`], testIdentity('gateway'), 'identity')
@@ -104,7 +104,7 @@ test('a fault arrives as it was thrown', async () => {
   })
 })
 
-test('a handler is told which service calls, on whose behalf and with which request', async () => {
+test('a handler receives the calling service, the caller and the request id', async () => {
   const asked: unknown[] = []
   const { port } = await serve({
     async check(_, { service, caller, requestId }) {
@@ -125,7 +125,7 @@ test('a handler is told which service calls, on whose behalf and with which requ
   expect(asked).toEqual([of, without, of, without])
 })
 
-test('a stranger opens no stream', async () => {
+test('no valid service token: no stream opens', async () => {
   const { port } = await serve()
   const stranger = connect(
     IdentityService,
@@ -139,7 +139,7 @@ test('a stranger opens no stream', async () => {
   }
 })
 
-test('what is no fault is told to nobody', async () => {
+test('an error that is no Fault: internal error without details', async () => {
   const { port } = await serve({
     async check() {
       throw new Error('select * from secrets')
@@ -160,7 +160,7 @@ test('a call that is held up holds up no other', async () => {
   expect(await slow).toBe('stream')
 })
 
-test('a call has a deadline, and its handler learns that nobody waits any more', async () => {
+test('deadline exceeded: the call rejects and the signal of its handler aborts', async () => {
   let isAborted = false
   const { port } = await serve({
     check: (_, { signal }) =>
@@ -225,7 +225,7 @@ async function cable(to: number) {
   return { port: (server.address() as { port: number }).port, cut }
 }
 
-test('a call that is hurried on its stream is still answered, by the server', async () => {
+test('answerNow: the handler ends early and its response is delivered', async () => {
   const hurried: boolean[] = []
   const { port } = await serve({
     check: async (_, { answerNow, signal }) => {

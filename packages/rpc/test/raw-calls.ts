@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 export type RawHeaders = Record<string, string>
 const bytes = (value: Buffer) => value
 
-/** A call of somebody who speaks gRPC, with metadata of his own. */
+/** A unary gRPC call with any metadata. */
 export function rawCall(address: string, path: string, given: RawHeaders, body = Buffer.alloc(0)) {
   const client = new Client(address, credentials.createInsecure())
   onTestFinished(() => client.close())
@@ -18,7 +18,7 @@ export function rawCall(address: string, path: string, given: RawHeaders, body =
   })
 }
 
-/** The same over a stream that carries calls, which whoever opens it may open. */
+/** The same call on a multiplexed stream that the service token of the metadata may open. */
 export function rawMultiplexedCall(address: string, path: string, given: RawHeaders) {
   const client = new Client(address, credentials.createInsecure())
   const { carry } = CallsService

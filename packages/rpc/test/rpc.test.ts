@@ -64,7 +64,7 @@ test('a handler that throws before its first await answers like any other', asyn
     await expect(client(port).checkSession({ token })).rejects.toMatchObject({ kind: 'conflict' })
 })
 
-const large = 'x'.repeat(100_000) // goes by itself, past the stream of calls
+const large = 'x'.repeat(100_000) // a unary call: too large for the stream
 
 test('replicas are found by names as well as by numbers, each by its own', async () => {
   const named = (worker_name: string) => ({ checkSession: async () => ({ worker_name }) as never })
@@ -80,7 +80,7 @@ test('replicas are found by names as well as by numbers, each by its own', async
   }
 })
 
-test('what is no fault is told to nobody', async () => {
+test('an error that is no Fault: internal error without details', async () => {
   const { port } = await serve({
     async checkSession() {
       throw new Error('select * from secrets')

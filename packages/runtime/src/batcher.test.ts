@@ -23,7 +23,7 @@ test('a lone item is flushed at once; what comes meanwhile goes together', async
   expect(flushes).toEqual([[1], [2, 3]])
 })
 
-test('a flush takes no more than its bound, and lanes run side by side', async () => {
+test('maxBatchSize and concurrency: batches stay within both', async () => {
   const hold = gate()
   const flushes: number[][] = []
   const gather = new Batcher<number, number>(
@@ -53,7 +53,7 @@ test('a flush that fails rejects its own items and no others', async () => {
   await gather.whenIdle()
 })
 
-test('what comes in one turn goes together when it is to, and an idle one still flushes at once', async () => {
+test('perTick: items of one turn form one batch, and an idle batcher sends at once', async () => {
   const batches: number[][] = []
   const gather = new Batcher<number, number>(
     async (items) => {

@@ -7,7 +7,7 @@ const text = signer.sign({ sub: 'ada', exp: expiresIn(60) })
 const [header = '', body = '', tag = ''] = text.split('.')
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-test('what was signed is read back until it ends', () => {
+test('a signed token: verifies until its end', () => {
   expect(signer.verify(text)).toMatchObject({ sub: 'ada' })
   expect(signer.verify(text, Date.now() + 61_000)).toBeUndefined()
 })

@@ -36,7 +36,7 @@ test('an event whose handler fails is delivered again, before those after it', a
   await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['first', 'first', 'second'])
 })
 
-test('an event that is published again under its id is heard once', async () => {
+test('an event published twice under one id: handled once', async () => {
   const { bus, event, consumer } = await setup()
   const seen: string[] = []
   const stop = bus.consumeDurable(consumer, async ({ key }) => void seen.push(key))
@@ -47,7 +47,7 @@ test('an event that is published again under its id is heard once', async () => 
   await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['twice', 'after'])
 })
 
-test('a consumer that was lost with its server is made anew', async () => {
+test('a consumer lost with its server: created again', async () => {
   const { bus, source, event, consumer } = await setup()
   const seen: string[] = []
   const stop = bus.consumeDurable(consumer, async ({ key }) => void seen.push(key))
@@ -69,7 +69,7 @@ test('a consumer that was lost with its server is made anew', async () => {
   await expect.poll(() => seen.at(-1), { timeout: 10_000 }).toBe('after')
 })
 
-test('what is whispered is heard by those who listen', async () => {
+test('best-effort messages: delivered to current subscribers', async () => {
   const { bus, source } = await setup()
   const heard: string[] = []
   const listening = bus.subscribeBestEffort(`${source}.*`, (bytes, subject) =>
@@ -84,7 +84,7 @@ test('what is whispered is heard by those who listen', async () => {
   expect(heard).toHaveLength(1)
 })
 
-test('a consumer can be told to stop at any moment of its beginning', async () => {
+test('stop at any moment of the start: the consumer stops', async () => {
   const { bus, source } = await setup()
   for (let turns = 0; turns < 40; turns++) {
     const stop = bus.consumeDurable({ durable: source, subject: `${source}.>` }, async () => {})
@@ -93,7 +93,7 @@ test('a consumer can be told to stop at any moment of its beginning', async () =
   }
 })
 
-test('systems with prefixes of their own hear nothing of one another', async () => {
+test('systems with different prefixes: do not receive messages of one another', async () => {
   const open = async (prefix: string) => {
     const bus = await openBus(testUrl('TEST_NATS_URL'), pino({ level: 'silent' }), prefix)
     onTestFinished(() => bus.close())
@@ -119,7 +119,7 @@ test('systems with prefixes of their own hear nothing of one another', async () 
 })
 
 test.skipIf(!hasNats)(
-  'N1: a bus that is opened while NATS is away takes up everything when it comes',
+  'N1: bus opened while NATS is unavailable: publishes and consumes once it is there',
   async () => {
     const nats = await startPrivateNats()
     await nats.kill()
@@ -154,7 +154,7 @@ test.skipIf(!hasNats)(
 const ATTEMPTS = 100
 
 test.skipIf(!hasNats)(
-  'while NATS is away publishing fails at once, and goes on when it is back',
+  'NATS unavailable: publishDurable rejects at once; back: it succeeds',
   async () => {
     const nats = await startPrivateNats()
     const bus = await openBus(nats.url, pino({ level: 'silent' }))

@@ -52,7 +52,7 @@ const answers = (port: number) =>
     socket.once('error', () => resolve(false))
   })
 
-test('N155: NATS is closed to whoever shows no password', async () => {
+test('N155: NATS without a password: connection refused', async () => {
   const { host } = new URL(testUrl('TEST_NATS_URL'))
   await expect(connect({ servers: host, reconnect: false })).rejects.toThrow(/Authorization/i)
   const wrong = connect({ servers: host, user: 'windlass', pass: 'guess', reconnect: false })
@@ -86,7 +86,7 @@ test.skipIf(!hasNats).each<[service: string, subject: string]>([
   ['executions', '$JS.API.CONSUMER.MSG.NEXT.EVENTS.scheduler-executions'],
   ['executions', '$JS.ACK.EVENTS.scheduler-executions.1.1.1.1.1'],
   ['scheduler', '$JS.API.CONSUMER.CREATE.EVENTS.scheduler-executions.events.dispatcher.>'],
-])('N155: as %s nobody says %s', async (service, subject) => {
+])('N155: %s may not publish %s', async (service, subject) => {
   const { open } = await natsServer()
   const connection = await open(service)
   const all = await open('windlass', 'all')
@@ -106,7 +106,7 @@ test.skipIf(!hasNats).each<[service: string, subject: string]>([
   ['catalog', 'executions.*.events.*'],
   ['dispatcher', 'executions.*.progress'],
   ['scheduler', 'workers.*'],
-])('N155: as %s nobody hears %s', async (service, subject) => {
+])('N155: %s may not subscribe to %s', async (service, subject) => {
   const { open } = await natsServer()
   const connection = await open(service)
   const refused = new Promise<string>((resolve) => {
@@ -116,7 +116,7 @@ test.skipIf(!hasNats).each<[service: string, subject: string]>([
 })
 
 test.skipIf(!hasNats).each(['', 'one', 'two'])(
-  'what a service says under prefix "%s", those who need it hear',
+  'prefix "%s": the services that need a message receive it',
   async (prefix) => {
     const { urlOf } = await natsServer([prefix, 'one'])
     const open = async (service: string) => {
@@ -184,13 +184,16 @@ test
   await expect(redis.call(command, ...args)).rejects.toThrow(/NOPERM|permissions|can't access/)
 })
 
-test.skipIf(!process.env.TEST_SERVICE_USERS)('what a service needs of Redis, it may', async () => {
-  await invalidateCaches(await redisAs('identity'), 'auth')
-  await invalidateCaches(await redisAs('catalog'), 'catalog')
-  const gateway = await redisAs('gateway')
-  for (const name of ['auth', 'catalog'] as const)
-    expect(await readGeneration(gateway, name)).toMatch(/^[0-9a-f]{24}$/)
-})
+test.skipIf(!process.env.TEST_SERVICE_USERS)(
+  'a service user of Redis: may run the commands it needs',
+  async () => {
+    await invalidateCaches(await redisAs('identity'), 'auth')
+    await invalidateCaches(await redisAs('catalog'), 'catalog')
+    const gateway = await redisAs('gateway')
+    for (const name of ['auth', 'catalog'] as const)
+      expect(await readGeneration(gateway, name)).toMatch(/^[0-9a-f]{24}$/)
+  },
+)
 
 test.skipIf(!process.env.TEST_SERVICE_USERS).each(['executions', 'dispatcher', 'scheduler', 'mcp'])(
   'N156: Redis does not know %s at all',
@@ -209,7 +212,7 @@ test.each([
   ['KEYS', ['*']],
   ['CONFIG', ['SET', 'dir', '/tmp']],
   ['EVAL', ['return 1', '0']],
-])('N156: Redis does no %s for whoever shows no password', async (command, args) => {
+])('N156: Redis without a password: %s refused', async (command, args) => {
   const { hostname, port } = new URL(testUrl('TEST_REDIS_URL'))
   const redis = new Redis({ host: hostname, port: Number(port), enableReadyCheck: false })
   redis.on('error', () => {})

@@ -10,7 +10,7 @@ import { sql } from '../src/postgres/sql.ts'
 const MIGRATIONS = new URL('../../../services/catalog/migrations/', import.meta.url)
 
 test.skipIf(!hasNats)(
-  'events that are committed while NATS is away stay, hold nothing up, and go when it is back',
+  'NATS unavailable: committed events stay stored, block no transaction, and are published later',
   async () => {
     const nats = await startPrivateNats()
     const bus = await openBus(nats.url, pino({ level: 'silent' }))

@@ -91,7 +91,7 @@ test('a connection lost during a migration: rejected, and no error is left unhan
   expect(unhandled).toEqual([])
 })
 
-test('an epoch stays until it is bumped or lost, and never comes again', async () => {
+test('a cache generation: stays until replaced or lost, and never returns', async () => {
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   onTestFinished(() => redis.disconnect())
   await redisReady(redis)

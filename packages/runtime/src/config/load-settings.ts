@@ -16,7 +16,7 @@ const NOT_SETTINGS = new Set(['SVC_CONFIG', 'SVC_LOG_LEVEL', 'SVC_AUTH_TOKEN'])
 /**
  * All settings: defaults, then the `[svc]` table of the file named by SVC_CONFIG (else `svc.toml`
  * in the working directory), then variables such as SVC_WORKERS__REGISTER_RATE_LIMIT for
- * `[svc.workers].register_rate_limit`. A key that nobody knows or a value out of range stops the start.
+ * `[svc.workers].register_rate_limit`. An unknown key or a value out of range stops the start.
  */
 export function loadSettings(env: NodeJS.ProcessEnv = process.env): Settings {
   const path = env.SVC_CONFIG ?? (existsSync('svc.toml') ? 'svc.toml' : undefined)

@@ -77,9 +77,9 @@ const server = table({
   max_json_depth: count.default(512),
   /** How many proxies in front of the gateway may be believed about the client's address. */
   trusted_proxies: count.default(0),
-  /** Where browsers reach the gateway, when that is another address than `host` and `port`. */
+  /** Address at which browsers reach the gateway, if it differs from `host` and `port`. */
   public_url: origin.optional(),
-  /** Values of the Host header that are accepted beside loopback, `host` and the host of `public_url`. */
+  /** Values of the Host header that are accepted in addition to loopback, `host` and the host of `public_url`. */
   allowed_hosts: hosts,
   /** Permits gateway and MCP to listen beyond loopback while authentication is off. */
   allow_anonymous_network: flag.default(false),
@@ -102,7 +102,7 @@ const rpc = table({
   tls_server_name: z.string().min(1).default('windlass'),
 })
 
-/** Where the services are: `host:port`, several for several replicas. */
+/** Addresses of the services, `host:port`, one for each replica. */
 const services = table({
   identity: list.default(['127.0.0.1:20101']),
   catalog: list.default(['127.0.0.1:20102']),
@@ -121,7 +121,7 @@ const workers = z
     /** Three intervals unless set. */
     heartbeat_timeout: seconds.optional(),
     eviction_grace_period: seconds.default(10),
-    /** A session that nobody used for so long has ended: its worker registers again. */
+    /** A session that is unused for so long ends; its worker registers again. */
     session_idle_timeout: seconds.default(86_400),
     /** Read by workers and the command line, not by the server. */
     server_url: z.string().optional(),
@@ -149,7 +149,7 @@ const security = table({
       issuer: z.string().default(''),
       audience: z.string().default(''),
       default_user_roles: list.optional(),
-      /** Hosts that the issuer's keys may come from, beside its own. */
+      /** Further hosts from which the issuer's keys may be read. */
       jwks_hosts: list.default([]),
       jwks_cache_ttl: seconds.default(3600),
       clock_skew: number.pipe(z.number().nonnegative()).default(30),
@@ -177,7 +177,7 @@ export const Settings = table({
   services,
   postgres: table({
     url: z.string().default('postgres://postgres@127.0.0.1:5432/postgres'),
-    /** Of the owner of the schemas, for migrations alone; `url` then names the role of the service. */
+    /** URL of the owner of the schemas, for migrations only; `url` then names the role of the service. */
     admin_url: z.string().optional(),
     max_connections: count.pipe(z.int().min(2)).default(10),
   }),
@@ -208,7 +208,7 @@ export const Settings = table({
     host: z.string().default('127.0.0.1'),
     port: port.default(8080),
     server_url: z.string().default('http://127.0.0.1:8000'),
-    /** Values of the Host header that are accepted beside those of `server`, loopback and `host`. */
+    /** Values of the Host header that are accepted in addition to those of `server`, loopback and `host`. */
     allowed_hosts: hosts,
     transport: z.enum(['streamable-http', 'stdio']).default('streamable-http'),
   }),

@@ -15,7 +15,7 @@ test.each<[text: string, place: (string | number)[] | undefined]>([
   ['[1,[],{}]', undefined],
 ])('%j: %j', (text, place) => expect(findDuplicateMember(text)).toEqual(place))
 
-test('what is carried as it came may repeat itself, and is itself given once', () => {
+test('payload members: may repeat names inside, but appear once themselves', () => {
   const twice = '{"x":{"y":1,"y":2}}'
   expect(findDuplicateMember(`{"input":${twice},"a":1}`, ['input'])).toBeUndefined()
   expect(findDuplicateMember(`{"config":${twice}}`, ['input'])).toEqual(['config', 'x', 'y'])

@@ -16,7 +16,7 @@ interface Level {
 }
 
 /**
- * Where a checked text gives a member of one object twice, or undefined when it nowhere does. The
+ * Finds the first member that an object of a checked text has twice; undefined if there is none. The
  * members of the outermost object that are named in `payloads` may hold anything. Takes linear time
  * and no recursion.
  */

@@ -3,7 +3,7 @@
  * keys, lone surrogates and `__proto__` arrive as they were sent. Nothing here makes values.
  */
 
-/** Where and why a text is not JSON as we take it. `too_deep` names the limit, `malformed` the grammar. */
+/** Position and reason of invalid JSON: `too_deep` exceeds the depth limit, `malformed` violates the grammar. */
 export class JsonError extends Error {
   override readonly name = 'JsonError'
   readonly offset: number
@@ -133,7 +133,7 @@ const unexpected = (text: string, at: number) =>
 
 /**
  * The raw text of each member of a checked object, or undefined if the text is none. Of equal names
- * the last counts; `repeated` hears of them.
+ * the last counts; `repeated` is called with each repeated name.
  */
 export function membersOf(
   text: string,

@@ -7,11 +7,11 @@ declare const open: unique symbol
 export interface Queries {
   rows<T>(query: Sql): Promise<T[]>
   maybe<T>(query: Sql): Promise<T | undefined>
-  /** Runs a statement and answers how many rows it touched. */
+  /** Runs a statement and answers the number of affected rows. */
   run(query: Sql): Promise<number>
 }
 
-/** Queries inside an open transaction. It cannot be had outside of one. */
+/** Queries inside an open transaction; cannot be created outside of one. */
 export interface Tx extends Queries {
   readonly [open]: true
   /**
@@ -29,7 +29,7 @@ export interface Db extends Queries {
 export interface DbOptions {
   maxConnections?: number
   statementMs?: number
-  /** How long a statement waits for what somebody else has locked; as long as it may take, unless said. */
+  /** Milliseconds that a statement waits for a lock; up to its own time limit unless set. */
   lockMs?: number
 }
 

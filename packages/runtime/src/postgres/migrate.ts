@@ -53,7 +53,7 @@ async function run(client: pg.Client, name: string, text: string): Promise<void>
   }
 }
 
-/** What a service's `migrate.ts` calls: migrates its schema in the configured database. */
+/** Entry of each service's `migrate.ts`: migrates its schema in the configured database. */
 export async function migrateMain(schema: string, folder: URL): Promise<void> {
   const { postgres } = loadSettings()
   const { url, admin_url } = postgres

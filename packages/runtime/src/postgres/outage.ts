@@ -1,12 +1,12 @@
 import { Fault, unavailable } from '../faults.ts'
 
-/** SQLSTATE classes (PostgreSQL, appendix A) that speak of the server's state, not of the statement. */
+/** SQLSTATE classes (PostgreSQL, appendix A) that report the state of the server, not an error of the statement. */
 const STATES = /^(08|53|55|57|40)/
 const CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'])
 const MESSAGES =
   /timeout|Connection terminated|Client has encountered a connection error|not queryable/
 
-/** `unavailable` for an error that says that something needed is out of reach for now; undefined for a bug. */
+/** `unavailable` for an error of a store that is unavailable for now; undefined for a bug. */
 export function toOutageFault(error: unknown): Fault | undefined {
   if (!(error instanceof Error) || error instanceof Fault) return undefined
   const { code = '' } = error as { code?: unknown }
@@ -23,10 +23,10 @@ const DEADLOCK_DETECTED = '40P01'
 const isOf = (code: string) => (error: unknown) =>
   (error as { code?: unknown } | undefined)?.code === code
 
-/** Whether a statement waited longer than it may for what somebody else has locked. */
+/** True if a statement waited for a lock longer than `lock_timeout`. */
 export const isLockTimeout = isOf(LOCK_NOT_AVAILABLE)
 
-/** Whether the database undid a transaction because it and another waited for one another. */
+/** True if the database rolled a transaction back to resolve a deadlock. */
 export const isDeadlock = isOf(DEADLOCK_DETECTED)
 
 /** `unprocessable` for a value that the database cannot store (SQLSTATE class 22), such as NUL in a text. */

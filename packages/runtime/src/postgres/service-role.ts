@@ -3,7 +3,7 @@ import type { Logger } from '../process/log.ts'
 import type { Db } from './db.ts'
 import { sql } from './sql.ts'
 
-/** SQLSTATEs: it is there already, or somebody else is making or changing it just now. */
+/** SQLSTATEs: the role exists already, or another migration creates or alters it at the same time. */
 const RACES = new Set(['42710', '23505', 'XX000'])
 const WRONG_PASSWORD = '28P01'
 const TRIES = 20
@@ -21,9 +21,9 @@ export async function grantRole(admin: pg.Client, schema: string, url: string): 
   const known = await admin.query('select from pg_roles where rolname = $1', [name])
   const login = `login password ${pg.escapeLiteral(secret)}`
   if (known.rowCount === 0)
-    await persistently(admin, `create role ${role} ${login} nosuperuser nocreatedb nocreaterole`)
-  else if (!(await canLogIn(url))) await persistently(admin, `alter role ${role} ${login}`)
-  await persistently(
+    await retryOnRace(admin, `create role ${role} ${login} nosuperuser nocreatedb nocreaterole`)
+  else if (!(await canLogIn(url))) await retryOnRace(admin, `alter role ${role} ${login}`)
+  await retryOnRace(
     admin,
     `grant usage on schema ${schema} to ${role};
      grant select, insert, update, delete on all tables in schema ${schema} to ${role};
@@ -32,7 +32,7 @@ export async function grantRole(admin: pg.Client, schema: string, url: string): 
   )
 }
 
-async function persistently(admin: pg.Client, statement: string): Promise<void> {
+async function retryOnRace(admin: pg.Client, statement: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await admin.query(statement)
@@ -46,7 +46,7 @@ async function persistently(admin: pg.Client, statement: string): Promise<void> 
   }
 }
 
-/** Whether the role has this password already; only a refusal of it says no. */
+/** True unless the server rejects the password; other errors are thrown. */
 async function canLogIn(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})
@@ -62,7 +62,7 @@ async function canLogIn(url: string): Promise<boolean> {
 
 const SCHEMAS = ['identity', 'catalog', 'executions', 'dispatcher', 'scheduler']
 
-/** Says in the log when the role of this service can reach the schemas of others: one URL for everything works, but keeps nobody apart. */
+/** Warns if the role of this service can use the schemas of other services: one URL for all works, but isolates none. */
 export async function warnOfSharedRole(db: Db, log: Logger): Promise<void> {
   try {
     const open = await db.rows<{ name: string }>(sql`
@@ -75,6 +75,6 @@ export async function warnOfSharedRole(db: Db, log: Logger): Promise<void> {
         'the Postgres role of this service reaches the schemas of other services: give each service a role of its own, see [svc.postgres] in deploy/svc.toml',
       )
   } catch (error) {
-    log.warn({ err: error }, 'cannot tell which schemas the Postgres role reaches')
+    log.warn({ err: error }, 'failed to read which schemas the Postgres role reaches')
   }
 }

@@ -13,7 +13,7 @@ test('a round that has more to do is followed at once, the last one by a pause',
   expect(rounds).toBe(3)
 })
 
-test('a poke ends the pause, and one that comes during a round makes one more', async () => {
+test('wake: ends the pause; during a round it causes one more', async () => {
   let rounds = 0
   let release = () => {}
   const running = loop(options, async () => {
@@ -57,7 +57,7 @@ test('stopping waits for the round under way', async () => {
   expect(ended).toBe(true)
 })
 
-test('pokes that may wait go together', async () => {
+test('wakeDelayMs: several wake-ups cause one round', async () => {
   let rounds = 0
   const running = loop({ ...options, wakeDelayMs: 20 }, async () => {
     rounds++
