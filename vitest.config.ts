@@ -6,7 +6,8 @@ const RACES = ['tests/e2e/{claims,races,uploads}.test.ts', 'services/catalog/tes
 /** The same with a thousand connects, with ten thousand runs that nobody can do or clients that vanish, through minutes of faults, with a hundred thousand that are overdue. */
 const FLEETS = [
   'tests/e2e/{fleet,unmatchable,mixed}.test.ts',
-  'services/{dispatcher,executions}/test/stale.test.ts',
+  'services/dispatcher/test/stale.test.ts',
+  'services/executions/test/overdue.test.ts',
   'services/gateway/test/aborted-uploads.test.ts',
 ]
 

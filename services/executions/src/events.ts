@@ -1,18 +1,18 @@
 import type { Bus, EventHandler } from '@windlass/runtime/nats/bus'
 import type { Db } from '@windlass/runtime/postgres/db'
-import type { Door } from './change.ts'
-import { requeue } from './requeue.ts'
+import { requeue } from './engine/requeue.ts'
+import type { ExecutionWriter } from './engine/writer.ts'
 
 /** An evicted worker's work goes back to the queue. The dispatcher also says so itself until it is done. */
-export const hear =
-  (db: Db, door: Door): EventHandler =>
+export const onEvent =
+  (db: Db, writer: ExecutionWriter): EventHandler =>
   async ({ body }) => {
     if (body?.$case !== 'worker_evicted') return
-    await requeue(db, door, { ...body.value, loss: 'died' })
+    await requeue(db, writer, { ...body.value, loss: 'died' })
   }
 
-export const listen = (bus: Bus, db: Db, door: Door) =>
+export const consumeEvents = (bus: Bus, db: Db, writer: ExecutionWriter) =>
   bus.consumeDurable(
     { durable: 'executions-dispatcher', subject: 'dispatcher.worker_evicted' },
-    hear(db, door),
+    onEvent(db, writer),
   )

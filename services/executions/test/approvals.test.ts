@@ -1,7 +1,7 @@
 import { ApprovalsService } from '@windlass/proto/windlass/executions/v1/executions'
 import { clientOf } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
-import { type Client, cancel, event, get, run, setup, worker } from './support.ts'
+import { type Client, cancel, event, get, run, setup, worker } from './executions-fixture.ts'
 
 const everything = {
   status: '',

@@ -1,17 +1,17 @@
 import { STATES } from '@windlass/domain/states'
 import fc from 'fast-check'
-import type { Change, Command } from '../src/command.ts'
 import type { Approval } from '../src/domain/approvals.ts'
-import type { Draft, Execution } from '../src/domain/execution.ts'
-import { inState, leased } from './sample.ts'
-import { type Deadline, REQUIREMENT_ID } from './seed.ts'
+import type { Execution, PendingEvent } from '../src/domain/execution.ts'
+import type { Command, ExecutionCommand } from '../src/engine/command.ts'
+import { inState, leased } from './execution-samples.ts'
+import { type Deadline, REQUIREMENT_ID } from './seed-rows.ts'
 
 /** Two executions that exist, with their approvals, and commands to them and to one that does not. */
 export interface BatchCase {
   rows: Execution[]
   deadlines: Deadline[]
   approvals: Approval[]
-  commands: Change[]
+  commands: ExecutionCommand[]
 }
 
 /** Part of all ids and names of a case, so that copies of it can live side by side. */
@@ -27,12 +27,12 @@ const rows: Execution[] = [
   { ...inState('RUNNING'), resume_due: true, pause_source_id: 't1' },
 ]
 
-const holder = fc.constantFrom('a', 'b').map((name) => name + PREFIX)
+const workerName = fc.constantFrom('a', 'b').map((name) => name + PREFIX)
 const row = (index: number, base: fc.Arbitrary<Execution>): fc.Arbitrary<Execution> =>
   fc
     .record({
       base,
-      worker_name: holder,
+      worker_name: workerName,
       queue_timeout_ms: fc.constantFrom(undefined, 30_000),
       gated: fc.boolean(),
     })
@@ -68,12 +68,12 @@ const approvals = (index: number): fc.Arbitrary<Approval[]> =>
     })),
   )
 
-const writer = fc.record({
-  worker_name: holder,
+const holder = fc.record({
+  worker_name: workerName,
   session_id: fc.constant('s'),
   claim_generation: fc.constantFrom(undefined, GENERATION, GENERATION + 1, GENERATION + 2),
 })
-const draft = fc.record<Draft>({
+const draft = fc.record<PendingEvent>({
   type: fc.constantFrom('TASK_STARTED', 'TASK_COMPLETED', 'TASK_PAUSED', 'WORKFLOW_PAUSED'),
   source_id: fc.constantFrom('t1', 't2'),
   name: fc.constant('t'),
@@ -88,16 +88,16 @@ const cancel = fc.record({ kind: kind('cancel'), request_id })
 const aboutApprovals = (index: number): fc.Arbitrary<Command> =>
   fc.oneof(
     fc.record({
-      kind: kind('ask'),
-      writer,
-      question: fc.constantFrom(...CALLS, 'c3').map((task_call_id) => ({
+      kind: kind('request_approval'),
+      holder,
+      request: fc.constantFrom(...CALLS, 'c3').map((task_call_id) => ({
         approval_id: approvalId(index, task_call_id),
         task_call_id,
         task_name: 't',
       })),
     }),
     fc.record({
-      kind: kind('decide'),
+      kind: kind('decide_approval'),
       decision: fc.record({
         task_call_id: fc.constantFrom('', ...CALLS, 'c3'),
         task_name: fc.constant('t'),
@@ -112,21 +112,21 @@ const aboutApprovals = (index: number): fc.Arbitrary<Command> =>
 const command = (index: number): fc.Arbitrary<Command> =>
   fc.oneof(
     { weight: 3, arbitrary: fc.record({ kind: kind('expire') }) },
-    { weight: 2, arbitrary: fc.record({ kind: kind('claim'), writer }) },
-    { weight: 2, arbitrary: fc.record({ kind: kind('release'), writer }) },
-    fc.record({ kind: kind('verify'), writer }),
+    { weight: 2, arbitrary: fc.record({ kind: kind('claim'), holder }) },
+    { weight: 2, arbitrary: fc.record({ kind: kind('release'), holder }) },
+    fc.record({ kind: kind('verify'), holder }),
     cancel,
     fc.record({ kind: kind('resume'), request_id, body_json: fc.constant('3') }),
     fc.record({
       kind: kind('lose'),
-      held_by: holder,
+      held_by: workerName,
       upToConnection: fc.constantFrom(0, 1),
       loss: fc.constantFrom('died' as const, 'released' as const),
     }),
     fc.record({
       kind: kind('lease'),
       offer: fc.record({
-        worker_name: holder,
+        worker_name: workerName,
         session_id: fc.constant('s'),
         connection_generation: fc.constant(1),
       }),
@@ -135,7 +135,7 @@ const command = (index: number): fc.Arbitrary<Command> =>
     fc.record({
       kind: kind('checkpoint'),
       report: fc.record({
-        writer,
+        holder,
         state: fc.constantFrom('RUNNING', 'PAUSED', 'COMPLETED', 'FAILED', 'CANCELLED'),
         events: fc.uniqueArray(draft, {
           maxLength: 2,
@@ -187,7 +187,7 @@ export const batchCase = ({ maxLength, isAlone, isOfApprovals }: Kinds) =>
           .constantFrom(...(isAlone || isOfApprovals ? [0] : [0, 0, 0, 1, 2]))
           .chain((index) =>
             (isOfApprovals ? fc.oneof(aboutApprovals(index), cancel) : command(index)).map(
-              (one): Change => ({ execution_id: idAt(index), command: one }),
+              (one): ExecutionCommand => ({ execution_id: idAt(index), command: one }),
             ),
           ),
         { minLength: 2, maxLength: maxLength },
@@ -225,7 +225,7 @@ export const EXAMPLES: [BatchCase][] = [
       commands: [
         {
           execution_id: idAt(0),
-          command: { kind: 'ask', writer: asA, question: pending },
+          command: { kind: 'request_approval', holder: asA, request: pending },
         },
         { execution_id: idAt(0), command: { kind: 'cancel' } },
       ],

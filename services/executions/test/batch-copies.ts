@@ -1,5 +1,5 @@
 import type { Approval } from '../src/domain/approvals.ts'
-import type { Result } from '../src/draught.ts'
+import type { CommandResult } from '../src/engine/apply.ts'
 import { type BatchCase, PREFIX } from './batch-cases.ts'
 
 /** The same case with ids and names of its own. */
@@ -13,7 +13,7 @@ export function copyOf(plan: BatchCase, prefix: string): BatchCase {
 }
 
 /** What a caller is answered. */
-export const answerOf = (result: Result) =>
+export const answerOf = (result: CommandResult) =>
   'fault' in result
     ? { kind: result.fault.kind, message: result.fault.message, details: result.fault.details }
     : result

@@ -4,46 +4,47 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import { freshDatabase } from '@windlass/testkit/database'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Change } from '../src/command.ts'
-import type { Result } from '../src/draught.ts'
-import { flush } from '../src/flush.ts'
-import { RecentLogs } from '../src/recent-logs.ts'
-import { RecentRows } from '../src/recent-rows.ts'
-import * as approvals from '../src/store/approvals.ts'
-import { changeUnlocked, type Memory } from '../src/unlocked.ts'
+import type { CommandResult } from '../src/engine/apply.ts'
+import { LogCache } from '../src/engine/cache/logs.ts'
+import { RowCache } from '../src/engine/cache/rows.ts'
+import type { ExecutionCommand } from '../src/engine/command.ts'
+import { applyOptimistically, type Caches } from '../src/engine/optimistic.ts'
+import { applyUnderLocks } from '../src/engine/pessimistic.ts'
+import * as approvals from '../src/store/approval-rows.ts'
 import { type BatchCase, batchCase, EXAMPLES } from './batch-cases.ts'
 import { answerOf, copyOf, normalized } from './batch-copies.ts'
-import { limits } from './sample.ts'
-import { type Deadline, seedRequirement, seedRow } from './seed.ts'
+import { limits } from './execution-samples.ts'
+import { type Deadline, seedRequirement, seedRow } from './seed-rows.ts'
 
 const CASES = 100
 const BATCH_SIZE = 3
 const HANG_MS = 120_000
 
-type Apply = (changes: readonly Change[]) => Promise<Result[]>
+type Apply = (changes: readonly ExecutionCommand[]) => Promise<CommandResult[]>
 
 /** Applies batches under locks only. */
 const lockedBatches =
   (db: Db): Apply =>
   async (changes) =>
-    (await flush(db, changes, limits)).results
+    (await applyUnderLocks(db, changes, limits)).results
 
 /** Applies batches without locks first, with a cache that the batches fill, as the writer does. */
 function optimisticBatches(db: Db): Apply {
-  const memory: Memory = { rows: new RecentRows(), logs: new RecentLogs() }
+  const memory: Caches = { rows: new RowCache(), logs: new LogCache() }
   return async (changes) => {
-    const done = await changeUnlocked({ db, memory, limits }, changes)
+    const done = await applyOptimistically({ db, caches: memory, limits }, changes)
     const rest = changes.filter((change) => !done.results.has(change))
-    const locked = rest.length > 0 ? await flush(db, rest, limits) : { results: [], effects: [] }
-    for (const effects of [done.effects, locked.effects]) {
-      memory.logs.note(effects)
-      memory.rows.note(effects)
+    const locked =
+      rest.length > 0 ? await applyUnderLocks(db, rest, limits) : { results: [], committed: [] }
+    for (const effects of [done.committed, locked.committed]) {
+      memory.logs.record(effects)
+      memory.rows.record(effects)
     }
     const byChange = new Map([
       ...done.results,
       ...rest.map((one, i) => [one, locked.results[i]] as const),
     ])
-    return changes.map((change) => byChange.get(change) as Result)
+    return changes.map((change) => byChange.get(change) as CommandResult)
   }
 }
 
@@ -55,7 +56,7 @@ async function play(db: Db, apply: Apply, { plan, size }: { plan: BatchCase; siz
     for (const [i, row] of rows.entries()) await seedRow(tx, row, deadlines[i] as Deadline)
     if (asked.length > 0) await approvals.save(tx, asked)
   })
-  const results: Result[] = []
+  const results: CommandResult[] = []
   for (let at = 0; at < commands.length; at += size)
     results.push(...(await apply(commands.slice(at, at + size))))
   return normalized({ answers: results.map(answerOf), ...(await contentOf(db, prefix)) }, prefix)

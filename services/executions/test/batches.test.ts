@@ -3,20 +3,20 @@ import { openDb, type Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { freshDatabase } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
-import { openDoor } from '../src/change.ts'
-import type { Command } from '../src/command.ts'
-import { Standing } from '../src/standing.ts'
-import { leased, limits } from './sample.ts'
-import { REQUIREMENT_ID, seedRequirement, seedRow } from './seed.ts'
-import { event, get, run, setup, worker } from './support.ts'
+import type { Command } from '../src/engine/command.ts'
+import { WaitingDispatchers } from '../src/engine/waiters.ts'
+import { createExecutionWriter } from '../src/engine/writer.ts'
+import { leased, limits } from './execution-samples.ts'
+import { event, get, run, setup, worker } from './executions-fixture.ts'
+import { REQUIREMENT_ID, seedRequirement, seedRow } from './seed-rows.ts'
 
 const HANG_MS = 20_000
 const LEASES = 20
 
-const writer = { worker_name: 'a', session_id: 's', claim_generation: 3 }
+const holder = { worker_name: 'a', session_id: 's', claim_generation: 3 }
 const COMMANDS = {
-  claim: { kind: 'claim', writer },
-  release: { kind: 'release', writer },
+  claim: { kind: 'claim', holder },
+  release: { kind: 'release', holder },
   evict: { kind: 'lose', held_by: 'a', upToConnection: 1, loss: 'died' },
   expire: { kind: 'expire' },
   cancel: { kind: 'cancel' },
@@ -34,15 +34,20 @@ async function writerFixture() {
   const url = await freshDatabase('executions', new URL('../migrations/', import.meta.url))
   const db = openDb(url, 'executions')
   onTestFinished(() => db.close())
-  const door = openDoor({ db, limits, standing: new Standing(), announce: () => {} })
+  const writer = createExecutionWriter({
+    db,
+    limits,
+    waiters: new WaitingDispatchers(),
+    onCommit: () => {},
+  })
   await db.tx(seedRequirement)
   return {
     db,
     seed: (make: (tx: Tx) => Promise<void>) => db.tx(make),
     async together(execution_id: string, commands: readonly Command[]) {
       // The batch of this command is in flight while the others arrive: they form the next one.
-      const first = door.submit({ execution_id: newId(), command: { kind: 'verify', writer } })
-      const others = commands.map((command) => door.submit({ execution_id, command }))
+      const first = writer.submit({ execution_id: newId(), command: { kind: 'verify', holder } })
+      const others = commands.map((command) => writer.submit({ execution_id, command }))
       await first
       return Promise.all(others)
     },

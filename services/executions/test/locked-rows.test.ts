@@ -12,7 +12,7 @@ import {
   setup,
   submit,
   worker,
-} from './support.ts'
+} from './executions-fixture.ts'
 
 /** A process that hangs in the middle of a change leaves rows locked until the database has had enough of it. */
 const locking = (db: Db, execution_id: string, work: (tx: Tx) => Promise<void>) =>

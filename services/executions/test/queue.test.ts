@@ -2,7 +2,7 @@ import { QueueService } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
 import { clientOf } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
-import { cancel, run, setup, worker } from './support.ts'
+import { cancel, run, setup, worker } from './executions-fixture.ts'
 
 async function open() {
   const { client, ports } = await setup()

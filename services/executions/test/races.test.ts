@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest'
-import { type Client, cancel, create, event, get, resume, run, setup, worker } from './support.ts'
+import {
+  type Client,
+  cancel,
+  create,
+  event,
+  get,
+  resume,
+  run,
+  setup,
+  worker,
+} from './executions-fixture.ts'
 
 const ROUNDS = 1_000
 const AT_ONCE = 20

@@ -6,7 +6,7 @@ import { newId } from '@windlass/runtime/ids'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
-import { cancel, event, run, setup, worker } from './support.ts'
+import { cancel, event, run, setup, worker } from './executions-fixture.ts'
 
 const page = { state: '', workflow_namespace: '', workflow_name: '', limit: 50, offset: 0 }
 

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { callersOf, cancel, event, get, run, setup, worker } from './support.ts'
+import { cancel, clientsOf, event, get, run, setup, worker } from './executions-fixture.ts'
 
 /** Two replicas, and a client of each alone. */
 async function twins() {
   const { ports } = await setup({ replicas: 2 })
-  const clients = ports.map((port) => callersOf([port]))
+  const clients = ports.map((port) => clientsOf([port]))
   onTestFinished(() => {
     for (const client of clients) client.close()
   })

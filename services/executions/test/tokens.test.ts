@@ -6,7 +6,7 @@ import {
 import { sql } from '@windlass/runtime/postgres/sql'
 import { clientOf, signedCaller, testIdentity } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
-import { cancel, create, resume, setup, submit, worker } from './support.ts'
+import { cancel, create, resume, setup, submit, worker } from './executions-fixture.ts'
 
 const tokens = new ExecutionTokens('for tests', 60)
 const ada = { subject: 'ada', issuer: 'https://issuer' }

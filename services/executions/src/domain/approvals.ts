@@ -1,7 +1,7 @@
 import { isTerminal } from '@windlass/domain/states'
 import { Fault } from '@windlass/runtime/faults'
 import { membersOf, stringOf } from '@windlass/runtime/json/json'
-import type { Draft, Execution, Outcome } from './execution.ts'
+import type { Execution, Outcome, PendingEvent } from './execution.ts'
 import { next } from './lifecycle.ts'
 import { workflowEvent } from './ownership.ts'
 
@@ -31,30 +31,30 @@ export interface Decision {
 }
 
 /** A worker's question whether a call may run, with the id that its approval will have. */
-export interface Question {
+export interface ApprovalRequest {
   approval_id: string
   task_call_id: string
   task_name: string
 }
 
 /** What a change did to the approvals of its execution, and what whoever asked is told. */
-export interface GatedOutcome extends Outcome {
+export interface OutcomeWithApprovals extends Outcome {
   approvals: Approval[]
   answer?: 'created' | 'exists' | 'granted' | 'cancelled'
 }
 
-const MAY_ASK = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED', 'RESUMING']
+const APPROVAL_STATES = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED', 'RESUMING']
 
 /** How a worker's question is answered: by a row that is there, a standing grant, or a new pending row. */
-export function ask(
+export function requestApproval(
   execution: Execution,
   known: readonly Approval[],
-  question: Question,
-): GatedOutcome {
+  question: ApprovalRequest,
+): OutcomeWithApprovals {
   const nothing = { next: execution, events: [], approvals: [], deadlineMs: 'kept' as const }
   if (known.some(({ task_call_id }) => task_call_id === question.task_call_id))
     return { ...nothing, answer: 'exists' }
-  if (!MAY_ASK.includes(execution.state)) return { ...nothing, answer: 'cancelled' }
+  if (!APPROVAL_STATES.includes(execution.state)) return { ...nothing, answer: 'cancelled' }
   const grant = known.find(
     ({ task_name, scope, status }) =>
       task_name === question.task_name && scope === 'execution' && status === 'approved',
@@ -90,8 +90,8 @@ export function decideApproval(
   known: readonly Approval[],
   decision: Decision,
   now: Date,
-): GatedOutcome {
-  const pending = find(known, decision)
+): OutcomeWithApprovals {
+  const pending = getPending(known, decision)
   const scope = decision.approved && decision.always ? 'execution' : 'call'
   const { approver_subject, approver_provider, reason } = decision
   const decided: Approval = {
@@ -106,12 +106,12 @@ export function decideApproval(
   const told = decidedEvent(decided, now)
   if (execution.state !== 'PAUSED')
     return { next: execution, events: [told], approvals: [decided], deadlineMs: 'kept' }
-  const { events, ...going } = goOn(execution)
+  const { events, ...going } = resumeAfterApproval(execution)
   return { ...going, events: [...events, told], approvals: [decided] }
 }
 
 /** Wakes up a paused execution whose gate is open; there is no body to deliver. */
-export function goOn(execution: Execution): Outcome {
+export function resumeAfterApproval(execution: Execution): Outcome {
   return {
     next: {
       ...execution,
@@ -132,16 +132,20 @@ export function goOn(execution: Execution): Outcome {
  * paused at a gate that somebody has decided meanwhile goes on, and where nobody will ask any more
  * nothing stays pending.
  */
-export function settle(outcome: Outcome, known: readonly Approval[], now: Date): GatedOutcome {
+export function applyApprovals(
+  outcome: Outcome,
+  known: readonly Approval[],
+  now: Date,
+): OutcomeWithApprovals {
   const approvals = cancelPending(outcome.next, known, now)
   const pause = outcome.events.find(({ type }) => type === 'WORKFLOW_PAUSED')
-  if (outcome.next.state !== 'PAUSED' || !pause || !gateIsOpen(pause, known))
+  if (outcome.next.state !== 'PAUSED' || !pause || !isApprovalDecided(pause, known))
     return { ...outcome, approvals }
-  const { events, ...going } = goOn(outcome.next)
+  const { events, ...going } = resumeAfterApproval(outcome.next)
   return { ...going, events: [...outcome.events, ...events], approvals }
 }
 
-function gateIsOpen({ value_json }: Draft, known: readonly Approval[]): boolean {
+function isApprovalDecided({ value_json }: PendingEvent, known: readonly Approval[]): boolean {
   const name = stringOf(membersOf(value_json)?.get('name'))
   return known.some(
     ({ task_call_id, status }) =>
@@ -156,7 +160,7 @@ function cancelPending({ state }: Execution, known: readonly Approval[], now: Da
     .map((approval) => ({ ...approval, status: 'cancelled', decided_at: now }))
 }
 
-function find(known: readonly Approval[], { task_call_id, task_name }: Decision): Approval {
+function getPending(known: readonly Approval[], { task_call_id, task_name }: Decision): Approval {
   const named = (approval: Approval) =>
     task_call_id === '' ? approval.task_name === task_name : approval.task_call_id === task_call_id
   const candidates = known.filter(named)
@@ -173,7 +177,7 @@ function find(known: readonly Approval[], { task_call_id, task_name }: Decision)
   })
 }
 
-function decidedEvent(approval: Approval, now: Date): Draft {
+function decidedEvent(approval: Approval, now: Date): PendingEvent {
   const { approver_subject: subject, approver_provider: provider, reason = null, scope } = approval
   return {
     type: approval.status === 'approved' ? 'TASK_APPROVED' : 'TASK_REJECTED',

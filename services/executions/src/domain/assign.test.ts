@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { assign, type Candidate, type Room } from './assign.ts'
+import { assign, type CandidateWorker, type QueuedWork } from './assign.ts'
 import type { Policy } from './routing.ts'
 
-const room = (worker_name: string, fields: Partial<Room> = {}): Room => ({
+const room = (worker_name: string, fields: Partial<CandidateWorker> = {}): CandidateWorker => ({
   worker_name,
   free: 10,
   used: 0,
@@ -10,12 +10,12 @@ const room = (worker_name: string, fields: Partial<Room> = {}): Room => ({
   requirement_ids: new Set(['r']),
   ...fields,
 })
-const work = (execution_id: string, fields: Partial<Candidate> = {}): Candidate => ({
+const work = (execution_id: string, fields: Partial<QueuedWork> = {}): QueuedWork => ({
   execution_id,
   requirement_id: 'r',
   ...fields,
 })
-const names = (candidates: Candidate[], rooms: Room[]) =>
+const names = (candidates: QueuedWork[], rooms: CandidateWorker[]) =>
   assign(candidates, rooms).map(({ execution_id, worker_name }) => `${execution_id}:${worker_name}`)
 
 test('work spreads to the worker with the least of it', () => {

@@ -1,7 +1,7 @@
-import { favourite, type Policy, type Ranked } from './routing.ts'
+import { type Policy, pickBest, type RankedWorker } from './routing.ts'
 
 /** Work that waits, in queue order. */
-export interface Candidate {
+export interface QueuedWork {
   execution_id: string
   requirement_id: string
   preferred_worker?: string
@@ -13,7 +13,7 @@ export interface Candidate {
 }
 
 /** A worker with the room it has left and the requirements it meets. */
-export interface Room extends Ranked {
+export interface CandidateWorker extends RankedWorker {
   /** How many more it may hold; Infinity for no limit. */
   free: number
   requirement_ids: ReadonlySet<string>
@@ -29,7 +29,10 @@ export interface Assignment {
  * preferred worker if it can, else the eligible one with the least work, so that load spreads; a
  * worker that let this very work expire only if nobody else can.
  */
-export function assign(candidates: readonly Candidate[], rooms: readonly Room[]): Assignment[] {
+export function assign(
+  candidates: readonly QueuedWork[],
+  rooms: readonly CandidateWorker[],
+): Assignment[] {
   const left = rooms.map((room) => ({ ...room }))
   const assignments: Assignment[] = []
   for (const candidate of candidates) {
@@ -42,32 +45,44 @@ export function assign(candidates: readonly Candidate[], rooms: readonly Room[])
   return assignments
 }
 
-function choose(candidate: Candidate, rooms: Room[]): Room | undefined {
+function choose(candidate: QueuedWork, rooms: CandidateWorker[]): CandidateWorker | undefined {
   const { policy } = candidate
   return policy ? chooseByPolicy(candidate, policy, rooms) : chooseByRank(candidate, rooms)
 }
 
-const fits = ({ requirement_id }: Candidate, { free, requirement_ids }: Room): boolean =>
-  free > 0 && requirement_ids.has(requirement_id)
+const canTake = (
+  { requirement_id }: QueuedWork,
+  { free, requirement_ids }: CandidateWorker,
+): boolean => free > 0 && requirement_ids.has(requirement_id)
 
-function chooseByPolicy(candidate: Candidate, policy: Policy, rooms: Room[]): Room | undefined {
+function chooseByPolicy(
+  candidate: QueuedWork,
+  policy: Policy,
+  rooms: CandidateWorker[],
+): CandidateWorker | undefined {
   const { preferred_worker, passed_over, routing_inputs: inputs = {} } = candidate
-  const able = rooms.filter((room) => fits(candidate, room))
+  const able = rooms.filter((room) => canTake(candidate, room))
   const others = able.filter(({ worker_name }) => worker_name !== passed_over)
-  return favourite(policy, others.length > 0 ? others : able, { preferred_worker, inputs })
+  return pickBest(policy, others.length > 0 ? others : able, { preferred_worker, inputs })
 }
 
-function chooseByRank(candidate: Candidate, rooms: Room[]): Room | undefined {
-  let best: Room | undefined
+function chooseByRank(
+  candidate: QueuedWork,
+  rooms: CandidateWorker[],
+): CandidateWorker | undefined {
+  let best: CandidateWorker | undefined
   for (const room of rooms) {
-    if (!fits(candidate, room)) continue
+    if (!canTake(candidate, room)) continue
     if (!best || rank(candidate, room) < rank(candidate, best)) best = room
   }
   return best
 }
 
 /** Lower is better. Ties go to the first offered. */
-function rank({ preferred_worker, passed_over }: Candidate, { worker_name, used }: Room): number {
+function rank(
+  { preferred_worker, passed_over }: QueuedWork,
+  { worker_name, used }: CandidateWorker,
+): number {
   if (worker_name === passed_over) return Number.MAX_SAFE_INTEGER
   if (worker_name === preferred_worker) return -1
   return used

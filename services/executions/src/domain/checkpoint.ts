@@ -1,22 +1,22 @@
 import { isSettled, TERMINAL_EVENTS } from '@windlass/domain/states'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { membersOf } from '@windlass/runtime/json/json'
-import type { Draft, Execution, Limits, Outcome } from './execution.ts'
+import { type ClaimHolder, fence, isHeldBy, staleClaim } from './claim-holder.ts'
+import type { Execution, Limits, Outcome, PendingEvent } from './execution.ts'
 import { next, type Trigger } from './lifecycle.ts'
-import { lose, unheld, workflowEvent } from './ownership.ts'
-import { fence, isFrom, stale, type Writer } from './writer.ts'
+import { lose, withoutHolder, workflowEvent } from './ownership.ts'
 
 export interface Checkpoint {
-  writer: Writer
+  holder: ClaimHolder
   /** The state that the worker says it is in. */
   state: string
   output_json?: string
   /** In the worker's order; those known already are among them. */
-  events: Draft[]
+  events: PendingEvent[]
 }
 
 /** What a worker's word for its state means here. Older workers go on saying how they were claimed. */
-const MEANINGS: Record<string, Trigger> = {
+const TRIGGER_BY_STATE: Record<string, Trigger> = {
   CLAIMED: 'work',
   RESUME_CLAIMED: 'work',
   RUNNING: 'work',
@@ -27,7 +27,7 @@ const MEANINGS: Record<string, Trigger> = {
 }
 
 /** The event that has to be in the log when a state is reached. */
-const CLOSING: Partial<Record<Trigger, string>> = {
+const TERMINAL_EVENT_OF: Partial<Record<Trigger, string>> = {
   pause: 'WORKFLOW_PAUSED',
   complete: 'WORKFLOW_COMPLETED',
   fail: 'WORKFLOW_FAILED',
@@ -41,32 +41,32 @@ const CLOSING: Partial<Record<Trigger, string>> = {
 export function checkpoint(
   execution: Execution,
   report: Checkpoint,
-  isKnown: (event: Draft) => boolean,
+  isKnown: (event: PendingEvent) => boolean,
   limits: Limits,
 ): Outcome {
-  const trigger = MEANINGS[report.state]
+  const trigger = TRIGGER_BY_STATE[report.state]
   if (!trigger) throw unknownState(report.state)
   const events = report.events.filter((event) => !isKnown(event))
   if (isSettled(execution.state))
-    return repeated(execution, { ...report, trigger }, events.length > 0)
-  fence(execution, report.writer)
+    return acceptIdenticalReport(execution, { ...report, trigger }, events.length > 0)
+  fence(execution, report.holder)
   if (trigger === 'confirm_cancel' && execution.state !== 'CANCELLING')
-    return unasked(execution, report, limits)
+    return releaseOnUnrequestedCancel(execution, report, limits)
   if (execution.state === 'SCHEDULED' || execution.state === 'RESUME_SCHEDULED')
-    throw stale(execution)
+    throw staleClaim(execution)
   const state = next(execution.state, trigger)
   const moved = { ...execution, state }
-  if (GOES_ON.has(trigger)) noEnding(report)
-  if (trigger !== 'work') return end(moved, { ...report, events }, trigger)
+  if (NON_TERMINAL.has(trigger)) rejectTerminalEvents(report)
+  if (trigger !== 'work') return finish(moved, { ...report, events }, trigger)
   if (state === execution.state && events.length === 0) return { next: execution, events }
   const deadlineMs = state === 'CANCELLING' ? 'kept' : undefined
-  return { next: progressed(moved, events), events, deadlineMs }
+  return { next: withProgress(moved, events), events, deadlineMs }
 }
 
-const GOES_ON = new Set<Trigger>(['work', 'pause'])
+const NON_TERMINAL = new Set<Trigger>(['work', 'pause'])
 
 /** What goes on has no end in its log: its readers would see two. */
-function noEnding({ state, events }: Checkpoint): void {
+function rejectTerminalEvents({ state, events }: Checkpoint): void {
   const at = events.findIndex(({ type }) => TERMINAL_EVENTS.has(type))
   if (at < 0) return
   const msg = `is an end, but the state is ${state}`
@@ -74,39 +74,43 @@ function noEnding({ state, events }: Checkpoint): void {
 }
 
 /** After the end, only the very same report is fine. */
-function repeated(
+function acceptIdenticalReport(
   execution: Execution,
   report: Checkpoint & { trigger: Trigger },
   hasNews: boolean,
 ): Outcome {
-  const writer = { ...report.writer, session_id: '' }
-  const same = report.state === execution.state && !hasNews && closesAlike(execution, report)
-  if (same && isFrom(execution, writer, execution.worker_name))
+  const writer = { ...report.holder, session_id: '' }
+  const same = report.state === execution.state && !hasNews && hasSameResult(execution, report)
+  if (same && isHeldBy(execution, writer, execution.worker_name))
     return { next: execution, events: [] }
-  throw stale(execution)
+  throw staleClaim(execution)
 }
 
 /** Whether the report ends with what is stored as its end; one that says nothing of it agrees. */
-function closesAlike(
+function hasSameResult(
   { state, output_json, pause_output_json }: Execution,
   { trigger, events, output_json: said }: Checkpoint & { trigger: Trigger },
 ): boolean {
-  const closing = events.find(({ type }) => type === CLOSING[trigger])
+  const closing = events.find(({ type }) => type === TERMINAL_EVENT_OF[trigger])
   if (state === 'PAUSED') return !closing || pauseOutput(closing) === pause_output_json
   if (state === 'CANCELLED') return true
   const value = closing?.value_json ?? said
   return value === undefined || value === output_json
 }
 
-const pauseOutput = ({ value_json }: Draft) => membersOf(value_json)?.get('output') ?? 'null'
+const pauseOutput = ({ value_json }: PendingEvent) => membersOf(value_json)?.get('output') ?? 'null'
 
 /** A worker that stops says CANCELLED of work that nobody asked to cancel: it means a release. */
-function unasked(execution: Execution, { writer }: Checkpoint, limits: Limits): Outcome {
-  if (writer.claim_generation === undefined) throw stale(execution)
+function releaseOnUnrequestedCancel(
+  execution: Execution,
+  { holder }: Checkpoint,
+  limits: Limits,
+): Outcome {
+  if (holder.claim_generation === undefined) throw staleClaim(execution)
   return lose(execution, 'released', limits)
 }
 
-function progressed(execution: Execution, events: Draft[]): Execution {
+function withProgress(execution: Execution, events: PendingEvent[]): Execution {
   const completed = events.filter(({ type }) => type === 'TASK_COMPLETED')
   if (completed.length === 0) return execution
   const { pause_source_id } = execution
@@ -123,8 +127,8 @@ function progressed(execution: Execution, events: Draft[]): Execution {
 }
 
 /** The worker is done with it: paused, completed, failed or cancelled. */
-function end(moved: Execution, report: Checkpoint, trigger: Trigger): Outcome {
-  const type = CLOSING[trigger] as string
+function finish(moved: Execution, report: Checkpoint, trigger: Trigger): Outcome {
+  const type = TERMINAL_EVENT_OF[trigger] as string
   const events = [...report.events]
   let closing = events.find((event) => event.type === type)
   if (!closing) {
@@ -134,19 +138,19 @@ function end(moved: Execution, report: Checkpoint, trigger: Trigger): Outcome {
   // A pause of something that is being cancelled ends it: nobody would wake it up again.
   if (trigger === 'pause' && moved.state === 'CANCELLED')
     events.push(workflowEvent(moved, 'WORKFLOW_CANCELLED'))
-  const done = unheld(progressed(moved, events))
+  const done = withoutHolder(withProgress(moved, events))
   if (moved.state !== 'PAUSED')
     return {
       next: { ...done, output_json: outputOf(trigger, closing), pause_output_json: undefined },
       events,
     }
-  return { next: paused(done, closing, events), events }
+  return { next: withPause(done, closing, events), events }
 }
 
-const outputOf = (trigger: Trigger, closing: Draft) =>
+const outputOf = (trigger: Trigger, closing: PendingEvent) =>
   trigger === 'complete' || trigger === 'fail' ? closing.value_json : undefined
 
-function paused(execution: Execution, closing: Draft, events: Draft[]): Execution {
+function withPause(execution: Execution, closing: PendingEvent, events: PendingEvent[]): Execution {
   return {
     ...execution,
     resume_due: false,

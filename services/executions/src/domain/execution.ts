@@ -44,7 +44,7 @@ export interface Execution {
 }
 
 /** An event to be appended; the door gives it its place in the log. */
-export interface Draft {
+export interface PendingEvent {
   type: string
   source_id: string
   name: string
@@ -57,7 +57,7 @@ export interface Draft {
 /** What a command makes of an execution. The same object means that nothing changed. */
 export interface Outcome {
   next: Execution
-  events: Draft[]
+  events: PendingEvent[]
   /** Until the server acts by itself; absent: it need not; `kept`: as it was. */
   deadlineMs?: number | 'kept'
 }

@@ -1,7 +1,7 @@
 import { conflict } from '@windlass/runtime/faults'
-import type { Draft, Execution, Limits, Outcome } from './execution.ts'
+import { type ClaimHolder, isHeldBy } from './claim-holder.ts'
+import type { Execution, Limits, Outcome, PendingEvent } from './execution.ts'
 import { next, type Trigger } from './lifecycle.ts'
-import { isFrom, type Writer } from './writer.ts'
 
 export interface Offer {
   worker_name: string
@@ -10,7 +10,7 @@ export interface Offer {
 }
 
 /** An event of the server's own about a worker. */
-const about = (type: string, worker_name: string): Draft => ({
+const workerEvent = (type: string, worker_name: string): PendingEvent => ({
   type,
   source_id: worker_name,
   name: worker_name,
@@ -34,22 +34,22 @@ export function lease(execution: Execution, offer: Offer, limits: Limits): Outco
       queued: false,
       passed_over: undefined,
     },
-    events: [about(type, offer.worker_name)],
+    events: [workerEvent(type, offer.worker_name)],
     deadlineMs: limits.claimMs,
   }
 }
 
-const CLAIMED_ALREADY = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED', 'CANCELLING']
+const CLAIMED_STATES = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED', 'CANCELLING']
 
 /** Confirms a lease. The holder may repeat it: its first answer may have been lost. */
-export function claim(execution: Execution, writer: Writer): Outcome {
-  if (!isFrom(execution, writer, execution.held_by)) throw refused(execution)
-  if (CLAIMED_ALREADY.includes(execution.state)) return { next: execution, events: [] }
+export function claim(execution: Execution, holder: ClaimHolder): Outcome {
+  if (!isHeldBy(execution, holder, execution.held_by)) throw refused(execution)
+  if (CLAIMED_STATES.includes(execution.state)) return { next: execution, events: [] }
   const state = next(execution.state, 'claim')
   const type = state === 'CLAIMED' ? 'WORKFLOW_CLAIMED' : 'WORKFLOW_RESUME_CLAIMED'
   return {
     next: { ...execution, state, attempts: execution.attempts + 1 },
-    events: [about(type, writer.worker_name)],
+    events: [workerEvent(type, holder.worker_name)],
   }
 }
 
@@ -57,7 +57,7 @@ const refused = ({ execution_id, state }: Execution) =>
   conflict(`Cannot claim execution ${execution_id}: current state is ${state}`)
 
 /** The same execution in nobody's hands. */
-export const unheld = (execution: Execution): Execution => ({
+export const withoutHolder = (execution: Execution): Execution => ({
   ...execution,
   held_by: undefined,
   held_session: undefined,
@@ -76,7 +76,7 @@ export function lose(execution: Execution, loss: Loss, limits: Limits): Outcome 
   if (!execution.held_by) return { next: execution, events: [] }
   const { state, held_by } = execution
   const unclaimed = state === 'SCHEDULED' || state === 'RESUME_SCHEDULED'
-  const free = { ...unheld(execution), claim_generation: execution.claim_generation + 1 }
+  const free = { ...withoutHolder(execution), claim_generation: execution.claim_generation + 1 }
   if (state === 'CANCELLING')
     return {
       next: { ...free, state: next(state, 'lose') },
@@ -105,7 +105,7 @@ export function timeOut(execution: Execution): Outcome {
   const { state, queued, queue_timeout_ms = 0 } = execution
   if (!queued) return { next: execution, events: [] }
   const message = `no worker took it within its queue_timeout of ${queue_timeout_ms / 1_000} s`
-  return failed(
+  return withFailure(
     { ...execution, state: next(state, 'time_out'), queued: false },
     'QueueTimeout',
     message,
@@ -116,11 +116,11 @@ function giveUp(execution: Execution, free: Execution): Outcome {
   const message =
     `given up after ${execution.attempts} workers died at the same point, ` +
     `with ${execution.completions} tasks completed`
-  return failed({ ...free, state: next(execution.state, 'give_up') }, 'WorkerLost', message)
+  return withFailure({ ...free, state: next(execution.state, 'give_up') }, 'WorkerLost', message)
 }
 
 /** An end that no worker reports: its output says why. */
-function failed(ended: Execution, type: string, message: string): Outcome {
+function withFailure(ended: Execution, type: string, message: string): Outcome {
   const value_json = JSON.stringify({ type, message })
   return {
     next: { ...ended, output_json: value_json },
@@ -129,7 +129,7 @@ function failed(ended: Execution, type: string, message: string): Outcome {
 }
 
 /** An event of the server's own about the execution as a whole. */
-export const workflowEvent = (execution: Execution, type: string): Draft => ({
+export const workflowEvent = (execution: Execution, type: string): PendingEvent => ({
   type,
   source_id: execution.worker_name ?? '',
   name: execution.workflow_name,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { favourite, inputsFor, type Policy, type Ranked } from './routing.ts'
+import { type Policy, pickBest, type RankedWorker, selectRoutingInputs } from './routing.ts'
 
 const policy = (...terms: Record<string, unknown>[]) =>
   ({ terms: terms.map((term) => ({ weight: 1, ...term })) }) as unknown as Policy
@@ -10,13 +10,17 @@ const prefer = (selector: string, op: string, value: unknown, weight = 1) => ({
   value,
   weight,
 })
-const worker = (worker_name: string, facts: Record<string, string> = {}, used = 0): Ranked => ({
+const worker = (
+  worker_name: string,
+  facts: Record<string, string> = {},
+  used = 0,
+): RankedWorker => ({
   worker_name,
   used,
   facts,
 })
-const chosen = (wanted: Policy, workers: Ranked[], wish = {}) =>
-  favourite(wanted, workers, { inputs: {}, ...wish })?.worker_name
+const chosen = (wanted: Policy, workers: RankedWorker[], wish = {}) =>
+  pickBest(wanted, workers, { inputs: {}, ...wish })?.worker_name
 
 test('nobody to choose from is nobody', () => {
   expect(chosen(policy({ kind: 'sticky' }), [])).toBeUndefined()
@@ -90,11 +94,11 @@ test('what a policy takes from an input is found through objects only, and is sm
   const paths = ['a.b', 'list.0', 'long', 'none', 'toString', 'flag', 'n']
   const wanted = policy(...paths.map((path) => prefer('load', '==', { $input: path })))
   const input = { a: { b: 'x' }, list: [1], long: 'x'.repeat(2_000), flag: false, n: 1.5 }
-  expect(JSON.parse(inputsFor(wanted, JSON.stringify(input)) ?? '')).toEqual({
+  expect(JSON.parse(selectRoutingInputs(wanted, JSON.stringify(input)) ?? '')).toEqual({
     'a.b': 'x',
     flag: false,
     n: 1.5,
   })
-  expect(JSON.parse(inputsFor(wanted, '[1]') ?? '')).toEqual({})
-  expect(inputsFor(policy({ kind: 'sticky' }), 'not even looked at')).toBeUndefined()
+  expect(JSON.parse(selectRoutingInputs(wanted, '[1]') ?? '')).toEqual({})
+  expect(selectRoutingInputs(policy({ kind: 'sticky' }), 'not even looked at')).toBeUndefined()
 })

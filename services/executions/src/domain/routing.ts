@@ -10,7 +10,7 @@ type Term = { weight: number } & (
 )
 
 /** A worker that could do the work. */
-export interface Ranked {
+export interface RankedWorker {
   worker_name: string
   /** How much it holds. */
   used: number
@@ -19,21 +19,21 @@ export interface Ranked {
 }
 
 /** The work that is ranked for. */
-export interface Wish {
+export interface RoutingInput {
   preferred_worker?: string | undefined
   /** What the policy takes from the input, by path. */
   inputs: Readonly<Record<string, unknown>>
 }
 
 /** The worker with the highest sum of weights; of equals the one that holds least, then the first by name. */
-export function favourite<W extends Ranked>(
+export function pickBest<W extends RankedWorker>(
   { terms }: Policy,
   workers: readonly W[],
-  wish: Wish,
+  wish: RoutingInput,
 ): W | undefined {
   const scores = workers.map(() => 0)
   for (const term of terms)
-    for (const [i, share] of sharesOf(term, workers, wish).entries())
+    for (const [i, share] of scoresOf(term, workers, wish).entries())
       scores[i] = (scores[i] ?? 0) + share * term.weight
   const order = (a: number, b: number): number => {
     const [left, right] = [workers[a] as W, workers[b] as W]
@@ -48,7 +48,7 @@ export function favourite<W extends Ranked>(
 }
 
 /** How far each worker has what the term is for, from 0 to 1. */
-function sharesOf(term: Term, workers: readonly Ranked[], wish: Wish): number[] {
+function scoresOf(term: Term, workers: readonly RankedWorker[], wish: RoutingInput): number[] {
   if (term.kind === 'sticky')
     return workers.map(({ worker_name }) => Number(worker_name === wish.preferred_worker))
   if (term.kind === 'prefer') {
@@ -61,10 +61,10 @@ function sharesOf(term: Term, workers: readonly Ranked[], wish: Wish): number[] 
   )
 }
 
-const factOf = ({ used, facts }: Ranked, selector: string): string | undefined =>
+const factOf = ({ used, facts }: RankedWorker, selector: string): string | undefined =>
   selector === 'load' ? String(used) : facts[selector]
 
-function wantedOf(value: unknown, { inputs }: Wish): unknown {
+function wantedOf(value: unknown, { inputs }: RoutingInput): unknown {
   const path = pathOf(value)
   return path === undefined ? value : inputs[path]
 }
@@ -116,7 +116,7 @@ function compares(fact: string | undefined, op: string, wanted: unknown): boolea
  * What a policy takes from an input, as a JSON object by path; undefined when it takes nothing. Only
  * scalars are taken, so an input of any size leaves little behind.
  */
-export function inputsFor(policy: Policy, input_json: string): string | undefined {
+export function selectRoutingInputs(policy: Policy, input_json: string): string | undefined {
   const paths = policy.terms.flatMap((term) =>
     term.kind === 'prefer' ? (pathOf(term.value) ?? []) : [],
   )

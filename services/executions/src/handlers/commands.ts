@@ -7,37 +7,40 @@ import {
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { Fault, invalid } from '@windlass/runtime/faults'
-import type { Change, Command } from '../command.ts'
-import type { Draft } from '../domain/execution.ts'
-import { inputsFor } from '../domain/routing.ts'
-import type { Writer } from '../domain/writer.ts'
-import type { KnownRequirement } from '../requirement.ts'
-import { identify } from '../requirement.ts'
+import type { ClaimHolder } from '../domain/claim-holder.ts'
+import type { PendingEvent } from '../domain/execution.ts'
+import { selectRoutingInputs } from '../domain/routing.ts'
+import type { Command, ExecutionCommand } from '../engine/command.ts'
+import type { KnownRequirement } from './requirement.ts'
+import { identifyRequirement } from './requirement.ts'
 
-export interface Parsed extends Change {
+export interface ParsedCommand extends ExecutionCommand {
   with_log: boolean
   /** What has to be known before the command can be applied. */
   requirement?: KnownRequirement
 }
 
 /** Which commands are the business of which service. */
-const BUSINESS: Record<string, ReadonlySet<string>> = {
+const ALLOWED_COMMANDS: Record<string, ReadonlySet<string>> = {
   gateway: new Set(['create', 'claim', 'checkpoint', 'release', 'resume', 'cancel', 'verify']),
   scheduler: new Set(['create', 'cancel']),
   dispatcher: new Set(['release']),
 }
 
 /** Who says who asks: a member of the cluster, and what it may be believed. */
-export interface Sender {
+export interface CallingService {
   service: string
-  believe: ServiceIdentity['verifyCaller']
+  verifyCaller: ServiceIdentity['verifyCaller']
 }
 
 /** A command of the wire as the door takes it. */
-export function parse({ execution_id, with_log, body }: Message, sender: Sender): Parsed {
-  if (body && !BUSINESS[sender.service]?.has(body.$case))
+export function parseCommand(
+  { execution_id, with_log, body }: Message,
+  sender: CallingService,
+): ParsedCommand {
+  if (body && !ALLOWED_COMMANDS[sender.service]?.has(body.$case))
     throw new Fault('forbidden', `${sender.service} may not ask for ${body.$case}`)
-  const as = (command: Command, requirement?: KnownRequirement): Parsed => ({
+  const as = (command: Command, requirement?: KnownRequirement): ParsedCommand => ({
     execution_id,
     command,
     with_log,
@@ -45,18 +48,23 @@ export function parse({ execution_id, with_log, body }: Message, sender: Sender)
   })
   switch (body?.$case) {
     case 'create':
-      return create(execution_id, body.value, starterOf(body.value, sender), as)
+      return create(execution_id, body.value, verifiedStarter(body.value, sender), as)
     case 'claim':
-      return as({ kind: 'claim', writer: writerOf(body.value.writer) })
+      return as({ kind: 'claim', holder: toClaimHolder(body.value.writer) })
     case 'release':
-      return as({ kind: 'release', writer: writerOf(body.value.writer) })
+      return as({ kind: 'release', holder: toClaimHolder(body.value.writer) })
     case 'verify':
-      return as({ kind: 'verify', writer: writerOf(body.value.writer) })
+      return as({ kind: 'verify', holder: toClaimHolder(body.value.writer) })
     case 'cancel':
       return as({ kind: 'cancel', request_id: body.value.request_id })
     case 'checkpoint': {
       const { writer, state, output_json, events } = body.value
-      const report = { writer: writerOf(writer), state, output_json, events: events.map(draft) }
+      const report = {
+        holder: toClaimHolder(writer),
+        state,
+        output_json,
+        events: events.map(toPendingEvent),
+      }
       return as({ kind: 'checkpoint', report })
     }
     case 'resume':
@@ -66,24 +74,32 @@ export function parse({ execution_id, with_log, body }: Message, sender: Sender)
   }
 }
 
-type As = (command: Command, requirement?: KnownRequirement) => Parsed
+type As = (command: Command, requirement?: KnownRequirement) => ParsedCommand
 type Body<Case> =
   Extract<NonNullable<Message['body']>, { $case: Case }> extends { value: infer V } ? V : never
 
-interface Starter {
+interface VerifiedStarter {
   created_by: string
   created_by_issuer: string
 }
 
 /** In whose name it is started. Without the word of who sent it nothing is, not even for nobody. */
-function starterOf({ caller }: Body<'create'>, { service, believe }: Sender): Starter {
-  const starter = believe(caller, service, ExecutionsService.submit.path)
+function verifiedStarter(
+  { caller }: Body<'create'>,
+  { service, verifyCaller }: CallingService,
+): VerifiedStarter {
+  const starter = verifyCaller(caller, service, ExecutionsService.submit.path)
   if (!starter) throw new Fault('unauthenticated', 'the statement of who asks is not genuine')
   return { created_by: starter.subject, created_by_issuer: starter.issuer }
 }
 
-function create(execution_id: string, value: Body<'create'>, starter: Starter, as: As): Parsed {
-  const known = identify(value.requirement)
+function create(
+  execution_id: string,
+  value: Body<'create'>,
+  starter: VerifiedStarter,
+  as: As,
+): ParsedCommand {
+  const known = identifyRequirement(value.requirement)
   const { requirement, preferred_worker, schedule_id, caller: _, ...rest } = value
   const row = {
     ...rest,
@@ -103,12 +119,12 @@ const queueTimeoutMs = (requirement: Requirement | undefined): number | undefine
 
 function routingInputs({ requirement, input_json }: Body<'create'>): string | undefined {
   const { routing_json } = requirement ?? {}
-  return routing_json ? inputsFor(JSON.parse(routing_json), input_json) : undefined
+  return routing_json ? selectRoutingInputs(JSON.parse(routing_json), input_json) : undefined
 }
 
-function resume({ body_json, target, request_id }: Body<'resume'>, as: As): Parsed {
+function resume({ body_json, target, request_id }: Body<'resume'>, as: As): ParsedCommand {
   if (!target) return as({ kind: 'resume', body_json, request_id })
-  const known = identify(target.requirement)
+  const known = identifyRequirement(target.requirement)
   const { workflow_id, workflow_version, requirement } = target
   const { requirement_id } = known
   const queue_timeout_ms = queueTimeoutMs(requirement)
@@ -116,12 +132,12 @@ function resume({ body_json, target, request_id }: Body<'resume'>, as: As): Pars
   return as({ kind: 'resume', body_json, target: onto, request_id }, known)
 }
 
-export function writerOf(writer: WriterMessage | undefined): Writer {
+export function toClaimHolder(writer: WriterMessage | undefined): ClaimHolder {
   if (!writer) throw invalid('a command without its writer')
   return writer
 }
 
-const draft = ({ event_id, ...event }: NewEvent): Draft => ({
+const toPendingEvent = ({ event_id, ...event }: NewEvent): PendingEvent => ({
   ...event,
   event_id: event_id || undefined,
 })

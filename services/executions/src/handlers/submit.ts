@@ -1,36 +1,41 @@
+import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import type {
   Command as Message,
   Result as ResultMessage,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Call } from '@windlass/rpc/call'
+import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { Fault } from '@windlass/runtime/faults'
-import type { Result } from '../change.ts'
-import type { Command } from '../command.ts'
-import { largeInputsOf } from '../inputs.ts'
-import { logsOf } from '../logs.ts'
-import { toMessage } from '../message.ts'
+import type { Db } from '@windlass/runtime/postgres/db'
+import { toMessage } from '../domain/message.ts'
+import type { CommandResult } from '../engine/apply.ts'
+import type { Command } from '../engine/command.ts'
+import { readLargeInputs } from '../engine/inputs.ts'
+import { readLogs } from '../engine/read-logs.ts'
+import type { ExecutionWriter } from '../engine/writer.ts'
 import * as ready from '../store/ready.ts'
-import { type Parsed, parse } from './commands.ts'
-import type { Parts } from './index.ts'
+import { type ParsedCommand, parseCommand } from './commands.ts'
 
 /** Requirements seen by this process; they are few and never change. */
 const MAX_KNOWN = 10_000
 
 /** Commands whose answers do not show the input, so that a large one does not travel with each. */
-const HIDING = new Set<Command['kind']>(['checkpoint', 'verify'])
+const COMMANDS_WITHOUT_INPUT = new Set<Command['kind']>(['checkpoint', 'verify'])
+
+interface SubmitDeps {
+  db: Db
+  writer: ExecutionWriter
+  serviceIdentity: ServiceIdentity
+  tokens: ExecutionTokens
+}
 
 /** Applies many commands, each with a result of its own, in the order sent. */
-export function submitter({
-  db,
-  door,
-  serviceIdentity,
-  tokens,
-}: Pick<Parts, 'db' | 'door' | 'serviceIdentity' | 'tokens'>) {
+export function createSubmitHandler({ db, writer, serviceIdentity, tokens }: SubmitDeps) {
   const known = new Set<string>()
 
-  async function remember({ requirement }: Parsed): Promise<void> {
+  async function remember({ requirement }: ParsedCommand): Promise<void> {
     if (!requirement || known.has(requirement.requirement_id)) return
-    await ready.remember(db, requirement.requirement_id, requirement.body)
+    await ready.saveRequirement(db, requirement.requirement_id, requirement.body)
     if (known.size >= MAX_KNOWN) known.clear()
     known.add(requirement.requirement_id)
   }
@@ -38,11 +43,11 @@ export function submitter({
   async function one(
     message: Message,
     service: string,
-  ): Promise<{ parsed?: Parsed; result: Result }> {
+  ): Promise<{ parsed?: ParsedCommand; result: CommandResult }> {
     try {
-      const parsed = parse(message, { service, believe: serviceIdentity.verifyCaller })
+      const parsed = parseCommand(message, { service, verifyCaller: serviceIdentity.verifyCaller })
       await remember(parsed)
-      return { parsed, result: await door.submit(parsed) }
+      return { parsed, result: await writer.submit(parsed) }
     } catch (error) {
       if (error instanceof Fault) return { result: { fault: error } }
       throw error
@@ -54,16 +59,16 @@ export function submitter({
     const answered = done.flatMap(({ parsed, result }) =>
       'execution' in result && parsed ? [{ parsed, execution: result.execution }] : [],
     )
-    const shown = answered.filter(({ parsed }) => !HIDING.has(parsed.command.kind))
+    const shown = answered.filter(({ parsed }) => !COMMANDS_WITHOUT_INPUT.has(parsed.command.kind))
     const logged = answered.filter(({ parsed }) => parsed.with_log)
     const [inputs, logs] = await Promise.all([
-      largeInputsOf(
+      readLargeInputs(
         db,
         shown.map(({ execution }) => execution),
       ),
-      logsOf(
+      readLogs(
         db,
-        door.recent,
+        writer.logs,
         logged.map(({ execution }) => execution),
       ),
     ])

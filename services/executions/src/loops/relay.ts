@@ -1,7 +1,7 @@
 import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { toDurableMessage } from '@windlass/runtime/postgres/outbox'
-import * as relays from '../store/relay.ts'
+import * as relays from '../store/relay-cursor.ts'
 
 const BATCH = 500
 
@@ -10,20 +10,20 @@ const BATCH = 500
  * log is the outbox. A crash before the cursor moves repeats them under the same ids. While NATS is
  * away nothing is begun. Answers whether there are more.
  */
-export async function relayFinished(db: Db, bus: Bus): Promise<boolean> {
+export async function relayTerminalEvents(db: Db, bus: Bus): Promise<boolean> {
   if (!bus.isUp) return false
   return db.tx(async (tx) => {
     if (!(await relays.lockCursor(tx))) return false
-    const finished = await relays.finishedAfterCursor(tx, BATCH)
+    const finished = await relays.listAfterCursor(tx, BATCH)
     const last = finished.at(-1)
     if (!last) return false
-    await bus.publishDurable(finished.map(sealFinished))
+    await bus.publishDurable(finished.map(toFinishedMessage))
     await relays.moveCursor(tx, last)
     return finished.length === BATCH
   })
 }
 
-function sealFinished(row: relays.Finished) {
+function toFinishedMessage(row: relays.FinishedExecution) {
   const { execution_id, seq, state, workflow_namespace, workflow_name, schedule_id = '' } = row
   return toDurableMessage(
     'executions',

@@ -2,7 +2,7 @@ import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { Execution } from '../domain/execution.ts'
 import { forChange, whole } from './columns.ts'
-import { type Column, rowsOf } from './rows.ts'
+import { type Column, rowsOf } from './row-values.ts'
 
 /** Locks rows in the order of their ids, which is the order everywhere, and waits for others' locks. */
 export const lock = (tx: Tx, ids: readonly string[]) =>
@@ -12,14 +12,14 @@ export const lock = (tx: Tx, ids: readonly string[]) =>
      order by execution_id for update`)
 
 /** Locks those rows that nobody else has: whoever leases does not wait. */
-export const lockFree = (tx: Tx, ids: readonly string[]) =>
+export const lockAvailable = (tx: Tx, ids: readonly string[]) =>
   tx.rows<Execution>(sql`
     select ${forChange} from executions
      where execution_id = any(${ids}::uuid[])
      order by execution_id for update skip locked`)
 
 /** Those that somebody has locked. */
-export async function lockedAmong(db: Queries, ids: readonly string[]): Promise<string[]> {
+export async function findLocked(db: Queries, ids: readonly string[]): Promise<string[]> {
   const locked = await db.rows<{ execution_id: string }>(sql`
     with free as materialized (
       select execution_id from executions
@@ -31,7 +31,7 @@ export async function lockedAmong(db: Queries, ids: readonly string[]): Promise<
 }
 
 /** Rows as they are, without a lock: for answers only. */
-export const look = (db: Queries, ids: readonly string[]) =>
+export const readUnlocked = (db: Queries, ids: readonly string[]) =>
   db.rows<Execution>(
     sql`select ${forChange} from executions where execution_id = any(${ids}::uuid[])`,
   )
@@ -79,7 +79,7 @@ const NEW_COLUMNS: Column<NewExecution>[] = [
 ]
 
 /** Inserts what is not there yet; the caller says what it returns. */
-export const newRows = (rows: readonly NewExecution[]): Sql => sql`
+export const insertIfAbsent = (rows: readonly NewExecution[]): Sql => sql`
   insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
     workflow_version, requirement_id, preferred_worker, input, created_by, created_by_issuer,
     schedule_id, request_hash, routing_inputs, queue_timeout_ms, state, queued_at, deadline_at)
@@ -90,12 +90,14 @@ export const newRows = (rows: readonly NewExecution[]): Sql => sql`
 
 /** Answers the ids that were new. */
 export async function insert(tx: Tx, rows: readonly NewExecution[]): Promise<Set<string>> {
-  const made = await tx.rows<{ execution_id: string }>(sql`${newRows(rows)} returning execution_id`)
+  const made = await tx.rows<{ execution_id: string }>(
+    sql`${insertIfAbsent(rows)} returning execution_id`,
+  )
   return new Set(made.map(({ execution_id }) => execution_id))
 }
 
 /** What a command made of a row, and until when somebody has to act. */
-export interface Changed {
+export interface RowUpdate {
   /** Absent: the row is new. */
   before?: Execution | undefined
   next: Execution
@@ -103,7 +105,7 @@ export interface Changed {
   /** It has come into the ready queue, also if it was in it before and has left it meanwhile. */
   enteredQueue: boolean
   /** A lease is void if its worker holds more than this by then; absent: it does not matter. */
-  mostHeld?: number | undefined
+  maxHeld?: number | undefined
 }
 
 /** How a row `e` becomes what `c` says. */
@@ -125,7 +127,7 @@ export const assignments = sql`
                      then clock_timestamp() end`
 
 /** Of each change what goes into its row `c`. */
-const COLUMNS: Column<Changed>[] = [
+const COLUMNS: Column<RowUpdate>[] = [
   ['execution_id', 'uuid', ({ next }) => next.execution_id],
   ['workflow_id', 'uuid', ({ next }) => next.workflow_id],
   ['workflow_version', 'int', ({ next }) => next.workflow_version],
@@ -152,15 +154,15 @@ const COLUMNS: Column<Changed>[] = [
   ['pause_output', 'json', ({ next }) => next.pause_output_json],
   ['old_state', 'text', ({ before }) => before?.state],
   ['old_revision', 'bigint', ({ before }) => before?.revision],
-  ['most_held', 'int', ({ mostHeld }) => mostHeld],
+  ['most_held', 'int', ({ maxHeld }) => maxHeld],
   ['queue_timeout_ms', 'float8', ({ next }) => next.queue_timeout_ms],
 ]
 
 /** The changes as rows `c`. */
-export const changed = (changes: readonly Changed[]): Sql => rowsOf('c', COLUMNS, changes)
+export const rowUpdates = (changes: readonly RowUpdate[]): Sql => rowsOf('c', COLUMNS, changes)
 
 /** Writes rows that this transaction has locked. */
-export const update = (tx: Tx, changes: readonly Changed[]): Promise<number> =>
+export const update = (tx: Tx, changes: readonly RowUpdate[]): Promise<number> =>
   tx.run(sql`
-    update executions e set ${assignments} from ${changed(changes)}
+    update executions e set ${assignments} from ${rowUpdates(changes)}
      where e.execution_id = c.execution_id`)

@@ -1,7 +1,7 @@
 import type { Queries } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 
-export interface Standing {
+export interface QueueStatus {
   state: string
   /** The requirement as it is stored. */
   body: string
@@ -16,8 +16,8 @@ export interface Standing {
 const MAX_AHEAD = 9_999
 
 /** What an execution needs, who has it, and its place in the queue. */
-export const standing = (db: Queries, execution_id: string) =>
-  db.maybe<Standing>(sql`
+export const queueStatus = (db: Queries, execution_id: string) =>
+  db.maybe<QueueStatus>(sql`
     select e.state, r.body, e.queued_at, e.held_by, e.deadline_at,
            case when e.queued_at is null then 0 else 1 + (
              select count(*) filter (where (-first.priority, first.queued_at, first.execution_id)

@@ -16,7 +16,7 @@ export async function reserve(db: Db, key_id: string, execution_id: string): Pro
 }
 
 /** Forgets keys whose time is over. Answers whether there may be more. */
-export async function forget(db: Db, limit: number): Promise<boolean> {
+export async function deleteExpired(db: Db, limit: number): Promise<boolean> {
   const forgotten = await db.run(sql`
     delete from idempotency_keys
      where key_id in (select key_id from idempotency_keys where expires_at < clock_timestamp()

@@ -1,29 +1,29 @@
 import type { LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
-import { type Column, rowsOf } from './rows.ts'
+import { type Column, rowsOf } from './row-values.ts'
 
-export interface Entry extends LogEntry {
+export interface StoredEntry extends LogEntry {
   execution_id: string
 }
 
 const columns = sql`execution_id, seq, event_id, type, source_id, name, value as value_json, time`
 
-export interface Key {
+export interface EventKey {
   execution_id: string
   event_id: string
   type: string
 }
 
 /** Which of these events the log has already. */
-export const known = (tx: Tx, keys: readonly Omit<Key, 'type'>[]) =>
-  tx.rows<Key>(sql`
+export const findKnown = (tx: Tx, keys: readonly Omit<EventKey, 'type'>[]) =>
+  tx.rows<EventKey>(sql`
     select e.execution_id, e.event_id, e.type
       from unnest(${keys.map((key) => key.execution_id)}::uuid[],
                   ${keys.map((key) => key.event_id)}::text[]) as k(execution_id, event_id)
       join events e using (execution_id, event_id)`)
 
-const COLUMNS: Column<Entry>[] = [
+const COLUMNS: Column<StoredEntry>[] = [
   ['execution_id', 'uuid', (entry) => entry.execution_id],
   ['seq', 'bigint', (entry) => entry.seq],
   ['event_id', 'text', (entry) => entry.event_id],
@@ -35,32 +35,34 @@ const COLUMNS: Column<Entry>[] = [
 ]
 
 /** Entries as rows of a statement, in the order that `events` has its columns below. */
-export const rows = (alias: string, entries: readonly Entry[]): Sql =>
+export const rows = (alias: string, entries: readonly StoredEntry[]): Sql =>
   rowsOf(alias, COLUMNS, entries)
 
-export const append = (tx: Tx, entries: readonly Entry[]): Promise<number> =>
+export const append = (tx: Tx, entries: readonly StoredEntry[]): Promise<number> =>
   tx.run(sql`
     insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
     select * from ${rows('l', entries)}`)
 
 /** The whole logs of some executions, each in order. */
 export const wholeOf = (db: Queries, ids: readonly string[]) =>
-  db.rows<Entry>(sql`
+  db.rows<StoredEntry>(sql`
     select ${columns} from events
      where execution_id = any(${ids}::uuid[]) order by execution_id, seq`)
 
 /** A page of one log, in order. */
 export const page = (db: Queries, id: string, { after, limit }: { after: number; limit: number }) =>
-  db.rows<Entry>(sql`
+  db.rows<StoredEntry>(sql`
     select ${columns} from events
      where execution_id = ${id} and seq > ${after} order by seq limit ${limit}`)
 
 /** Those of a log that was read after its row which the row knows of. */
-export const until = (entries: readonly Entry[], { last_seq }: { last_seq: number }): Entry[] =>
-  entries.filter(({ seq }) => seq <= last_seq)
+export const upTo = (
+  entries: readonly StoredEntry[],
+  { last_seq }: { last_seq: number },
+): StoredEntry[] => entries.filter(({ seq }) => seq <= last_seq)
 
-export function byExecution(entries: readonly Entry[]): Map<string, Entry[]> {
-  const logs = new Map<string, Entry[]>()
+export function byExecution(entries: readonly StoredEntry[]): Map<string, StoredEntry[]> {
+  const logs = new Map<string, StoredEntry[]>()
   for (const entry of entries) {
     const log = logs.get(entry.execution_id)
     if (log) log.push(entry)

@@ -1,9 +1,9 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import type { Candidate } from '../domain/assign.ts'
+import type { QueuedWork } from '../domain/assign.ts'
 
 /** The requirements with queued work: a skip scan, since a requirement may have many thousands of rows. */
-export const requirements = (db: Queries) =>
+export const listReadyRequirements = (db: Queries) =>
   db.rows<{ requirement_id: string; body: string }>(sql`
     with recursive ready as (
       (select requirement_id from executions where queued_at is not null
@@ -16,16 +16,16 @@ export const requirements = (db: Queries) =>
     select requirement_id, body from ready join requirements using (requirement_id)`)
 
 type Queued = Pick<
-  Candidate,
+  QueuedWork,
   'execution_id' | 'requirement_id' | 'preferred_worker' | 'passed_over'
 > & { policy?: string; routing_inputs?: string }
 
 /** The first of the queue among these requirements, without a lock. What is resumed goes where it was, whatever its policy. */
-export async function candidates(
+export async function listQueued(
   db: Queries,
   requirement_ids: readonly string[],
   limit: number,
-): Promise<Candidate[]> {
+): Promise<QueuedWork[]> {
   const rows = await db.rows<Queued>(sql`
     select execution_id, requirement_id, preferred_worker, passed_over, routing_inputs,
            case when state = 'SCHEDULED' then wanted.policy end as policy
@@ -45,7 +45,7 @@ export async function candidates(
   }))
 }
 
-export const remember = (db: Queries, requirement_id: string, body: string) =>
+export const saveRequirement = (db: Queries, requirement_id: string, body: string) =>
   db.run(sql`
     insert into requirements (requirement_id, body) values (${requirement_id}, ${body}::json)
     on conflict do nothing`)

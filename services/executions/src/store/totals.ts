@@ -1,7 +1,7 @@
 import type { Db, Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 
-export interface Delta {
+export interface TotalsDelta {
   workflow_namespace: string
   workflow_name: string
   state: string
@@ -9,7 +9,7 @@ export interface Delta {
 }
 
 /** Only inserts, so that flushes never wait for one another's totals. */
-export const add = (tx: Tx, deltas: readonly Delta[]) =>
+export const add = (tx: Tx, deltas: readonly TotalsDelta[]) =>
   tx.run(sql`
     insert into totals_delta (workflow_namespace, workflow_name, state, delta)
     select * from unnest(
@@ -39,14 +39,14 @@ export const fold = (db: Db) =>
     return (folded?.count ?? 0) === BATCH
   })
 
-export interface Filter {
+export interface ExecutionFilter {
   state: string
   workflow_namespace: string
   workflow_name: string
 }
 
 /** How many executions match: a sum over the few rows of the totals and what is not folded yet. */
-export async function count(db: Queries, filter: Filter): Promise<number> {
+export async function count(db: Queries, filter: ExecutionFilter): Promise<number> {
   const { state, workflow_namespace, workflow_name } = filter
   const matching = sql`
      where (${state} = '' or state = ${state})

@@ -1,0 +1,68 @@
+import { isTerminal } from '@windlass/domain/states'
+import type { Execution, Limits, Outcome, PendingEvent } from './execution.ts'
+import { next } from './lifecycle.ts'
+import { withoutHolder, workflowEvent } from './ownership.ts'
+
+/** The source that a resumed execution goes on with. */
+export interface ResumeTarget {
+  workflow_id: string
+  workflow_version: number
+  requirement_id: string
+  queue_timeout_ms: number | undefined
+}
+
+export interface Resume {
+  body_json: string
+  target?: ResumeTarget
+  /** Tells a request that is sent again from another one. */
+  request_id?: string | undefined
+}
+
+/**
+ * Asks for the end of an execution. What no worker has claimed ends at once, under a new
+ * generation, so that a frame on its way finds nothing; a claimed one is told to its worker, which
+ * has `cancelMs` to answer. Asking again changes nothing.
+ */
+export function cancel(execution: Execution, limits: Limits, event_id?: string): Outcome {
+  const state = next(execution.state, 'cancel')
+  if (execution.state === 'CANCELLING') return { next: execution, events: [] }
+  const events: PendingEvent[] = [{ ...workflowEvent(execution, 'WORKFLOW_CANCELLING'), event_id }]
+  if (!isTerminal(state))
+    return { next: { ...execution, state }, events, deadlineMs: limits.cancelMs }
+  events.push(workflowEvent(execution, 'WORKFLOW_CANCELLED'))
+  return {
+    next: {
+      ...withoutHolder(execution),
+      state,
+      queued: false,
+      claim_generation: execution.claim_generation + 1,
+    },
+    events,
+  }
+}
+
+/** Delivers a body to a paused execution and queues it, preferably for the worker that paused it. */
+export function resume(execution: Execution, { body_json, target, request_id }: Resume): Outcome {
+  const state = next(execution.state, 'resume')
+  const { queue_timeout_ms } = target ?? execution
+  return {
+    next: {
+      ...execution,
+      ...target,
+      state,
+      queued: true,
+      resume_due: true,
+      preferred_worker: execution.worker_name,
+      worker_name: undefined,
+      pause_output_json: undefined,
+    },
+    events: [
+      {
+        ...workflowEvent(execution, 'WORKFLOW_RESUMING'),
+        event_id: request_id,
+        value_json: body_json,
+      },
+    ],
+    deadlineMs: queue_timeout_ms,
+  }
+}

@@ -1,0 +1,132 @@
+import {
+  type Approval,
+  type ApprovalRequest,
+  applyApprovals,
+  type Decision,
+  decideApproval,
+  type OutcomeWithApprovals,
+  requestApproval,
+} from '../domain/approvals.ts'
+import type { Checkpoint } from '../domain/checkpoint.ts'
+import { checkpoint } from '../domain/checkpoint.ts'
+import { type ClaimHolder, fence } from '../domain/claim-holder.ts'
+import { cancel, type Resume, resume } from '../domain/client-requests.ts'
+import type { Execution, Limits, Outcome, PendingEvent } from '../domain/execution.ts'
+import { claim, type Loss, lease, lose, type Offer, timeOut } from '../domain/ownership.ts'
+import type { NewExecution } from '../store/executions.ts'
+
+/** Everything that can be asked of an execution. Each is safe to repeat. */
+export type Command =
+  | { kind: 'create'; row: NewExecution }
+  | { kind: 'lease'; offer: Offer; capacity: number }
+  | { kind: 'claim'; holder: ClaimHolder }
+  | { kind: 'checkpoint'; report: Checkpoint }
+  | { kind: 'release'; holder: ClaimHolder }
+  | ({ kind: 'resume' } & Resume)
+  | { kind: 'cancel'; request_id?: string | undefined }
+  | { kind: 'verify'; holder: ClaimHolder }
+  | { kind: 'request_approval'; holder: ClaimHolder; request: ApprovalRequest }
+  | { kind: 'decide_approval'; decision: Decision }
+  /** The server's own: the holder named is gone, or the deadline passed. */
+  | { kind: 'lose'; held_by: string; upToConnection: number; loss: Loss }
+  | { kind: 'expire' }
+
+export interface ExecutionCommand {
+  execution_id: string
+  command: Command
+}
+
+/** What the door knows beside the row. */
+export interface DecisionContext {
+  limits: Limits
+  isKnown(event: PendingEvent): boolean
+  /** True if the worker holds less than its capacity, counting what this batch has changed. */
+  hasFreeSlot(worker_name: string, capacity: number): boolean
+  /** The deadline that the execution has now, after earlier commands of the batch, has passed. */
+  isDue: boolean
+  /** Of this execution, oldest first; read only if it has asked for any. */
+  approvals: readonly Approval[]
+  now: Date
+}
+
+/** Lets the state machine decide. Throws a Fault for what it refuses. */
+export function decide(
+  execution: Execution,
+  command: Exclude<Command, { kind: 'create' }>,
+  context: DecisionContext,
+): OutcomeWithApprovals {
+  const { approvals, now } = context
+  if (command.kind === 'request_approval') {
+    fence(execution, command.holder)
+    return requestApproval(execution, approvals, command.request)
+  }
+  if (command.kind === 'decide_approval')
+    return decideApproval(execution, approvals, command.decision, now)
+  const isDone = isRepeatedRequest(command, context.isKnown)
+  const outcome = isDone ? unchanged(execution) : applyTransition(execution, command, context)
+  return applyApprovals(outcome, approvals, now)
+}
+
+/** The commands that approvals have no part in. */
+function applyTransition(
+  execution: Execution,
+  command: Exclude<Command, { kind: 'create' | 'request_approval' | 'decide_approval' }>,
+  { limits, isKnown, hasFreeSlot, isDue }: DecisionContext,
+): Outcome {
+  switch (command.kind) {
+    case 'lease': {
+      const { offer, capacity } = command
+      return hasFreeSlot(offer.worker_name, capacity)
+        ? lease(execution, offer, limits)
+        : unchanged(execution)
+    }
+    case 'claim':
+      return claim(execution, command.holder)
+    case 'checkpoint':
+      return checkpoint(execution, command.report, isKnown, limits)
+    case 'release':
+      fence(execution, command.holder)
+      return lose(execution, 'released', limits)
+    case 'resume':
+      return resume(execution, command)
+    case 'cancel':
+      return cancel(execution, limits, command.request_id)
+    case 'verify':
+      fence(execution, command.holder)
+      return unchanged(execution)
+    case 'lose': {
+      const theirs =
+        execution.held_by === command.held_by &&
+        (execution.held_connection ?? 0) <= command.upToConnection
+      return theirs ? lose(execution, command.loss, limits) : unchanged(execution)
+    }
+    case 'expire':
+      if (!isDue) return unchanged(execution)
+      return execution.queued ? timeOut(execution) : lose(execution, 'expired', limits)
+  }
+}
+
+const unchanged = (execution: Execution): Outcome => ({ next: execution, events: [] })
+
+/** The events that requests leave in the log under their own ids. */
+const REQUEST_EVENTS: Partial<Record<Command['kind'], string>> = {
+  resume: 'WORKFLOW_RESUMING',
+  cancel: 'WORKFLOW_CANCELLING',
+}
+
+/** Whether the log has this request already: its answer was lost, and it is sent again. */
+function isRepeatedRequest(command: Command, isKnown: DecisionContext['isKnown']): boolean {
+  const type = REQUEST_EVENTS[command.kind]
+  const [event_id] = eventIdsOf(command)
+  if (!type || !event_id) return false
+  return isKnown({ type, event_id, source_id: '', name: '', value_json: 'null' })
+}
+
+/** The ids under which a command appends to the log, where it says so. */
+export function eventIdsOf(command: Command): string[] {
+  if (command.kind === 'checkpoint')
+    return command.report.events.flatMap(({ event_id }) => event_id || [])
+  if (command.kind === 'resume' || command.kind === 'cancel')
+    return [command.request_id ?? []].flat()
+  return []
+}

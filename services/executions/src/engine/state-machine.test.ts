@@ -1,0 +1,195 @@
+import { isTerminal } from '@windlass/domain/states'
+import { Fault } from '@windlass/runtime/faults'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decisionContext, queued } from '../../test/execution-samples.ts'
+import type { Execution, PendingEvent } from '../domain/execution.ts'
+import { type Command, decide } from './command.ts'
+
+const WORKERS = ['a', 'b']
+
+const BOUNDED = ['SCHEDULED', 'RESUMING']
+const TARGET = { workflow_id: 'w2', workflow_version: 2, requirement_id: 'r2' }
+
+const worker = fc.constantFrom(...WORKERS)
+const holder = fc.record({
+  worker_name: worker,
+  session_id: fc.constantFrom('', 's'),
+  claim_generation: fc.option(fc.integer({ min: 0, max: 6 }), { nil: undefined }),
+})
+const draft = fc.record<PendingEvent>({
+  type: fc.constantFrom('TASK_STARTED', 'TASK_COMPLETED', 'TASK_PAUSED', 'WORKFLOW_PAUSED'),
+  source_id: fc.constantFrom('t1', 't2'),
+  name: fc.constant('t'),
+  value_json: fc.constantFrom('null', '{"name":"p","output":7}'),
+  event_id: fc.string({ minLength: 4, maxLength: 4 }),
+  time: fc.constant('t'),
+})
+const state = fc.constantFrom(
+  'CLAIMED',
+  'RUNNING',
+  'PAUSED',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+  'SCHEDULED',
+)
+const command: fc.Arbitrary<Exclude<Command, { kind: 'create' }>> = fc.oneof(
+  fc.record({
+    kind: fc.constant('lease' as const),
+    offer: fc.record({
+      worker_name: worker,
+      session_id: fc.constant('s'),
+      connection_generation: fc.integer({ min: 1, max: 3 }),
+    }),
+    capacity: fc.constant(0),
+  }),
+  fc.record({ kind: fc.constant('claim' as const), holder }),
+  fc.record({ kind: fc.constant('release' as const), holder }),
+  fc.record({ kind: fc.constant('verify' as const), holder }),
+  fc.record({
+    kind: fc.constant('checkpoint' as const),
+    report: fc.record({
+      holder,
+      state,
+      events: fc.array(draft, { maxLength: 3 }),
+      output_json: fc.constant('2'),
+    }),
+  }),
+  fc.record({
+    kind: fc.constant('resume' as const),
+    body_json: fc.constant('3'),
+    target: fc.constantFrom(
+      undefined,
+      { ...TARGET, queue_timeout_ms: undefined },
+      { ...TARGET, queue_timeout_ms: 50 },
+    ),
+  }),
+  fc.record({ kind: fc.constant('cancel' as const) }),
+  fc.record({
+    kind: fc.constant('lose' as const),
+    held_by: worker,
+    upToConnection: fc.integer({ min: 0, max: 3 }),
+    loss: fc.constantFrom('died' as const, 'released' as const),
+  }),
+  fc.record({ kind: fc.constant('expire' as const) }),
+)
+
+interface Step {
+  before: Execution
+  after: Execution
+  events: PendingEvent[]
+  deadline: boolean
+  command: Command
+}
+
+/** Applies commands in order; refused ones change nothing, as behind the door. */
+function play({ queue_timeout_ms, commands }: Play, each: (step: Step) => void): void {
+  let before: Execution = { ...queued, queue_timeout_ms }
+  let deadline = queue_timeout_ms !== undefined
+  for (const command of commands) {
+    try {
+      const known = Object.freeze(before)
+      const outcome = decide(known, command, decisionContext({ isDue: deadline }))
+      const changed = outcome.next !== before || outcome.events.length > 0
+      if (changed)
+        deadline = outcome.deadlineMs === 'kept' ? deadline : outcome.deadlineMs !== undefined
+      each({ before, after: outcome.next, events: outcome.events, deadline, command })
+      before = outcome.next
+    } catch (error) {
+      expect(error).toBeInstanceOf(Fault)
+    }
+  }
+}
+
+interface Play {
+  queue_timeout_ms: number | undefined
+  commands: Exclude<Command, { kind: 'create' }>[]
+}
+
+const plays: fc.Arbitrary<Play> = fc.record({
+  queue_timeout_ms: fc.constantFrom(undefined, 70),
+  commands: fc.array(command, { maxLength: 40 }),
+})
+const always = (check: (step: Step) => void) =>
+  fc.assert(
+    fc.property(plays, (one) => play(one, check)),
+    { numRuns: 3_000 },
+  )
+
+/** Held by somebody who may never be heard of again. */
+const canVanish = ({ state, held_by }: Execution) =>
+  state === 'RESUME_SCHEDULED' ||
+  state === 'CANCELLING' ||
+  (state === 'SCHEDULED' && held_by !== undefined)
+
+test('every state that is not final has an owner, and a deadline where the owner can vanish unseen', () => {
+  always(({ after, deadline }) => {
+    const { state, held_by, queued: waits } = after
+    expect(waits).toBe((state === 'SCHEDULED' || state === 'RESUMING') && held_by === undefined)
+    if (['CLAIMED', 'RUNNING', 'RESUME_SCHEDULED', 'RESUME_CLAIMED', 'CANCELLING'].includes(state))
+      expect(held_by).toBeDefined()
+    if (state === 'PAUSED' || state === 'RESUMING' || isTerminal(state))
+      expect(held_by).toBeUndefined()
+    const bounded = after.queue_timeout_ms !== undefined && waits
+    // Exactly where somebody has to be watched: no other state is ended by a clock.
+    expect(deadline).toBe(canVanish(after) || bounded)
+    if (bounded) expect(BOUNDED).toContain(state)
+  })
+})
+
+test('an end is the end: neither state nor output changes after it', () => {
+  always(({ before, after, events }) => {
+    if (!isTerminal(before.state)) return
+    expect(after).toBe(before)
+    expect(events).toEqual([])
+  })
+})
+
+test('only the clock times work out, and only work that waits longer than its workflow wants', () => {
+  always(({ before, after, command, events }) => {
+    const reason = events.some(({ value_json }) => value_json.includes('QueueTimeout'))
+    const timedOut = after.state === 'FAILED' && before.queued
+    expect(reason).toBe(timedOut)
+    if (!timedOut) return
+    expect(command.kind).toBe('expire')
+    expect(before.queue_timeout_ms).toBeDefined()
+  })
+})
+
+test('generations only grow, and grow whenever work is given or taken away before its end', () => {
+  always(({ before, after }) => {
+    expect(after.claim_generation).toBeGreaterThanOrEqual(before.claim_generation)
+    const given = after.held_by !== undefined && before.held_by === undefined
+    const taken = before.held_by !== undefined && after.queued
+    if (given || taken) expect(after.claim_generation).toBe(before.claim_generation + 1)
+  })
+})
+
+test('a worker changes only what it holds, and only under the generation it was given', () => {
+  always(({ before, after, command }) => {
+    if (!('report' in command) || after === before) return
+    expect(command.report.holder.worker_name).toBe(before.held_by)
+    const { claim_generation } = command.report.holder
+    if (claim_generation !== undefined) expect(claim_generation).toBe(before.claim_generation)
+  })
+})
+
+test('an end leaves exactly one closing event, and nothing is CANCELLED that nobody asked to cancel', () => {
+  const closing = ['WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED']
+  always(({ before, after, events, command }) => {
+    const ends = events.filter(({ type }) => closing.includes(type))
+    expect(ends).toHaveLength(isTerminal(after.state) && !isTerminal(before.state) ? 1 : 0)
+    if (after.state === 'CANCELLED' && before.state !== 'CANCELLED')
+      expect(before.state === 'CANCELLING' || command.kind === 'cancel').toBe(true)
+  })
+})
+
+test('a resume body is kept until a task has taken it or the execution ends', () => {
+  always(({ before, after, events }) => {
+    if (!before.resume_due || isTerminal(after.state) || after.state === 'PAUSED') return
+    if (events.some(({ type }) => type === 'TASK_COMPLETED')) return
+    expect(after.resume_due).toBe(true)
+    if (after.queued) expect(after.state).toBe('RESUMING')
+  })
+})

@@ -1,0 +1,72 @@
+import { toRecordedCaller } from '@windlass/domain/caller'
+import type {
+  ApprovalsService,
+  Approval as Message,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import { callerOf, type Handlers } from '@windlass/rpc/call'
+import { Fault } from '@windlass/runtime/faults'
+import { newId } from '@windlass/runtime/ids'
+import type { Db } from '@windlass/runtime/postgres/db'
+import { toMessage } from '../domain/message.ts'
+import type { ExecutionWriter } from '../engine/writer.ts'
+import * as approvals from '../store/approval-rows.ts'
+import { toClaimHolder } from './commands.ts'
+
+const MAX_PAGE = 200
+
+const everything = {
+  status: '',
+  execution_id: '',
+  workflow_namespace: '',
+  workflow_name: '',
+  task_name: '',
+  within: [],
+  limit: MAX_PAGE,
+  offset: 0,
+}
+
+export const approvalHandlers = (
+  db: Db,
+  writer: ExecutionWriter,
+): Handlers<typeof ApprovalsService> => ({
+  async request({ execution_id, writer: holder, task_call_id, task_name }) {
+    const request = { approval_id: newId(), task_call_id, task_name }
+    const result = await writer.submit({
+      execution_id,
+      command: { kind: 'request_approval', holder: toClaimHolder(holder), request },
+    })
+    if ('fault' in result) throw result.fault
+    return { status: result.answer ?? 'exists' }
+  },
+
+  async decide({ execution_id, ...verdict }, call) {
+    const { subject: approver_subject, issuer: approver_provider } = toRecordedCaller(
+      callerOf(call),
+    )
+    const decision = { ...verdict, approver_subject, approver_provider }
+    const execution = await writer.submitOrThrow({
+      execution_id,
+      command: { kind: 'decide_approval', decision },
+    })
+    const { task_call_id } = decision
+    const { rows } = await approvals.list(db, { ...everything, execution_id, task_call_id })
+    const decided = rows.find(
+      ({ task_name, status }) =>
+        task_call_id !== '' || (task_name === decision.task_name && status !== 'pending'),
+    )
+    if (!decided) throw new Fault('not_found', 'not_found')
+    return { approval: toApproval(decided), execution: toMessage(execution) }
+  },
+
+  async list({ limit, ...filter }) {
+    const most = Math.min(limit || MAX_PAGE, MAX_PAGE)
+    const { rows, total } = await approvals.list(db, { ...filter, limit: most })
+    return { approvals: rows.map(toApproval), total }
+  },
+})
+
+const toApproval = (row: approvals.ListedApproval): Message => ({
+  ...row,
+  decided_at: row.decided_at,
+  reason: row.reason,
+})

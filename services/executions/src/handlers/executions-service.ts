@@ -1,0 +1,112 @@
+import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
+import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Handlers } from '@windlass/rpc/call'
+import type { ServiceIdentity } from '@windlass/rpc/service-identity'
+import { notFound } from '@windlass/runtime/faults'
+import { newId } from '@windlass/runtime/ids'
+import type { Bus } from '@windlass/runtime/nats/bus'
+import type { Db } from '@windlass/runtime/postgres/db'
+import { starterOf, toMessage } from '../domain/message.ts'
+import { notifyReady } from '../engine/notify.ts'
+import { requeue } from '../engine/requeue.ts'
+import type { WaitingDispatchers } from '../engine/waiters.ts'
+import type { ExecutionWriter } from '../engine/writer.ts'
+import * as executions from '../store/executions.ts'
+import * as keys from '../store/keys.ts'
+import * as lists from '../store/list.ts'
+import * as log from '../store/log.ts'
+import * as queue from '../store/ready.ts'
+import * as totals from '../store/totals.ts'
+import { createAwaitWorkHandler } from './await-work.ts'
+import { createLeaseHandler } from './lease.ts'
+import { parseRequirement } from './requirement.ts'
+import { createSubmitHandler } from './submit.ts'
+
+/** Entries of one page of a log. */
+const MAX_PAGE = 1_000
+/** A page ends earlier than that when its values are large. */
+const MAX_PAGE_BYTES = 8 * 1_048_576
+
+export interface ExecutionsDeps {
+  db: Db
+  bus: Bus
+  writer: ExecutionWriter
+  waiters: WaitingDispatchers
+  serviceIdentity: ServiceIdentity
+  tokens: ExecutionTokens
+}
+
+export const executionsHandlers = ({
+  db,
+  bus,
+  writer,
+  waiters,
+  serviceIdentity,
+  tokens,
+}: ExecutionsDeps): Handlers<typeof ExecutionsService> => ({
+  submit: createSubmitHandler({ db, writer: writer, serviceIdentity, tokens }),
+
+  awaitWork: createAwaitWorkHandler({
+    db,
+    writer: writer,
+    waiters: waiters,
+    tokens,
+    onUnleased: (ids) => notifyReady(bus, ids),
+  }),
+
+  lease: createLeaseHandler(db, writer, tokens),
+
+  requeue: async ({ worker_name, connection_generation, died }) => ({
+    requeued: await requeue(db, writer, {
+      worker_name,
+      connection_generation,
+      loss: died ? 'died' : 'released',
+    }),
+  }),
+
+  reserveKey: async ({ key_id }) => ({ execution_id: await keys.reserve(db, key_id, newId()) }),
+
+  async get({ execution_ids }) {
+    const rows = await executions.getMany(db, execution_ids)
+    return { executions: rows.map((row) => ({ ...toMessage(row), starter: starterOf(row) })) }
+  },
+
+  async log({ execution_id, after_seq, limit }) {
+    const most = Math.min(limit || MAX_PAGE, MAX_PAGE)
+    const row = await executions.find(db, execution_id)
+    if (!row) throw notFound('Execution', execution_id)
+    const read = await log.page(db, execution_id, { after: after_seq, limit: most + 1 })
+    // Of one moment: a log only grows, and the row says how long it was.
+    const entries = log.upTo(read, row)
+    const page = withinBytes(entries.slice(0, most))
+    return { execution: toMessage(row), entries: page, more: page.length < entries.length }
+  },
+
+  async list({ limit, offset, ...filter }) {
+    const [rows, total] = await Promise.all([
+      lists.list(db, { ...filter, limit, offset }),
+      totals.count(db, filter),
+    ])
+    return { executions: rows.map(toMessage), total }
+  },
+
+  async listReady({ known_ids }) {
+    const known = new Set(known_ids)
+    const rows = await queue.listReadyRequirements(db)
+    const requirements = rows.map(({ requirement_id, body }) => ({
+      requirement_id,
+      requirement: known.has(requirement_id) ? undefined : parseRequirement(body),
+    }))
+    return { requirements }
+  },
+})
+
+/** At least one entry, and no more than fit: a log with large values goes in more pages. */
+function withinBytes(entries: log.StoredEntry[]): log.StoredEntry[] {
+  let bytes = 0
+  const end = entries.findIndex((entry, i) => {
+    bytes += entry.value_json.length
+    return i > 0 && bytes > MAX_PAGE_BYTES
+  })
+  return end < 0 ? entries : entries.slice(0, end)
+}

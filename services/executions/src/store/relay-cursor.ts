@@ -1,0 +1,46 @@
+import type { Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
+
+export interface FinishedExecution {
+  xid: string
+  execution_id: string
+  seq: number
+  state: string
+  workflow_namespace: string
+  workflow_name: string
+  schedule_id?: string
+}
+
+const NAME = 'executions'
+
+/** Whether this replica may publish now: one at a time, so that order is kept. */
+export async function lockCursor(tx: Tx): Promise<boolean> {
+  const row = await tx.maybe<{ held: boolean }>(
+    sql`select pg_try_advisory_xact_lock(hashtext(current_schema() || '.relay')) as held`,
+  )
+  return row?.held ?? false
+}
+
+/**
+ * Endings that were committed after the cursor, in the order of commit. Transactions that are
+ * still open may yet commit with a lower xid, so nothing at or above the oldest of them is taken.
+ */
+export const listAfterCursor = (tx: Tx, limit: number) =>
+  tx.rows<FinishedExecution>(sql`
+    with cursor as (
+      select xid, execution_id, seq from relay_cursor where name = ${NAME}
+      union all select '0', '00000000-0000-0000-0000-000000000000', 0 limit 1)
+    select e.xid::text as xid, e.execution_id, e.seq, x.state, x.workflow_namespace,
+           x.workflow_name, x.schedule_id
+      from cursor c, events e join executions x using (execution_id)
+     where (e.xid, e.execution_id, e.seq) > (c.xid, c.execution_id, c.seq)
+       and e.xid < pg_snapshot_xmin(pg_current_snapshot())
+       and e.type in ('WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED')
+     order by e.xid, e.execution_id, e.seq limit ${limit}`)
+
+export const moveCursor = (tx: Tx, { xid, execution_id, seq }: FinishedExecution) =>
+  tx.run(sql`
+    insert into relay_cursor (name, xid, execution_id, seq)
+    values (${NAME}, ${xid}::xid8, ${execution_id}, ${seq})
+    on conflict (name) do update
+       set xid = excluded.xid, execution_id = excluded.execution_id, seq = excluded.seq`)

@@ -1,0 +1,53 @@
+import { isTerminal, type State } from '@windlass/domain/states'
+import type { Execution } from '../src/domain/execution.ts'
+import type { DecisionContext } from '../src/engine/command.ts'
+
+export const limits = { claimMs: 10_000, cancelMs: 60_000, maxAttempts: 5 }
+
+/** An execution that was just created. */
+export const queued: Execution = {
+  execution_id: 'e',
+  workflow_id: 'w',
+  workflow_namespace: 'default',
+  workflow_name: 'report',
+  workflow_version: 1,
+  requirement_id: 'r',
+  state: 'SCHEDULED',
+  claim_generation: 0,
+  queued: true,
+  attempts: 0,
+  completions: 0,
+  resume_due: false,
+  created_by: '',
+  created_by_issuer: '',
+  gated: false,
+  last_seq: 0,
+  revision: 0,
+  input_json: '1',
+  request_hash: '',
+  created_at: new Date(0),
+  updated_at: new Date(0),
+}
+
+/** What a row in this state looks like; `a` holds it where somebody must. */
+export function inState(state: State): Execution {
+  const rests = state === 'PAUSED' || state === 'RESUMING' || isTerminal(state)
+  if (state === 'SCHEDULED') return queued
+  const row = { ...queued, state, queued: state === 'RESUMING', claim_generation: 1 }
+  if (rests) return { ...row, worker_name: 'a' }
+  return { ...row, worker_name: 'a', held_by: 'a', held_session: 's', held_connection: 1 }
+}
+
+/** A lease that its worker, `a`, has not claimed yet. */
+export const leased: Execution = { ...inState('CLAIMED'), state: 'SCHEDULED' }
+
+/** With no event known, room everywhere and no deadline passed. */
+export const decisionContext = (more: Partial<DecisionContext> = {}): DecisionContext => ({
+  limits,
+  isKnown: () => false,
+  hasFreeSlot: () => true,
+  isDue: false,
+  approvals: [],
+  now: new Date(0),
+  ...more,
+})

@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto'
+import {
+  type Command,
+  ExecutionsService,
+  type NewEvent,
+  type Writer,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import { newId } from '@windlass/runtime/ids'
+import { openDb } from '@windlass/runtime/postgres/db'
+import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { startService } from '@windlass/testkit/service'
+import { clientOf, signedCaller } from '@windlass/testkit/service-identity'
+import { onTestFinished } from 'vitest'
+import { start } from '../src/server.ts'
+
+export type Client = Awaited<ReturnType<typeof setup>>['client']
+
+/** One or more replicas of the service on an empty database, and a client of all of them. */
+export async function setup({ replicas = 1, env = {} as Record<string, string> } = {}) {
+  const url = await freshDatabase('executions', new URL('../migrations/', import.meta.url))
+  const settings = {
+    SVC_POSTGRES__URL: url,
+    SVC_NATS__URL: testUrl('TEST_NATS_URL'),
+    SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'for tests',
+    ...env,
+  }
+  const ports: number[] = []
+  for (let i = 0; i < replicas; i++)
+    ports.push((await startService(start, settings)).ports.grpc ?? 0)
+  const client = clientsOf(ports)
+  const db = openDb(url, 'executions')
+  onTestFinished(async () => {
+    client.close()
+    await db.close()
+  })
+  return { client, db, url, ports, another: () => startService(start, settings) }
+}
+
+/** All who call the service, as one: the gateway, but a dispatcher for what only that may ask. */
+export function clientsOf(ports: readonly number[]) {
+  const addresses = ports.map((port) => `127.0.0.1:${port}`)
+  const gateway = clientOf(ExecutionsService, addresses)
+  const dispatcher = clientOf(ExecutionsService, addresses, { as: 'dispatcher' })
+  const { lease, awaitWork, requeue, listReady } = dispatcher
+  const close = () => {
+    gateway.close()
+    dispatcher.close()
+  }
+  return { ...gateway, lease, awaitWork, requeue, listReady, close }
+}
+
+/** A requirement of its own for each test keeps leases of other tests apart. */
+const requirement = (label = randomBytes(4).toString('hex')) => ({
+  packages: [],
+  affinity: { label },
+  runner: '',
+})
+
+export const create = (fields: Partial<CreateValue> = {}, execution_id = newId()): Command => ({
+  execution_id,
+  with_log: false,
+  body: {
+    $case: 'create',
+    value: {
+      workflow_id: newId(),
+      workflow_namespace: 'default',
+      workflow_name: 'report',
+      workflow_version: 1,
+      input_json: '{"n":9007199254740993}',
+      requirement: requirement('any'),
+      preferred_worker: '',
+      caller: signedCaller(),
+      schedule_id: '',
+      request_hash: '',
+      ...fields,
+    },
+  },
+})
+type CreateValue = Extract<NonNullable<Command['body']>, { $case: 'create' }>['value']
+
+/** One command, one answer: the execution, or the refusal thrown. */
+export async function submit(client: Client, command: Command) {
+  const { results } = await client.submit({ commands: [command] })
+  const [result] = results
+  if (result?.body?.$case === 'execution') return { ...result.body.value, log: result.log }
+  throw Object.assign(new Error(JSON.stringify(result?.body?.value)), result?.body?.value)
+}
+
+export const run = async (client: Client, fields: Partial<CreateValue> = {}) =>
+  submit(client, create(fields))
+
+export const event = (type: string, fields: Partial<NewEvent> = {}): NewEvent => ({
+  event_id: randomBytes(8).toString('hex'),
+  type,
+  source_id: 'report',
+  name: 'report',
+  value_json: 'null',
+  time: '2026-01-02T03:04:05.000006',
+  ...fields,
+})
+
+/** A worker of the test's own: leases, claims and reports over the service's rpcs. */
+export function worker(
+  client: Client,
+  worker_name = `w-${randomBytes(4).toString('hex')}`,
+  session_id = `session of ${worker_name}`,
+) {
+  const writer = (claim_generation?: number): Writer => ({
+    worker_name,
+    session_id,
+    claim_generation,
+  })
+  const command = (execution_id: string, body: Command['body'], with_log = false) =>
+    submit(client, { execution_id, with_log, body })
+  return {
+    worker_name,
+    writer,
+    async lease({
+      capacity = 0,
+      connection = 1,
+      limit = 10,
+      of = [] as string[],
+      facts = {},
+    } = {}) {
+      const requirement_ids =
+        of.length > 0
+          ? of
+          : (await client.listReady({ known_ids: [] })).requirements.map((r) => r.requirement_id)
+      return client.lease({
+        limit,
+        offers: [
+          {
+            worker_name,
+            session_id,
+            connection_generation: connection,
+            capacity,
+            requirement_ids,
+            facts,
+            used: 0,
+          },
+        ],
+      })
+    },
+    claim: (id: string) => command(id, { $case: 'claim', value: { writer: writer() } }, true),
+    report: (id: string, state: string, { generation, events = [], output_json }: Reported = {}) =>
+      command(id, {
+        $case: 'checkpoint',
+        value: { writer: writer(generation), state, events, output_json },
+      }),
+    release: (id: string, generation?: number) =>
+      command(id, { $case: 'release', value: { writer: writer(generation) } }),
+    verify: (id: string, generation?: number) =>
+      command(id, { $case: 'verify', value: { writer: writer(generation) } }),
+  }
+}
+
+interface Reported {
+  generation?: number
+  events?: NewEvent[]
+  output_json?: string
+}
+
+export const cancel = (client: Client, execution_id: string, request_id?: string) =>
+  submit(client, {
+    execution_id,
+    with_log: true,
+    body: { $case: 'cancel', value: { request_id } },
+  })
+
+export const resume = (
+  client: Client,
+  execution_id: string,
+  body_json: string,
+  request_id?: string,
+) =>
+  submit(client, {
+    execution_id,
+    with_log: false,
+    body: { $case: 'resume', value: { body_json, request_id, target: undefined } },
+  })
+
+export async function get(client: Client, execution_id: string) {
+  const { executions } = await client.get({ execution_ids: [execution_id] })
+  const [execution] = executions
+  if (!execution) throw new Error(`no execution ${execution_id}`)
+  return execution
+}

@@ -1,0 +1,54 @@
+import { newId } from '@windlass/runtime/ids'
+import { sql } from '@windlass/runtime/postgres/sql'
+import { expect, test } from 'vitest'
+import { type Client, create, setup, submit } from './executions-fixture.ts'
+
+const reserve = async (client: Client, key_id: string) =>
+  (await client.reserveKey({ key_id })).execution_id
+
+test('a key stands for one execution, for whoever asks at once through two replicas', async () => {
+  const { client } = await setup({ replicas: 2 })
+  const key_id = newId()
+  const ids = await Promise.all(Array.from({ length: 20 }, () => reserve(client, key_id)))
+  expect(new Set(ids).size).toBe(1)
+  expect(await reserve(client, newId())).not.toBe(ids[0])
+})
+
+test('after 24 hours the key is free: it stands for another execution, whatever its body', async () => {
+  const { client, db } = await setup()
+  const key_id = newId()
+  const first = await reserve(client, key_id)
+  await submit(client, create({ request_hash: 'a' }, first))
+  await expect(submit(client, create({ request_hash: 'b' }, first))).rejects.toMatchObject({
+    kind: 'unprocessable',
+  })
+  const hours = async () =>
+    (
+      await db.maybe<{ hours: number }>(sql`
+        select (extract(epoch from expires_at - clock_timestamp()) / 3600)::float8 as hours
+          from idempotency_keys where key_id = ${key_id}`)
+    )?.hours
+  expect(await hours()).toBeGreaterThan(23.9)
+  expect(await hours()).toBeLessThanOrEqual(24)
+  await db.run(sql`update idempotency_keys set expires_at = clock_timestamp()`)
+  const second = await reserve(client, key_id)
+  expect(second).not.toBe(first)
+  expect(await submit(client, create({ request_hash: 'b' }, second))).toMatchObject({
+    execution_id: second,
+    state: 'SCHEDULED',
+  })
+  expect(await reserve(client, key_id)).toBe(second)
+})
+
+test('keys whose time is over are swept, others stay', async () => {
+  const { client, db, another } = await setup()
+  const [old, young] = [newId(), newId()]
+  for (const key_id of [old, young]) await reserve(client, key_id)
+  await db.run(sql`
+    update idempotency_keys set expires_at = clock_timestamp() where key_id = ${old}`)
+  // The loop looks when it begins.
+  await another()
+  await expect
+    .poll(() => db.rows<{ key_id: string }>(sql`select key_id from idempotency_keys`))
+    .toEqual([{ key_id: young }])
+})

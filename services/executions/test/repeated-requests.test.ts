@@ -1,0 +1,116 @@
+import { newId } from '@windlass/runtime/ids'
+import { expect, test } from 'vitest'
+import {
+  cancel,
+  create,
+  event,
+  get,
+  resume,
+  run,
+  setup,
+  submit,
+  worker,
+} from './executions-fixture.ts'
+
+test('after the end the very same report is fine, and another one is stale', async () => {
+  const { client } = await setup()
+  const { execution_id } = await run(client)
+  const w = worker(client)
+  await w.lease()
+  await w.claim(execution_id)
+  const pause = event('WORKFLOW_PAUSED', { value_json: '{"name":"p","output":1}' })
+  const stale = { kind: 'conflict', message: expect.stringContaining('stale-claim') }
+  const paused = (value_json: string) =>
+    w.report(execution_id, 'PAUSED', { generation: 1, events: [{ ...pause, value_json }] })
+  expect(await paused('{"name":"p","output":1}')).toMatchObject({ state: 'PAUSED' })
+  expect(await paused('{"name":"p","output":1}')).toMatchObject({ state: 'PAUSED' })
+  await expect(paused('{"name":"p","output":2}')).rejects.toMatchObject(stale)
+
+  await resume(client, execution_id, 'null')
+  await w.lease()
+  await w.claim(execution_id)
+  const closing = event('WORKFLOW_COMPLETED')
+  const completed = (value_json: string) =>
+    w.report(execution_id, 'COMPLETED', { generation: 2, events: [{ ...closing, value_json }] })
+  await completed('1.0')
+  expect(await completed('1.0')).toMatchObject({ state: 'COMPLETED', output_json: '1.0' })
+  await expect(completed('1')).rejects.toMatchObject(stale)
+  await expect(w.report(execution_id, 'FAILED', { generation: 2 })).rejects.toMatchObject(stale)
+  expect(await get(client, execution_id)).toMatchObject({ output_json: '1.0' })
+})
+
+test('C4: without a generation only the session that has the work may write', async () => {
+  const { client } = await setup()
+  const { execution_id } = await run(client)
+  const w = worker(client)
+  await w.lease()
+  await w.claim(execution_id)
+  const stale = { kind: 'conflict', message: expect.stringContaining('stale-claim') }
+  const of = (session: string) => worker(client, w.worker_name, session)
+  for (const write of [
+    of('an older one').report(execution_id, 'RUNNING'),
+    of('an older one').release(execution_id),
+    of('an older one').verify(execution_id),
+    of('an older one').report(execution_id, 'CANCELLED'),
+  ])
+    await expect(write).rejects.toMatchObject(stale)
+  expect(await get(client, execution_id)).toMatchObject({ state: 'CLAIMED', claim_generation: 1 })
+  await w.report(execution_id, 'RUNNING')
+  // Of a caller that cannot be told apart the newest session is meant.
+  await of('').report(execution_id, 'RUNNING', { events: [event('WORKFLOW_STARTED')] })
+})
+
+test('E8: a resume whose answer was lost is answered when it is sent again; another one is refused', async () => {
+  const { client } = await setup({ replicas: 2 })
+  const { execution_id } = await run(client)
+  const w = worker(client)
+  await w.lease()
+  await w.claim(execution_id)
+  const events = [event('WORKFLOW_PAUSED', { value_json: '{"name":"p","output":1}' })]
+  await w.report(execution_id, 'PAUSED', { generation: 1, events })
+  const request_id = newId()
+  const repeats = Array.from({ length: 4 }, () => resume(client, execution_id, '1', request_id))
+  expect((await Promise.all(repeats)).map(({ state }) => state)).toEqual(Array(4).fill('RESUMING'))
+  const refused = { kind: 'conflict' }
+  await expect(resume(client, execution_id, '1', newId())).rejects.toMatchObject(refused)
+  await expect(resume(client, execution_id, '1')).rejects.toMatchObject(refused)
+
+  await w.lease()
+  await w.claim(execution_id)
+  expect(await resume(client, execution_id, '1', request_id)).toMatchObject({
+    state: 'RESUME_CLAIMED',
+  })
+  const { entries } = await client.log({ execution_id, after_seq: 0, limit: 0 })
+  expect(entries.filter(({ type }) => type === 'WORKFLOW_RESUMING')).toHaveLength(1)
+})
+
+test('E8: a cancel whose answer was lost is answered when it is sent again, also after the end', async () => {
+  const { client } = await setup({ replicas: 2 })
+  const { execution_id } = await run(client)
+  const request_id = newId()
+  const repeats = Array.from({ length: 4 }, () => cancel(client, execution_id, request_id))
+  expect((await Promise.all(repeats)).map(({ state }) => state)).toEqual(Array(4).fill('CANCELLED'))
+  expect(await cancel(client, execution_id, request_id)).toMatchObject({ state: 'CANCELLED' })
+  await expect(cancel(client, execution_id, newId())).rejects.toMatchObject({ kind: 'invalid' })
+})
+
+test('one submission creates one execution, however often it is repeated', async () => {
+  const { client } = await setup({ replicas: 2 })
+  const command = create({ request_hash: 'a' })
+  const answers = await Promise.all(Array.from({ length: 20 }, () => submit(client, command)))
+  expect(new Set(answers.map(({ execution_id }) => execution_id)).size).toBe(1)
+  const other = create(
+    { request_hash: 'b', workflow_id: answers[0]?.workflow_id },
+    command.execution_id,
+  )
+  await expect(submit(client, other)).rejects.toMatchObject({ kind: 'unprocessable' })
+  expect(
+    await client.list({
+      state: '',
+      workflow_namespace: '',
+      workflow_name: '',
+      limit: 50,
+      offset: 0,
+    }),
+  ).toMatchObject({ total: 1 })
+})

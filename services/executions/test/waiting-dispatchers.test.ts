@@ -1,0 +1,238 @@
+import { connect } from '@nats-io/transport-node'
+import type { Offer } from '@windlass/proto/windlass/executions/v1/executions'
+import { newId } from '@windlass/runtime/ids'
+import { testUrl } from '@windlass/testkit/database'
+import { expect, onTestFinished, test } from 'vitest'
+import { lockWorkers } from '../src/store/ready.ts'
+import {
+  type Client,
+  cancel,
+  create,
+  get,
+  run,
+  setup,
+  submit,
+  worker,
+} from './executions-fixture.ts'
+
+/** A system that has seen work of one kind, and the ears of a dispatcher. */
+async function idle(replicas = 1) {
+  const system = await setup({ replicas })
+  const { client } = system
+  // Tests that run beside this one must not be heard here.
+  const requirement = { packages: [], affinity: { only: newId() }, runner: '' }
+  const queue = (fields: Parameters<typeof create>[0] = {}) =>
+    run(client, { requirement, ...fields })
+  const { execution_id } = await queue()
+  const { requirements } = await client.listReady({ known_ids: [] })
+  const requirement_ids = requirements.map(({ requirement_id }) => requirement_id)
+  await cancel(client, execution_id)
+  const { hostname, port, username, password } = new URL(testUrl('TEST_NATS_URL'))
+  const nats = await connect({ servers: `${hostname}:${port}`, user: username, pass: password })
+  onTestFinished(() => nats.close())
+  const nudges: string[] = []
+  nats.subscribe(`ready.${requirement_ids[0]}`, {
+    callback: (_, { subject }) => void nudges.push(subject),
+  })
+  await nats.flush()
+  const offer = (worker_name: string, change: Partial<Offer> = {}): Offer => ({
+    worker_name,
+    session_id: `session of ${worker_name}`,
+    connection_generation: 1,
+    capacity: 0,
+    requirement_ids,
+    facts: {},
+    used: 0,
+    ...change,
+  })
+  return {
+    ...system,
+    requirement,
+    queue,
+    offer,
+    nudges,
+    heard: () => nats.flush().then(() => nudges.length),
+  }
+}
+
+/** Waits with these offers until the service knows of it: a call that is made later comes later. */
+async function wait(client: Client, offers: Offer[], options: { answerNow?: AbortSignal } = {}) {
+  const waiting = client.awaitWork({ offers, wait_ms: 5_000 }, options)
+  await client.listReady({ known_ids: [] })
+  return { waiting }
+}
+
+test('work is given in the moment it is queued to who waits for it, and nobody else is told', async () => {
+  const { client, queue, offer, heard } = await idle()
+  const { waiting } = await wait(client, [offer('w1')])
+  const { execution_id } = await queue()
+  const { leases, more } = await waiting
+  expect(more).toBe(false)
+  expect(leases).toMatchObject([
+    {
+      execution: {
+        execution_id,
+        state: 'SCHEDULED',
+        worker_name: 'w1',
+        worker_session: 'session of w1',
+        claim_generation: 1,
+        input_json: '{"n":9007199254740993}',
+      },
+      log: [{ type: 'WORKFLOW_SCHEDULED' }],
+      resumed: false,
+    },
+  ])
+  expect(leases[0]?.execution_token).not.toBe('')
+  expect(await heard()).toBe(0)
+  const w = worker(client, 'w1')
+  expect(await w.claim(execution_id)).toMatchObject({ state: 'CLAIMED' })
+})
+
+test('of those who wait whoever does least gets it, and the others go on waiting', async () => {
+  const { client, queue, offer } = await idle()
+  const busy = await wait(client, [offer('busy', { used: 3 }), offer('busier', { used: 4 })])
+  const free = await wait(client, [offer('free', { used: 1 })])
+  const first = await queue()
+  expect((await free.waiting).leases).toMatchObject([{ execution: { worker_name: 'free' } }])
+  const second = await queue()
+  expect((await busy.waiting).leases).toMatchObject([{ execution: { worker_name: 'busy' } }])
+  expect((await get(client, first.execution_id)).worker_name).toBe('free')
+  expect((await get(client, second.execution_id)).worker_name).toBe('busy')
+})
+
+test('many that are queued together go to all who have room, and the rest is told', async () => {
+  const { client, requirement, offer, heard, nudges } = await idle()
+  const few = await wait(client, [offer('a', { capacity: 2 }), offer('b', { capacity: 1 })])
+  const { results } = await client.submit({
+    commands: Array.from({ length: 5 }, () => create({ requirement })),
+  })
+  expect(results).toHaveLength(5)
+  const { leases } = await few.waiting
+  expect(leases.length).toBeGreaterThanOrEqual(1)
+  expect(leases.length).toBeLessThanOrEqual(3)
+  await expect.poll(async () => (await heard()) && nudges.length).toBeGreaterThan(0)
+})
+
+test('a worker that turns out to be full is given nothing, and the work is told to all', async () => {
+  const { client, queue, offer, nudges } = await idle()
+  const held = await queue()
+  await worker(client, 'w1').lease()
+  expect((await get(client, held.execution_id)).worker_name).toBe('w1')
+  // Its dispatcher does not know yet what it holds.
+  const { waiting } = await wait(client, [offer('w1', { capacity: 1 })])
+  nudges.length = 0
+  const { execution_id } = await queue()
+  expect(await waiting).toEqual({ leases: [], loads: [], more: false })
+  expect(await get(client, execution_id)).toMatchObject({ worker_name: '', claim_generation: 0 })
+  await expect.poll(() => nudges.length).toBeGreaterThan(0)
+})
+
+test('work with a wish, and work that a worker let expire, is for who sees all workers', async () => {
+  const { client, queue, offer, nudges } = await idle()
+  const { waiting } = await wait(client, [offer('w1')])
+  await queue({ preferred_worker: 'another' })
+  await expect.poll(() => nudges.length).toBe(1)
+  await queue()
+  expect((await waiting).leases).toMatchObject([{ execution: { worker_name: 'w1' } }])
+})
+
+test('who waits for other work gets nothing', async () => {
+  const { client, queue, offer, nudges } = await idle()
+  const { waiting } = await wait(client, [offer('w1', { requirement_ids: ['f'.repeat(32)] })])
+  await queue()
+  await expect.poll(() => nudges.length).toBe(1)
+  await submit(client, create({ requirement: { packages: [], affinity: {}, runner: 'x' } }))
+  const nothing = { leases: [], loads: [], more: false }
+  expect(await Promise.race([waiting, Promise.resolve(nothing)])).toEqual(nothing)
+})
+
+test('a wait ends when its time is up, when it is hurried, and when the replica stops', async () => {
+  const { client, offer, another } = await idle()
+  const nothing = { leases: [], loads: [], more: false }
+  expect(await client.awaitWork({ offers: [offer('w1')], wait_ms: 20 })).toEqual(nothing)
+
+  const answerNow = new AbortController()
+  const { waiting } = await wait(client, [offer('w1')], { answerNow: answerNow.signal })
+  answerNow.abort()
+  const hurried = performance.now()
+  expect(await waiting).toEqual(nothing)
+  expect(performance.now() - hurried).toBeLessThan(4_000)
+
+  const leaving = await another()
+  await leaving.stop()
+})
+
+test('work that a dispatcher does not wait for any more stays in the queue', async () => {
+  const { client, queue, offer, nudges } = await idle()
+  const leave = new AbortController()
+  const waiting = client.awaitWork(
+    { offers: [offer('w1')], wait_ms: 5_000 },
+    { signal: leave.signal },
+  )
+  await client.listReady({ known_ids: [] })
+  leave.abort()
+  await expect(waiting).rejects.toThrow()
+  await client.listReady({ known_ids: [] })
+  const { execution_id } = await queue()
+  await expect.poll(() => nudges.length).toBe(1)
+  expect(await get(client, execution_id)).toMatchObject({ worker_name: '', state: 'SCHEDULED' })
+})
+
+test('with two replicas work comes through whichever it was queued at, given or told', async () => {
+  const { client, queue, offer, nudges } = await idle(2)
+  let given = 0
+  for (let i = 0; i < 6; i++) {
+    const waiting = client.awaitWork({ offers: [offer('w1')], wait_ms: 400 })
+    await queue()
+    given += (await waiting).leases.length
+  }
+  await expect.poll(() => given + nudges.length).toBeGreaterThanOrEqual(6)
+})
+
+test('work that a worker hands back goes to who waits for it', async () => {
+  const { client, queue, offer } = await idle()
+  const first = await wait(client, [offer('w1')])
+  const { execution_id } = await queue()
+  expect((await first.waiting).leases).toHaveLength(1)
+  const { waiting } = await wait(client, [offer('w2')])
+  const w1 = worker(client, 'w1')
+  await w1.claim(execution_id)
+  expect(await w1.release(execution_id, 1)).toMatchObject({ state: 'SCHEDULED' })
+  expect((await waiting).leases).toMatchObject([
+    { execution: { execution_id, worker_name: 'w2', claim_generation: 3 } },
+  ])
+})
+
+test('a submission that is repeated is leased once, whoever waits for it', async () => {
+  const { client, requirement, offer } = await idle()
+  const command = create({ requirement })
+  const first = await wait(client, [offer('w1')])
+  const second = await wait(client, [offer('w2', { used: 1 })])
+  await client.submit({ commands: [command, command] })
+  await submit(client, command)
+  const answers = await Promise.all([first.waiting, second.waiting])
+  expect(answers.map(({ leases }) => leases.length)).toEqual([1, 0])
+  expect(await get(client, command.execution_id)).toMatchObject({
+    worker_name: 'w1',
+    claim_generation: 1,
+    last_seq: 1,
+  })
+})
+
+test('D5: while somebody who gives work to a worker hangs, work is made as ever, and given later', async () => {
+  const { client, db, queue, offer, nudges } = await idle()
+  const made: string[] = []
+  await db.tx(async (tx) => {
+    await lockWorkers(tx, ['w1'])
+    for (let i = 0; i < 3; i++) {
+      const { waiting } = await wait(client, [offer('w1')])
+      made.push((await queue()).execution_id)
+      expect((await waiting).leases).toEqual([])
+    }
+    await expect.poll(() => nudges.length).toBe(3)
+  })
+  for (const id of made)
+    expect(await get(client, id)).toMatchObject({ worker_name: '', claim_generation: 0 })
+  const { leases } = await worker(client, 'w1').lease()
+  expect(leases.map(({ execution }) => execution?.execution_id)).toEqual(made)
+})
