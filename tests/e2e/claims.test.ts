@@ -123,18 +123,18 @@ test('C9: events of accepted checkpoints: in the log once and in order; of refus
     async (n) => {
       const id = await a.run(String(n))
       const generation = await worker.awaitAndClaim(id)
-      const told = ['a', 'b', 'c', 'd'].map((value) => ({
+      const sentEvents = ['a', 'b', 'c', 'd'].map((value) => ({
         id: `${value}${id.slice(0, 15)}`,
         type: 'TASK_COMPLETED',
         value: `"${value}"`,
       }))
-      const [first, second, third, last] = told as [
-        (typeof told)[0],
-        (typeof told)[0],
-        (typeof told)[0],
-        (typeof told)[0],
+      const [first, second, third, last] = sentEvents as [
+        (typeof sentEvents)[0],
+        (typeof sentEvents)[0],
+        (typeof sentEvents)[0],
+        (typeof sentEvents)[0],
       ]
-      const send = (events: typeof told, url: string, as = generation) =>
+      const send = (events: typeof sentEvents, url: string, as = generation) =>
         worker.checkpoint(id, { state: 'RUNNING', events, generation: as }, { url })
       // Twice concurrently, then with one more event, then the first again.
       const twice = await Promise.all([send([first], a.one), send([first], a.two)])

@@ -79,10 +79,10 @@ test('explain with a fleet: first mismatch of each worker, the smallest change, 
   const waiting: string[] = []
   for (let i = 0; i < 3; i++) waiting.push((await api.run('picky', 'async')).execution_id)
   for (const [i, id] of waiting.entries()) {
-    const told = await why(id)
-    expect(told.queue_position).toBe(i + 1)
-    expect(told.reason).toContain(`number ${i + 1} in the queue`)
-    expect(told.suggestion).toContain(`${i + 1} more free slot`)
+    const explanation = await why(id)
+    expect(explanation.queue_position).toBe(i + 1)
+    expect(explanation.reason).toContain(`number ${i + 1} in the queue`)
+    expect(explanation.suggestion).toContain(`${i + 1} more free slot`)
     expect((await unmet(id)).able).toBe('a free slot: it holds 1 of 1')
   }
   able.isHealthy = false

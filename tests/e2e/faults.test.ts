@@ -212,8 +212,8 @@ test(
         const before = kills()
         await expect.poll(kills, { timeout: HANG_MS }).toBeGreaterThan(before)
         expectOk(await retryUntilAnswered(() => worker.complete(id, generation, `"${i}"`)))
-        const told = expectOk(await answer)
-        expect(told).toMatchObject({ state: 'COMPLETED', output: String(i), execution_id: id })
+        const completed = expectOk(await answer)
+        expect(completed).toMatchObject({ state: 'COMPLETED', output: String(i), execution_id: id })
       }
     })
   },

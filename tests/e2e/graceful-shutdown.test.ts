@@ -66,8 +66,8 @@ test.each(['gateway', 'dispatcher'] as const)(
     const long = await a.run()
     const generation = await busy.awaitAndClaim(long)
     const readers = Array.from({ length: 6 }, () => readThrough(a, long))
-    const crew = await Promise.all(Array.from({ length: 6 }, () => a.startWorker({ url })))
-    const enough = [keepConnected(busy), ...crew.map(reconnectingWorker)]
+    const workers = await Promise.all(Array.from({ length: 6 }, () => a.startWorker({ url })))
+    const stops = [keepConnected(busy), ...workers.map(reconnectingWorker)]
     const ids: string[] = []
     const load = repeat(async (n) => {
       ids.push(
@@ -94,6 +94,6 @@ test.each(['gateway', 'dispatcher'] as const)(
       const values = frames.map(({ data }) => JSON.parse(data).value)
       expect(values).toEqual([...Array.from({ length: EVENTS }, (_, n) => n), 'done'])
     }
-    await Promise.all(enough.map((stop) => stop()))
+    await Promise.all(stops.map((stop) => stop()))
   },
 )

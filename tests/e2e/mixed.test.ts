@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { isSettled } from '@windlass/domain/states'
 import { expect, test } from 'vitest'
 import { type ExecutionFixture, executionFixture, expectOk } from './execution-fixture.ts'
 import { isolatedSystem } from './isolated-system.ts'
@@ -57,7 +58,7 @@ const settled = (a: ExecutionFixture) =>
     .poll(
       async () => {
         const all = await a.listAll().catch(() => [{ execution_id: 'unread', state: '' }])
-        return all.filter(({ state }) => !/^(COMPLETED|FAILED|CANCELLED|PAUSED)$/.test(state))
+        return all.filter(({ state }) => !isSettled(state))
       },
       { timeout: QUIET_HANG_MS, interval: 500 },
     )

@@ -111,10 +111,10 @@ test('C3: evicted worker writes before the next claim: 409', async () => {
 test('C4: write without a generation: needs the current session; non-numeric generation: 422', async () => {
   const a = await executionFixture(system(), 2)
   const id = await a.run()
-  const [holder, stranger] = await a.waitForLease(id)
+  const [holder, other] = await a.waitForLease(id)
   const generation = await holder.claimGeneration(id)
   const known = await a.read(id)
-  for (const [what, write] of Object.entries(writes(stranger, id)))
+  for (const [what, write] of Object.entries(writes(other, id)))
     expect((await write()).status, what).toBeOneOf([403, 409])
   for (const text of ['abc', '1.5', '-1', '', '9223372036854775808', '1 ', '0x1'])
     expect((await holder.checkpoint(id, { state: 'RUNNING', generation: text })).status, text).toBe(
@@ -143,16 +143,16 @@ test('C5: write to an unclaimed execution, or a body with another id than the pa
   const held = await Promise.all(
     Array.from({ length: 8 }, async () => {
       const id = await a.run()
-      const [holder, ...strangers] = await a.waitForLease(id)
-      return { id, holder, strangers, generation: await holder.claimGeneration(id) }
+      const [holder, ...otherWorkers] = await a.waitForLease(id)
+      return { id, holder, otherWorkers, generation: await holder.claimGeneration(id) }
     }),
   )
   const logs = () => Promise.all(held.map(({ id }) => a.read(id)))
   const known = await logs()
-  const tries = held.flatMap(({ id, strangers, generation }) =>
-    strangers.flatMap((stranger) => [
-      ...Object.entries(writes(stranger, id)),
-      ...Object.entries(writes(stranger, id, generation)),
+  const tries = held.flatMap(({ id, otherWorkers, generation }) =>
+    otherWorkers.flatMap((other) => [
+      ...Object.entries(writes(other, id)),
+      ...Object.entries(writes(other, id, generation)),
     ]),
   )
   for (const [what, write] of tries) expect((await write()).status, what).toBeOneOf([403, 409])

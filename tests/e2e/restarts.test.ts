@@ -1,3 +1,4 @@
+import { TERMINAL_STATES } from '@windlass/domain/states'
 import { type Service, startSystem } from '@windlass/testkit/system'
 import { expect, test } from 'vitest'
 import { client, example } from './api.ts'
@@ -22,7 +23,7 @@ test.each(services)('%s killed and restarted: a running workflow completes', asy
   const { execution_id } = await api.run('ten_tasks', 'async', 0.1)
   await api.until(execution_id, 'RUNNING')
   for (const process of system.of(service)) await process.restart('SIGKILL')
-  const done = await api.until(execution_id, 'COMPLETED', 'FAILED', 'CANCELLED')
+  const done = await api.until(execution_id, ...TERMINAL_STATES)
   expect(done.state, JSON.stringify(done)).toBe('COMPLETED')
   const tasks = done.events.filter(({ type }: { type: string }) => type === 'TASK_COMPLETED')
   expect(tasks).toHaveLength(10)

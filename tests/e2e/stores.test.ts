@@ -53,8 +53,8 @@ test(
     let isOver = false
     const loop = async (id: string) => {
       let { generation } = await waitForClaimableFrame(worker, 'execution_scheduled', id)
-      const told: number[] = []
-      acknowledged.set(id, told)
+      const stored: number[] = []
+      acknowledged.set(id, stored)
       for (let n = 0; !isOver; n++) {
         const events = [{ id: `${id.slice(-8)}${n}`, type: 'TASK_COMPLETED', value: String(n) }]
         const report = { state: 'RUNNING', events }
@@ -65,7 +65,7 @@ test(
           generation = (await waitForClaimableFrame(worker, 'execution_scheduled', id)).generation
           expectOk(await retryUntilAnswered(() => worker.checkpoint(id, { ...report, generation })))
         }
-        told.push(n)
+        stored.push(n)
       }
       expectOk(await retryUntilAnswered(() => worker.complete(id, generation)))
     }
@@ -111,8 +111,8 @@ test('E10: NATS down: a synchronous run is answered at its end', PATIENT, async 
   const a = await executionFixture(isolated().system, 0)
   const stop = reconnectingWorker(await a.startWorker({ url: a.system.url }))
   await isolated().nats.kill()
-  const told = expectOk(await a.requestRun('1', { mode: 'sync', timeoutMs: HANG_MS }))
-  expect(told).toMatchObject({ state: 'COMPLETED', output: told.execution_id })
+  const completed = expectOk(await a.requestRun('1', { mode: 'sync', timeoutMs: HANG_MS }))
+  expect(completed).toMatchObject({ state: 'COMPLETED', output: completed.execution_id })
   await isolated().nats.start()
   await stop()
 })

@@ -73,13 +73,13 @@ test(
     expectOk(await worker.complete(id, generation))
     await expectEnded(reads)
     const { events } = await a.read(id)
-    const told = events.flatMap(({ type }: { type: string }, i: number) =>
+    const sequence = events.flatMap(({ type }: { type: string }, i: number) =>
       /^WORKFLOW_(SCHEDULED|CLAIMED)$/.test(type) ? [] : [String(i + 1)],
     )
-    expect(told).toHaveLength(2 * TASKS + 1)
+    expect(sequence).toHaveLength(2 * TASKS + 1)
     for (const { frames } of reads) {
       const log = frames.filter(({ event }) => event !== 'task_progress')
-      expect(log.map((frame) => frame.id)).toEqual(told)
+      expect(log.map((frame) => frame.id)).toEqual(sequence)
       const progress = frames.flatMap(({ event, data }) =>
         event === 'task_progress' ? [JSON.parse(data).value] : [],
       )
@@ -89,7 +89,7 @@ test(
     if (!last) expect.unreachable()
     await expectEnded([last])
     expect(last.frames.map((frame) => frame.id)).toEqual(
-      told.filter((seq: string) => Number(seq) > 50),
+      sequence.filter((seq: string) => Number(seq) > 50),
     )
   },
 )

@@ -53,8 +53,8 @@ test('connect: the worker gets pings and its pongs are accepted', async () => {
   const bad = { body: '{"metrics":{"a":"text"}}' }
   expect(expectOk(await worker.post('pong', bad))).toEqual({ status: 'ok' })
   expect((await worker.post('pong', { body: '[]' })).status).toBe(422)
-  const stranger = `${system().url}/workers/nobody/connect`
-  expect((await call('GET', stranger)).status).toBe(404)
+  const unknown = `${system().url}/workers/unknown/connect`
+  expect((await call('GET', unknown)).status).toBe(404)
 })
 
 test('work: dispatched, claimed and checkpointed; a stale generation gets 409', async () => {

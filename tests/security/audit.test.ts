@@ -85,7 +85,7 @@ test('OIDC user decides an approval: the approval and the audit log name the use
       'approval.reject',
     ],
   ] as const
-  for (const [call, door, body, status, action] of decisions) {
+  for (const [call, route, body, status, action] of decisions) {
     const { execution_id: id = '' } = await auth.requestOk('POST /workflows/x/x/run/async', {
       body: null,
     })
@@ -95,7 +95,7 @@ test('OIDC user decides an approval: the approval and the audit log name the use
       'x-svc-claim-generation': generation,
     })
     expect(asked.status, asked.text).toBe(200)
-    const decided = await auth.request(`POST /executions/${id}/${door}`, { token: ann, body }, 1)
+    const decided = await auth.request(`POST /executions/${id}/${route}`, { token: ann, body }, 1)
     expect(decided.status, decided.text).toBe(200)
     const approver = { subject: 'ann', provider: issuer }
     expect(decided.body).toMatchObject({ status, approver, reason: body.reason })
