@@ -34,7 +34,7 @@ const SERVICES = {
   // admin-key calls the handlers as the server does, for the command that makes the first administrator
   identity: [['main', 'migrate', 'create-admin-key'], ['server', 'admin-key'], ...SERVICE.slice(2)],
   // they start loops, as the server does
-  dispatcher: [['main', 'migrate'], ['server', 'work-distribution', 'giving'], ...SERVICE.slice(2)],
+  dispatcher: [['main', 'migrate'], ['server', 'work-distribution'], ...SERVICE.slice(2)],
   mcp: [['main'], ['server', 'stdio'], ['http'], ['mcp-server', 'tools'], ['root'], ['domain']],
 }
 

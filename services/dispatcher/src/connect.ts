@@ -1,60 +1,65 @@
+import type { ServerResponse } from 'node:http'
 import { parseId } from '@windlass/runtime/ids'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
-import { standingOf } from './abilities.ts'
-import { type Hearing, hearWorker } from './hearing.ts'
-import type { Open } from './http.ts'
-import type { Pulse } from './pulse.ts'
-import { Session } from './sessions.ts'
-import { signal } from './signals.ts'
+import { toWorkerState } from './capabilities.ts'
+import { ConnectedWorker } from './connected-workers.ts'
+import type { HeartbeatBuffer } from './heartbeat-buffer.ts'
+import type { OpenStream } from './http.ts'
+import { publishWorkerSignal } from './publish-signal.ts'
 import * as streams from './store/streams.ts'
-import * as workers from './store/workers.ts'
-import { type StreamOptions, WorkerStream } from './stream.ts'
+import * as workerStore from './store/workers.ts'
+import { type SignalDeps, subscribeWorker } from './worker-signals.ts'
+import { type StreamOptions, WorkerStream } from './worker-stream.ts'
 
-export interface Connecting extends Hearing {
+export interface ConnectDeps extends SignalDeps {
   db: Db
   log: Logger
-  pulse: Pulse
+  heartbeats: HeartbeatBuffer
   replica_id: string
-  stream: StreamOptions
+  streamOptions: StreamOptions
   /** A stream ended: what is noted about it should be written. */
-  left(): void
+  onDisconnect(): void
 }
 
 /** Opens worker streams here: each takes the place of every older stream of its worker, wherever that is. */
-export const opener =
-  (connecting: Connecting): Open =>
+export const createStreamOpener =
+  (deps: ConnectDeps): OpenStream =>
   async ({ name, session }, response) => {
-    const { db, bus, replica_id } = connecting
+    const { db, bus, replica_id } = deps
     const session_id = session === undefined ? undefined : parseId(session)
-    if (session !== undefined && session_id === undefined) return 'dead session'
+    if (session !== undefined && session_id === undefined) return 'session_ended'
     const row = await streams.connect(db, { name, session_id, replica_id })
-    if (!row) return (await workers.exists(db, name)) ? 'dead session' : 'unknown worker'
+    if (!row) return (await workerStore.isRegistered(db, name)) ? 'session_ended' : 'unknown_worker'
 
     const { connection_generation } = row
-    signal(bus, name, { $case: 'superseded', value: { connection_generation } })
+    publishWorkerSignal(bus, name, { $case: 'superseded', value: { connection_generation } })
     if (response.destroyed) {
-      connecting.pulse.left({ name, connection_generation })
-      connecting.left()
+      deps.heartbeats.recordDisconnect({ name, connection_generation })
+      deps.onDisconnect()
       return 'opened'
     }
-    const stream = new WorkerStream(response, connecting.stream)
-    attend(connecting, new Session(name, connection_generation, standingOf(row), stream))
+    attachWorker(deps, row, response)
     return 'opened'
   }
 
 /** Keeps a session among the live ones until its stream ends. */
-function attend(connecting: Connecting, session: Session): void {
-  const { sessions, pulse, log } = connecting
-  const { name, generation: connection_generation, stream } = session
-  const hearing = hearWorker(connecting, name)
-  stream.onEnd = (ending) => {
-    hearing.stop()
-    sessions.drop(session)
-    pulse.left({ name, connection_generation })
-    connecting.left()
+function attachWorker(
+  deps: ConnectDeps,
+  row: streams.StoredWorkerState,
+  response: ServerResponse,
+): void {
+  const { workers, heartbeats, log } = deps
+  const { name, connection_generation } = row
+  const subscription = subscribeWorker(deps, name)
+  const stream = new WorkerStream(response, deps.streamOptions, (ending) => {
+    subscription.stop()
+    workers.remove(worker)
+    heartbeats.recordDisconnect({ name, connection_generation })
+    deps.onDisconnect()
     log.info({ worker_name: name, connection_generation, ending }, 'worker disconnected')
-  }
+  })
+  const worker = new ConnectedWorker(name, connection_generation, toWorkerState(row), stream)
   log.info({ worker_name: name, connection_generation }, 'worker connected')
-  if (sessions.open(session)) connecting.poke()
+  if (workers.add(worker)) deps.wake()
 }

@@ -16,26 +16,32 @@ import { isName } from './domain/names.ts'
 const MAX_STREAMS = 20_000
 const RETRY_SECONDS = 1
 /** How long the stream of a dead session is held: long enough for its ping to be answered, and so found out. */
-const REFUSED_HOLD_MS = 3_000
+const REJECTED_HOLD_MS = 3_000
 
 /** Opens the stream of a worker, or says why not. */
-export type Open = (
+export type OpenStream = (
   request: { name: string; session: string | undefined },
   response: ServerResponse,
-) => Promise<'opened' | 'unknown worker' | 'dead session'>
+) => Promise<'opened' | 'unknown_worker' | 'session_ended'>
 
 /** The listener for worker streams: `GET /workers/{name}/connect` from the gateway, and nothing else. */
-export function streamServer(open: Open, serviceIdentity: ServiceIdentity, log: Logger): Server {
-  const server = serverOf(serviceIdentity, (request, response) => {
-    if (serviceIdentity.authenticateService(credentialOf(request)) !== 'gateway')
-      return refuse(response, 401, 'no credential of this cluster', {
+export function createStreamServer(
+  open: OpenStream,
+  serviceIdentity: ServiceIdentity,
+  log: Logger,
+): Server {
+  const server = createHttpServer(serviceIdentity, (request, response) => {
+    if (serviceIdentity.authenticateService(bearerToken(request)) !== 'gateway')
+      return sendError(response, 401, 'no credential of this cluster', {
         'WWW-Authenticate': 'Bearer',
       })
-    answer(open, request, response).catch((error) => {
+    handleRequest(open, request, response).catch((error) => {
       log.warn({ err: error }, 'stream was not opened')
       if (response.headersSent) response.destroy()
       else
-        refuse(response, 503, 'The dispatcher cannot be reached', { 'Retry-After': RETRY_SECONDS })
+        sendError(response, 503, 'The dispatcher cannot be reached', {
+          'Retry-After': RETRY_SECONDS,
+        })
     })
   })
   server.maxConnections = MAX_STREAMS
@@ -44,29 +50,30 @@ export function streamServer(open: Open, serviceIdentity: ServiceIdentity, log: 
   return server
 }
 
-function serverOf({ tls }: ServiceIdentity, listener: RequestListener): Server {
+function createHttpServer({ tls }: ServiceIdentity, listener: RequestListener): Server {
   if (!tls) return createServer(listener)
   const { ca, cert, key } = tls
   return createSecureServer({ ca, cert, key, requestCert: true }, listener)
 }
 
-const credentialOf = ({ headers: { authorization = '' } }: IncomingMessage): string =>
+const bearerToken = ({ headers: { authorization = '' } }: IncomingMessage): string =>
   authorization.replace(/^Bearer /, '')
 
-async function answer(open: Open, request: IncomingMessage, response: ServerResponse) {
-  const name = nameIn(request.url ?? '')
-  if (name === undefined) return refuse(response, 404, 'Not Found')
-  if (request.method !== 'GET') return refuse(response, 405, 'Method Not Allowed', { Allow: 'GET' })
-  if (!isName(name)) return refuse(response, 404, unknown(name))
+async function handleRequest(open: OpenStream, request: IncomingMessage, response: ServerResponse) {
+  const name = parseWorkerName(request.url ?? '')
+  if (name === undefined) return sendError(response, 404, 'Not Found')
+  if (request.method !== 'GET')
+    return sendError(response, 405, 'Method Not Allowed', { Allow: 'GET' })
+  if (!isName(name)) return sendError(response, 404, unknownWorker(name))
   const session = request.headers['x-windlass-session']
   const outcome = await open({ name, session: session?.toString() }, response)
-  if (outcome === 'unknown worker') refuse(response, 404, unknown(name))
-  if (outcome === 'dead session') refuseSession(response)
+  if (outcome === 'unknown_worker') sendError(response, 404, unknownWorker(name))
+  if (outcome === 'session_ended') rejectEndedSession(response)
 }
 
-const unknown = (name: string) => `Worker '${name}' not found`
+const unknownWorker = (name: string) => `Worker '${name}' not found`
 
-function nameIn(url: string): string | undefined {
+function parseWorkerName(url: string): string | undefined {
   const [, encoded] = /^\/workers\/([^/?#]+)\/connect(?:\?.*)?$/.exec(url) ?? []
   try {
     return encoded === undefined ? undefined : decodeURIComponent(encoded)
@@ -75,7 +82,7 @@ function nameIn(url: string): string | undefined {
   }
 }
 
-function refuse(
+function sendError(
   response: ServerResponse,
   status: number,
   detail: string,
@@ -89,15 +96,15 @@ function refuse(
  * A worker of the reference release does not look at the status of its stream, only at what a POST
  * answers: so it is pinged once, finds its pong refused, and registers anew.
  */
-function refuseSession(response: ServerResponse): void {
+function rejectEndedSession(response: ServerResponse): void {
   response.writeHead(401, {
     'Content-Type': 'text/event-stream',
     'Cache-Control': 'no-cache',
     'WWW-Authenticate': 'Bearer',
   })
   response.write(PING)
-  const held = setTimeout(() => response.end(), REFUSED_HOLD_MS)
-  response.on('close', () => clearTimeout(held))
+  const holdTimer = setTimeout(() => response.end(), REJECTED_HOLD_MS)
+  response.on('close', () => clearTimeout(holdTimer))
 }
 
 /** Answers the port that the server got. */

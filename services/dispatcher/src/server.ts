@@ -4,40 +4,96 @@ import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/execut
 import { connect } from '@windlass/rpc/client'
 import { RpcServer } from '@windlass/rpc/server'
 import { openServiceIdentity } from '@windlass/rpc/service-identity'
+import type { Settings } from '@windlass/runtime/config/settings'
 import { newId } from '@windlass/runtime/ids'
 import { openBus } from '@windlass/runtime/nats/bus'
 import { openDb } from '@windlass/runtime/postgres/db'
 import { relayOutbox } from '@windlass/runtime/postgres/outbox'
 import { warnOfSharedRole } from '@windlass/runtime/postgres/service-role'
 import { loop } from '@windlass/runtime/process/loop'
-import type { Start } from '@windlass/runtime/process/main'
+import type { Runtime, Start } from '@windlass/runtime/process/main'
 import * as access from './access.ts'
-import { Callers } from './callers.ts'
-import { Cancellations } from './cancellations.ts'
-import { opener } from './connect.ts'
-import { Dispatch } from './dispatch.ts'
-import { giveWork } from './giving.ts'
+import { CancelDelivery } from './cancel-delivery.ts'
+import { createStreamOpener } from './connect.ts'
+import { ConnectedWorkers } from './connected-workers.ts'
+import { drainStreams } from './drain-streams.ts'
 import { fleetHandlers } from './handlers/fleet.ts'
 import { handlers } from './handlers/index.ts'
-import { hearQueue } from './hearing.ts'
-import { listen, streamServer } from './http.ts'
-import { releaseLoop } from './loops/release.ts'
-import { flush, tickLoop } from './loops/tick.ts'
-import { Pulse } from './pulse.ts'
-import { Queue } from './queue.ts'
-import { Roster } from './roster.ts'
-import { Sessions } from './sessions.ts'
-import { darkness } from './store/beats.ts'
+import { HeartbeatBuffer } from './heartbeat-buffer.ts'
+import { createStreamServer, listen } from './http.ts'
+import { createReleaseLoop } from './loops/release.ts'
+import { createTickLoop, flushAndPoll } from './loops/tick.ts'
+import { ReadyQueueView } from './ready-queue-view.ts'
+import { WorkerRegistrySync } from './registry-sync.ts'
+import { SessionLookup } from './session-lookup.ts'
+import { secondsSinceAnyReplica } from './store/heartbeats.ts'
 import * as workerStore from './store/workers.ts'
-import { windDown } from './wind-down.ts'
-import { Workflows } from './workflows.ts'
+import { WorkDelivery } from './work-delivery.ts'
+import { startWorkDistribution } from './work-distribution.ts'
+import { subscribeReady } from './worker-signals.ts'
+import { WorkflowCache } from './workflow-cache.ts'
 
 /** The relay is poked at each eviction; by itself it only looks for what a crash left behind. */
-const RELAY_MS = 5_000
+const RELAY_INTERVAL_MS = 5_000
 const STALL_MS = 30_000
 
-export const start: Start = async (settings, { log, teardown }) => {
-  const { postgres, nats, services, workers } = settings
+export const start: Start = async (settings, runtime) => {
+  const { log, teardown } = runtime
+  const connections = await openConnections(settings, runtime)
+  const { db, bus, serviceIdentity, executions, catalog } = connections
+
+  const replica_id = newId()
+  const { heartbeat_interval, heartbeat_timeout, eviction_grace_period } = settings.workers
+  const heartbeat_ms = heartbeat_interval * 1_000
+  const eviction_after_ms = (heartbeat_timeout + eviction_grace_period) * 1_000
+  const workers = new ConnectedWorkers(() => distribution.onFleetChange())
+  const queue = new ReadyQueueView()
+  const heartbeats = new HeartbeatBuffer()
+  const registry = new WorkerRegistrySync(db, workers, log, () => distribution.wake())
+  const sessionLookup = new SessionLookup(db, workers)
+  const releases = createReleaseLoop({ db, executions, log })
+  teardown.add('release loop', () => releases.stop())
+  const cancelDelivery = new CancelDelivery(executions, workers, log)
+  const delivery = new WorkDelivery(executions, workers, new WorkflowCache(catalog), log)
+  const state = { replica_id, workers, queue, heartbeats, registry, sessionLookup, releases }
+  const deps = { ...connections, ...state, log }
+
+  const relay = loop({ name: 'relay', pauseMs: RELAY_INTERVAL_MS, log }, () => relayOutbox(db, bus))
+  teardown.add('relay', () => relay.stop())
+  const onOutboxWrite = () => relay.wake()
+  const tickDeps = { ...deps, onOutboxWrite, heartbeat_ms, eviction_after_ms }
+  const tick = createTickLoop(tickDeps, (await secondsSinceAnyReplica(db)) * 1_000)
+  teardown.add('last pongs', () => flushAndPoll(tickDeps))
+  teardown.add('tick', () => tick.stop())
+
+  const rpc = new RpcServer(log, serviceIdentity)
+  teardown.add('rpc server', () => rpc.stop())
+  const handlerDeps = { ...deps, onHealthChanged: () => tick.wake() }
+  rpc.serve(DispatcherService, handlers(handlerDeps), access.dispatcher)
+  rpc.serve(FleetService, fleetHandlers(handlerDeps), access.fleet)
+
+  const distribution = startWorkDistribution({ ...deps, delivery })
+  const signalDeps = { ...deps, ...distribution, cancelDelivery }
+  subscribeReady(signalDeps)
+  const streamOptions = { ping_ms: heartbeat_ms, stall_ms: STALL_MS }
+  const onDisconnect = () => tick.wake()
+  const server = createStreamServer(
+    createStreamOpener({ ...signalDeps, streamOptions, onDisconnect }),
+    serviceIdentity,
+    log,
+  )
+  teardown.add('worker streams', () => drainStreams(server, workers))
+  teardown.add('dispatch', () => delivery.whenIdle())
+  teardown.add('leases', () => distribution.stop())
+
+  const { stream_host: host, stream_port: port } = settings.dispatcher
+  const streams = await listen(server, { host, port })
+  const grpc = await rpc.listen(settings.listen, [() => workerStore.checkReachable(db)])
+  return { grpc, streams }
+}
+
+async function openConnections(settings: Settings, { log, teardown }: Runtime) {
+  const { postgres, nats, services } = settings
   const db = openDb(postgres.url, 'dispatcher', { maxConnections: postgres.max_connections })
   teardown.add('database', () => db.close())
   void warnOfSharedRole(db, log)
@@ -48,47 +104,5 @@ export const start: Start = async (settings, { log, teardown }) => {
   teardown.add('executions client', () => executions.close())
   const catalog = connect(CatalogService, services.catalog, serviceIdentity)
   teardown.add('catalog client', () => catalog.close())
-
-  const replica_id = newId()
-  const heartbeat_ms = workers.heartbeat_interval * 1_000
-  const silence_ms = (workers.heartbeat_timeout + workers.eviction_grace_period) * 1_000
-  const sessions = new Sessions()
-  const queue = new Queue()
-  const pulse = new Pulse()
-  const roster = new Roster(db, sessions, log)
-  const callers = new Callers(db, sessions)
-  const releases = releaseLoop({ db, executions, log })
-  teardown.add('release loop', () => releases.stop())
-  const cancellations = new Cancellations(executions, sessions, log)
-  const dispatch = new Dispatch(executions, sessions, new Workflows(catalog), log)
-  const parts = { db, bus, log, replica_id, sessions, queue, pulse, roster, callers, releases }
-
-  const publishing = loop({ name: 'relay', pauseMs: RELAY_MS, log }, () => relayOutbox(db, bus))
-  teardown.add('relay', () => publishing.stop())
-  const published = () => publishing.wake()
-  const ticking = { ...parts, published, heartbeat_ms, silence_ms }
-  const tick = tickLoop(ticking, (await darkness(db)) * 1_000)
-  teardown.add('last pongs', () => flush(ticking))
-  teardown.add('tick', () => tick.stop())
-
-  const rpc = new RpcServer(log, serviceIdentity)
-  teardown.add('rpc server', () => rpc.stop())
-  const answering = { ...parts, flipped: () => tick.wake() }
-  rpc.serve(DispatcherService, handlers(answering), access.dispatcher)
-  rpc.serve(FleetService, fleetHandlers(answering), access.fleet)
-
-  const giving = giveWork({ ...parts, executions, dispatch })
-  const hearing = { ...parts, ...giving, cancellations }
-  hearQueue(hearing)
-  const stream = { ping_ms: heartbeat_ms, stall_ms: STALL_MS }
-  const left = () => tick.wake()
-  const server = streamServer(opener({ ...hearing, stream, left }), serviceIdentity, log)
-  teardown.add('worker streams', () => windDown(server, sessions))
-  teardown.add('dispatch', () => dispatch.settled())
-  teardown.add('leases', () => giving.stop())
-
-  const { stream_host: host, stream_port: port } = settings.dispatcher
-  const streams = await listen(server, { host, port })
-  const grpc = await rpc.listen(settings.listen, [() => workerStore.reachable(db)])
-  return { grpc, streams }
+  return { db, bus, serviceIdentity, executions, catalog }
 }

@@ -1,9 +1,9 @@
 import { failToAccept } from '@windlass/testkit/accept-errors'
 import { expect, test } from 'vitest'
-import { setup } from './system.ts'
+import { startDispatchers } from './dispatcher-fixture.ts'
 
 test('connections that cannot be accepted: the dispatcher serves the next ones', async () => {
-  const { all } = await setup()
+  const { all } = await startDispatchers()
   const port = all[0]?.streams ?? 0
   failToAccept(port)
   expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(401)

@@ -1,17 +1,17 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { anything } from './fake-executions.ts'
-import type { FakeStream } from './fake-worker.ts'
-import { type registration, setup } from './system.ts'
+import { type registration, startDispatchers } from './dispatcher-fixture.ts'
+import { anyRequirement } from './executions-fake.ts'
+import type { FakeStream } from './worker-fake.ts'
 
 const work = ({ frames }: FakeStream) => frames.filter(({ event }) => event !== 'ping')
 
 /** A dispatcher that has seen work of one kind, and has nothing to do. */
 async function idle(change: Parameters<typeof registration>[0] = {}) {
-  const system = await setup()
+  const system = await startDispatchers()
   const { join, executions, ready, name } = system
   const worker = name()
   const joined = await join({ name: worker, max_concurrent_executions: 8, ...change })
-  const requirement_id = executions.require(anything)
+  const requirement_id = executions.require(anyRequirement)
   executions.queue(requirement_id)
   ready(requirement_id)
   await expect.poll(() => work(joined.stream)).toHaveLength(1)
@@ -35,7 +35,7 @@ test('while nothing is queued the workers with room wait for what is queued next
       used: 1,
     },
   ])
-  const execution = executions.give(worker)
+  const execution = executions.assign(worker)
   await expect.poll(() => work(stream)).toHaveLength(2)
   expect(work(stream)[1]?.data).toContain(execution?.execution_id)
   await expect.poll(waiting).toEqual([worker])
@@ -54,7 +54,7 @@ test('who is full, unwell or gone waits for nothing, at once', async () => {
 
 test('a worker that has no room left does not wait, and waits again when it has', async () => {
   const { executions, worker, waiting, tell } = await idle({ max_concurrent_executions: 2 })
-  executions.give(worker)
+  executions.assign(worker)
   await expect.poll(waiting).toEqual([])
   tell(worker, { $case: 'slot_freed', value: { slots: 1 } })
   await expect.poll(waiting).toEqual([worker])
@@ -62,14 +62,14 @@ test('a worker that has no room left does not wait, and waits again when it has'
 
 test('what a lease has counted already is not counted again when it comes in answer to a wait', async () => {
   const { executions, worker, stream, waiting, ready, tell } = await idle()
-  executions.crosses = true
+  executions.ignoresAnswerNow = true
   executions.hold(worker, 1)
-  const other = executions.require({ ...anything, affinity: { zone: 'a' } })
+  const other = executions.require({ ...anyRequirement, affinity: { zone: 'a' } })
   executions.queue(other)
   ready(other)
   await expect.poll(() => work(stream)).toHaveLength(2)
-  executions.crosses = false
-  executions.give(worker)
+  executions.ignoresAnswerNow = false
+  executions.assign(worker)
   await expect.poll(() => work(stream)).toHaveLength(3)
   tell(worker, { $case: 'slot_freed', value: { slots: 3 } })
   executions.held.delete(worker)
@@ -84,7 +84,7 @@ test('work of a worker that left keeps nobody from waiting for other work', asyn
   const [full, labels] = [name(), { only: 'this' }]
   executions.hold(full, 1)
   const { stream } = await join({ name: full, labels, max_concurrent_executions: 1 })
-  const theirs = executions.require({ ...anything, affinity: labels })
+  const theirs = executions.require({ ...anyRequirement, affinity: labels })
   executions.queue(theirs)
   ready(theirs)
   await expect.poll(waiting).toEqual([])
@@ -105,7 +105,7 @@ test('while something is queued that a worker here can do nobody waits in front 
   const [full, labels] = [name(), { only: 'this' }]
   await join({ name: full, labels, max_concurrent_executions: 1 })
   executions.hold(full, 1)
-  const theirs = executions.require({ ...anything, affinity: labels })
+  const theirs = executions.require({ ...anyRequirement, affinity: labels })
   executions.queue(theirs)
   ready(theirs)
   await expect.poll(waiting).toEqual([])
@@ -114,7 +114,7 @@ test('while something is queued that a worker here can do nobody waits in front 
 test('work that nobody can do keeps nobody from waiting for other work, however much it is', async () => {
   const { executions, ready, worker, requirement_id } = await idle()
   for (let cpu = 1_000; cpu < 1_100; cpu++) {
-    const nobody = executions.require({ ...anything, cpu })
+    const nobody = executions.require({ ...anyRequirement, cpu })
     executions.queue(nobody)
     ready(nobody)
   }
@@ -128,7 +128,7 @@ test('work that nobody can do keeps nobody from waiting for other work, however 
 
 test('work whose worker has just left is handed back under its own claim', async () => {
   const { executions, worker, session_id } = await idle()
-  const execution = executions.give(worker, { worker_session: 'an earlier one' })
+  const execution = executions.assign(worker, { worker_session: 'an earlier one' })
   await expect.poll(() => executions.commands).toHaveLength(1)
   expect(executions.commands).toMatchObject([
     {
@@ -146,10 +146,10 @@ test('work whose worker has just left is handed back under its own claim', async
 
 test('work that crosses the end of its worker is handed back', async () => {
   const { executions, worker, stream, rpc } = await idle()
-  executions.crosses = true
+  executions.ignoresAnswerNow = true
   stream.kill()
   await expect.poll(async () => (await rpc.get({ name: worker })).status).not.toBe('online')
-  const execution = executions.give(worker)
+  const execution = executions.assign(worker)
   await expect
     .poll(() => executions.commands.map(({ execution_id }) => execution_id))
     .toEqual([execution?.execution_id])
@@ -162,10 +162,10 @@ test('a dispatcher that stops lets go of what it waits for', async () => {
 })
 
 test('beside an older executions work comes by nudge, and that is said once', async () => {
-  const { executions, ready, join, name, logged } = await setup({ older: true })
+  const { executions, ready, join, name, logged } = await startDispatchers({ older: true })
   const labels = { only: 'this' }
   const { stream } = await join({ name: name(), max_concurrent_executions: 8, labels })
-  const requirement_id = executions.require({ ...anything, affinity: labels })
+  const requirement_id = executions.require({ ...anyRequirement, affinity: labels })
   const SAID = 'executions is older'
   for (let i = 1; i <= 4; i++) {
     executions.queue(requirement_id)
@@ -183,12 +183,12 @@ test('a worker that is wrongly believed to be full gets work within about a seco
   const { executions, worker, stream, ready, requirement_id } = await idle({
     max_concurrent_executions: 2,
   })
-  executions.give(worker)
+  executions.assign(worker)
   await expect.poll(() => work(stream)).toHaveLength(2)
   // Its dispatcher has not heard that it holds nothing any more.
   executions.held.delete(worker)
   const strange = setInterval(() => {
-    const nobody = executions.require({ ...anything, cpu: 1_000 })
+    const nobody = executions.require({ ...anyRequirement, cpu: 1_000 })
     executions.queue(nobody)
     ready(nobody)
   }, 100)

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import { anything } from './fake-executions.ts'
-import { type FakeStream, openStream } from './fake-worker.ts'
-import { setup } from './system.ts'
+import { startDispatchers } from './dispatcher-fixture.ts'
+import { anyRequirement } from './executions-fake.ts'
+import { type FakeStream, openStream } from './worker-fake.ts'
 
 const work = ({ frames }: FakeStream) => frames.filter(({ event }) => event !== 'ping')
 const ids = (stream: FakeStream) =>
   work(stream).map(({ data }) => JSON.parse(data ?? '').context.execution_id)
 
 test('a cancellation that is due is told once in a while, with the context', async () => {
-  const { join, tell, rpc, streams, executions, name } = await setup()
+  const { join, tell, rpc, streams, executions, name } = await startDispatchers()
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
-  const requirement_id = executions.require(anything)
+  const requirement_id = executions.require(anyRequirement)
   const { execution_id } = executions.queue(requirement_id)
   await expect.poll(() => work(stream)).toHaveLength(1)
   const [held] = executions.held.get(worker) ?? []
@@ -38,7 +38,7 @@ test('a cancellation that is due is told once in a while, with the context', asy
 })
 
 test('a cancellation of what the worker does not hold, or that is over, is not told', async () => {
-  const { join, tell, executions, name } = await setup()
+  const { join, tell, executions, name } = await startDispatchers()
   const worker = name()
   const { stream } = await join({ name: worker })
   executions.hold(worker, 3)

@@ -1,12 +1,12 @@
 import { FleetService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { setup } from './system.ts'
+import { startDispatchers } from './dispatcher-fixture.ts'
 
 const requirement = { packages: ['aiohttp>=3'], affinity: { zone: 'a' }, runner: '', cpu: 3 }
 
 test('for each worker it is told what it lacks, all of it, and how it stands', async () => {
-  const { register, join, db, client } = await setup()
+  const { register, join, db, client } = await startDispatchers()
   const fleet = client(FleetService)
   await join({ name: 'able' })
   await register({ name: 'away', max_concurrent_executions: 0 })
@@ -34,7 +34,7 @@ test('for each worker it is told what it lacks, all of it, and how it stands', a
 })
 
 test('pongs of many workers are taken together, and each is refused for itself', async () => {
-  const { register, client, rpc, name } = await setup()
+  const { register, client, rpc, name } = await startDispatchers()
   const fleet = client(FleetService)
   const [known, other] = [name(), name()]
   const { session_id } = await register({ name: known })

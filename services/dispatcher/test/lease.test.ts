@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import { anything } from './fake-executions.ts'
-import { type FakeStream, openStream } from './fake-worker.ts'
-import { setup } from './system.ts'
+import { startDispatchers } from './dispatcher-fixture.ts'
+import { anyRequirement } from './executions-fake.ts'
+import { type FakeStream, openStream } from './worker-fake.ts'
 
 const work = ({ frames }: FakeStream) => frames.filter(({ event }) => event !== 'ping')
 const ids = (stream: FakeStream) =>
   work(stream).map(({ data }) => JSON.parse(data ?? '').context.execution_id)
 
 test('queued work comes to a worker at once after a nudge', async () => {
-  const { join, ready, executions, name } = await setup()
+  const { join, ready, executions, name } = await startDispatchers()
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
-  const requirement_id = executions.require(anything)
+  const requirement_id = executions.require(anyRequirement)
   const { execution_id } = executions.queue(requirement_id)
   ready(requirement_id)
 
@@ -38,26 +38,26 @@ test('queued work comes to a worker at once after a nudge', async () => {
 })
 
 test('D1: queued work comes within about a second without any nudge', async () => {
-  const { join, executions, name } = await setup()
+  const { join, executions, name } = await startDispatchers()
   const { stream } = await join({ name: name() })
   await expect.poll(() => executions.listCalls.length).toBeGreaterThan(0)
-  executions.queue(executions.require(anything))
+  executions.queue(executions.require(anyRequirement))
   await expect.poll(() => work(stream)).toHaveLength(1)
 })
 
 test('a worker that connects finds the work that waits', async () => {
-  const { join, executions, name } = await setup()
-  executions.queue(executions.require(anything))
+  const { join, executions, name } = await startDispatchers()
+  executions.queue(executions.require(anyRequirement))
   const { stream } = await join({ name: name() })
   await expect.poll(() => work(stream)).toHaveLength(1)
 })
 
 test('work goes only to workers that meet its requirement', async () => {
-  const { join, ready, executions, name } = await setup()
+  const { join, ready, executions, name } = await startDispatchers()
   const here = await join({ name: name(), labels: { zone: 'a' } })
   const there = await join({ name: name(), labels: { zone: 'b' } })
-  const wanted = executions.require({ ...anything, affinity: { zone: 'b' } })
-  const nobody = executions.require({ ...anything, cpu: 1_000 })
+  const wanted = executions.require({ ...anyRequirement, affinity: { zone: 'b' } })
+  const nobody = executions.require({ ...anyRequirement, cpu: 1_000 })
   executions.queue(nobody)
   executions.queue(wanted)
   ready(nobody)
@@ -71,12 +71,12 @@ test('work goes only to workers that meet its requirement', async () => {
 })
 
 test('D2: work that nobody can do in front does not delay work that somebody can', async () => {
-  const { join, ready, executions, name } = await setup()
+  const { join, ready, executions, name } = await startDispatchers()
   const { stream } = await join({ name: name() })
   for (let i = 0; i < 10_000; i++)
-    executions.queue(executions.require({ ...anything, runner: `r${i}` }))
+    executions.queue(executions.require({ ...anyRequirement, runner: `r${i}` }))
   await expect.poll(() => executions.listCalls.at(-1)?.known_ids.length).toBe(10_000)
-  const requirement_id = executions.require(anything)
+  const requirement_id = executions.require(anyRequirement)
   executions.queue(requirement_id)
   const queued = performance.now()
   ready(requirement_id)
@@ -85,24 +85,24 @@ test('D2: work that nobody can do in front does not delay work that somebody can
 })
 
 test('a long queue for full workers does not keep an idle one from other work, also without a nudge', async () => {
-  const { join, ready, executions, name } = await setup()
+  const { join, ready, executions, name } = await startDispatchers()
   const [full, zone] = [name(), { zone: 'full' }]
   executions.hold(full, 2)
   await join({ name: full, labels: zone })
   const { stream } = await join({ name: name() })
-  const theirs = executions.require({ ...anything, affinity: zone })
+  const theirs = executions.require({ ...anyRequirement, affinity: zone })
   for (let i = 0; i < 200; i++) executions.queue(theirs)
   ready(theirs)
   await expect.poll(() => executions.leaseCalls.length).toBeGreaterThan(1)
-  executions.queue(executions.require({ ...anything, affinity: { zone: 'a' } }))
+  executions.queue(executions.require({ ...anyRequirement, affinity: { zone: 'a' } }))
   await expect.poll(() => work(stream)).toHaveLength(1)
 })
 
 test('a full worker is given the next work as soon as a slot is freed', async () => {
-  const { join, ready, tell, executions, name } = await setup()
+  const { join, ready, tell, executions, name } = await startDispatchers()
   const worker = name()
   const { stream } = await join({ name: worker })
-  const requirement_id = executions.require(anything)
+  const requirement_id = executions.require(anyRequirement)
   for (let i = 0; i < 20; i++) executions.queue(requirement_id)
   ready(requirement_id)
   await expect.poll(() => work(stream)).toHaveLength(2)
@@ -119,10 +119,10 @@ test('a full worker is given the next work as soon as a slot is freed', async ()
 })
 
 test('a lost signal of a freed slot costs about a second', async () => {
-  const { join, ready, executions, name } = await setup()
+  const { join, ready, executions, name } = await startDispatchers()
   const worker = name()
   const { stream } = await join({ name: worker })
-  const requirement_id = executions.require(anything)
+  const requirement_id = executions.require(anyRequirement)
   for (let i = 0; i < 3; i++) executions.queue(requirement_id)
   ready(requirement_id)
   await expect.poll(() => work(stream)).toHaveLength(2)
@@ -132,25 +132,25 @@ test('a lost signal of a freed slot costs about a second', async () => {
 })
 
 test('many nudges make few leases, never two at once', async () => {
-  const { join, ready, executions, name } = await setup()
+  const { join, ready, executions, name } = await startDispatchers()
   const { stream } = await join({ name: name(), max_concurrent_executions: 0 })
-  const requirement_id = executions.require(anything)
+  const requirement_id = executions.require(anyRequirement)
   for (let i = 0; i < 200; i++) {
     executions.queue(requirement_id)
     ready(requirement_id)
   }
   await expect.poll(() => work(stream)).toHaveLength(200)
-  expect(executions.mostInFlight).toBe(1)
+  expect(executions.maxInFlight).toBe(1)
   expect(executions.leaseCalls.length).toBeLessThan(20)
   expect(executions.fetched).toBe(1)
 })
 
 test('D7: an unhealthy worker is given nothing new, and work at once when it is healthy again', async () => {
-  const { join, ready, rpc, executions, name } = await setup()
+  const { join, ready, rpc, executions, name } = await startDispatchers()
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
   await rpc.pong({ name: worker, session_id, healthy: false })
-  const requirement_id = executions.require(anything)
+  const requirement_id = executions.require(anyRequirement)
   executions.queue(requirement_id)
   ready(requirement_id)
   const looked = executions.listCalls.length
@@ -162,18 +162,18 @@ test('D7: an unhealthy worker is given nothing new, and work at once when it is 
 })
 
 test('D7: who is shown as unhealthy is given nothing, whichever dispatcher heard of it', async () => {
-  const { join, all, ready, executions, name } = await setup({ dispatchers: 2 })
+  const { join, all, ready, executions, name } = await startDispatchers({ dispatchers: 2 })
   const worker = name()
   const { session_id, stream } = await join({ name: worker, max_concurrent_executions: 0 })
   const labels = { is: 'well' }
   const well = await join({ name: name(), max_concurrent_executions: 0, labels })
   const other = all[1]?.rpc ?? expect.unreachable()
   const status = async () => (await other.get({ name: worker })).status
-  const forAnother = executions.require({ ...anything, affinity: labels })
+  const forAnother = executions.require({ ...anyRequirement, affinity: labels })
   for (let flap = 1; flap <= 40; flap++) {
     await other.pong({ name: worker, session_id, healthy: false })
     await expect.poll(status, { interval: 1 }).toBe('unhealthy')
-    const requirement_id = executions.require({ ...anything, affinity: { zone: 'a' } })
+    const requirement_id = executions.require({ ...anyRequirement, affinity: { zone: 'a' } })
     for (const id of [requirement_id, forAnother]) {
       executions.queue(id)
       ready(id)
@@ -188,12 +188,12 @@ test('D7: who is shown as unhealthy is given nothing, whichever dispatcher heard
 })
 
 test('a record that is refreshed while the stream is open counts at once', async () => {
-  const { register, ready, executions, name, streams } = await setup()
+  const { register, ready, executions, name, streams } = await startDispatchers()
   const worker = name()
   const instance = { instance: 'i1' }
   const { session_id } = await register({ name: worker }, instance)
   const stream = await openStream(streams, worker, session_id)
-  const requirement_id = executions.require({ ...anything, affinity: { zone: 'b' } })
+  const requirement_id = executions.require({ ...anyRequirement, affinity: { zone: 'b' } })
   executions.queue(requirement_id)
   ready(requirement_id)
 
@@ -204,10 +204,10 @@ test('a record that is refreshed while the stream is open counts at once', async
 })
 
 test('work leased just before a reconnect goes to the new stream', async () => {
-  const { join, ready, executions, name, streams } = await setup()
+  const { join, ready, executions, name, streams } = await startDispatchers()
   const worker = name()
   const { session_id, stream } = await join({ name: worker, max_concurrent_executions: 0 })
-  const requirement_id = executions.require(anything)
+  const requirement_id = executions.require(anyRequirement)
   for (let i = 0; i < 50; i++) executions.queue(requirement_id)
   ready(requirement_id)
   const again = await openStream(streams, worker, session_id)
@@ -215,11 +215,11 @@ test('work leased just before a reconnect goes to the new stream', async () => {
 })
 
 test('work whose workflow cannot be had yet comes when it can, and keeps no other back', async () => {
-  const { join, ready, executions, name } = await setup()
+  const { join, ready, executions, name } = await startDispatchers()
   const { stream } = await join({ name: name() })
   const workflow_id = 'd'.repeat(32)
   executions.unreachable.add(workflow_id)
-  const requirement_id = executions.require(anything)
+  const requirement_id = executions.require(anyRequirement)
   const late = executions.queue(requirement_id, { workflow_id })
   const other = executions.queue(requirement_id)
   ready(requirement_id)
@@ -229,10 +229,10 @@ test('work whose workflow cannot be had yet comes when it can, and keeps no othe
 })
 
 test('leasing goes on when executions comes back', async () => {
-  const { join, executions, name } = await setup()
-  executions.down = true
+  const { join, executions, name } = await startDispatchers()
+  executions.isDown = true
   const { stream } = await join({ name: name() })
-  executions.queue(executions.require(anything))
-  executions.down = false
+  executions.queue(executions.require(anyRequirement))
+  executions.isDown = false
   await expect.poll(() => work(stream)).toHaveLength(1)
 })

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { Event } from '@windlass/proto/windlass/events/v1/events'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { openStream } from './fake-worker.ts'
-import { setup } from './system.ts'
+import { startDispatchers } from './dispatcher-fixture.ts'
+import { openStream } from './worker-fake.ts'
 
 /** Silence of 1.2 s evicts. */
 const hasty = {
@@ -14,7 +14,7 @@ const hasty = {
 const refused = (kind: string) => expect.objectContaining({ kind })
 
 test('a worker that answers no ping is evicted: its stream closes, its work is released, an event tells', async () => {
-  const { join, rpc, bus, name, executions } = await setup({ env: hasty })
+  const { join, rpc, bus, name, executions } = await startDispatchers({ env: hasty })
   const events: Event[] = []
   const durable = `test-${randomBytes(6).toString('hex')}`
   const stop = bus.consumeDurable(
@@ -43,7 +43,7 @@ test('a worker that answers no ping is evicted: its stream closes, its work is r
 })
 
 test('D4: a worker whose pongs come to another dispatcher lives', async () => {
-  const { join, all, name } = await setup({ env: hasty, dispatchers: 2 })
+  const { join, all, name } = await startDispatchers({ env: hasty, dispatchers: 2 })
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
   const until = performance.now() + 3_000
@@ -60,7 +60,7 @@ test('D4: a worker whose pongs come to another dispatcher lives', async () => {
 })
 
 test('one that left and does not come back is evicted too, once', async () => {
-  const { join, name, db } = await setup({ env: hasty, dispatchers: 2 })
+  const { join, name, db } = await startDispatchers({ env: hasty, dispatchers: 2 })
   const worker = name()
   const { stream } = await join({ name: worker })
   stream.kill()
@@ -80,21 +80,21 @@ test('one that left and does not come back is evicted too, once', async () => {
 })
 
 test('eviction waits for executions to release the work, however long it is away', async () => {
-  const { join, name, db, executions } = await setup({ env: hasty })
+  const { join, name, db, executions } = await startDispatchers({ env: hasty })
   const worker = name()
   await join({ name: worker })
   executions.hold(worker, 1)
-  executions.down = true
+  executions.isDown = true
   const owing = () => db.rows(sql`select name from workers where release_generation = 1`)
   await expect.poll(owing).toHaveLength(1)
 
-  executions.down = false
+  executions.isDown = false
   await expect.poll(() => executions.held.get(worker)).toEqual([])
   await expect.poll(owing).toEqual([])
 })
 
 test('an evicted worker comes back on its session', async () => {
-  const { join, streams, rpc, name } = await setup({ env: hasty })
+  const { join, streams, rpc, name } = await startDispatchers({ env: hasty })
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
   await expect.poll(() => stream.ended).toBe(true)
@@ -104,7 +104,7 @@ test('an evicted worker comes back on its session', async () => {
 })
 
 test('D5: a row that someone holds locked does not keep others from being evicted', async () => {
-  const { db } = await setup({ env: hasty })
+  const { db } = await startDispatchers({ env: hasty })
   await db.run(sql`
     insert into workers (name, session_id, instance, last_seen_at)
     select 'w' || i, gen_random_uuid(), '', now() from generate_series(1, 3) as i`)
@@ -117,7 +117,7 @@ test('D5: a row that someone holds locked does not keep others from being evicte
 })
 
 test('D4: workers are not evicted for a time in which no dispatcher ran', async () => {
-  const { join, begin, stop, name, db } = await setup({ env: hasty })
+  const { join, begin, stop, name, db } = await startDispatchers({ env: hasty })
   const worker = name()
   await join({ name: worker })
   await stop()
@@ -132,7 +132,7 @@ test('D4: workers are not evicted for a time in which no dispatcher ran', async 
 })
 
 test('a pong keeps metrics and health, and is the time the worker was last seen', async () => {
-  const { join, rpc, name, db } = await setup()
+  const { join, rpc, name, db } = await startDispatchers()
   const worker = name()
   const { session_id } = await join({ name: worker })
   await db.run(sql`update workers set last_seen_at = now() - interval '1 minute'`)
@@ -151,7 +151,7 @@ test('a pong keeps metrics and health, and is the time the worker was last seen'
 })
 
 test('an older pong does not make a worker older', async () => {
-  const { register, rpc, name, db } = await setup()
+  const { register, rpc, name, db } = await startDispatchers()
   const worker = name()
   await register({ name: worker })
   await db.run(sql`update workers set last_seen_at = now() + interval '1 hour'`)
@@ -168,7 +168,7 @@ test('an older pong does not make a worker older', async () => {
 })
 
 test('a pong of a session that has ended is refused, also where the new one is not known yet', async () => {
-  const { all, register, rpc, name } = await setup({ dispatchers: 2 })
+  const { all, register, rpc, name } = await startDispatchers({ dispatchers: 2 })
   const worker = name()
   const { session_id: old } = await register({ name: worker })
   const other = all[1]?.rpc ?? expect.unreachable()
@@ -188,7 +188,7 @@ test('a pong of a session that has ended is refused, also where the new one is n
 })
 
 test('a reconnect clears an unhealthy flag', async () => {
-  const { join, rpc, streams, name } = await setup()
+  const { join, rpc, streams, name } = await startDispatchers()
   const worker = name()
   const { session_id } = await join({ name: worker })
   await rpc.pong({ name: worker, session_id, healthy: false })

@@ -1,12 +1,12 @@
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { openStream } from './fake-worker.ts'
-import { registration, setup } from './system.ts'
+import { registration, startDispatchers } from './dispatcher-fixture.ts'
+import { openStream } from './worker-fake.ts'
 
 const refused = (kind: string) => expect.objectContaining({ kind })
 
 test('a worker is answered with its record and a session of its own', async () => {
-  const { register, rpc, name } = await setup()
+  const { register, rpc, name } = await startDispatchers()
   const worker = name()
   const { session_id, worker: stored } = await register({ name: worker, labels: { zone: 'b' } })
 
@@ -18,7 +18,7 @@ test('a worker is answered with its record and a session of its own', async () =
 })
 
 test('registering again refreshes everything, under a new session', async () => {
-  const { register, rpc, name } = await setup()
+  const { register, rpc, name } = await startDispatchers()
   const worker = name()
   const first = await register({ name: worker })
   const second = await register({
@@ -43,7 +43,7 @@ test('registering again refreshes everything, under a new session', async () => 
 })
 
 test('the same process keeps its session and its work', async () => {
-  const { register, name, executions, db } = await setup()
+  const { register, name, executions, db } = await startDispatchers()
   const worker = name()
   const first = await register({ name: worker }, { instance: 'i1' })
   const second = await register({ name: worker }, { instance: 'i1' })
@@ -55,7 +55,7 @@ test('the same process keeps its session and its work', async () => {
 })
 
 test('a name with a live stream is refused at every dispatcher, unless the token is shown', async () => {
-  const { join, all, name } = await setup({ dispatchers: 2 })
+  const { join, all, name } = await startDispatchers({ dispatchers: 2 })
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
 
@@ -70,7 +70,7 @@ test('a name with a live stream is refused at every dispatcher, unless the token
 })
 
 test('a closed stream frees the name at once, and what the earlier process held is released', async () => {
-  const { join, register, name, executions } = await setup()
+  const { join, register, name, executions } = await startDispatchers()
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
   executions.hold(worker, 2)
@@ -87,20 +87,20 @@ test('a closed stream frees the name at once, and what the earlier process held 
 })
 
 test('work is released when executions comes back, if it was away', async () => {
-  const { join, register, name, executions } = await setup()
+  const { join, register, name, executions } = await startDispatchers()
   const worker = name()
   const { session_id } = await join({ name: worker })
   executions.hold(worker, 1)
-  executions.down = true
+  executions.isDown = true
   await register({ name: worker }, { proven_session_id: session_id })
   expect(executions.requeues).toEqual([])
 
-  executions.down = false
+  executions.isDown = false
   await expect.poll(() => executions.held.get(worker)).toEqual([])
 })
 
 test('of many processes that register one new name at once, all get an answer and one session is left', async () => {
-  const { all, name } = await setup({ dispatchers: 2 })
+  const { all, name } = await startDispatchers({ dispatchers: 2 })
   const worker = name()
   const sessions = await Promise.all(
     Array.from({ length: 10 }, async (_, i) => {
@@ -114,7 +114,7 @@ test('of many processes that register one new name at once, all get an answer an
 })
 
 test('a record out of bounds is refused, naming the part, and nothing is stored', async () => {
-  const { register, rpc, name } = await setup()
+  const { register, rpc, name } = await startDispatchers()
   const worker = name()
   await expect(register({ name: worker, runners: [''] })).rejects.toMatchObject({
     kind: 'unprocessable',
@@ -125,7 +125,7 @@ test('a record out of bounds is refused, naming the part, and nothing is stored'
 })
 
 test('workers are listed by name with their status', async () => {
-  const { join, register, rpc, name, executions } = await setup()
+  const { join, register, rpc, name, executions } = await startDispatchers()
   const [there, gone] = [`a-${name()}`, `b-${name()}`]
   await join({ name: there })
   await register({ name: gone })
@@ -144,7 +144,7 @@ test('workers are listed by name with their status', async () => {
 })
 
 test('a worker that left long ago is not listed, but known by name', async () => {
-  const { register, rpc, name, db } = await setup()
+  const { register, rpc, name, db } = await startDispatchers()
   const worker = name()
   await register({ name: worker })
   await db.run(
@@ -156,7 +156,7 @@ test('a worker that left long ago is not listed, but known by name', async () =>
 })
 
 test('D10: the streams of a dispatcher that died are not believed in for long', async () => {
-  const { join, rpc, register, name, db, stop } = await setup()
+  const { join, rpc, register, name, db, stop } = await startDispatchers()
   const worker = name()
   const { session_id } = await join({ name: worker })
   await db.run(sql`update workers set replica_id = ${session_id}`)
@@ -167,7 +167,7 @@ test('D10: the streams of a dispatcher that died are not believed in for long', 
 })
 
 test('a stream of an unknown or malformed name is 404, in JSON', async () => {
-  const { streams, name } = await setup()
+  const { streams, name } = await startDispatchers()
   for (const path of [name(), '%2e%2e', 'w%0a1', '%', 'a%2Fb']) {
     const stream = await openStream(streams, path)
     await expect.poll(() => stream.ended).toBe(true)

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { type Ending, WorkerStream } from '../src/stream.ts'
-import { anything } from './fake-executions.ts'
-import { openStream } from './fake-worker.ts'
-import { setup } from './system.ts'
+import { type EndReason, WorkerStream } from '../src/worker-stream.ts'
+import { startDispatchers } from './dispatcher-fixture.ts'
+import { anyRequirement } from './executions-fake.ts'
+import { openStream } from './worker-fake.ts'
 
 const MIB = 2 ** 20
 
@@ -21,41 +21,41 @@ async function single(stall_ms: number) {
   const requested = once(server, 'request')
   const opening = openStream((server.address() as AddressInfo).port, 'w')
   const [, response] = await requested
-  const stream = new WorkerStream(response, { ping_ms: 60_000, stall_ms })
-  const endings: Ending[] = []
-  stream.onEnd = (ending) => endings.push(ending)
-  return { stream, reader: await opening, endings }
+  const reasons: EndReason[] = []
+  const options = { ping_ms: 60_000, stall_ms }
+  const stream = new WorkerStream(response, options, (reason) => reasons.push(reason))
+  return { stream, reader: await opening, reasons }
 }
 
 const frameOf = (bytes: number) => `data: ${'x'.repeat(bytes)}\n\n`
 
 test('a reader that has stopped reading is closed when it took nothing for a while', async () => {
-  const { stream, reader, endings } = await single(300)
+  const { stream, reader, reasons } = await single(300)
   reader.stall()
   stream.send(frameOf(7 * MIB))
-  expect(stream.drained).toBe(false)
-  expect(endings).toEqual([])
-  await expect.poll(() => endings).toEqual(['stalled'])
+  expect(stream.isWritable).toBe(false)
+  expect(reasons).toEqual([])
+  await expect.poll(() => reasons).toEqual(['stalled'])
 })
 
 test('a reader that owes too much is closed at the next frame', async () => {
-  const { stream, reader, endings } = await single(60_000)
+  const { stream, reader, reasons } = await single(60_000)
   reader.stall()
   stream.send(frameOf(30 * MIB))
-  expect(endings).toEqual([])
+  expect(reasons).toEqual([])
   stream.send(frameOf(1))
-  expect(endings).toEqual(['owes too much'])
+  expect(reasons).toEqual(['buffer_overflow'])
 })
 
 test('frames far larger than the bound come whole to a reader that reads', async () => {
-  const { stream, reader, endings } = await single(5_000)
+  const { stream, reader, reasons } = await single(5_000)
   stream.send(frameOf(20 * MIB), frameOf(3))
   await expect.poll(() => reader.frames.length, { timeout: 10_000 }).toBe(2)
   expect(reader.frames[0]?.data).toHaveLength(20 * MIB)
-  expect(stream.drained).toBe(true)
+  expect(stream.isWritable).toBe(true)
   stream.end('stopping')
   await expect.poll(() => reader.ended).toBe(true)
-  expect(endings).toEqual(['stopping'])
+  expect(reasons).toEqual(['stopping'])
 })
 
 test('what was sent before the end still arrives', async () => {
@@ -67,11 +67,11 @@ test('what was sent before the end still arrives', async () => {
 })
 
 test('S4: a worker that does not read gets no more work, and keeps nobody else from theirs', async () => {
-  const { join, ready, executions, name } = await setup()
+  const { join, ready, executions, name } = await startDispatchers()
   const [deaf, keen] = [name(), name()]
   const slow = await join({ name: deaf, max_concurrent_executions: 0, labels: { deaf: 'yes' } })
   slow.stream.stall()
-  const big = executions.require({ ...anything, affinity: { deaf: 'yes' } })
+  const big = executions.require({ ...anyRequirement, affinity: { deaf: 'yes' } })
   const input_json = JSON.stringify('x'.repeat(12 * MIB))
   executions.queue(big, { input_json })
   executions.queue(big, { input_json })
@@ -79,7 +79,7 @@ test('S4: a worker that does not read gets no more work, and keeps nobody else f
   await expect.poll(() => executions.held.get(deaf)).toHaveLength(2)
 
   const { stream } = await join({ name: keen, labels: {} })
-  const small = executions.require(anything)
+  const small = executions.require(anyRequirement)
   executions.queue(small)
   ready(small)
   await expect

@@ -1,6 +1,6 @@
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { setup } from './system.ts'
+import { startDispatchers } from './dispatcher-fixture.ts'
 
 /** A hundred thousand in `npm run test:chaos`. */
 const COUNT = Number(process.env.TEST_STALE ?? 1_000)
@@ -9,7 +9,7 @@ const HANG_MS = 20_000 + COUNT * 10
 test('D5: silent workers are all evicted and their work released, however many they are', {
   timeout: 3 * HANG_MS,
 }, async () => {
-  const { db, executions } = await setup({
+  const { db, executions } = await startDispatchers({
     dispatchers: 2,
     env: { SVC_WORKERS__HEARTBEAT_TIMEOUT: '0.8', SVC_WORKERS__EVICTION_GRACE_PERIOD: '0.4' },
   })

@@ -2,11 +2,11 @@ import { openDb } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { testIdentity } from '@windlass/testkit/service-identity'
 import { expect, test } from 'vitest'
-import { openStream } from './fake-worker.ts'
-import { setup } from './system.ts'
+import { startDispatchers } from './dispatcher-fixture.ts'
+import { openStream } from './worker-fake.ts'
 
 test('S5: a stream begins with headers that forbid buffering, and a comment', async () => {
-  const { join, rpc, name } = await setup()
+  const { join, rpc, name } = await startDispatchers()
   const worker = name()
   const { stream } = await join({ name: worker })
 
@@ -22,7 +22,7 @@ test('S5: a stream begins with headers that forbid buffering, and a comment', as
 })
 
 test('S5: a ping comes each interval, the first a full one after the connect', async () => {
-  const { join, name } = await setup()
+  const { join, name } = await startDispatchers()
   const before = performance.now()
   const { stream } = await join({ name: name() })
   await expect.poll(() => stream.frames.length).toBeGreaterThanOrEqual(3)
@@ -33,7 +33,7 @@ test('S5: a ping comes each interval, the first a full one after the connect', a
 })
 
 test('D8: a newer stream supersedes the older one within a second, also at another dispatcher', async () => {
-  const { join, all, name } = await setup({ dispatchers: 2 })
+  const { join, all, name } = await startDispatchers({ dispatchers: 2 })
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
 
@@ -47,7 +47,7 @@ test('D8: a newer stream supersedes the older one within a second, also at anoth
 })
 
 test('and does so without NATS: each dispatcher looks by itself', async () => {
-  const { join, name, db } = await setup()
+  const { join, name, db } = await startDispatchers()
   const worker = name()
   const { stream } = await join({ name: worker })
   await db.run(sql`
@@ -56,7 +56,7 @@ test('and does so without NATS: each dispatcher looks by itself', async () => {
 })
 
 test('D8: a worker that is superseded again and again is left with its newest stream', async () => {
-  const { all, join, name, rpc } = await setup({ dispatchers: 2 })
+  const { all, join, name, rpc } = await startDispatchers({ dispatchers: 2 })
   const worker = name()
   const { session_id, stream: first } = await join({ name: worker })
   const later = await Promise.all(
@@ -68,7 +68,7 @@ test('D8: a worker that is superseded again and again is left with its newest st
 })
 
 test('a closed stream makes its worker offline, an older one that closes late does not', async () => {
-  const { join, streams, name, rpc } = await setup()
+  const { join, streams, name, rpc } = await startDispatchers()
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
   const newer = await openStream(streams, worker, session_id)
@@ -80,7 +80,7 @@ test('a closed stream makes its worker offline, an older one that closes late do
 })
 
 test('a session that has ended is 401 on a stream with one ping, held for a while', async () => {
-  const { register, streams, name } = await setup()
+  const { register, streams, name } = await startDispatchers()
   const worker = name()
   const { session_id } = await register({ name: worker })
   await register({ name: worker })
@@ -96,14 +96,14 @@ test('a session that has ended is 401 on a stream with one ping, held for a whil
 })
 
 test('without a session the newest registration is taken', async () => {
-  const { register, streams, name } = await setup()
+  const { register, streams, name } = await startDispatchers()
   const worker = name()
   await register({ name: worker })
   expect((await openStream(streams, worker)).status).toBe(200)
 })
 
 test('names at the edge of the grammar have streams that can be closed from elsewhere', async () => {
-  const { all, join, name } = await setup({ dispatchers: 2 })
+  const { all, join, name } = await startDispatchers({ dispatchers: 2 })
   for (const worker of [`.${name()}`, `${name()}..x`, `${name()}.`]) {
     const { session_id, stream } = await join({ name: worker })
     await openStream(all[1]?.streams ?? 0, worker, session_id)
@@ -112,7 +112,7 @@ test('names at the edge of the grammar have streams that can be closed from else
 })
 
 test('while the database is away a connect is 503, and open streams stay', async () => {
-  const { join, streams, name, db, stop } = await setup()
+  const { join, streams, name, db, stop } = await startDispatchers()
   const { stream } = await join({ name: name() })
   const [row] = await db.rows<{ name: string }>(sql`select current_database() as name`)
   const server = new URL(process.env.TEST_POSTGRES_URL ?? '')
@@ -135,7 +135,7 @@ test('while the database is away a connect is 503, and open streams stay', async
 })
 
 test('S7: a graceful stop ends every stream, frees the names and keeps what was heard', async () => {
-  const { join, rpc, all, name, db } = await setup({ dispatchers: 2 })
+  const { join, rpc, all, name, db } = await startDispatchers({ dispatchers: 2 })
   const names = Array.from({ length: 20 }, name)
   const joined = await Promise.all(names.map((worker) => join({ name: worker })))
   await db.run(sql`update workers set last_seen_at = now() - interval '1 minute'`)
@@ -163,13 +163,13 @@ test.each([
     `scheduler:${testIdentity('gateway').serviceToken('dispatcher').split(':')[1]}`,
   ],
 ])('N158: %s opens no stream at the port inside of the cluster', async (_, credential) => {
-  const { streams } = await setup()
+  const { streams } = await startDispatchers()
   const refused = await openStream(streams, 'w', undefined, credential)
   expect([refused.status, refused.text()]).toEqual([401, expect.stringContaining('no credential')])
 })
 
 test('S7: a dispatcher that stops lets its workers go one after another', async () => {
-  const { join, stop, name } = await setup()
+  const { join, stop, name } = await startDispatchers()
   const joined = await Promise.all(Array.from({ length: 50 }, () => join({ name: name() })))
   await stop()
   const ends = joined.map(({ stream }) => stream.ended_ms)

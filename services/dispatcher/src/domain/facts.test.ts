@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { asksForMetrics, factsOf, selectorsOf } from './facts.ts'
-import type { Abilities } from './matching.ts'
+import { factsOf, selectorsOf, usesMetrics } from './facts.ts'
+import type { Capabilities } from './matching.ts'
 
-const abilities: Abilities = {
+const capabilities: Capabilities = {
   resources: {
     cpu_total: 8,
     cpu_available: 3.5,
@@ -27,8 +27,8 @@ test('a policy asks for what its terms select, one without policy for nothing', 
   ]
   const selectors = selectorsOf({ ...anything, routing_json: JSON.stringify({ terms }) })
   expect(selectors).toEqual(['label:zone', 'metric:queue'])
-  expect(asksForMetrics(selectors)).toBe(true)
-  expect(asksForMetrics(['label:metric:x', 'load'])).toBe(false)
+  expect(usesMetrics(selectors)).toBe(true)
+  expect(usesMetrics(['label:metric:x', 'load'])).toBe(false)
 })
 
 test('what is known is answered as text, what is not is left out', () => {
@@ -36,11 +36,11 @@ test('what is known is answered as text, what is not is left out', () => {
     ...['label:zone', 'label:constructor', 'label:toString', 'label:none'],
     ...['metric:queue', 'metric:none', 'resource:cpu_available', 'resource:gpus', 'load'],
   ]
-  expect(factsOf(asked, abilities, { queue: 3 })).toEqual({
+  expect(factsOf(asked, capabilities, { queue: 3 })).toEqual({
     'label:zone': 'a:b',
     'label:constructor': 'x',
     'metric:queue': '3',
     'resource:cpu_available': '3.5',
   })
-  expect(factsOf(['resource:cpu_total'], { ...abilities, resources: undefined })).toEqual({})
+  expect(factsOf(['resource:cpu_total'], { ...capabilities, resources: undefined })).toEqual({})
 })

@@ -1,6 +1,6 @@
 import type { Resources } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
-import type { Abilities } from './matching.ts'
+import type { Capabilities } from './matching.ts'
 
 /** A worker's newest metrics, by key. */
 export type Metrics = Readonly<Record<string, number>>
@@ -12,13 +12,13 @@ export function selectorsOf({ routing_json }: Requirement): string[] {
   return terms.flatMap(({ selector }) => selector ?? [])
 }
 
-export const asksForMetrics = (selectors: readonly string[]): boolean =>
+export const usesMetrics = (selectors: readonly string[]): boolean =>
   selectors.some((selector) => selector.startsWith('metric:'))
 
 /** A worker's answers, by selector; what is not known of it is left out. */
 export function factsOf(
   selectors: readonly string[],
-  { labels, resources }: Abilities,
+  { labels, resources }: Capabilities,
   metrics: Metrics = {},
 ): Record<string, string> {
   const facts: Record<string, string> = {}

@@ -2,7 +2,7 @@ import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Execution, Lease, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cancelFrame, dispatchFrame, workflowPart } from './frame.ts'
+import { cancelFrame, dispatchFrame, toWorkflowPart } from './frame.ts'
 
 const workflow: Workflow = {
   id: 'a'.repeat(32),
@@ -52,7 +52,7 @@ const lease = (change: Partial<Lease> = {}): Lease & { execution: Execution } =>
 })
 const part = (change: Partial<Workflow> = {}) => {
   const changed = { ...workflow, ...change }
-  return workflowPart(changed, Buffer.from(changed.source).toString('base64'))
+  return toWorkflowPart(changed, Buffer.from(changed.source).toString('base64'))
 }
 
 /** The lines of a frame, and its data parsed. */

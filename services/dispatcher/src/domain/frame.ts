@@ -13,7 +13,7 @@ export interface WorkflowPart {
 export const PING = 'event: ping\ndata: {}\n\n'
 
 /** Encodes once what every dispatch of the version repeats; `source` is base64. */
-export function workflowPart(workflow: Workflow, source: string): WorkflowPart {
+export function toWorkflowPart(workflow: Workflow, source: string): WorkflowPart {
   const { id, namespace, name, imports, version } = workflow
   const metadata = workflow.metadata_json || '{}'
   const { runner, durability } = JSON.parse(metadata) as { runner?: unknown; durability?: unknown }
@@ -57,16 +57,16 @@ const frameId = ({ execution_id }: Execution, count: number): string =>
 const frame = (event: string, id: string, json: string): string =>
   `id: ${id}\nevent: ${event}\ndata: ${oneLine(json)}\n\n`
 
-const BREAKS = /[\r\n\u0085\u2028\u2029]/g
-const ANY_BREAK = /[\r\n\u0085\u2028\u2029]/
+const LINE_BREAKS = /[\r\n\u0085\u2028\u2029]/g
+const ANY_LINE_BREAK = /[\r\n\u0085\u2028\u2029]/
 
 /**
  * JSON in one line, for readers that split at any line end Unicode knows. CR and LF can only stand
  * between tokens, the others only within strings; so a blank and an escape leave every value as it was.
  */
 const oneLine = (json: string): string =>
-  ANY_BREAK.test(json)
-    ? json.replace(BREAKS, (char) =>
+  ANY_LINE_BREAK.test(json)
+    ? json.replace(LINE_BREAKS, (char) =>
         char < ' ' ? ' ' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
       )
     : json

@@ -4,7 +4,7 @@
  */
 export class Load {
   #used = 0
-  #freed = 0
+  #freedSinceRequest = 0
   #countedAtMs = Number.NEGATIVE_INFINITY
 
   get used(): number {
@@ -12,23 +12,23 @@ export class Load {
   }
 
   /** The executions service is asked to count. */
-  asked(): void {
-    this.#freed = 0
+  countRequested(): void {
+    this.#freedSinceRequest = 0
   }
 
   /** What it has counted. It may have done so before it freed what was heard of meanwhile. */
-  counted(used: number, now_ms: number): void {
-    this.#used = Math.max(0, used - this.#freed)
+  applyCount(used: number, now_ms: number): void {
+    this.#used = Math.max(0, used - this.#freedSinceRequest)
     this.#countedAtMs = now_ms
   }
 
   /** One more was given in answer to a wait that began then; a count since may have it already. */
-  given(since_ms: number): void {
+  addAssigned(since_ms: number): void {
     if (this.#countedAtMs < since_ms) this.#used++
   }
 
-  freed(slots: number): void {
+  slotsFreed(slots: number): void {
     this.#used = Math.max(0, this.#used - slots)
-    this.#freed += slots
+    this.#freedSinceRequest += slots
   }
 }

@@ -1,12 +1,18 @@
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import { expect, test } from 'vitest'
-import { type Abilities, lacking, meets, packageIndex, unmet } from './matching.ts'
+import {
+  type Capabilities,
+  firstUnmetRequirement,
+  meets,
+  packageIndex,
+  unmetRequirements,
+} from './matching.ts'
 
 const none: Requirement = { packages: [], affinity: {}, runner: '' }
 const GIB = 2 ** 30
 const gpu = (memory_available: number) => ({ name: 'g', memory_total: 8_000, memory_available })
 
-const worker: Abilities = {
+const worker: Capabilities = {
   resources: {
     cpu_total: 8,
     cpu_available: 3.5,
@@ -26,7 +32,12 @@ const worker: Abilities = {
   runners: ['inprocess', 'subprocess'],
 }
 
-const bare: Abilities = { resources: undefined, packages: () => new Map(), labels: {}, runners: [] }
+const bare: Capabilities = {
+  resources: undefined,
+  packages: () => new Map(),
+  labels: {},
+  runners: [],
+}
 
 test('work that needs nothing may go anywhere', () => {
   expect(meets(none, worker)).toBe(true)
@@ -75,10 +86,14 @@ test('an empty list of runners has none', () => {
 })
 
 test('the first thing that is lacking is named', () => {
-  expect(unmet({ ...none, runner: 'docker', cpu: 99 }, worker)).toBe("runner 'docker'")
-  expect(unmet({ ...none, affinity: { zone: 'b' } }, worker)).toBe("label 'zone' = 'b'")
-  expect(unmet({ ...none, memory: 5 * GIB }, worker)).toBe(`memory ${5 * GIB}`)
-  expect(unmet({ ...none, packages: ['x>=1'] }, worker)).toBe("package 'x>=1'")
+  expect(firstUnmetRequirement({ ...none, runner: 'docker', cpu: 99 }, worker)).toBe(
+    "runner 'docker'",
+  )
+  expect(firstUnmetRequirement({ ...none, affinity: { zone: 'b' } }, worker)).toBe(
+    "label 'zone' = 'b'",
+  )
+  expect(firstUnmetRequirement({ ...none, memory: 5 * GIB }, worker)).toBe(`memory ${5 * GIB}`)
+  expect(firstUnmetRequirement({ ...none, packages: ['x>=1'] }, worker)).toBe("package 'x>=1'")
 })
 
 test('all that is lacking is named, in the order in which it is looked at', () => {
@@ -90,7 +105,7 @@ test('all that is lacking is named, in the order in which it is looked at', () =
     memory: 5 * GIB,
     packages: ['x', 'pandas', 'y==1'],
   }
-  expect([...lacking(needs, worker)]).toEqual([
+  expect([...unmetRequirements(needs, worker)]).toEqual([
     "runner 'docker'",
     "label 'zone' = 'b'",
     'cpu 4',
@@ -98,5 +113,5 @@ test('all that is lacking is named, in the order in which it is looked at', () =
     "package 'x'",
     "package 'y==1'",
   ])
-  expect([...lacking(none, bare)]).toEqual([])
+  expect([...unmetRequirements(none, bare)]).toEqual([])
 })

@@ -3,7 +3,7 @@ import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import { compareVersions } from './versions.ts'
 
 /** What a worker can do, as far as it decides which work it may get. */
-export interface Abilities {
+export interface Capabilities {
   resources: Resources | undefined
   /** Version by folded name. */
   packages: () => ReadonlyMap<string, string>
@@ -12,21 +12,27 @@ export interface Abilities {
 }
 
 /** Whether a worker may be given work with this requirement: nothing it needs is missing. */
-export const meets = (requirement: Requirement, abilities: Abilities): boolean =>
-  unmet(requirement, abilities) === undefined
+export const meets = (requirement: Requirement, capabilities: Capabilities): boolean =>
+  firstUnmetRequirement(requirement, capabilities) === undefined
 
 /** The first thing that work needs and the worker lacks, in words; undefined when it lacks nothing. */
-export function unmet(requirement: Requirement, abilities: Abilities): string | undefined {
-  for (const lack of lacking(requirement, abilities)) return lack
+export function firstUnmetRequirement(
+  requirement: Requirement,
+  capabilities: Capabilities,
+): string | undefined {
+  for (const lack of unmetRequirements(requirement, capabilities)) return lack
   return undefined
 }
 
 /** Everything that work needs and the worker lacks, in words. */
-export function* lacking(requirement: Requirement, abilities: Abilities): Generator<string> {
-  yield* missingRunner(requirement, abilities)
-  yield* missingLabels(requirement, abilities)
-  yield* missingAmounts(requirement, abilities)
-  yield* missingPackages(requirement, abilities)
+export function* unmetRequirements(
+  requirement: Requirement,
+  capabilities: Capabilities,
+): Generator<string> {
+  yield* missingRunner(requirement, capabilities)
+  yield* missingLabels(requirement, capabilities)
+  yield* missingAmounts(requirement, capabilities)
+  yield* missingPackages(requirement, capabilities)
 }
 
 /** Package names are compared as the package index does: case, `-`, `_` and `.` make no difference. */
@@ -36,16 +42,16 @@ export const foldName = (name: string): string => name.toLowerCase().replace(/[-
 export const packageIndex = (packages: readonly Package[]): ReadonlyMap<string, string> =>
   new Map(packages.map(({ name, version }) => [foldName(name), version]))
 
-function* missingRunner({ runner }: Requirement, { runners }: Abilities) {
+function* missingRunner({ runner }: Requirement, { runners }: Capabilities) {
   if (runner !== '' && !runners.includes(runner)) yield `runner '${runner}'`
 }
 
-function* missingLabels({ affinity }: Requirement, { labels }: Abilities) {
+function* missingLabels({ affinity }: Requirement, { labels }: Capabilities) {
   for (const [key, value] of Object.entries(affinity))
     if (!Object.hasOwn(labels, key) || labels[key] !== value) yield `label '${key}' = '${value}'`
 }
 
-function* missingAmounts(requirement: Requirement, { resources }: Abilities) {
+function* missingAmounts(requirement: Requirement, { resources }: Capabilities) {
   const gpus = resources?.gpus.filter(({ memory_available }) => memory_available > 0).length
   const amounts: [string, number | undefined, number | undefined][] = [
     ['cpu', requirement.cpu, resources?.cpu_available],
@@ -58,7 +64,7 @@ function* missingAmounts(requirement: Requirement, { resources }: Abilities) {
       yield `${name} ${needed}`
 }
 
-function* missingPackages({ packages: wanted }: Requirement, { packages }: Abilities) {
+function* missingPackages({ packages: wanted }: Requirement, { packages }: Capabilities) {
   if (wanted.length === 0) return
   const installed = packages()
   for (const one of wanted) if (!hasPackage(one, installed)) yield `package '${one}'`

@@ -1,33 +1,40 @@
 import { expect, test, vi } from 'vitest'
-import type { Abilities } from './matching.ts'
-import { drained, hopeful, type Need, offersFor, type Seat, standingOffers } from './offers.ts'
+import type { Capabilities } from './matching.ts'
+import {
+  type CandidateWorker,
+  exhaustedRequirements,
+  filterMatchable,
+  offersFor,
+  offersForExpectedWork,
+  type RequirementEntry,
+} from './offers.ts'
 
-const abilities: Abilities = {
+const capabilities: Capabilities = {
   resources: undefined,
   packages: () => new Map(),
   labels: { zone: 'a' },
   runners: ['inprocess'],
 }
-const seat: Seat = {
+const worker: CandidateWorker = {
   name: 'w',
   session_id: 's',
-  generation: 7,
+  connection_generation: 7,
   capacity: 2,
   used: 0,
-  healthy: true,
-  drained: true,
-  abilities,
+  isHealthy: true,
+  isWritable: true,
+  capabilities: capabilities,
 }
-const need = (requirement_id: string, zone?: string): Need => ({
+const need = (requirement_id: string, zone?: string): RequirementEntry => ({
   requirement_id,
   requirement: { packages: [], affinity: zone ? { zone } : {}, runner: '' },
-  verdicts: new WeakMap(),
+  matches: new WeakMap(),
   selectors: [],
 })
-const estimated = { regardless: false }
+const estimated = { ignoreLoad: false }
 
 test('an offer names the connection, the capacity and what the worker can do', () => {
-  expect(offersFor([seat], [need('r1'), need('r2', 'b'), need('r3', 'a')], estimated)).toEqual([
+  expect(offersFor([worker], [need('r1'), need('r2', 'b'), need('r3', 'a')], estimated)).toEqual([
     {
       worker_name: 'w',
       session_id: 's',
@@ -40,48 +47,48 @@ test('an offer names the connection, the capacity and what the worker can do', (
   ])
 })
 
-test.each<[string, Partial<Seat>, number]>([
+test.each<[string, Partial<CandidateWorker>, number]>([
   ['one that is full is not offered', { used: 2 }, 0],
   ['one with a free slot is', { used: 1 }, 1],
   ['one without a limit always is', { capacity: 0, used: 1_000 }, 1],
-  ['one that is unhealthy is not', { healthy: false }, 0],
-  ['one whose stream is behind is not', { drained: false }, 0],
+  ['one that is unhealthy is not', { isHealthy: false }, 0],
+  ['one whose stream is behind is not', { isWritable: false }, 0],
 ])('of workers, %s', (_, change, count) => {
-  expect(offersFor([{ ...seat, ...change }], [need('r')], estimated)).toHaveLength(count)
+  expect(offersFor([{ ...worker, ...change }], [need('r')], estimated)).toHaveLength(count)
 })
 
 test('regardless of estimates a full worker is offered, an unhealthy one still not', () => {
   const offers = offersFor(
     [
-      { ...seat, used: 9 },
-      { ...seat, healthy: false },
+      { ...worker, used: 9 },
+      { ...worker, isHealthy: false },
     ],
     [need('r')],
-    { regardless: true },
+    { ignoreLoad: true },
   )
   expect(offers).toHaveLength(1)
 })
 
 test('work that nobody can do makes no offer', () => {
-  expect(offersFor([seat], [need('r', 'b')], estimated)).toEqual([])
-  expect(offersFor([seat], [], estimated)).toEqual([])
+  expect(offersFor([worker], [need('r', 'b')], estimated)).toEqual([])
+  expect(offersFor([worker], [], estimated)).toEqual([])
 })
 
 test('a worker is matched with a requirement once, until its record is another', () => {
   const wanted = need('r', 'a')
-  const set = vi.spyOn(wanted.verdicts, 'set')
-  offersFor([seat, seat], [wanted], estimated)
-  offersFor([seat], [wanted], estimated)
+  const set = vi.spyOn(wanted.matches, 'set')
+  offersFor([worker, worker], [wanted], estimated)
+  offersFor([worker], [wanted], estimated)
   expect(set).toHaveBeenCalledTimes(1)
 
-  const moved = { ...seat, abilities: { ...abilities, labels: { zone: 'b' } } }
+  const moved = { ...worker, capabilities: { ...capabilities, labels: { zone: 'b' } } }
   expect(offersFor([moved], [wanted], estimated)).toEqual([])
 })
 
 test('one lease offers a bounded number of workers and requirements', () => {
-  const seats = Array.from({ length: 600 }, (_, i) => ({ ...seat, name: `w${i}` }))
+  const workers = Array.from({ length: 600 }, (_, i) => ({ ...worker, name: `w${i}` }))
   const needs = Array.from({ length: 300 }, (_, i) => need(`r${i}`))
-  const offers = offersFor(seats, needs, estimated)
+  const offers = offersFor(workers, needs, estimated)
   expect(offers).toHaveLength(512)
   expect(offers[0]?.requirement_ids).toHaveLength(256)
 })
@@ -102,30 +109,30 @@ test('what a worker with room to spare could have had is gone from the queue', (
     { worker_name: 'idle', used: 1 },
     { worker_name: 'endless', used: 50 },
   ]
-  expect([...drained(offers, loads)]).toEqual(['b', 'c'])
+  expect([...exhaustedRequirements(offers, loads)]).toEqual(['b', 'c'])
 })
 
 test('work that nobody can do is looked at once, until a worker comes or changes', () => {
   const [wanted, hopeless] = [need('r', 'a'), need('x', 'b')]
-  const looked = vi.spyOn(hopeless.verdicts, 'get')
-  const full = { ...seat, used: 2 }
-  expect(hopeful([wanted, hopeless], [full], 1)).toEqual([wanted])
-  expect(hopeful([wanted, hopeless], [full], 1)).toEqual([wanted])
+  const looked = vi.spyOn(hopeless.matches, 'get')
+  const full = { ...worker, used: 2 }
+  expect(filterMatchable([wanted, hopeless], [full], 1)).toEqual([wanted])
+  expect(filterMatchable([wanted, hopeless], [full], 1)).toEqual([wanted])
   expect(looked).toHaveBeenCalledTimes(1)
-  const other = { ...seat, abilities: { ...abilities, labels: { zone: 'b' } } }
-  expect(hopeful([wanted, hopeless], [full, other], 2)).toEqual([wanted, hopeless])
+  const other = { ...worker, capabilities: { ...capabilities, labels: { zone: 'b' } } }
+  expect(filterMatchable([wanted, hopeless], [full, other], 2)).toEqual([wanted, hopeless])
 })
 
 test('for work that is yet to come idle workers are offered first, then those that do least', () => {
-  const seats = [
-    { ...seat, name: 'full', used: 2 },
-    { ...seat, name: 'busy', capacity: 9, used: 5 },
-    { ...seat, name: 'half', used: 1 },
-    { ...seat, name: 'idle' },
-    { ...seat, name: 'ill', healthy: false },
-    { ...seat, name: 'behind', drained: false },
+  const workers = [
+    { ...worker, name: 'full', used: 2 },
+    { ...worker, name: 'busy', capacity: 9, used: 5 },
+    { ...worker, name: 'half', used: 1 },
+    { ...worker, name: 'idle' },
+    { ...worker, name: 'ill', isHealthy: false },
+    { ...worker, name: 'behind', isWritable: false },
   ]
-  const offers = standingOffers(seats, [need('r'), need('elsewhere', 'b')])
+  const offers = offersForExpectedWork(workers, [need('r'), need('elsewhere', 'b')])
   expect(offers.map(({ worker_name }) => worker_name)).toEqual(['idle', 'half', 'busy'])
   expect(offers.every(({ requirement_ids }) => requirement_ids.join() === 'r')).toBe(true)
 })
@@ -133,10 +140,10 @@ test('for work that is yet to come idle workers are offered first, then those th
 test('work with a routing policy is not prepared for: it is to see all workers', () => {
   const routed = need('r')
   routed.requirement = { ...routed.requirement, routing_json: '{"terms":[]}' }
-  expect(standingOffers([seat], [routed])).toEqual([])
+  expect(offersForExpectedWork([worker], [routed])).toEqual([])
 })
 
 test('of a large fleet some idle workers are offered', () => {
-  const seats = Array.from({ length: 5_000 }, (_, i) => ({ ...seat, name: `w${i}` }))
-  expect(standingOffers(seats, [need('r')])).toHaveLength(32)
+  const workers = Array.from({ length: 5_000 }, (_, i) => ({ ...worker, name: `w${i}` }))
+  expect(offersForExpectedWork(workers, [need('r')])).toHaveLength(32)
 })

@@ -1,7 +1,7 @@
 import type { Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { validWorker } from './registration.ts'
+import { requireValidWorker } from './registration.ts'
 
 const worker: Worker = {
   name: 'w1',
@@ -33,8 +33,8 @@ const request = (change: Partial<Worker>) => ({
 const resources = (change: object) => ({ resources: { ...worker.resources, ...change } as never })
 
 test('an ordinary worker is taken as it is', () => {
-  expect(validWorker(request({}))).toEqual(worker)
-  expect(validWorker(request({ resources: undefined, runtime: undefined }))).toBeDefined()
+  expect(requireValidWorker(request({}))).toEqual(worker)
+  expect(requireValidWorker(request({ resources: undefined, runtime: undefined }))).toBeDefined()
 })
 
 test.each<[Partial<Worker>, (string | number)[]]>([
@@ -61,7 +61,7 @@ test.each<[Partial<Worker>, (string | number)[]]>([
   ],
 ])('a part that may not be stored is named: case %#', (change, place) => {
   try {
-    validWorker(request(change))
+    requireValidWorker(request(change))
     expect.unreachable()
   } catch (error) {
     const { kind, details } = error as Fault
@@ -72,7 +72,7 @@ test.each<[Partial<Worker>, (string | number)[]]>([
 
 test('all that is wrong is named at once', () => {
   try {
-    validWorker(request({ name: '', runners: [''] }))
+    requireValidWorker(request({ name: '', runners: [''] }))
     expect.unreachable()
   } catch (error) {
     expect((error as Fault).details?.problems).toHaveLength(2)

@@ -15,22 +15,22 @@ const MAX_RUNNERS = 16
 const MAX_GPUS = 64
 
 /** The worker of a request that may be stored; else throws `unprocessable`, naming each part that may not. */
-export function validWorker({ worker, instance }: RegisterRequest): Worker {
+export function requireValidWorker({ worker, instance }: RegisterRequest): Worker {
   const problems: Problem[] = []
-  const wrong: Report = (place, msg, type = 'value_error') => {
+  const report: Report = (place, msg, type = 'value_error') => {
     problems.push({ loc: ['body', ...place], msg, type })
   }
   if (!worker) throw unprocessable({ loc: ['body'], msg: 'Field required', type: 'missing' })
   if (!isName(worker.name))
-    wrong(['name'], 'must be 1 to 128 letters, digits, dots, underscores or hyphens')
-  if (instance.length > MAX_TEXT_CHARS) wrong(['instance'], tooLong(MAX_TEXT_CHARS))
+    report(['name'], 'must be 1 to 128 letters, digits, dots, underscores or hyphens')
+  if (instance.length > MAX_TEXT_CHARS) report(['instance'], tooLong(MAX_TEXT_CHARS))
   if (!Number.isInteger(worker.max_concurrent_executions) || worker.max_concurrent_executions < 0)
-    wrong(['max_concurrent_executions'], 'must be 0 or more')
-  checkRuntime(worker, wrong)
-  checkPackages(worker, wrong)
-  checkLabels(worker, wrong)
-  checkRunners(worker, wrong)
-  if (worker.resources) checkResources(worker.resources, wrong)
+    report(['max_concurrent_executions'], 'must be 0 or more')
+  checkRuntime(worker, report)
+  checkPackages(worker, report)
+  checkLabels(worker, report)
+  checkRunners(worker, report)
+  if (worker.resources) checkResources(worker.resources, report)
   const [first, ...rest] = problems
   if (first) throw unprocessable(first, ...rest)
   return worker
@@ -41,59 +41,59 @@ type Report = (place: (string | number)[], msg: string, type?: string) => void
 const tooLong = (chars: number) => `must have at most ${chars} characters`
 const tooMany = (count: number) => `must have at most ${count} items`
 
-function checkRuntime({ runtime }: Worker, wrong: Report): void {
+function checkRuntime({ runtime }: Worker, report: Report): void {
   for (const [field, text] of Object.entries(runtime ?? {}))
-    if (text.length > MAX_TEXT_CHARS) wrong(['runtime', field], tooLong(MAX_TEXT_CHARS))
+    if (text.length > MAX_TEXT_CHARS) report(['runtime', field], tooLong(MAX_TEXT_CHARS))
 }
 
-function checkPackages({ packages }: Worker, wrong: Report): void {
+function checkPackages({ packages }: Worker, report: Report): void {
   if (packages.length > MAX_PACKAGES) {
-    wrong(['packages'], tooMany(MAX_PACKAGES))
+    report(['packages'], tooMany(MAX_PACKAGES))
     return
   }
   for (const [i, { name, version }] of packages.entries()) {
-    if (name === '') wrong(['packages', i, 'name'], 'must not be empty')
-    if (name.length > MAX_TEXT_CHARS) wrong(['packages', i, 'name'], tooLong(MAX_TEXT_CHARS))
-    if (version.length > MAX_TEXT_CHARS) wrong(['packages', i, 'version'], tooLong(MAX_TEXT_CHARS))
+    if (name === '') report(['packages', i, 'name'], 'must not be empty')
+    if (name.length > MAX_TEXT_CHARS) report(['packages', i, 'name'], tooLong(MAX_TEXT_CHARS))
+    if (version.length > MAX_TEXT_CHARS) report(['packages', i, 'version'], tooLong(MAX_TEXT_CHARS))
   }
 }
 
-function checkLabels({ labels }: Worker, wrong: Report): void {
+function checkLabels({ labels }: Worker, report: Report): void {
   const entries = Object.entries(labels)
   if (entries.length > MAX_LABELS) {
-    wrong(['labels'], tooMany(MAX_LABELS))
+    report(['labels'], tooMany(MAX_LABELS))
     return
   }
   for (const [key, value] of entries) {
     if (key === '' || key.length > MAX_LABEL_KEY_CHARS)
-      wrong(['labels'], `a key must have 1 to ${MAX_LABEL_KEY_CHARS} characters`)
+      report(['labels'], `a key must have 1 to ${MAX_LABEL_KEY_CHARS} characters`)
     else if (value.length > MAX_LABEL_VALUE_CHARS)
-      wrong(['labels', key], tooLong(MAX_LABEL_VALUE_CHARS))
+      report(['labels', key], tooLong(MAX_LABEL_VALUE_CHARS))
   }
 }
 
-function checkRunners({ runners }: Worker, wrong: Report): void {
+function checkRunners({ runners }: Worker, report: Report): void {
   if (runners.length > MAX_RUNNERS) {
-    wrong(['runners'], tooMany(MAX_RUNNERS))
+    report(['runners'], tooMany(MAX_RUNNERS))
     return
   }
   for (const [i, runner] of runners.entries())
     if (runner === '' || runner.length > MAX_TEXT_CHARS)
-      wrong(['runners', i], `must have 1 to ${MAX_TEXT_CHARS} characters`)
+      report(['runners', i], `must have 1 to ${MAX_TEXT_CHARS} characters`)
 }
 
-function checkResources({ gpus, ...amounts }: Resources, wrong: Report): void {
+function checkResources({ gpus, ...amounts }: Resources, report: Report): void {
   const amount = (place: (string | number)[], value: number) => {
-    if (!Number.isFinite(value) || value < 0) wrong(place, 'must be a finite number, 0 or more')
+    if (!Number.isFinite(value) || value < 0) report(place, 'must be a finite number, 0 or more')
   }
   for (const [field, value] of Object.entries(amounts)) amount(['resources', field], value)
   if (gpus.length > MAX_GPUS) {
-    wrong(['resources', 'gpus'], tooMany(MAX_GPUS))
+    report(['resources', 'gpus'], tooMany(MAX_GPUS))
     return
   }
   for (const [i, gpu] of gpus.entries()) {
     if (gpu.name.length > MAX_TEXT_CHARS)
-      wrong(['resources', 'gpus', i, 'name'], tooLong(MAX_TEXT_CHARS))
+      report(['resources', 'gpus', i, 'name'], tooLong(MAX_TEXT_CHARS))
     amount(['resources', 'gpus', i, 'memory_total'], gpu.memory_total)
     amount(['resources', 'gpus', i, 'memory_available'], gpu.memory_available)
   }

@@ -6,20 +6,20 @@ import type {
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import type { Handlers } from '@windlass/rpc/call'
 import type { Db } from '@windlass/runtime/postgres/db'
-import { standingOf } from '../abilities.ts'
-import { lacking } from '../domain/matching.ts'
+import { toWorkerState } from '../capabilities.ts'
+import { unmetRequirements } from '../domain/matching.ts'
 import { statusOf } from '../domain/presence.ts'
 import * as fleet from '../store/fleet.ts'
-import { type Ponging, takePongs } from './pong.ts'
+import { handlePongs, type PongDeps } from './pong.ts'
 
 const PAGE_WORKERS = 500
 const MAX_WORKERS = 10_000
 const NOTHING = { resources: undefined, packages: () => new Map(), labels: {}, runners: [] }
 const ANY: Requirement = { packages: [], affinity: {}, runner: '' }
 
-export const fleetHandlers = (service: Ponging & { db: Db }): Handlers<FleetService> => ({
+export const fleetHandlers = (service: PongDeps & { db: Db }): Handlers<FleetService> => ({
   explain: ({ requirement = ANY }) => explain(service.db, requirement),
-  pongs: ({ pongs }) => takePongs(service, pongs),
+  pongs: ({ pongs }) => handlePongs(service, pongs),
 })
 
 /** Page by page: the package lists of a whole fleet would be a large answer. */
@@ -31,18 +31,18 @@ async function explain(db: Db, requirement: Requirement): Promise<ExplainRespons
       limit: PAGE_WORKERS,
       withPackages: requirement.packages.length > 0,
     })
-    verdicts.push(...rows.map((row) => verdictOn(row, requirement)))
+    verdicts.push(...rows.map((row) => toVerdict(row, requirement)))
     if (rows.length < PAGE_WORKERS) break
   }
-  return { verdicts, needs: [...lacking(requirement, NOTHING)] }
+  return { verdicts, needs: [...unmetRequirements(requirement, NOTHING)] }
 }
 
-function verdictOn(row: fleet.Member, requirement: Requirement): Verdict {
-  const { abilities, capacity } = standingOf(row)
+function toVerdict(row: fleet.FleetMember, requirement: Requirement): Verdict {
+  const { capabilities, capacity } = toWorkerState(row)
   return {
     name: row.name,
     status: statusOf(row),
-    lacking: [...lacking(requirement, abilities)],
+    lacking: [...unmetRequirements(requirement, capabilities)],
     capacity,
   }
 }

@@ -2,16 +2,16 @@ import type { DispatcherService } from '@windlass/proto/windlass/dispatcher/v1/d
 import type { Handlers } from '@windlass/rpc/call'
 import { notFound, unprocessable } from '@windlass/runtime/faults'
 import * as records from '../store/records.ts'
-import { type Ponging, pong } from './pong.ts'
-import { type Registering, register } from './register.ts'
+import { handlePong, type PongDeps } from './pong.ts'
+import { type RegisterDeps, register } from './register.ts'
 
 const STATUSES = ['', 'online', 'offline', 'unhealthy']
 
-export const handlers = (service: Registering & Ponging): Handlers<DispatcherService> => ({
+export const handlers = (service: RegisterDeps & PongDeps): Handlers<DispatcherService> => ({
   register: (request) => register(service, request),
 
   async pong(request) {
-    await pong(service, request)
+    await handlePong(service, request)
     return {}
   },
 

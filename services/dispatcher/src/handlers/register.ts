@@ -7,44 +7,44 @@ import { newId } from '@windlass/runtime/ids'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Db, Tx } from '@windlass/runtime/postgres/db'
 import type { Loop } from '@windlass/runtime/process/loop'
-import { admit } from '../domain/admission.ts'
-import { validWorker } from '../domain/registration.ts'
-import type { Roster } from '../roster.ts'
-import { signal } from '../signals.ts'
+import { resolveNameClaim } from '../domain/name-claim.ts'
+import { requireValidWorker } from '../domain/registration.ts'
+import { publishWorkerSignal } from '../publish-signal.ts'
+import type { WorkerRegistrySync } from '../registry-sync.ts'
 import * as records from '../store/records.ts'
 import * as workers from '../store/workers.ts'
 
-export interface Registering {
+export interface RegisterDeps {
   db: Db
   bus: Bus
-  roster: Roster
+  registry: WorkerRegistrySync
   releases: Pick<Loop, 'wake'>
 }
 
 /** Registers a worker: who has the name, under which session, and all that the worker says of itself. */
 export async function register(
-  { db, bus, roster, releases }: Registering,
+  { db, bus, registry, releases }: RegisterDeps,
   request: RegisterRequest,
 ): Promise<RegisterResponse> {
-  const worker = validWorker(request)
+  const worker = requireValidWorker(request)
   const { name } = worker
   const { replaced, stored } = await db.tx(async (tx) => {
-    const replaced = await takeName(tx, request, name)
+    const replaced = await acquireName(tx, request, name)
     return { replaced, stored: await records.save(tx, worker) }
   })
 
   if (replaced !== undefined) {
     const value = { connection_generation: replaced }
-    signal(bus, name, { $case: 'superseded', value })
+    publishWorkerSignal(bus, name, { $case: 'superseded', value })
     releases.wake()
   }
-  roster.refresh(name)
-  signal(bus, name, { $case: 'revised', value: {} })
+  registry.refresh(name)
+  publishWorkerSignal(bus, name, { $case: 'revised', value: {} })
   return { worker: stored, session_id: stored.session_id }
 }
 
 /** Gives the name to the applicant, or throws `conflict`. Answers the new generation if someone else had it. */
-async function takeName(
+async function acquireName(
   tx: Tx,
   request: RegisterRequest,
   name: string,
@@ -54,9 +54,9 @@ async function takeName(
   if (await workers.claimName(tx, fresh)) return undefined
   const holder = await workers.lockHolder(tx, name)
   if (!holder) throw notFound('Worker', name)
-  if (admit(holder, { name, instance, proven_session_id }) === 'keeps its session') {
-    await workers.renew(tx, name)
+  if (resolveNameClaim(holder, { name, instance, proven_session_id }) === 'keep_session') {
+    await workers.renewRegistration(tx, name)
     return undefined
   }
-  return await workers.replace(tx, fresh)
+  return await workers.replaceSession(tx, fresh)
 }

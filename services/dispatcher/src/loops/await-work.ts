@@ -2,29 +2,29 @@ import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/e
 import { type RpcClient, UnimplementedRpc } from '@windlass/rpc/client'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, loop } from '@windlass/runtime/process/loop'
-import type { Dispatch } from '../dispatch.ts'
-import { standingOffers } from '../domain/offers.ts'
-import type { Queue } from '../queue.ts'
-import type { Sessions } from '../sessions.ts'
+import type { ConnectedWorkers } from '../connected-workers.ts'
+import { offersForExpectedWork } from '../domain/offers.ts'
+import type { ReadyQueueView } from '../ready-queue-view.ts'
+import type { WorkDelivery } from '../work-delivery.ts'
 
 const WAIT_MS = 5_000
 /** For the answer to a wait that has ended. */
-const GRACE_MS = 5_000
+const REPLY_GRACE_MS = 5_000
 const PAUSE_MS = 1_000
 /** How long a service is left alone that is older than this one: it may be replaced at any time. */
-const OLDER_MS = 30_000
+const UNIMPLEMENTED_PAUSE_MS = 30_000
 
-export interface Waiting {
+export interface AwaitWorkDeps {
   executions: Pick<RpcClient<ExecutionsService>, 'awaitWork'>
-  sessions: Sessions
-  queue: Queue
-  dispatch: Dispatch
+  workers: ConnectedWorkers
+  queue: ReadyQueueView
+  delivery: WorkDelivery
   log: Logger
 }
 
-export interface AwaitLoop extends Loop {
+export interface AwaitWorkLoop extends Loop {
   /** What is offered, or whether anything is queued, has changed. */
-  revise(): void
+  restart(): void
 }
 
 /**
@@ -32,35 +32,41 @@ export interface AwaitLoop extends Loop {
  * here could do, so that the next work is given to one of them in the moment it is queued. All that it
  * misses comes by nudge.
  */
-export function awaitLoop({ executions, sessions, queue, dispatch, log }: Waiting): AwaitLoop {
+export function createAwaitWorkLoop({
+  executions,
+  workers,
+  queue,
+  delivery,
+  log,
+}: AwaitWorkDeps): AwaitWorkLoop {
   let answerNow = new AbortController()
   let isStopping = false
   let start = 0
-  let olderUntilMs = Number.NEGATIVE_INFINITY
+  let unimplementedUntilMs = Number.NEGATIVE_INFINITY
 
-  const round = async (): Promise<boolean> => {
+  const waitOnce = async (): Promise<boolean> => {
     answerNow = new AbortController()
-    if (performance.now() < olderUntilMs) return false
-    if (isStopping || queue.hasHope(sessions) || !dispatch.keepsUp) return false
-    const offers = standingOffers(sessions.rotated(start++), queue.recent)
+    if (performance.now() < unimplementedUntilMs) return false
+    if (isStopping || queue.hasMatchableWork(workers) || !delivery.hasCapacity) return false
+    const offers = offersForExpectedWork(workers.iterateFrom(start++), queue.recentRequirements)
     if (offers.length === 0) return false
-    const asked_ms = performance.now()
+    const started_ms = performance.now()
     const { leases } = await executions.awaitWork(
       { offers, wait_ms: WAIT_MS },
-      { timeoutMs: WAIT_MS + GRACE_MS, answerNow: answerNow.signal },
+      { timeoutMs: WAIT_MS + REPLY_GRACE_MS, answerNow: answerNow.signal },
     )
     for (const { execution } of leases)
-      sessions.get(execution?.worker_name ?? '')?.load.given(asked_ms)
-    dispatch.send(leases)
+      workers.get(execution?.worker_name ?? '')?.load.addAssigned(started_ms)
+    delivery.send(leases)
     return true
   }
 
-  const waiting = loop({ name: 'await work', pauseMs: PAUSE_MS, log }, async () => {
+  const waitLoop = loop({ name: 'await work', pauseMs: PAUSE_MS, log }, async () => {
     try {
-      return await round()
+      return await waitOnce()
     } catch (error) {
       if (error instanceof UnimplementedRpc) {
-        olderUntilMs = performance.now() + OLDER_MS
+        unimplementedUntilMs = performance.now() + UNIMPLEMENTED_PAUSE_MS
         log.info('executions is older than this: work comes by nudge')
         return false
       }
@@ -68,17 +74,17 @@ export function awaitLoop({ executions, sessions, queue, dispatch, log }: Waitin
       return false
     }
   })
-  const revise = () => {
+  const restart = () => {
     answerNow.abort()
-    waiting.wake()
+    waitLoop.wake()
   }
   return {
-    wake: () => waiting.wake(),
-    revise,
+    wake: () => waitLoop.wake(),
+    restart,
     stop() {
       isStopping = true
-      revise()
-      return waiting.stop()
+      restart()
+      return waitLoop.stop()
     },
   }
 }

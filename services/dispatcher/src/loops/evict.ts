@@ -2,28 +2,28 @@ import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { emit } from '@windlass/runtime/postgres/outbox'
 import type { Logger } from '@windlass/runtime/process/log'
-import { signal } from '../signals.ts'
+import { publishWorkerSignal } from '../publish-signal.ts'
 import * as watch from '../store/watch.ts'
 import type { Connection } from '../store/workers.ts'
 
 const BATCH = 100
 
-export interface Evicting {
+export interface EvictDeps {
   db: Db
   bus: Bus
   log: Logger
-  silence_ms: number
+  eviction_after_ms: number
 }
 
 /**
  * Takes their place from a batch of workers that have been silent for too long, in one transaction
  * with the events that tell of it. Answers how many they were.
  */
-export async function evict({ db, bus, log, silence_ms }: Evicting): Promise<number> {
+export async function evict({ db, bus, log, eviction_after_ms }: EvictDeps): Promise<number> {
   const evicted = await db.tx(async (tx) => {
-    const gone = await watch.evict(tx, silence_ms / 1_000, BATCH)
+    const gone = await watch.evict(tx, eviction_after_ms / 1_000, BATCH)
     await Promise.all(
-      lostBy(gone).map(({ name: worker_name, connection_generation }) =>
+      lostConnections(gone).map(({ name: worker_name, connection_generation }) =>
         emit(tx, 'dispatcher', worker_name, {
           $case: 'worker_evicted',
           value: { worker_name, connection_generation },
@@ -34,13 +34,13 @@ export async function evict({ db, bus, log, silence_ms }: Evicting): Promise<num
   })
   for (const { name, connection_generation } of evicted) {
     log.info({ worker_name: name, connection_generation }, 'worker evicted')
-    signal(bus, name, { $case: 'evicted', value: { connection_generation } })
+    publishWorkerSignal(bus, name, { $case: 'evicted', value: { connection_generation } })
   }
   return evicted.length
 }
 
 /** One that was never connected was never given work. */
-const lostBy = (evicted: readonly watch.Evicted[]): Connection[] =>
+const lostConnections = (evicted: readonly watch.Evicted[]): Connection[] =>
   evicted.flatMap(({ name, release_generation }) =>
     release_generation === undefined ? [] : { name, connection_generation: release_generation },
   )

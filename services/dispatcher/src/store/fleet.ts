@@ -1,10 +1,10 @@
 import type { Queries } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { recent } from './records.ts'
-import type { Fitness } from './streams.ts'
-import { live } from './workers.ts'
+import { isListed } from './records.ts'
+import type { StoredWorkerState } from './streams.ts'
+import { hasLiveStream } from './workers.ts'
 
-export interface Member extends Fitness {
+export interface FleetMember extends StoredWorkerState {
   connected: boolean
 }
 
@@ -17,9 +17,9 @@ interface Page {
 
 /** Workers that are there or were lately, by name, with what decides which work they may get. */
 export const page = (db: Queries, { after, limit, withPackages }: Page) =>
-  db.rows<Member>(sql`
+  db.rows<FleetMember>(sql`
     select name, session_id, connection_generation, healthy, changed_at::text as changed_at,
-           ${live} as connected, case when ${withPackages}::bool then packages else '[]' end as packages,
+           ${hasLiveStream} as connected, case when ${withPackages}::bool then packages else '[]' end as packages,
            resources, labels, runners, max_concurrent_executions
       from workers w join records using (name)
-     where (${recent}) and name > ${after} order by name limit ${limit}`)
+     where (${isListed}) and name > ${after} order by name limit ${limit}`)

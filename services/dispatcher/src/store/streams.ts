@@ -3,7 +3,7 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import type { Connection } from './workers.ts'
 
 /** What is needed of a worker to give it work, as stored. */
-export interface Fitness extends Connection {
+export interface StoredWorkerState extends Connection {
   session_id: string
   healthy: boolean
   /** Differs whenever any of these did. */
@@ -26,7 +26,7 @@ export const connect = (
   db: Queries,
   { name, session_id, replica_id }: { name: string; session_id?: string; replica_id: string },
 ) =>
-  db.maybe<Fitness>(sql`
+  db.maybe<StoredWorkerState>(sql`
     with mine as (
       update workers
          set connection_generation = connection_generation + 1, connected = true,
@@ -47,11 +47,11 @@ export const disconnect = (db: Queries, gone: readonly Connection[]) =>
              where w.connected order by w.name for update of w) as mine
      where w.name = mine.name`)
 
-export const fitness = (db: Queries, names: readonly string[]) =>
-  db.rows<Fitness>(sql`
+export const readWorkerStates = (db: Queries, names: readonly string[]) =>
+  db.rows<StoredWorkerState>(sql`
     select ${columns} from workers join records using (name) where name = any(${names}::text[])`)
 
 /** The newest metrics of workers, as JSON text; those without any are left out. */
-export const metrics = (db: Queries, names: readonly string[]) =>
+export const readMetrics = (db: Queries, names: readonly string[]) =>
   db.rows<{ name: string; metrics: string }>(sql`
     select name, metrics from workers where name = any(${names}::text[]) and metrics::text <> '{}'`)

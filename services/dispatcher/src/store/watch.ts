@@ -7,16 +7,16 @@ export interface Change extends Connection {
   changed_at: string
 }
 
-export interface Glance {
+export interface PollResult {
   /** Workers of which something changed lately, as they are now. */
   changed: Change[]
   /** Some worker has been silent for too long. */
-  silent: boolean
+  hasSilentWorkers: boolean
   /** The work of some worker is still to be released. */
-  owing: boolean
+  hasPendingReleases: boolean
 }
 
-export interface Glimpse {
+export interface PollWindow {
   /** How far back a change is of interest. */
   within_seconds: number
   silence_seconds: number
@@ -27,23 +27,23 @@ export interface Evicted extends Connection {
   release_generation?: number
 }
 
-export const MAX_OWING = 100
+export const MAX_PENDING_RELEASES = 100
 
 /** All that a dispatcher must look for by itself: rows of a matter, a name, a generation and a time. */
-export const around = ({ within_seconds, silence_seconds }: Glimpse): Sql => sql`
-    select 'changed' as matter, name, connection_generation, changed_at::text from workers
+export const changesQuery = ({ within_seconds, silence_seconds }: PollWindow): Sql => sql`
+    select 'changed' as kind, name, connection_generation, changed_at::text from workers
      where changed_at > now() - make_interval(secs => ${within_seconds})
     union all
     (select 'silent', name, 0, '' from workers
       where evicted_at is null and last_seen_at < now() - make_interval(secs => ${silence_seconds}) limit 1)
     union all
-    (select 'owing', name, 0, '' from workers where release_generation is not null limit 1)`
+    (select 'pending_release', name, 0, '' from workers where release_generation is not null limit 1)`
 
 /** A batch of connections whose work is still to be released, by name, after the given one. */
-export const owing = (db: Queries, after_name: string) =>
+export const pendingReleases = (db: Queries, after_name: string) =>
   db.rows<Connection>(sql`
     select name, release_generation as connection_generation from workers
-     where release_generation is not null and name > ${after_name} order by name limit ${MAX_OWING}`)
+     where release_generation is not null and name > ${after_name} order by name limit ${MAX_PENDING_RELEASES}`)
 
 /** Takes their place from workers that are silent for too long, a batch at most. Rows that someone else has in hand are left to them. */
 export const evict = (tx: Tx, silence_seconds: number, limit: number) =>
@@ -59,7 +59,7 @@ export const evict = (tx: Tx, silence_seconds: number, limit: number) =>
     returning w.name, w.connection_generation, w.release_generation`)
 
 /** The work of this connection is back in the queue. */
-export const released = (db: Queries, { name, connection_generation }: Connection) =>
+export const markReleased = (db: Queries, { name, connection_generation }: Connection) =>
   db.run(sql`
     update workers set release_generation = null
      where name = ${name} and release_generation = ${connection_generation}`)

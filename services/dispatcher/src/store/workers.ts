@@ -1,6 +1,6 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import type { Holder } from '../domain/admission.ts'
+import type { NameHolder } from '../domain/name-claim.ts'
 
 /** A worker and one of its connections. */
 export interface Connection {
@@ -9,12 +9,12 @@ export interface Connection {
 }
 
 /** How long a dispatcher that does not show itself is still believed to hold its streams. */
-const REPLICA_TRUST_SECONDS = 5
+const REPLICA_LIVE_SECONDS = 5
 
 /** Whether the row `w` has a stream at a dispatcher that is alive. */
-export const live = sql`(w.connected and exists (
+export const hasLiveStream = sql`(w.connected and exists (
   select from replicas r where r.replica_id = w.replica_id
-     and r.seen_at > now() - make_interval(secs => ${REPLICA_TRUST_SECONDS})))`
+     and r.seen_at > now() - make_interval(secs => ${REPLICA_LIVE_SECONDS})))`
 
 /** Takes a name that nobody has; answers whether it did. */
 export async function claimName(
@@ -29,18 +29,18 @@ export async function claimName(
 }
 
 export const lockHolder = (tx: Tx, name: string) =>
-  tx.maybe<Holder>(sql`
-    select session_id, instance, ${live} as live from workers w where name = ${name} for update`)
+  tx.maybe<NameHolder>(sql`
+    select session_id, instance, ${hasLiveStream} as has_live_stream from workers w where name = ${name} for update`)
 
 /** The same process registered again: it keeps its session, its stream and its work. */
-export const renew = (tx: Tx, name: string) =>
+export const renewRegistration = (tx: Tx, name: string) =>
   tx.run(sql`
     update workers
        set registered_at = now(), last_seen_at = now(), changed_at = now(), evicted_at = null
      where name = ${name}`)
 
 /** Another process has the name from now on; what the earlier one holds is to be released. Answers the new generation. */
-export async function replace(
+export async function replaceSession(
   tx: Tx,
   worker: { name: string; session_id: string; instance: string },
 ) {
@@ -56,14 +56,14 @@ export async function replace(
 }
 
 /** Fails when the database cannot be reached. */
-export const reachable = (db: Queries) => db.rows(sql`select 1`)
+export const checkReachable = (db: Queries) => db.rows(sql`select 1`)
 
 /** The sessions that have these names now. */
-export const sessions = (db: Queries, names: readonly string[]) =>
+export const readSessions = (db: Queries, names: readonly string[]) =>
   db.rows<{ name: string; session_id: string }>(sql`
     select name, session_id from workers where name = any(${names}::text[])`)
 
 /** Whether the name was ever registered. */
-export async function exists(db: Queries, name: string): Promise<boolean> {
-  return (await sessions(db, [name])).length > 0
+export async function isRegistered(db: Queries, name: string): Promise<boolean> {
+  return (await readSessions(db, [name])).length > 0
 }

@@ -22,7 +22,7 @@ import { onTestFinished } from 'vitest'
 /** As much of the queue as a lease looks at. */
 const MAX_CANDIDATES = 128
 
-export const anything: Requirement = { packages: [], affinity: {}, runner: '' }
+export const anyRequirement: Requirement = { packages: [], affinity: {}, runner: '' }
 
 /** A scripted executions service with a queue in memory, and a catalog that knows every workflow. */
 export class FakeExecutions {
@@ -40,11 +40,11 @@ export class FakeExecutions {
   /** Workflows that the catalog cannot be asked for. */
   readonly unreachable = new Set<string>()
   /** Set to have work given by a wait that was told to answer now, as when both cross. */
-  crosses = false
+  ignoresAnswerNow = false
   /** Set to make every call fail. */
-  down = false
+  isDown = false
   inFlight = 0
-  mostInFlight = 0
+  maxInFlight = 0
 
   require(requirement: Requirement): string {
     const requirement_id = newId()
@@ -71,7 +71,7 @@ export class FakeExecutions {
   async listen({ older }: { older: boolean }): Promise<string> {
     const server = new RpcServer(pino({ level: 'silent' }), testIdentity('executions'))
     onTestFinished(() => server.stop())
-    const { awaitWork: _, ...rest } = unscripted(ExecutionsService)
+    const { awaitWork: _, ...rest } = unimplemented(ExecutionsService)
     const awaitWork: Handlers<typeof ExecutionsService>['awaitWork'] = (request, { answerNow }) =>
       this.#await(request, answerNow)
     server.serve(
@@ -81,22 +81,22 @@ export class FakeExecutions {
         ...((older ? {} : { awaitWork }) as { awaitWork: typeof awaitWork }),
         lease: async (request) => this.#lease(request),
         submit: async ({ commands }) => {
-          this.#answerable()
+          this.#requireUp()
           this.commands.push(...commands)
           return { results: commands.map(() => ({ body: undefined, log: [] })) }
         },
         requeue: async (request) => {
-          this.#answerable()
+          this.#requireUp()
           this.requeues.push(request)
           const lost = this.held.get(request.worker_name)?.splice(0) ?? []
           return { requeued: lost.length }
         },
         log: async ({ execution_id }) => {
-          this.#answerable()
+          this.#requireUp()
           return { execution: this.cancelling.get(execution_id), entries: [], more: false }
         },
         listReady: async (request) => {
-          this.#answerable()
+          this.#requireUp()
           this.listCalls.push(request)
           const ids = new Set(this.#queued.map(({ requirement_id }) => requirement_id))
           const requirements = [...ids].map((requirement_id) => ({
@@ -119,7 +119,7 @@ export class FakeExecutions {
     server.serve(
       CatalogService,
       {
-        ...unscripted(CatalogService),
+        ...unimplemented(CatalogService),
         getById: async ({ id }) => {
           this.fetched++
           if (this.unreachable.has(id)) throw new Fault('unavailable', 'scripted to be down')
@@ -132,7 +132,7 @@ export class FakeExecutions {
   }
 
   /** Gives work to the one dispatcher that waits with this worker; false if nobody does. */
-  give(worker_name: string, change: Partial<Execution> = {}): Execution | undefined {
+  assign(worker_name: string, change: Partial<Execution> = {}): Execution | undefined {
     for (const { offers, answer } of this.waits) {
       const offer = offers.find((one) => one.worker_name === worker_name)
       if (!offer) continue
@@ -146,7 +146,7 @@ export class FakeExecutions {
   }
 
   #await({ offers, wait_ms }: AwaitWorkRequest, answerNow: AbortSignal): Promise<LeaseResponse> {
-    this.#answerable()
+    this.#requireUp()
     return new Promise((resolve) => {
       const answer = (leases: Lease[]) => {
         clearTimeout(timer)
@@ -155,20 +155,20 @@ export class FakeExecutions {
       }
       const wait = { offers, answer }
       const timer = setTimeout(() => answer([]), wait_ms)
-      const late = () => void (this.crosses || answer([]))
+      const late = () => void (this.ignoresAnswerNow || answer([]))
       answerNow.addEventListener('abort', late, { once: true })
       this.waits.add(wait)
     })
   }
 
-  #answerable(): void {
-    if (this.down) throw new Fault('unavailable', 'scripted to be down')
+  #requireUp(): void {
+    if (this.isDown) throw new Fault('unavailable', 'scripted to be down')
   }
 
   /** Gives each offered worker what it has room for, in queue order, as the real service does. */
   async #lease(request: LeaseRequest) {
-    this.#answerable()
-    this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight)
+    this.#requireUp()
+    this.maxInFlight = Math.max(this.maxInFlight, ++this.inFlight)
     await new Promise((resolve) => setTimeout(resolve, 5))
     this.inFlight--
     this.leaseCalls.push(request)
@@ -197,7 +197,7 @@ export class FakeExecutions {
 }
 
 /** Handlers for all rpcs of a service, also those that it does not have yet. */
-function unscripted<S extends object>(service: S): Handlers<S> {
+function unimplemented<S extends object>(service: S): Handlers<S> {
   const refuse = async () => {
     throw new Fault('invalid', 'not scripted')
   }
@@ -233,7 +233,7 @@ const workflow = (id: string): Workflow => ({
   metadata_json: '{}',
   requests_json: 'null',
   affinity_json: 'null',
-  requirement: anything,
+  requirement: anyRequirement,
   input_schema_json: '',
   created_at: undefined,
   created_by: '',

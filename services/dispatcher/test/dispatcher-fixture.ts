@@ -13,13 +13,13 @@ import { clientOf } from '@windlass/testkit/service-identity'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
-import { FakeExecutions } from './fake-executions.ts'
-import { openStream } from './fake-worker.ts'
+import { FakeExecutions } from './executions-fake.ts'
+import { openStream } from './worker-fake.ts'
 
 const MIGRATIONS = new URL('../migrations/', import.meta.url)
 
 /** One database and scripted neighbours, and as many dispatchers as asked for. */
-export async function setup({
+export async function startDispatchers({
   dispatchers = 1,
   env = {} as Record<string, string>,
   older = false,

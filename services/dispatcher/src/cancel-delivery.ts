@@ -2,51 +2,51 @@ import type { ExecutionsService, LogEntry } from '@windlass/proto/windlass/execu
 import type { RpcClient } from '@windlass/rpc/client'
 import { Batcher } from '@windlass/runtime/batcher'
 import type { Logger } from '@windlass/runtime/process/log'
+import type { ConnectedWorkers } from './connected-workers.ts'
 import { cancelFrame } from './domain/frame.ts'
-import type { Sessions } from './sessions.ts'
 
-interface Due {
+interface DueCancel {
   worker_name: string
   execution_id: string
 }
 
-const LANES = 16
+const CONCURRENCY = 16
 /** A log beyond this is told in part: to stop, a worker needs to know which execution, not its whole past. */
 const MAX_LOG_CHARS = 1_048_576
 
 /** Tells workers to stop what someone asked to cancel. Repeated from outside until the execution has ended. */
-export class Cancellations {
+export class CancelDelivery {
   readonly #executions: Pick<RpcClient<ExecutionsService>, 'log'>
-  readonly #sessions: Sessions
+  readonly #workers: ConnectedWorkers
   readonly #log: Logger
-  readonly #lanes = new Batcher<Due, undefined>((due) => this.#tell(due), {
-    concurrency: LANES,
+  readonly #batcher = new Batcher<DueCancel, undefined>((due) => this.#deliver(due), {
+    concurrency: CONCURRENCY,
     maxBatchSize: 1,
   })
 
   constructor(
     executions: Pick<RpcClient<ExecutionsService>, 'log'>,
-    sessions: Sessions,
+    workers: ConnectedWorkers,
     log: Logger,
   ) {
     this.#executions = executions
-    this.#sessions = sessions
+    this.#workers = workers
     this.#log = log
   }
 
-  due(worker_name: string, execution_id: string): void {
-    const session = this.#sessions.get(worker_name)
-    if (session?.tellsCancel(execution_id, performance.now()))
-      void this.#lanes.add({ worker_name, execution_id })
+  enqueue(worker_name: string, execution_id: string): void {
+    const worker = this.#workers.get(worker_name)
+    if (worker?.shouldSendCancel(execution_id, performance.now()))
+      void this.#batcher.add({ worker_name, execution_id })
   }
 
-  async #tell(due: readonly Due[]): Promise<undefined[]> {
+  async #deliver(due: readonly DueCancel[]): Promise<undefined[]> {
     for (const { worker_name, execution_id } of due) {
       try {
-        const { execution, entries } = await this.#read(execution_id)
-        const wanted = execution?.state === 'CANCELLING' && execution.worker_name === worker_name
-        if (execution && wanted)
-          this.#sessions.get(worker_name)?.stream.send(cancelFrame(execution, entries))
+        const { execution, entries } = await this.#readLog(execution_id)
+        const isDue = execution?.state === 'CANCELLING' && execution.worker_name === worker_name
+        if (execution && isDue)
+          this.#workers.get(worker_name)?.stream.send(cancelFrame(execution, entries))
       } catch (error) {
         this.#log.warn({ err: error, execution_id, worker_name }, 'cancellation was not told')
       }
@@ -54,7 +54,7 @@ export class Cancellations {
     return []
   }
 
-  async #read(execution_id: string) {
+  async #readLog(execution_id: string) {
     const entries: LogEntry[] = []
     let chars = 0
     for (;;) {

@@ -5,72 +5,77 @@ import type {
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { RpcClient } from '@windlass/rpc/client'
 import type { Logger } from '@windlass/runtime/process/log'
+import type { ConnectedWorkers } from './connected-workers.ts'
 import { dispatchFrame } from './domain/frame.ts'
-import type { Sessions } from './sessions.ts'
-import type { Workflows } from './workflows.ts'
+import type { WorkflowCache } from './workflow-cache.ts'
 
-const MAX_UNDER_WAY = 1_024
+const MAX_IN_FLIGHT = 1_024
 
 type Executions = Pick<RpcClient<ExecutionsService>, 'submit'>
 
 /** Brings leased work to its workers. What has nobody to be brought to is handed back. */
-export class Dispatch {
+export class WorkDelivery {
   readonly #executions: Executions
-  readonly #sessions: Sessions
-  readonly #workflows: Workflows
+  readonly #workers: ConnectedWorkers
+  readonly #workflows: WorkflowCache
   readonly #log: Logger
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inFlight = new Set<Promise<void>>()
   #leases = 0
 
-  constructor(executions: Executions, sessions: Sessions, workflows: Workflows, log: Logger) {
+  constructor(
+    executions: Executions,
+    workers: ConnectedWorkers,
+    workflows: WorkflowCache,
+    log: Logger,
+  ) {
     this.#executions = executions
-    this.#sessions = sessions
+    this.#workers = workers
     this.#workflows = workflows
     this.#log = log
   }
 
   /** Whether more work may be asked for, rather than first bringing what was. */
-  get keepsUp(): boolean {
-    return this.#leases < MAX_UNDER_WAY
+  get hasCapacity(): boolean {
+    return this.#leases < MAX_IN_FLIGHT
   }
 
   send(leases: readonly Lease[]): void {
-    for (const batch of together(leases)) {
+    for (const batch of groupByWorkflow(leases)) {
       this.#leases += batch.leases.length
-      const sending = this.#bring(batch).finally(() => {
+      const delivery = this.#deliver(batch).finally(() => {
         this.#leases -= batch.leases.length
-        this.#underWay.delete(sending)
+        this.#inFlight.delete(delivery)
       })
-      this.#underWay.add(sending)
+      this.#inFlight.add(delivery)
     }
   }
 
-  async settled(): Promise<void> {
-    await Promise.all(this.#underWay)
+  async whenIdle(): Promise<void> {
+    await Promise.all(this.#inFlight)
   }
 
-  async #bring({ worker_name, workflow_id, leases }: Batch): Promise<void> {
+  async #deliver({ worker_name, workflow_id, leases }: Batch): Promise<void> {
     try {
-      const part = await this.#workflows.part(workflow_id)
-      const session = this.#sessions.get(worker_name)
+      const part = await this.#workflows.get(workflow_id)
+      const worker = this.#workers.get(worker_name)
       const mine: string[] = []
       const others: Execution[] = []
       for (const lease of leases) {
         const { worker_session } = lease.execution
         // Another process may have the name by now; the work was not given to that one.
-        const isMine = worker_session === '' || worker_session === session?.session_id
-        if (isMine && session?.healthy) mine.push(dispatchFrame(lease, part))
+        const isMine = worker_session === '' || worker_session === worker?.session_id
+        if (isMine && worker?.isHealthy) mine.push(dispatchFrame(lease, part))
         else others.push(lease.execution)
       }
-      if (mine.length > 0) session?.stream.send(...mine)
-      if (others.length > 0) await this.#handBack(worker_name, others)
+      if (mine.length > 0) worker?.stream.send(...mine)
+      if (others.length > 0) await this.#release(worker_name, others)
     } catch (error) {
       this.#log.warn({ err: error, worker_name }, 'work was not delivered')
     }
   }
 
   /** What is not even handed back is left to the claim's deadline. */
-  async #handBack(worker_name: string, executions: readonly Execution[]): Promise<void> {
+  async #release(worker_name: string, executions: readonly Execution[]): Promise<void> {
     const commands = executions.map(
       ({ execution_id, worker_session: session_id, claim_generation }) => ({
         execution_id,
@@ -95,7 +100,7 @@ interface Batch {
   leases: Leased[]
 }
 
-function together(leases: readonly Lease[]): Iterable<Batch> {
+function groupByWorkflow(leases: readonly Lease[]): Iterable<Batch> {
   const batches = new Map<string, Batch>()
   for (const { execution, ...lease } of leases) {
     if (!execution) continue

@@ -1,0 +1,49 @@
+import type { WorkerState } from './connected-workers.ts'
+import { type Capabilities, packageIndex } from './domain/matching.ts'
+import type { StoredWorkerState } from './store/streams.ts'
+
+type Packages = ReturnType<Capabilities['packages']>
+
+const MAX_PACKAGE_LISTS = 256
+
+interface PackageList {
+  json: string
+  /** Parsed when somebody asks. */
+  packages?: Packages
+}
+
+/**
+ * Package lists by their text. They are by far the largest part of a record, and whole fleets have
+ * one in common: so each text is kept once, and few requirements ask for what it says.
+ */
+const packageLists = new Map<string, PackageList>()
+
+/** What a stored record means for giving the worker work. */
+export function toWorkerState(stored: StoredWorkerState): WorkerState {
+  const list = internPackageList(stored.packages)
+  return {
+    session_id: stored.session_id,
+    changed_at: stored.changed_at,
+    capacity: stored.max_concurrent_executions,
+    healthy: stored.healthy,
+    capabilities: {
+      packages: () => {
+        list.packages ??= packageIndex(JSON.parse(list.json))
+        return list.packages
+      },
+      resources: stored.resources === undefined ? undefined : JSON.parse(stored.resources),
+      labels: JSON.parse(stored.labels),
+      runners: JSON.parse(stored.runners),
+    },
+  }
+}
+
+function internPackageList(json: string): PackageList {
+  const found = packageLists.get(json)
+  if (found) return found
+  const list = { json }
+  const [oldest] = packageLists.keys()
+  if (oldest !== undefined && packageLists.size >= MAX_PACKAGE_LISTS) packageLists.delete(oldest)
+  packageLists.set(json, list)
+  return list
+}
