@@ -31,9 +31,9 @@ const points = await withSystem({ workers: 0 }, async ({ url, pids }) => {
   const jwt = idp.token('ann', AUDIENCE)
   const kinds = {
     'none (the loop alone)': async () => {},
-    'API key, cached': () => authenticators.callerOf(key),
+    'API key, cached': () => authenticators.authenticateToken(key),
     'API key, uncached': () => authenticators.uncached(key),
-    'JWT (RS256), account cached': () => authenticators.callerOf(jwt),
+    'JWT (RS256), account cached': () => authenticators.authenticateToken(jwt),
   }
   const measured = []
   for (const [kind, operation] of Object.entries(kinds))
@@ -78,19 +78,19 @@ async function openAuthenticators(env) {
       'rpc/dist/service-identity',
     ].map((name) => from(`packages/${name}`)),
   )
-  const { connectAll, rememberedBy } = await from('services/gateway/dist/clients/connect')
-  const { callersByKey } = await from('services/gateway/dist/access/api-key')
-  const { epochReader } = await from('services/gateway/dist/cache/generation-reader')
+  const { connectServices, createCaches } = await from('services/gateway/dist/clients/connect')
+  const { createApiKeyAuthenticator } = await from('services/gateway/dist/access/api-key')
+  const { createGenerationReader } = await from('services/gateway/dist/cache/generation-reader')
   const settings = loadSettings(env)
   const redis = openRedis(settings.redis.url)
   await redisReady(redis)
   const log = { warn: (fields) => process.stderr.write(`${JSON.stringify(fields)}\n`) }
-  const clients = connectAll(settings, await openServiceIdentity(settings, 'gateway', log))
-  const readEpoch = epochReader(redis, 'auth')
+  const clients = connectServices(settings, await openServiceIdentity(settings, 'gateway', log))
+  const readGeneration = createGenerationReader(redis, 'auth')
   return {
-    ...rememberedBy(settings, { redis, log }, clients),
+    ...createCaches(settings, { redis, log }, clients),
     // Reads the generation and then ignores it, so that every request calls identity.
-    uncached: callersByKey(clients.keys, async () => void (await readEpoch())),
+    uncached: createApiKeyAuthenticator(clients.keys, async () => void (await readGeneration())),
     close() {
       clients.close()
       redis.disconnect()

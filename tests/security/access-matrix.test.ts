@@ -1,5 +1,5 @@
 import { BUILT_IN_ROLES } from '@windlass/gateway/access/built-in-roles'
-import { type Verdict, VISITORS, verdictOf } from '@windlass/gateway/route/access-table'
+import { accessFor, CALLER_KINDS, type Verdict } from '@windlass/gateway/route/access-table'
 import type { Route } from '@windlass/gateway/route/route'
 import { routes } from '@windlass/gateway/routes/index'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -106,10 +106,10 @@ test.each([0, 1])(
   async (gateway) => {
     const wrong: string[] = []
     for (const route of routes as readonly Route[])
-      for (const caller of VISITORS) {
+      for (const caller of CALLER_KINDS) {
         const [found, expected] = [
           await accessAt(route, caller, gateway),
-          verdictOf(route.access, caller),
+          accessFor(route.access, caller),
         ]
         if (found !== expected)
           wrong.push(`${route.method} ${route.path} as ${caller}: ${found}, not ${expected}`)

@@ -6,19 +6,19 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import { openBus } from '@windlass/runtime/nats/bus'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
-import { checkIssuer } from './access/oidc.ts'
-import { rateLimit } from './access/rate-limit.ts'
-import { InputSchemas } from './cache/input-schemas.ts'
+import { requireTrustedIssuer } from './access/oidc.ts'
+import { createRateLimit } from './access/rate-limit.ts'
+import { InputSchemaCache } from './cache/input-schemas.ts'
 import { AuditLog } from './clients/audit-log.ts'
-import { connectAll, rememberedBy, type Services } from './clients/connect.ts'
+import { connectServices, createCaches, type Services } from './clients/connect.ts'
 import { DispatcherStreams } from './clients/dispatcher-streams.ts'
-import { Executions } from './clients/executions.ts'
+import { ExecutionsClient } from './clients/executions.ts'
 import { watchHealth } from './clients/health.ts'
-import { Pongs } from './clients/heartbeats.ts'
-import type { Exchange } from './http/request-context.ts'
-import { requestLog } from './http/request-log.ts'
-import { listen } from './http/server.ts'
-import { Waiters } from './live/execution-subscriptions.ts'
+import { HeartbeatClient } from './clients/heartbeats.ts'
+import type { RequestContext } from './http/request-context.ts'
+import { createRequestLog } from './http/request-log.ts'
+import { startServer } from './http/server.ts'
+import { ExecutionSubscriptions } from './live/execution-subscriptions.ts'
 import { openapi } from './route/openapi.ts'
 import { routes } from './routes/index.ts'
 
@@ -29,7 +29,7 @@ const TOKEN_TESTS = '10/minute'
 export async function start(settings: Settings, { log, teardown }: Runtime) {
   requireAuthSecrets(settings, ['[svc.security].execution_token_secret'])
   requireLoopbackIfAnonymous(settings, '[svc.server].host', settings.server.host)
-  checkIssuer(settings.security.auth.oidc)
+  requireTrustedIssuer(settings.security.auth.oidc)
   const redis = openRedis(settings.redis.url)
   teardown.add('redis', () => redis.disconnect())
   const bus = await openBus(settings.nats.url, log, settings.nats.prefix)
@@ -37,35 +37,38 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   await redisReady(redis)
 
   const serviceIdentity = await openServiceIdentity(settings, 'gateway', log)
-  const clients = connectAll(settings, serviceIdentity)
+  const clients = connectServices(settings, serviceIdentity)
   teardown.add('clients', () => clients.close())
   const health = watchHealth(settings, serviceIdentity)
   teardown.add('health', () => health.close())
-  const executions = new Executions(clients.executions, serviceIdentity)
+  const executions = new ExecutionsClient(clients.executions, serviceIdentity)
   const auditLog = new AuditLog(clients.audit, serviceIdentity, log)
   teardown.add('audit log', () => auditLog.stop())
-  const waiters = new Waiters(bus, executions, log)
-  teardown.add('waiters', () => waiters.stop())
+  const subscriptions = new ExecutionSubscriptions(bus, executions, log)
+  teardown.add('subscriptions', () => subscriptions.stop())
 
   const trustedProxies = settings.server.trusted_proxies
   const services: Services = {
     ...clients,
-    ...rememberedBy(settings, { redis, log }, clients),
+    ...createCaches(settings, { redis, log }, clients),
     settings,
     auditLog,
     executionTokens: await openExecutionTokens(settings),
     executions,
-    pongs: new Pongs(clients.fleet),
-    waiters,
+    heartbeats: new HeartbeatClient(clients.fleet),
+    subscriptions,
     health,
     bus,
-    schemas: new InputSchemas(),
-    registrations: rateLimit(
+    inputSchemas: new InputSchemaCache(),
+    registrationLimit: createRateLimit(
       { name: 'register', rate: settings.workers.register_rate_limit, trustedProxies },
       redis,
     ),
-    tokenTests: rateLimit({ name: 'test-token', rate: TOKEN_TESTS, trustedProxies }, redis),
-    streams: new DispatcherStreams(settings.services.dispatcher_streams, serviceIdentity),
+    tokenTestLimit: createRateLimit(
+      { name: 'test-token', rate: TOKEN_TESTS, trustedProxies },
+      redis,
+    ),
+    dispatcherStreams: new DispatcherStreams(settings.services.dispatcher_streams, serviceIdentity),
     openapi: openapi(routes),
   }
   const limits = {
@@ -73,8 +76,14 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     maxDepth: settings.server.max_json_depth,
     maxUploadBytes: settings.catalog.max_workflow_upload_bytes,
   }
-  const serving = { services, limits, log, requests: requestLog(log), open: new Set<Exchange>() }
-  const http = await listen(routes, serving)
+  const serving = {
+    services,
+    limits,
+    log,
+    requestLog: createRequestLog(log),
+    openRequests: new Set<RequestContext>(),
+  }
+  const http = await startServer(routes, serving)
   teardown.add('http', () => http.stop())
   return { http: http.port }
 }

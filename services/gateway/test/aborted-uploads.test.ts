@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { invalid } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 const ABORTED = Number(process.env.TEST_ABORTED ?? 1_000)
 const AT_ONCE = 20
@@ -33,7 +33,7 @@ const heldBytes = () => {
 
 test(`N116: ${ABORTED} clients that vanish in the middle of an upload leave no file, socket or memory behind`, async () => {
   const asked: Buffer[] = []
-  const { url, call } = await world({
+  const { url, call } = await startGateway({
     catalog: {
       async analyze({ source }) {
         asked.push(source)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { routes } from '../src/routes/index.ts'
 import { ID } from './assert-response.ts'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 /** A path in which every parameter has a value. */
 const filled = (path: string) =>
@@ -29,7 +29,7 @@ const ADMITTED: Record<string, string[]> = {
 }
 
 test('with authentication on nobody gets in but whom the route has a token for', async () => {
-  const { call } = await world({}, AUTH_ON)
+  const { call } = await startGateway({}, AUTH_ON)
   for (const { method, path, access } of routes) {
     const send = (headers: Record<string, string>) =>
       call(method.toUpperCase(), filled(path), { headers }).then(statusOf)
@@ -43,7 +43,7 @@ test('with authentication on nobody gets in but whom the route has a token for',
 })
 
 test('with authentication on a refusal names the scheme and says what is missing', async () => {
-  const { call } = await world({}, AUTH_ON)
+  const { call } = await startGateway({}, AUTH_ON)
   const cases: [headers: Record<string, string>, detail: string][] = [
     [{}, 'Authorization token required'],
     [{ authorization: 'Bearer nonsense' }, 'Invalid or expired token'],
@@ -59,7 +59,7 @@ test('with authentication on a refusal names the scheme and says what is missing
 })
 
 test('with authentication off everybody gets in, but not with a strange scheme', async () => {
-  const { call } = await world()
+  const { call } = await startGateway()
   for (const { method, path, access } of routes) {
     if (access === 'bootstrap' || access === 'own worker') continue
     const send = (headers: Record<string, string>) =>

@@ -9,7 +9,7 @@ import type {
 import { callerOf, type Handlers } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
 import { ID } from './assert-response.ts'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 const AT = new Date('2026-01-02T03:04:05Z')
 export const LATER = new Date('2026-01-02T03:05:00Z')
@@ -93,11 +93,11 @@ class Desk {
 }
 
 /** An execution that is called ID, and what it asked for. */
-export async function atDesk(...rows: Approval[]) {
+export async function approvalsFixture(...rows: Approval[]) {
   const desk = new Desk()
   desk.rows = rows
   const script = desk.script
-  const made = await world({
+  const made = await startGateway({
     approvals: {
       ...script,
       decide: async (request, call) => {

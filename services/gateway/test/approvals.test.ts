@@ -1,6 +1,6 @@
 import type { ListApprovalsRequest } from '@windlass/proto/windlass/executions/v1/executions'
 import { expect, test } from 'vitest'
-import { approval, atDesk, LATER } from './approvals-fake.ts'
+import { approval, approvalsFixture, LATER } from './approvals-fake.ts'
 import { ID } from './assert-response.ts'
 
 const record = {
@@ -27,7 +27,7 @@ const DECIDED = {
 }
 
 test('approvals are listed and shown with every member', async () => {
-  const { get } = await atDesk(approval())
+  const { get } = await approvalsFixture(approval())
   expect(await get(`/executions/${ID}/approvals`)).toEqual({
     status: 200,
     body: { approvals: [record], total: 1, limit: 20, offset: 0 },
@@ -40,7 +40,7 @@ test('approvals are listed and shown with every member', async () => {
 })
 
 test('the filters of the list are passed on; nothing asked for means pending', async () => {
-  const { get, desk } = await atDesk()
+  const { get, desk } = await approvalsFixture()
   for (const [status, passed] of [
     ['', 'pending'],
     ['all', ''],
@@ -75,7 +75,7 @@ test.each([
   ['authorize/pay', { approved: true, reason: 'fine', always: true, more: 1 }, true],
   ['authorize/pay_1', { approved: false, reason: 'fine' }, false],
 ])('%s decides, and the second one learns who was faster', async (path, body, approved) => {
-  const { post, desk } = await atDesk(approval())
+  const { post, desk } = await approvalsFixture(approval())
   const status = approved ? 'approved' : 'rejected'
   expect(await post(`/executions/${ID}/${path}`, body)).toEqual({
     status: 200,
@@ -95,7 +95,7 @@ test.each([
 })
 
 test('a decision without a body is one without remarks', async () => {
-  const { post } = await atDesk(approval())
+  const { post } = await approvalsFixture(approval())
   expect(await post(`/executions/${ID}/approvals/pay_1/approve`)).toEqual({
     status: 200,
     body: DECIDED,
@@ -103,7 +103,7 @@ test('a decision without a body is one without remarks', async () => {
 })
 
 test('of several calls of a task the one that has waited longest is decided', async () => {
-  const { post, desk } = await atDesk(
+  const { post, desk } = await approvalsFixture(
     approval({ task_call_id: 'pay_3' }),
     approval({ task_call_id: 'pay_2' }),
     approval({ task_call_id: 'pay_1', status: 'rejected', decided_at: LATER }),
@@ -119,7 +119,9 @@ test.each([
   ['encoded as one segment', encodeURIComponent(strange)],
   ['with its slashes as they are', strange.split('/').map(encodeURIComponent).join('/')],
 ])('a call may be called anything: %s', async (_, segment) => {
-  const { get, post, call } = await atDesk(approval({ task_call_id: strange, task_name: 'a/b' }))
+  const { get, post, call } = await approvalsFixture(
+    approval({ task_call_id: strange, task_name: 'a/b' }),
+  )
   const shown = await call('GET', `/workers/w1/approvals/${ID}/${segment}`)
   expect(await shown.json()).toMatchObject({ approval: { status: 'pending', task_name: 'a/b' } })
   const whole = encodeURIComponent(strange)

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 export const ID = '0123456789abcdef0123456789abcdef'
 export const RUN = '/workflows/default/hello/run/async'
@@ -19,7 +19,7 @@ export interface Case {
 /** Sends it. Every refusal is JSON with a detail, in which each problem of a 422 has its place, and tells nothing of the inside. */
 export async function check(given: Case): Promise<void> {
   const { method = 'GET', path = '', body, headers = {}, expected } = given
-  const { call, executions } = await world(
+  const { call, executions } = await startGateway(
     {},
     { SVC_SERVER__MAX_BODY_BYTES: String(given.maxBodyBytes ?? 300_000) },
   )

@@ -1,6 +1,6 @@
 import type { ListAuditRequest } from '@windlass/proto/windlass/identity/v1/audit'
 import { expect, test } from 'vitest'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 const PREFIX = 'wk_1'
 const by = { subject: 'robot', issuer: 'svc', key_prefix: PREFIX, request_id: 'r-1' }
@@ -16,7 +16,7 @@ test('the log is told as it was hashed, a page at a time', async () => {
     outcome: 'done',
     detail_json: '{"a":1e400,"a": []}',
   }
-  const { call } = await world({
+  const { call } = await startGateway({
     audit: {
       async list(request) {
         lists.push(request)
@@ -58,7 +58,7 @@ test.each([
   'actor=a&actor=b',
   'object=%00',
 ])('a page that cannot be meant is refused: %s', async (query) => {
-  const { call } = await world()
+  const { call } = await startGateway()
   const response = await call('GET', `/admin/audit?${query}`)
   expect(response.status).toBe(422)
   expect(await response.json()).toMatchObject({ detail: [{ loc: ['query', query.split('=')[0]] }] })

@@ -3,8 +3,8 @@ import type { Call } from '@windlass/rpc/call'
 import { conflict, type Fault, unavailable } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { routes } from '../src/routes/index.ts'
-import { draftOf, workflow, world } from './gateway-fixture.ts'
-import { robot } from './service-account.ts'
+import { draftOf, startGateway, workflow } from './gateway-fixture.ts'
+import { serviceAccount } from './service-account.ts'
 
 const PREFIX = `wk_${'0'.repeat(16)}`
 const KEY = `${PREFIX}.${'A'.repeat(43)}`
@@ -24,7 +24,7 @@ test('every route that changes something is recorded, or is named here', () => {
   const silent = routes
     .filter(({ method, path }) => method !== 'get' || path.includes('/cancel/'))
     .filter(({ access }) => access !== 'own worker')
-    .filter(({ audited }) => !audited)
+    .filter(({ audit }) => !audit)
     .map(({ method, path }) => `${method} ${path}`)
   expect(silent.sort()).toEqual(ROUTES_THAT_CHANGE_NOTHING_OF_THESE.sort())
 })
@@ -45,8 +45,8 @@ async function setup(permissions: string[] = ['*']) {
     if (state.owner) throw state.owner
     return { deleted: 1 } as never
   }
-  const principal = robot()
-  const made = await world(
+  const principal = serviceAccount()
+  const made = await startGateway(
     {
       audit: {
         async record({ records }) {

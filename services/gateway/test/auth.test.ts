@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { workflow, world } from './gateway-fixture.ts'
-import { robot } from './service-account.ts'
+import { startGateway, workflow } from './gateway-fixture.ts'
+import { serviceAccount } from './service-account.ts'
 
 const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
 const POOR = `wk_${'1'.repeat(16)}.${'A'.repeat(43)}`
@@ -27,8 +27,8 @@ const CATALOG = [
 ]
 
 async function setup(enabled = true) {
-  const principal = robot({ roles: ['z', 'a'] })
-  const { json, call } = await world(
+  const principal = serviceAccount({ roles: ['z', 'a'] })
+  const { json, call } = await startGateway(
     {
       keys: {
         async find({ prefix }) {

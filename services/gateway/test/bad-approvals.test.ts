@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { approval, atDesk } from './approvals-fake.ts'
+import { approval, approvalsFixture } from './approvals-fake.ts'
 import { ID } from './assert-response.ts'
 
 const NOT_FOUND = { detail: { error: 'not_found' } }
 
 test('what is not there is not found, in the form that clients read', async () => {
-  const { get, post } = await atDesk()
+  const { get, post } = await approvalsFixture()
   const other = ID.replace('0', '1')
   for (const id of [ID, other]) {
     expect(await get(`/executions/${id}/approvals/x`)).toEqual({ status: 404, body: NOT_FOUND })
@@ -44,7 +44,7 @@ test.each<[string, path: string, body: unknown, status: number]>([
   ['a question with a NUL', ASK, { task_call_id: 'a\0', task_name: 'pay' }, 422],
   ['a question without words', ASK, undefined, 422],
 ])('%s', async (_, path, body, status) => {
-  const { post } = await atDesk(approval())
+  const { post } = await approvalsFixture(approval())
   expect((await post(path, body)).status).toBe(status)
 })
 
@@ -58,6 +58,6 @@ test.each([
   'execution_id=x',
   'task_name=%00',
 ])('a list with %s is refused', async (query) => {
-  const { get } = await atDesk()
+  const { get } = await approvalsFixture()
   expect((await get(`/approvals?${query}`)).status).toBe(422)
 })

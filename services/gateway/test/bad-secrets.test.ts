@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { world } from './gateway-fixture.ts'
-import { vault } from './secrets-fake.ts'
+import { startGateway } from './gateway-fixture.ts'
+import { fakeSecrets } from './secrets-fake.ts'
 
 const many = JSON.stringify(Array.from({ length: 101 }, (_, i) => `n${i}`))
 
@@ -41,9 +41,9 @@ const batches: Record<string, [body: string, expected: number]> = {
 }
 
 async function refused(path: string, body: string, expected: number): Promise<void> {
-  const { call } = await world({
-    secrets: vault('Secret').handlers,
-    configs: vault('Config').handlers,
+  const { call } = await startGateway({
+    secrets: fakeSecrets('Secret').handlers,
+    configs: fakeSecrets('Config').handlers,
   })
   const response = await call('POST', path, {
     body: Buffer.from(body),
@@ -66,14 +66,14 @@ for (const kind of ['secrets', 'configs']) {
 test.each(['a%2Fb', '%2E%2E', 'a%00', `${'x'.repeat(256)}`, '%ff'])(
   'the name %.10s in a path names nothing',
   async (name) => {
-    const { call } = await world({ secrets: vault('Secret').handlers })
+    const { call } = await startGateway({ secrets: fakeSecrets('Secret').handlers })
     for (const method of ['GET', 'DELETE'])
       expect([400, 404]).toContain((await call(method, `/admin/secrets/${name}`)).status)
   },
 )
 
 test('the old prefix is gone', async () => {
-  const { call } = await world({ secrets: vault('Secret').handlers })
+  const { call } = await startGateway({ secrets: fakeSecrets('Secret').handlers })
   for (const path of [
     '/secrets',
     '/secrets/a',

@@ -1,7 +1,7 @@
 import { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import { Fault } from '@windlass/runtime/faults'
 import { ID } from './assert-response.ts'
-import { type Scripts, workflow, world } from './gateway-fixture.ts'
+import { type FakeServices, startGateway, workflow } from './gateway-fixture.ts'
 
 export const SECRET = 'a secret of the tests'
 export const OTHER = ID.replace('0', '1')
@@ -36,9 +36,9 @@ export interface State {
 }
 
 /** An execution of `default/parent` that worker w1 holds, started by Ada, who may run `child` but not every task. */
-export async function setup(given: State = {}, scripts: Scripts = {}) {
+export async function setup(given: State = {}, scripts: FakeServices = {}) {
   const { isEnabled = true, isKnown = true, isOn = true, ...changes } = given
-  const made = await world(
+  const made = await startGateway(
     {
       ...scripts,
       principals: {

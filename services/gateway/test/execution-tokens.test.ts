@@ -14,7 +14,7 @@ import {
   setup,
   token,
 } from './execution-token-fixture.ts'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 test('a nested run is run by who started the execution, with the rights of that principal', async () => {
   const { ask, executions } = await setup()
@@ -139,7 +139,7 @@ test('N045: a caller who is no execution decides, and does not ask', async () =>
     ...{ id: ID, subject: 'bob', external_issuer: 'svc', type: 'service_account' },
     ...{ display_name: undefined, enabled: true, roles: [] },
   }
-  const { json, call } = await world(
+  const { json, call } = await startGateway(
     {
       keys: {
         find: async () => ({

@@ -21,7 +21,7 @@ interface Row {
 const PAGE = 3
 
 /** An executions service that believes everything and keeps it in memory. */
-export class Memory {
+export class FakeExecutions {
   readonly rows = new Map<string, Row>()
   readonly commands: Command[] = []
   readonly calls = { submit: 0, get: 0, log: 0 }

@@ -1,14 +1,14 @@
 import { notFound } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { ID } from './assert-response.ts'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 const requirement = { packages: [], affinity: { zone: 'eu' }, runner: '', cpu: 2 }
 const QUEUED_AT = new Date('2026-01-02T03:04:05Z')
 
 test('what executions and dispatcher know is put together in plain words', async () => {
   const asked: unknown[] = []
-  const { call } = await world({
+  const { call } = await startGateway({
     queue: {
       explain: async ({ execution_id }) => {
         asked.push(execution_id)
@@ -84,7 +84,7 @@ test('what executions and dispatcher know is put together in plain words', async
 })
 
 test('an execution that nobody knows cannot be explained', async () => {
-  const { call } = await world({
+  const { call } = await startGateway({
     queue: {
       explain: async ({ execution_id }) => {
         throw notFound('Execution', execution_id)

@@ -30,34 +30,34 @@ import { allowAll, testIdentity } from '@windlass/testkit/service-identity'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
-import { Memory } from './executions-fake.ts'
+import { FakeExecutions } from './executions-fake.ts'
 
-type Script<S> = Partial<Handlers<S>>
+type FakeHandlers<S> = Partial<Handlers<S>>
 
-export interface Scripts {
-  audit?: Script<typeof AuditService>
-  approvals?: Script<typeof ApprovalsService>
-  catalog?: Script<typeof CatalogService>
-  dispatcher?: Script<typeof DispatcherService>
-  executions?: Script<typeof ExecutionsService>
-  fleet?: Script<typeof FleetService>
-  queue?: Script<typeof QueueService>
-  identity?: Script<typeof IdentityService>
-  principals?: Script<typeof PrincipalsService>
-  keys?: Script<typeof ApiKeysService>
-  roles?: Script<typeof RolesService>
-  secrets?: Script<typeof SecretsService>
-  configs?: Script<typeof ConfigsService>
-  scheduler?: Script<typeof SchedulerService>
+export interface FakeServices {
+  audit?: FakeHandlers<typeof AuditService>
+  approvals?: FakeHandlers<typeof ApprovalsService>
+  catalog?: FakeHandlers<typeof CatalogService>
+  dispatcher?: FakeHandlers<typeof DispatcherService>
+  executions?: FakeHandlers<typeof ExecutionsService>
+  fleet?: FakeHandlers<typeof FleetService>
+  queue?: FakeHandlers<typeof QueueService>
+  identity?: FakeHandlers<typeof IdentityService>
+  principals?: FakeHandlers<typeof PrincipalsService>
+  keys?: FakeHandlers<typeof ApiKeysService>
+  roles?: FakeHandlers<typeof RolesService>
+  secrets?: FakeHandlers<typeof SecretsService>
+  configs?: FakeHandlers<typeof ConfigsService>
+  scheduler?: FakeHandlers<typeof SchedulerService>
 }
 
 const log = pino({ level: process.env.TEST_LOG ?? 'silent' })
 
 /** A gateway before scripted services, over real NATS and Redis. */
-export async function world(scripts: Scripts = {}, env: Record<string, string> = {}) {
+export async function startGateway(scripts: FakeServices = {}, env: Record<string, string> = {}) {
   const bus = await openBus(testUrl('TEST_NATS_URL'), log)
   onTestFinished(() => bus.close())
-  const executions = new Memory(bus)
+  const executions = new FakeExecutions(bus)
   const { ports, stop } = await startService(start, {
     SVC_SERVER__PORT: '0',
     SVC_NATS__URL: storeUrl(testUrl('TEST_NATS_URL'), 'gateway'),
@@ -98,12 +98,12 @@ export async function world(scripts: Scripts = {}, env: Record<string, string> =
   return { url, call, json, stop, bus, executions }
 }
 
-type Scripted = [service: Parameters<RpcServer['serve']>[0], script: Record<string, unknown>]
+type FakeService = [service: Parameters<RpcServer['serve']>[0], script: Record<string, unknown>]
 
-const serve = (...scripted: Scripted) => serveAll(scripted)
+const serve = (...scripted: FakeService) => serveAll(scripted)
 
 /** A gRPC server of these functions; what is not scripted is not found. Answers its address. */
-async function serveAll(...services: Scripted[]): Promise<string> {
+async function serveAll(...services: FakeService[]): Promise<string> {
   const [[first] = []] = services
   const server = new RpcServer(log, testIdentity(first ? serviceNameOf(first) : ''))
   for (const [service, script] of services) {
@@ -138,7 +138,7 @@ export const workflow = (changes: Partial<Workflow> = {}): Workflow => ({
 })
 
 /** Knows every workflow that is not called `missing`, up to version 3. */
-const catalog: Script<typeof CatalogService> = {
+const catalog: FakeHandlers<typeof CatalogService> = {
   async resolve({ namespace, name, version }) {
     if (name === 'missing' || version > 3) throw notFound('Workflow', `${namespace}/${name}`)
     return workflow({ namespace, name, version: version || 3 })
@@ -157,12 +157,12 @@ export function draftOf({ caller: statement, request_id, ...record }: AuditRecor
   return { ...record, by: { ...toRecordedCaller(caller), key_prefix, request_id } }
 }
 
-const audit: Script<typeof AuditService> = {
+const audit: FakeHandlers<typeof AuditService> = {
   record: async ({ records }) => ({ seqs: records.map((_, i) => i + 1) }),
 }
 
 /** The session token of worker `w` is `session-of-w`. */
-const identity: Script<typeof IdentityService> = {
+const identity: FakeHandlers<typeof IdentityService> = {
   async checkSession({ token }) {
     const [, worker_name] = /^session-of-(.+)$/.exec(token) ?? []
     if (!worker_name) throw new Fault('unauthenticated', 'Invalid or expired token')

@@ -3,7 +3,7 @@ import { GENERATION_LEASE_MS, invalidateCaches } from '@windlass/runtime/cache-g
 import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { epochReader } from '../src/cache/generation-reader.ts'
+import { createGenerationReader } from '../src/cache/generation-reader.ts'
 
 async function connected(): Promise<Redis> {
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
@@ -18,13 +18,13 @@ async function stopped() {
   await invalidateCaches(redis, 'catalog')
   const asked = vi.spyOn(redis, 'get')
   const clock = { running_ms: 1_000, wall_ms: 5_000 }
-  const read = epochReader(redis, 'catalog', () => [clock.running_ms, clock.wall_ms])
+  const read = createGenerationReader(redis, 'catalog', () => [clock.running_ms, clock.wall_ms])
   return { redis, asked, clock, read }
 }
 
 test('A1: whoever asks once a change was announced gets another epoch, however many ask meanwhile', async () => {
   const readers = await Promise.all([connected(), connected()])
-  const reads = readers.map((redis) => epochReader(redis, 'catalog'))
+  const reads = readers.map((redis) => createGenerationReader(redis, 'catalog'))
   const redis = await connected()
   let isOver = false
   const askers = reads.map(async (read) => {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { ID, RUN } from './assert-response.ts'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 const STATUS = `/workflows/default/hello/status/${ID}`
 const CANCEL = `/workflows/default/hello/cancel/${ID}`
@@ -25,7 +25,7 @@ const methods: [method: string, path: string, status: number, allow: string | nu
 ]
 
 test.each(methods)('%s %s is %i', async (method, path, status, allow) => {
-  const { call, executions } = await world()
+  const { call, executions } = await startGateway()
   const response = await call(method, path)
   expect(response.status).toBe(status)
   expect(response.headers.get('allow')).toBe(allow)
@@ -39,14 +39,14 @@ test.each(methods)('%s %s is %i', async (method, path, status, allow) => {
 })
 
 test('a method in a header is a header', async () => {
-  const { call } = await world()
+  const { call } = await startGateway()
   const headers = { 'x-http-method-override': 'DELETE' }
   const response = await call('POST', '/workflows/default/hello', { headers })
   expect(response.status).toBe(405)
 })
 
 test('a request id is honoured when it is fit for a log, and made when not', async () => {
-  const { call } = await world()
+  const { call } = await startGateway()
   const idOf = async (path: string, id: string) =>
     (await call('GET', path, { headers: { 'x-request-id': id } })).headers.get('x-request-id')
   for (const path of ['/nope', STATUS, '/executions/nope']) {
@@ -113,13 +113,13 @@ const broken: Record<string, [bytes: string, status: RegExp]> = {
 }
 
 test.each(Object.entries(broken))('%s is refused and does no harm', async (_, [bytes, status]) => {
-  const { url, call } = await world()
+  const { url, call } = await startGateway()
   expect(await raw(url, bytes)).toMatch(status)
   expect((await call('GET', '/nope')).status).toBe(404)
 })
 
 test('a body that is longer than it may be is refused before it ends, and its sender hears of it', async () => {
-  const { url, executions } = await world({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
+  const { url, executions } = await startGateway({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
   const head = `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\n`
   const declared = await raw(url, `${head}Content-Length: 5000\r\n\r\n`, 'x'.repeat(2_000))
   expect(declared).toMatch(/^HTTP\/1.1 413 .*more than 1000 bytes/s)
@@ -130,7 +130,7 @@ test('a body that is longer than it may be is refused before it ends, and its se
 })
 
 test('the connection of a refused body serves the next request', async () => {
-  const { url } = await world({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
+  const { url } = await startGateway({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
   const head = `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n`
   const got = await raw(
     url,
@@ -142,7 +142,7 @@ test('the connection of a refused body serves the next request', async () => {
 })
 
 test('who wants no second answer on a connection is not hung up on before a refused body has gone by', async () => {
-  const { url } = await world({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
+  const { url } = await startGateway({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
   const socket = connect({
     port: Number(new URL(url).port),
     host: '127.0.0.1',
@@ -160,7 +160,7 @@ test('who wants no second answer on a connection is not hung up on before a refu
 })
 
 test('a body that ends early is nobody’s error', async () => {
-  const { url, call, executions } = await world()
+  const { url, call, executions } = await startGateway()
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.end(`POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n1`)
   await new Promise((resolve) => socket.resume().once('close', resolve))

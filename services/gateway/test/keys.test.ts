@@ -7,8 +7,8 @@ import { startService } from '@windlass/testkit/service'
 import { expect, onTestFinished, test } from 'vitest'
 import { start } from '../src/server.ts'
 import { ID, RUN } from './assert-response.ts'
-import { workflow, world } from './gateway-fixture.ts'
-import { robot } from './service-account.ts'
+import { startGateway, workflow } from './gateway-fixture.ts'
+import { serviceAccount } from './service-account.ts'
 
 const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
 const CATALOG = [workflow(), workflow({ name: 'other' }), workflow({ namespace: 'team' })]
@@ -16,11 +16,11 @@ const CATALOG = [workflow(), workflow({ name: 'other' }), workflow({ namespace: 
 /** A gateway with authentication on, and one account whose key is KEY. */
 async function setup(permissions: string[], principal: Partial<Account['principal']> = {}) {
   const account = {
-    principal: robot(principal),
+    principal: serviceAccount(principal),
     permissions,
   }
   const state = { fault: undefined as Fault | undefined, account }
-  const made = await world(
+  const made = await startGateway(
     {
       keys: {
         async find() {

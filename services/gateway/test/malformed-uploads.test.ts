@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { notFound } from '@windlass/runtime/faults'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 const LIMIT = 10_000
 const RUNS = Number(process.env.TEST_MALFORMED ?? 500)
@@ -26,7 +26,7 @@ async function setup() {
   onTestFinished(
     () => void process.off('uncaughtException', record).off('unhandledRejection', record),
   )
-  const { url, call } = await world(
+  const { url, call } = await startGateway(
     {
       catalog: {
         register: async () => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair } from 'jose'
 import { expect, onTestFinished, test } from 'vitest'
-import { keysOf } from '../src/access/oidc-keys.ts'
+import { createKeySource } from '../src/access/oidc-keys.ts'
 
 type Answer = (res: ServerResponse, req: IncomingMessage) => void
 
@@ -34,9 +34,9 @@ async function setup({ ttl = 3_600, hosts = [] as string[] } = {}) {
   })
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   state.discovery = json({ issuer, jwks_uri: `${issuer}keys` })
-  const keys = keysOf(
+  const keys = createKeySource(
     { issuer, jwks_cache_ttl: ttl, jwks_hosts: hosts },
-    { now: () => state.now, warn: (error) => state.warned.push(String(error)) },
+    { now: () => state.now, onError: (error) => state.warned.push(String(error)) },
   )
   const find = async (kid: string) => {
     const token = { payload: '', signature: '', protected: '' }

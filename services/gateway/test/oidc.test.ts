@@ -4,7 +4,7 @@ import { startService } from '@windlass/testkit/service'
 import { expect, test } from 'vitest'
 import { start } from '../src/server.ts'
 import { ID } from './assert-response.ts'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 const OIDC = 'SVC_SECURITY__AUTH__OIDC__'
 const AUTH = { SVC_SECURITY__AUTH__ENABLED: 'true', [`${OIDC}ENABLED`]: 'true' }
@@ -25,7 +25,7 @@ async function setup(env: Record<string, string> = {}) {
     },
     permissions: ['admin:roles:read'],
   })
-  const { call } = await world(
+  const { call } = await startGateway(
     {
       principals: {
         async resolve({ subject, external_issuer }) {

@@ -5,7 +5,7 @@ import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
 import { ID, RUN } from './assert-response.ts'
 import { refuse } from './executions-fake.ts'
-import { workflow, world } from './gateway-fixture.ts'
+import { startGateway, workflow } from './gateway-fixture.ts'
 
 const DEAD = '127.0.0.1:9'
 const STATUS = `/workflows/default/hello/status/${ID}`
@@ -21,7 +21,7 @@ test('each service out of reach is 503 with a time to come back, and tells nothi
   ]
   await Promise.all(
     cases.map(async ([service, method, path]) => {
-      const { call } = await world({}, { [`SVC_SERVICES__${service}`]: DEAD })
+      const { call } = await startGateway({}, { [`SVC_SERVICES__${service}`]: DEAD })
       const response = await call(method, path)
       expect(response.status, service).toBe(503)
       expect(response.headers.get('retry-after')).toBe('1')
@@ -31,7 +31,7 @@ test('each service out of reach is 503 with a time to come back, and tells nothi
 })
 
 test('identity out of reach is 503, never 401', { timeout: 30_000 }, async () => {
-  const { call } = await world({}, { SVC_SERVICES__IDENTITY: DEAD })
+  const { call } = await startGateway({}, { SVC_SERVICES__IDENTITY: DEAD })
   const headers = { authorization: 'Bearer session-of-w1' }
   const response = await call('POST', `/workers/w1/release/${ID}`, { headers })
   expect(response.status).toBe(503)
@@ -40,7 +40,7 @@ test('identity out of reach is 503, never 401', { timeout: 30_000 }, async () =>
 test('a change that met an outage is repeated under the same id', async () => {
   let failures = 3
   const ids: string[] = []
-  const made = await world({
+  const made = await startGateway({
     executions: {
       async submit(request) {
         ids.push(...request.commands.map(({ execution_id }) => execution_id))
@@ -60,7 +60,7 @@ test('requests that come together go to executions together', async () => {
   const answered = new Promise<void>((resolve) => {
     answer = resolve
   })
-  const { url } = await world({
+  const { url } = await startGateway({
     executions: {
       async submit({ commands }) {
         batches.push(commands.length)
@@ -84,7 +84,7 @@ test('requests that come together go to executions together', async () => {
 })
 
 test('what breaks a whole call does not break its neighbours', async () => {
-  const { json, executions } = await world({
+  const { json, executions } = await startGateway({
     executions: {
       async submit({ commands }) {
         const inputs = commands.map(({ body }) => body?.$case === 'create' && body.value.input_json)
@@ -111,7 +111,7 @@ test('a workflow is asked for once while the catalog stands still, and every tim
       asked++
       return workflow()
     }
-    const { call } = await world({ catalog: { resolve } }, env)
+    const { call } = await startGateway({ catalog: { resolve } }, env)
     for (let i = 0; i < 3; i++) expect((await call('POST', RUN)).status).toBe(200)
     expect(asked).toBe(expected)
   }
@@ -149,7 +149,7 @@ test('a gateway starts and serves while Redis says nothing, and remembers once i
     asked++
     return workflow()
   }
-  const { call } = await world({ catalog: { resolve } }, { SVC_REDIS__URL: redis.url })
+  const { call } = await startGateway({ catalog: { resolve } }, { SVC_REDIS__URL: redis.url })
   const questions = async () => {
     const before = asked
     expect((await call('POST', RUN)).status).toBe(200)
@@ -161,7 +161,7 @@ test('a gateway starts and serves while Redis says nothing, and remembers once i
 })
 
 test('health follows the services that hold the data', { timeout: 30_000 }, async () => {
-  const well = await world()
+  const well = await startGateway()
   const healthy = await well.call('GET', '/health')
   expect(healthy.status).toBe(200)
   expect(await healthy.json()).toEqual({ status: 'healthy', database: true, version: '0.1.0' })
@@ -169,7 +169,7 @@ test('health follows the services that hold the data', { timeout: 30_000 }, asyn
     status: 'ready',
     database: true,
   })
-  const ill = await world({}, { SVC_SERVICES__EXECUTIONS: DEAD })
+  const ill = await startGateway({}, { SVC_SERVICES__EXECUTIONS: DEAD })
   const unhealthy = await ill.call('GET', '/health')
   expect(unhealthy.status).toBe(503)
   expect(await unhealthy.json()).toMatchObject({ status: 'unhealthy', database: false })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 test('each of many pongs has its own answer, also when the dispatcher breaks over one', async () => {
-  const { call } = await world({
+  const { call } = await startGateway({
     fleet: {
       async pongs({ pongs }) {
         if (pongs.some(({ name }) => name === 'odd')) throw new Error('a bug')

@@ -2,14 +2,15 @@ import { ANONYMOUS_CALLER } from '@windlass/domain/caller'
 import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
 import { conflict } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { world } from './gateway-fixture.ts'
-import { robot } from './service-account.ts'
+import { startGateway } from './gateway-fixture.ts'
+import { serviceAccount } from './service-account.ts'
 
-const principal = (changes: Partial<Principal> = {}) => robot({ roles: ['viewer'], ...changes })
+const principal = (changes: Partial<Principal> = {}) =>
+  serviceAccount({ roles: ['viewer'], ...changes })
 
 test('a principal is created with the defaults of the contract', async () => {
   const seen: unknown[] = []
-  const { json } = await world({
+  const { json } = await startGateway({
     principals: {
       async create(request, { caller }) {
         seen.push(request, caller)
@@ -27,7 +28,7 @@ test('a principal is created with the defaults of the contract', async () => {
 
 test('a subject may be anything, and belongs to the issuer that the query names', async () => {
   const seen: unknown[] = []
-  const { call } = await world({
+  const { call } = await startGateway({
     principals: {
       async get(ref) {
         seen.push(ref)
@@ -45,7 +46,7 @@ test('a subject may be anything, and belongs to the issuer that the query names'
 })
 
 test('what is done to a principal is answered in the words that clients know', async () => {
-  const { call, json } = await world({
+  const { call, json } = await startGateway({
     principals: {
       update: async ({ enabled }) => principal({ enabled: enabled ?? true }),
       delete: async () => ({}),
@@ -81,7 +82,7 @@ test('what is done to a principal is answered in the words that clients know', a
 test('keys are listed by their prefixes', async () => {
   const [at, used] = [new Date('2026-01-02T03:04:05Z'), new Date('2026-01-03T00:00:00Z')]
   const stored = { name: 'ci', prefix: 'wk_1', created_at: at }
-  const { call } = await world({
+  const { call } = await startGateway({
     keys: {
       list: async () => ({
         keys: [
@@ -100,7 +101,7 @@ test('keys are listed by their prefixes', async () => {
 
 test('roles are answered as they are, and a name that is taken is a conflict', async () => {
   const role = { name: 'r', permissions: ['a:b'], built_in: false }
-  const { call, json } = await world({
+  const { call, json } = await startGateway({
     roles: {
       list: async () => ({ roles: [role] }),
       get: async () => role,
@@ -129,7 +130,7 @@ test('a simulation tells what a change would grant and take, and to whom', async
     principal: principal({ subject }),
     other_permissions,
   })
-  const { json } = await world({
+  const { json } = await startGateway({
     roles: {
       async simulate(request) {
         asked.push(request)
@@ -166,7 +167,7 @@ test('a simulation tells what a change would grant and take, and to whom', async
 test('a simulation names nobody to those who may not see principals', async () => {
   const account = { principal: principal(), permissions: ['admin:roles:read'] }
   const holders = [{ principal: principal(), other_permissions: [] }]
-  const { json } = await world(
+  const { json } = await startGateway(
     {
       roles: { simulate: async () => ({ role: undefined, permissions: ['a'], holders }) },
       keys: { find: async () => ({ account, expires_at: undefined }) },
@@ -238,7 +239,7 @@ test.each(Object.entries(bad))('refused: %s', async (_, [method, path, body, exp
   const never = async () => {
     throw new Error('got through')
   }
-  const { call } = await world({
+  const { call } = await startGateway({
     principals: { create: never, update: never, get: never, delete: never, list: never },
     keys: { create: never },
     roles: { create: never, update: never, clone: never, simulate: never },

@@ -3,7 +3,7 @@ import { Progress } from '@windlass/proto/windlass/signals/v1/signals'
 import { unavailable } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { allFrames, framesOf } from './frames.ts'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 const RUN = '/workflows/default/hello/run'
 const STARTED = { type: 'WORKFLOW_STARTED' }
@@ -11,7 +11,7 @@ const TASKS = [{ type: 'TASK_STARTED' }, { type: 'TASK_COMPLETED' }]
 const COMPLETED = { type: 'WORKFLOW_COMPLETED', value_json: '"done"' }
 
 test('S2: progress arrives in order, under the id of the last event, at every reader', async () => {
-  const { json, call, bus, executions } = await world()
+  const { json, call, bus, executions } = await startGateway()
   const first = framesOf(await json('POST', `${RUN}/stream`, 1))
   const id = executions.last
   const second = framesOf(await call('GET', `/executions/${id}/events`))
@@ -43,7 +43,7 @@ test('S2: progress arrives in order, under the id of the last event, at every re
 })
 
 test('S2: of a hundred readers of one execution each sees everything in order', async () => {
-  const { json, call, executions } = await world()
+  const { json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
   const readers = Array.from({ length: 100 }, async () =>
@@ -57,7 +57,7 @@ test('S2: of a hundred readers of one execution each sees everything in order', 
 })
 
 test('S4: a reader who takes nothing is closed when it owes too much, and no other notices', async () => {
-  const { url, json, call, executions } = await world()
+  const { url, json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
   const stalled = connect(Number(new URL(url).port), '127.0.0.1')
@@ -84,7 +84,7 @@ test('S4: a reader who takes nothing is closed when it owes too much, and no oth
 })
 
 test('a stopping gateway ends its streams', async () => {
-  const { json, stop } = await world()
+  const { json, stop } = await startGateway()
   const response = await json('POST', `${RUN}/stream`, 1)
   const frames = allFrames(response)
   await stop()
@@ -93,7 +93,7 @@ test('a stopping gateway ends its streams', async () => {
 
 test('a stream that cannot go on is cut off, not ended', async () => {
   let isAway = false
-  const { json, executions } = await world({
+  const { json, executions } = await startGateway({
     executions: {
       async log() {
         if (isAway) throw unavailable('away')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { workflow, world } from './gateway-fixture.ts'
+import { startGateway, workflow } from './gateway-fixture.ts'
 
-const get = async (made: Awaited<ReturnType<typeof world>>, path: string) => {
+const get = async (made: Awaited<ReturnType<typeof startGateway>>, path: string) => {
   const response = await made.call('GET', path)
   expect(response.status, path).toBe(200)
   return response.json()
@@ -14,7 +14,7 @@ test('workflows, namespaces and versions have the rows of the contract', async (
     workflow({ namespace: 'b', name: 'x' }),
   ]
   const asked: unknown[] = []
-  const made = await world({
+  const made = await startGateway({
     catalog: {
       async list(request) {
         asked.push(request)
@@ -48,7 +48,7 @@ test('a workflow shows its source in base64 and what it declares as it is', asyn
     affinity_json: '{"zone":"a"}',
   })
   const asked: unknown[] = []
-  const made = await world({
+  const made = await startGateway({
     catalog: {
       async get(request) {
         asked.push(request)
@@ -77,7 +77,7 @@ test('a workflow shows its source in base64 and what it declares as it is', asyn
 
 test('deleting says what was deleted', async () => {
   const deleted: unknown[] = []
-  const made = await world({
+  const made = await startGateway({
     catalog: {
       async delete(request) {
         deleted.push(request)
@@ -103,7 +103,7 @@ test('deleting says what was deleted', async () => {
 
 test('lists of executions have a page and its place, with filters passed on', async () => {
   const asked: unknown[] = []
-  const made = await world({
+  const made = await startGateway({
     executions: {
       async list(request) {
         asked.push(request)
@@ -130,7 +130,7 @@ test('lists of executions have a page and its place, with filters passed on', as
 })
 
 test('an execution belongs to its workflow, under any form of its id', async () => {
-  const made = await world()
+  const made = await startGateway()
   await made.call('POST', '/workflows/default/hello/run/async')
   const id = made.executions.last
   const dashed = id.replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-').toUpperCase()
@@ -156,7 +156,7 @@ test('a resume goes on with the newest source, or with its own where that is set
     [{}, { workflow_id: workflow().id, workflow_version: 3, requirement: undefined }],
     [{ SVC_EXECUTIONS__RESUME_VERSION: 'pinned' }, undefined],
   ] as const) {
-    const made = await world({}, env)
+    const made = await startGateway({}, env)
     await made.call('POST', '/workflows/default/hello/run/async')
     const id = made.executions.last
     const response = await made.json('POST', `/workflows/default/hello/resume/${id}/async`, {
@@ -173,7 +173,7 @@ test('a resume goes on with the newest source, or with its own where that is set
 
 test('a difference of versions is shown with null for what is not there', async () => {
   const asked: unknown[] = []
-  const made = await world({
+  const made = await startGateway({
     catalog: {
       async diff(request) {
         asked.push(request)

@@ -6,7 +6,7 @@ import { exportJWK, generateKeyPair } from 'jose'
 import Provider from 'oidc-provider'
 import { expect, onTestFinished, test } from 'vitest'
 import { ID } from './assert-response.ts'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 const AUDIENCE = 'https://windlass.example/'
 const CLIENT = { client_id: 'robot', client_secret: 'of the tests alone' }
@@ -62,7 +62,7 @@ async function provider() {
 test('the access tokens of a provider that is none of ours are taken, for our audience alone', async () => {
   const { issuer, token } = await provider()
   const oidc = 'SVC_SECURITY__AUTH__OIDC__'
-  const { call } = await world(
+  const { call } = await startGateway(
     {
       principals: {
         async resolve({ subject, external_issuer }) {

@@ -3,7 +3,7 @@ import type { RegisterRequest } from '@windlass/proto/windlass/dispatcher/v1/dis
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
-import { type Scripts, world } from './gateway-fixture.ts'
+import { type FakeServices, startGateway } from './gateway-fixture.ts'
 
 const WORKER = {
   name: 'w1',
@@ -25,7 +25,7 @@ const WORKER = {
 
 const GOOD = { authorization: 'Bearer boot' }
 
-function scripts(registered: RegisterRequest[] = [], configured = true): Scripts {
+function scripts(registered: RegisterRequest[] = [], configured = true): FakeServices {
   return {
     identity: {
       checkBootstrap: async ({ token }) => ({ configured, valid: token === 'boot' }),
@@ -46,7 +46,7 @@ function scripts(registered: RegisterRequest[] = [], configured = true): Scripts
 
 test('a registration answers the record and the session token', async () => {
   const registered: RegisterRequest[] = []
-  const { json } = await world(scripts(registered))
+  const { json } = await startGateway(scripts(registered))
   const response = await json('POST', '/workers/register', { ...WORKER, colour: 'blue' }, GOOD)
   expect(response.status).toBe(200)
   expect(await response.json()).toEqual({
@@ -62,7 +62,7 @@ test('a registration answers the record and the session token', async () => {
 
 test('a worker of old that leaves out what it may registers too', async () => {
   const registered: RegisterRequest[] = []
-  const { json } = await world(scripts(registered))
+  const { json } = await startGateway(scripts(registered))
   const { labels: _, ...old } = { ...WORKER, max_concurrent_executions: null, runners: null }
   expect((await json('POST', '/workers/register', old, GOOD)).status).toBe(200)
   expect(registered[0]?.worker).toMatchObject({
@@ -74,7 +74,7 @@ test('a worker of old that leaves out what it may registers too', async () => {
 
 test('the token of its own session proves that a worker comes back; a stranger proves nothing', async () => {
   const registered: RegisterRequest[] = []
-  const { json } = await world(scripts(registered))
+  const { json } = await startGateway(scripts(registered))
   const headers = { ...GOOD, 'x-svc-session': 'earlier' }
   await json('POST', '/workers/register', { ...WORKER, instance: 'i' }, headers)
   await json('POST', '/workers/register', { ...WORKER, name: 'w2' }, headers)
@@ -91,14 +91,14 @@ const credentials: [headers: Record<string, string>, status: number, detail: str
 ]
 
 test.each(credentials)('registration with %o is %i', async (headers, status, detail) => {
-  const { json } = await world(scripts())
+  const { json } = await startGateway(scripts())
   const response = await json('POST', '/workers/register', WORKER, headers)
   expect(response.status).toBe(status)
   expect(await response.json()).toEqual({ detail })
 })
 
 test('a server without a bootstrap token says so', async () => {
-  const { json } = await world(scripts([], false))
+  const { json } = await startGateway(scripts([], false))
   const response = await json('POST', '/workers/register', WORKER, GOOD)
   expect(response.status).toBe(500)
   expect(await response.json()).toEqual({ detail: 'No bootstrap token is configured.' })
@@ -127,14 +127,14 @@ const faults: Record<string, unknown> = {
 
 test.each(Object.entries(faults))('registration with %s is 422', async (_, body) => {
   const registered: RegisterRequest[] = []
-  const { json } = await world(scripts(registered))
+  const { json } = await startGateway(scripts(registered))
   expect((await json('POST', '/workers/register', body, GOOD)).status).toBe(422)
   expect(registered).toEqual([])
 })
 
 test('registrations above the rate are refused, whatever a header says of the address', async () => {
   const env = { SVC_WORKERS__REGISTER_RATE_LIMIT: '3/hour', SVC_REDIS__URL: 'redis://127.0.0.1:9' }
-  const { json } = await world(scripts(), env)
+  const { json } = await startGateway(scripts(), env)
   const statuses: number[] = []
   for (let i = 0; i < 5; i++) {
     const headers = { ...GOOD, 'x-forwarded-for': `10.0.0.${i}` }
@@ -149,7 +149,7 @@ test('registrations above the rate are refused, whatever a header says of the ad
 
 test('a trusted proxy may tell clients apart, and all replicas count together', async () => {
   const env = { SVC_WORKERS__REGISTER_RATE_LIMIT: '2/hour', SVC_SERVER__TRUSTED_PROXIES: '1' }
-  const [one, other] = [await world(scripts(), env), await world(scripts(), env)]
+  const [one, other] = [await startGateway(scripts(), env), await startGateway(scripts(), env)]
   const net = `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}`
   const send = async ({ json }: typeof one, address: string) =>
     (
@@ -167,7 +167,7 @@ test('a trusted proxy may tell clients apart, and all replicas count together', 
 /** Two gateways behind one proxy, and a client of its own network. */
 async function behindProxy(rate: string) {
   const env = { SVC_WORKERS__REGISTER_RATE_LIMIT: rate, SVC_SERVER__TRUSTED_PROXIES: '1' }
-  const gateways = [await world(scripts(), env), await world(scripts(), env)]
+  const gateways = [await startGateway(scripts(), env), await startGateway(scripts(), env)]
   const net = `2001:db8:${randomInt(65_536).toString(16)}:${randomInt(65_536).toString(16)}`
   const send = async (gateway: number, headers: Record<string, string> = {}) => {
     const forwarded = `${randomInt(255)}.1.1.1, ${net}::${randomInt(65_536).toString(16)}`

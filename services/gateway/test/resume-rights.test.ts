@@ -1,8 +1,8 @@
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { RUN } from './assert-response.ts'
-import { workflow, world } from './gateway-fixture.ts'
-import { robot } from './service-account.ts'
+import { startGateway, workflow } from './gateway-fixture.ts'
+import { serviceAccount } from './service-account.ts'
 
 const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
 const headers = { authorization: `Bearer ${KEY}` }
@@ -10,11 +10,11 @@ const headers = { authorization: `Bearer ${KEY}` }
 /** A paused execution of version 1, which requires `v1:run`; the newest version is 2 and requires `v2:run`. */
 async function setup(resume_version: string) {
   const state = { permissions: ['*'], deleted: [] as number[] }
-  const made = await world(
+  const made = await startGateway(
     {
       keys: {
         find: async () => ({
-          account: { principal: robot(), permissions: state.permissions },
+          account: { principal: serviceAccount(), permissions: state.permissions },
           expires_at: undefined,
         }),
       },

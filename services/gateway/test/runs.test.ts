@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { workflow, world } from './gateway-fixture.ts'
+import { startGateway, workflow } from './gateway-fixture.ts'
 
 const RUN = '/workflows/default/hello/run'
 
 test('an end that is told whole is answered without another look, with the input as it came', async () => {
-  const { call, executions } = await world()
+  const { call, executions } = await startGateway()
   const body = '{"n":9007199254740993}'
   const headers = { 'content-type': 'application/json' }
   const running = call('POST', `${RUN}/sync`, { body, headers })
@@ -19,7 +19,7 @@ test('an end that is told whole is answered without another look, with the input
 })
 
 test('an async run answers the summary of what was created', async () => {
-  const { json } = await world()
+  const { json } = await startGateway()
   const response = await json('POST', `${RUN}/async`, { a: 1 })
   expect(response.status).toBe(200)
   expect(await response.json()).toEqual({
@@ -36,7 +36,7 @@ test('an async run answers the summary of what was created', async () => {
 })
 
 test('detailed=true adds the log in every spelling of true', async () => {
-  const { json } = await world()
+  const { json } = await startGateway()
   for (const yes of ['true', 'TRUE', '1', 'yes', 'on', 'y', 't'])
     expect(await (await json('POST', `${RUN}/async?detailed=${yes}`, 1)).json()).toMatchObject({
       events: [],
@@ -48,7 +48,7 @@ test('detailed=true adds the log in every spelling of true', async () => {
 })
 
 test('an input reaches the executions and the answer byte for byte', async () => {
-  const { call, executions } = await world()
+  const { call, executions } = await startGateway()
   for (const input of [
     '9007199254740993',
     '[1e400, -0, 1.0, 1E+2]',
@@ -64,7 +64,7 @@ test('an input reaches the executions and the answer byte for byte', async () =>
 })
 
 test('no body is null, with a content type and without', async () => {
-  const { call, executions } = await world()
+  const { call, executions } = await startGateway()
   const typed: Record<string, string> = { 'content-type': 'application/json' }
   for (const headers of [{}, typed]) {
     expect((await call('POST', `${RUN}/async`, { headers })).status).toBe(200)
@@ -73,7 +73,7 @@ test('no body is null, with a content type and without', async () => {
 })
 
 test('a version is pinned, and a preferred worker is passed on under either name', async () => {
-  const { call, executions } = await world()
+  const { call, executions } = await startGateway()
   const cases: [Record<string, string>, string][] = [
     [{ 'x-svc-preferred-worker': ' w1 ' }, 'w1'],
     [{ 'x-flux-preferred-worker': 'w2' }, 'w2'],
@@ -93,7 +93,7 @@ test('an input is checked against the schema, each fault by its place', async ()
     required: ['item'],
     properties: { item: { type: 'string' }, count: { type: 'integer' }, x: { pattern: '(a+)+$' } },
   })
-  const { json, executions } = await world({
+  const { json, executions } = await startGateway({
     catalog: { resolve: async () => workflow({ input_schema_json }) },
   })
   const response = await json('POST', `${RUN}/async`, { count: 'many', x: 'a'.repeat(50) })
@@ -110,7 +110,7 @@ test('an input is checked against the schema, each fault by its place', async ()
 })
 
 test('a repeat under one idempotency key asks for the same execution with the same hash', async () => {
-  const { json, executions } = await world()
+  const { json, executions } = await startGateway()
   const run = (body: unknown, key: string) =>
     json('POST', `${RUN}/async`, body, { 'idempotency-key': key })
   for (const [body, key] of [
@@ -132,7 +132,7 @@ test('a repeat under one idempotency key asks for the same execution with the sa
 })
 
 test('the checks come in order: mode, workflow, body', async () => {
-  const { call } = await world()
+  const { call } = await startGateway()
   const bad = Buffer.from('{')
   expect((await call('POST', '/workflows/default/missing/run/later', { body: bad })).status).toBe(
     400,
@@ -144,7 +144,7 @@ test('the checks come in order: mode, workflow, body', async () => {
 })
 
 test('a sync run answers when the execution is over, with its output', async () => {
-  const { json, executions } = await world()
+  const { json, executions } = await startGateway()
   const answer = json('POST', `${RUN}/sync`, 1)
   await expect.poll(() => executions.commands.length).toBe(1)
   const id = executions.last
@@ -159,7 +159,7 @@ test('a sync run answers when the execution is over, with its output', async () 
 })
 
 test('a sync run notices an end that nobody told of', async () => {
-  const { json, executions } = await world()
+  const { json, executions } = await startGateway()
   executions.nudges.on = false
   const answer = json('POST', `${RUN}/sync`, 1)
   await expect.poll(() => executions.commands.length).toBe(1)
@@ -168,7 +168,7 @@ test('a sync run notices an end that nobody told of', async () => {
 })
 
 test('wait_for=paused answers at a pause with what it handed out', async () => {
-  const { json, executions } = await world()
+  const { json, executions } = await startGateway()
   const answer = json('POST', `${RUN}/sync?wait_for=paused`, 1)
   await expect.poll(() => executions.commands.length).toBe(1)
   const id = executions.last
@@ -179,14 +179,14 @@ test('wait_for=paused answers at a pause with what it handed out', async () => {
 })
 
 test('timeout answers with the state by then, and the execution goes on', async () => {
-  const { json } = await world()
+  const { json } = await startGateway()
   const response = await json('POST', `${RUN}/sync?timeout=0.1`, 1)
   expect(response.status).toBe(200)
   expect(await response.json()).toMatchObject({ state: 'SCHEDULED' })
 })
 
 test('a sync caller who leaves is not waited for', async () => {
-  const { url, executions } = await world()
+  const { url, executions } = await startGateway()
   const leave = new AbortController()
   const answer = fetch(`${url}${RUN}/sync`, { method: 'POST', signal: leave.signal })
   await expect.poll(() => executions.commands.length).toBe(1)
@@ -210,7 +210,7 @@ test('a sync caller who leaves is not waited for', async () => {
 test('a stopping gateway tells a sync caller which execution goes on', {
   timeout: 20_000,
 }, async () => {
-  const { json, executions, stop } = await world()
+  const { json, executions, stop } = await startGateway()
   const answer = json('POST', `${RUN}/sync`, 1)
   await expect.poll(() => executions.commands.length).toBe(1)
   const stopped = stop()

@@ -1,8 +1,8 @@
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { expect, test } from 'vitest'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
-const get = async (made: Awaited<ReturnType<typeof world>>, path: string) =>
+const get = async (made: Awaited<ReturnType<typeof startGateway>>, path: string) =>
   (await made.call('GET', path)).json()
 
 const SCHEDULE: Schedule = {
@@ -30,7 +30,7 @@ test('a schedule keeps configuration and input as they were sent', async () => {
     asked.push(request as Record<string, unknown>)
     return SCHEDULE
   }
-  const made = await world({
+  const made = await startGateway({
     scheduler: { create: keep, update: keep, get: keep, pause: keep, resume: keep },
   })
   const body =
@@ -68,7 +68,7 @@ test('a schedule keeps configuration and input as they were sent', async () => {
 
 test('schedules are listed as an array, and their history as a page', async () => {
   const asked: unknown[] = []
-  const made = await world({
+  const made = await startGateway({
     scheduler: {
       async list(request) {
         asked.push(request)
@@ -135,7 +135,7 @@ test('next and forecast pass on what the scheduler works out', async () => {
     local_times: ['2026-03-08T02:30:00'],
     fires_at: [at],
   }
-  const made = await world({
+  const made = await startGateway({
     scheduler: {
       get: async () => SCHEDULE,
       async next(request) {

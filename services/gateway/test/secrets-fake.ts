@@ -3,7 +3,7 @@ import type { Handlers } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
 
 /** Secrets or configs that are kept in memory. */
-export function vault(what: 'Secret' | 'Config') {
+export function fakeSecrets(what: 'Secret' | 'Config') {
   const values = new Map<string, string>()
   const entryOf = (name: string) => {
     const value_json = values.get(name)

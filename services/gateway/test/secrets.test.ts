@@ -1,12 +1,12 @@
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { world } from './gateway-fixture.ts'
-import { vault } from './secrets-fake.ts'
+import { startGateway } from './gateway-fixture.ts'
+import { fakeSecrets } from './secrets-fake.ts'
 
 async function setup() {
-  const secrets = vault('Secret')
-  const configs = vault('Config')
-  const made = await world({ secrets: secrets.handlers, configs: configs.handlers })
+  const secrets = fakeSecrets('Secret')
+  const configs = fakeSecrets('Config')
+  const made = await startGateway({ secrets: secrets.handlers, configs: configs.handlers })
   return { ...made, values: { secrets: secrets.values, configs: configs.values } }
 }
 
@@ -75,7 +75,7 @@ test('a service that has no key is a mistake of the server, in its own words', a
   const refuse = async () => {
     throw new Fault('misconfigured', 'no key')
   }
-  const { call, json } = await world({
+  const { call, json } = await startGateway({
     secrets: { list: refuse, put: refuse, get: refuse, getMany: refuse, delete: refuse },
   })
   for (const response of [
@@ -89,9 +89,12 @@ test('a service that has no key is a mistake of the server, in its own words', a
 })
 
 test('with authentication on workers read configs, and no secrets', async () => {
-  const { values, handlers } = vault('Config')
+  const { values, handlers } = fakeSecrets('Config')
   values.set('a', '1')
-  const { call } = await world({ configs: handlers }, { SVC_SECURITY__AUTH__ENABLED: 'true' })
+  const { call } = await startGateway(
+    { configs: handlers },
+    { SVC_SECURITY__AUTH__ENABLED: 'true' },
+  )
   const send = (method: string, path: string, token: string) =>
     call(method, path, {
       body: method === 'POST' ? Buffer.from('["a"]') : undefined,

@@ -2,7 +2,7 @@ import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
 import { ID } from './assert-response.ts'
 
 /** A service account as identity answers it. */
-export const robot = (changes: Partial<Principal> = {}): Principal => ({
+export const serviceAccount = (changes: Partial<Principal> = {}): Principal => ({
   id: ID,
   subject: 'robot',
   type: 'service_account',

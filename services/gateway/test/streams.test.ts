@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { allFrames, type Frame, framesOf } from './frames.ts'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 const RUN = '/workflows/default/hello/run'
 
@@ -14,7 +14,7 @@ const COMPLETED = { type: 'WORKFLOW_COMPLETED', value_json: '"done"' }
 const summaryOf = (frames: Frame[]) => frames.map(({ id, event, data }) => [id, event, data.state])
 
 test('a run stream shows what workers did, and ends with the output', async () => {
-  const { json, executions } = await world()
+  const { json, executions } = await startGateway()
   const response = await json('POST', `${RUN}/stream`, 1)
   expect(response.headers.get('cache-control')).toContain('no-cache')
   expect(response.headers.get('x-accel-buffering')).toBe('no')
@@ -43,7 +43,7 @@ test('a run stream shows what workers did, and ends with the output', async () =
 })
 
 test('S1: a stream stays open at a pause, and ends when a worker fails or it is cancelled', async () => {
-  const { json, executions } = await world()
+  const { json, executions } = await startGateway()
   for (const end of ['FAILED', 'CANCELLED']) {
     const response = await json('POST', `${RUN}/stream`, 1)
     const id = executions.last
@@ -61,7 +61,7 @@ test('S1: a stream stays open at a pause, and ends when a worker fails or it is 
 })
 
 test('what was omitted from a message, or not told at all, is read from the log', async () => {
-  const { json, executions } = await world()
+  const { json, executions } = await startGateway()
   for (const silence of [
     { on: true, omit: true },
     { on: false, omit: false },
@@ -83,7 +83,7 @@ test('what was omitted from a message, or not told at all, is read from the log'
 })
 
 test('S2: what was said between two messages and not heard is read from the log, in its place', async () => {
-  const { json, executions } = await world()
+  const { json, executions } = await startGateway()
   const frames = framesOf(await json('POST', `${RUN}/stream`, 1))
   const id = executions.last
   executions.grow(id, 'RUNNING', [STARTED])
@@ -99,7 +99,7 @@ test('S2: what was said between two messages and not heard is read from the log,
 })
 
 test('S1: any execution can be followed from its beginning, also when it is over', async () => {
-  const { json, call, executions } = await world()
+  const { json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
   executions.grow(id, 'RUNNING', [STARTED, ...TASKS, ...TASKS])
@@ -114,7 +114,7 @@ test('S1: any execution can be followed from its beginning, also when it is over
 })
 
 test('a reader goes on after the last event that it has seen', async () => {
-  const { json, call, executions } = await world()
+  const { json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
   executions.grow(id, 'COMPLETED', [STARTED, ...TASKS, COMPLETED])
@@ -129,7 +129,7 @@ test('a reader goes on after the last event that it has seen', async () => {
 })
 
 test('a reader that has seen more than there is sees what comes', async () => {
-  const { json, call, executions } = await world()
+  const { json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
   executions.grow(id, 'RUNNING', [STARTED])
@@ -141,7 +141,7 @@ test('a reader that has seen more than there is sees what comes', async () => {
 })
 
 test('with detailed=true the closing frame carries the whole context', async () => {
-  const { json, executions } = await world()
+  const { json, executions } = await startGateway()
   const response = await json('POST', `${RUN}/stream?detailed=true`, 1)
   const id = executions.last
   executions.grow(id, 'COMPLETED', [STARTED, ...TASKS, COMPLETED])
@@ -159,7 +159,7 @@ test('with detailed=true the closing frame carries the whole context', async () 
 })
 
 test('a resume stream begins at the resume', async () => {
-  const { json, executions } = await world()
+  const { json, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
   executions.grow(id, 'PAUSED', [STARTED, { type: 'WORKFLOW_PAUSED' }])
@@ -173,7 +173,7 @@ test('a resume stream begins at the resume', async () => {
 })
 
 test('S3: line breaks in values stay inside the one data line', async () => {
-  const { json, call, executions } = await world()
+  const { json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
   const value_json = '{\r\n "a":\n"x\\n\\nevent: workflow_completed\\ndata: {}\u2028"}'

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { invalid } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { workflow, world } from './gateway-fixture.ts'
+import { startGateway, workflow } from './gateway-fixture.ts'
 
 const LIMIT = 10_000
 
@@ -14,7 +14,7 @@ async function withCatalog() {
     if (name === '') throw invalid('No workflow found in the provided code.')
     return { workflows: [workflow({ name, namespace: 'n1', version: 4 })] }
   }
-  const made = await world(
+  const made = await startGateway(
     {
       catalog: {
         analyze: async ({ source }) => find(source),

@@ -2,20 +2,20 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { RUN } from './assert-response.ts'
-import { workflow, world } from './gateway-fixture.ts'
-import { vault } from './secrets-fake.ts'
+import { startGateway, workflow } from './gateway-fixture.ts'
+import { fakeSecrets } from './secrets-fake.ts'
 
 /** A gateway with a stored secret, and what reached the services behind it. */
 async function setup(isAuthOn: boolean, env: Record<string, string> = {}) {
   const uploaded: string[] = []
-  const secrets = vault('Secret')
+  const secrets = fakeSecrets('Secret')
   secrets.values.set('s', '"canary"')
   const analyze = async () => ({ workflows: [workflow()] })
   const register = async ({ source }: { source: Buffer }) => {
     uploaded.push(source.toString())
     return analyze()
   }
-  const made = await world(
+  const made = await startGateway(
     {
       catalog: { analyze, register },
       secrets: secrets.handlers,

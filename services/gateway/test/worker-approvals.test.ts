@@ -1,11 +1,11 @@
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { approval, atDesk, LATER } from './approvals-fake.ts'
+import { approval, approvalsFixture, LATER } from './approvals-fake.ts'
 import { ID } from './assert-response.ts'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 test('a worker asks under its session and claim, and looks what became of it', async () => {
-  const { call, json, desk } = await atDesk(
+  const { call, json, desk } = await approvalsFixture(
     approval({
       status: 'approved',
       decided_at: LATER,
@@ -46,7 +46,7 @@ test('another worker learns nothing of it, and its question is refused as stale'
   const stale = 'stale-claim: it has another owner'
   const value = { kind: 'conflict', message: stale, details_json: '' }
   const refusal = { $case: 'refusal' as const, value }
-  const { call, json } = await world({
+  const { call, json } = await startGateway({
     approvals: {
       request: async () => {
         throw new Fault('conflict', stale)

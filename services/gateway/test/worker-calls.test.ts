@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { ID } from './assert-response.ts'
 import { refuse } from './executions-fake.ts'
 import { framesOf } from './frames.ts'
-import { world } from './gateway-fixture.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 const SESSION = '5'.repeat(32)
 const bearer = (name: string) => ({ authorization: `Bearer session-of-${name}` })
@@ -23,8 +23,8 @@ const report = (execution_id: string, changes = {}) => ({
 })
 
 /** A world with one execution. */
-async function withExecution(...args: Parameters<typeof world>) {
-  const made = await world(...args)
+async function withExecution(...args: Parameters<typeof startGateway>) {
+  const made = await startGateway(...args)
   await made.call('POST', '/workflows/default/hello/run/async')
   return { ...made, id: made.executions.last }
 }
@@ -104,7 +104,7 @@ test('what passes as an input passes as a part of a report, with all that is aro
 })
 
 test('the refusal of a stale writer keeps the word that workers look for', async () => {
-  const { call, json } = await world({
+  const { call, json } = await startGateway({
     executions: {
       submit: async ({ commands }) => ({
         results: commands.map(() => refuse('conflict', 'stale-claim: it has another owner')),
@@ -146,7 +146,7 @@ test('progress of the owner is passed on to whoever follows', async () => {
 
 test('a pong passes on health and metrics; metrics that are none are left out', async () => {
   const pongs: PongRequest[] = []
-  const { json, call } = await world({
+  const { json, call } = await startGateway({
     fleet: {
       async pongs(request) {
         pongs.push(...request.pongs)
@@ -174,7 +174,7 @@ test('a pong passes on health and metrics; metrics that are none are left out', 
 })
 
 test('a bearer that is sent must be of a session, and of the worker in the path', async () => {
-  const { call } = await world()
+  const { call } = await startGateway()
   const send = (headers: Record<string, string>) =>
     call('POST', `/workers/w1/release/${ID}`, { headers })
   const unknown = await send({ authorization: 'Bearer nonsense' })
@@ -197,7 +197,7 @@ test('a bearer that is sent must be of a session, and of the worker in the path'
 test('a session is asked for once, until sessions change; identity out of reach is 503', async () => {
   let checks = 0
   let isAway = false
-  const { call } = await world({
+  const { call } = await startGateway({
     identity: {
       async checkSession({ token }) {
         checks++

@@ -3,8 +3,8 @@ import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { ID } from './assert-response.ts'
 import { refuse } from './executions-fake.ts'
-import { workflow, world } from './gateway-fixture.ts'
-import { vault } from './secrets-fake.ts'
+import { startGateway, workflow } from './gateway-fixture.ts'
+import { fakeSecrets } from './secrets-fake.ts'
 
 const RUNNING: Execution = {
   execution_id: ID,
@@ -36,12 +36,12 @@ async function setup({
   declared = ['a', 'b c'],
   isDeleted,
 }: Scene = {}) {
-  const { values, handlers } = vault('Secret')
+  const { values, handlers } = fakeSecrets('Secret')
   values.set('a', '9007199254740993').set('b c', '"canary"').set('other', '"canary"')
   const commands: Command[] = []
   const execution = { ...RUNNING, state }
   const held: Result = { body: { $case: 'execution', value: execution }, log: [] }
-  const made = await world({
+  const made = await startGateway({
     secrets: handlers,
     executions: {
       async submit(request) {

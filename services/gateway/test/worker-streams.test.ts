@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { testIdentity } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
 import { DispatcherStreams } from '../src/clients/dispatcher-streams.ts'
-import { Exchange } from '../src/http/request-context.ts'
-import { world } from './gateway-fixture.ts'
+import { RequestContext } from '../src/http/request-context.ts'
+import { startGateway } from './gateway-fixture.ts'
 
 const SESSION = '5'.repeat(32)
 const OWN = { authorization: 'Bearer session-of-w1' }
 
 test('the stream of a dead session is a ping that is held, so that the worker finds out', async () => {
-  const { call } = await world()
+  const { call } = await startGateway()
   const headers = { authorization: 'Bearer nonsense', accept: 'text/event-stream' }
   const response = await call('GET', '/workers/w1/connect', { headers })
   expect(response.status).toBe(401)
@@ -45,7 +45,7 @@ test("a worker's stream is passed through from a dispatcher that answers, and cl
     end = () => res.end('event: ping\ndata: {}\n\n')
   })
   const dead = 'http://127.0.0.1:9'
-  const { call } = await world({}, { SVC_SERVICES__DISPATCHER_STREAMS: `${dead},${alive}` })
+  const { call } = await startGateway({}, { SVC_SERVICES__DISPATCHER_STREAMS: `${dead},${alive}` })
   for (let i = 0; i < 2; i++) {
     const response = await call('GET', '/workers/w1/connect', { headers: OWN })
     expect(response.status).toBe(200)
@@ -66,7 +66,7 @@ test('S6: a worker that leaves closes the stream at its dispatcher', async () =>
       closed = true
     })
   })
-  const gateway = await world({}, { SVC_SERVICES__DISPATCHER_STREAMS: url })
+  const gateway = await startGateway({}, { SVC_SERVICES__DISPATCHER_STREAMS: url })
   const leave = new AbortController()
   await fetch(`${gateway.url}/workers/w1/connect`, { signal: leave.signal })
   leave.abort()
@@ -75,13 +75,13 @@ test('S6: a worker that leaves closes the stream at its dispatcher', async () =>
 
 test('without a dispatcher a stream is 503, with one that breaks off it breaks off too', async () => {
   const dead = 'http://127.0.0.1:9'
-  const without = await world({}, { SVC_SERVICES__DISPATCHER_STREAMS: dead })
+  const without = await startGateway({}, { SVC_SERVICES__DISPATCHER_STREAMS: dead })
   expect((await without.call('GET', '/workers/w1/connect')).status).toBe(503)
   const url = await dispatcherStream((req, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
     setTimeout(() => req.socket.destroy(), 50)
   })
-  const broken = await world({}, { SVC_SERVICES__DISPATCHER_STREAMS: url })
+  const broken = await startGateway({}, { SVC_SERVICES__DISPATCHER_STREAMS: url })
   const response = await broken.call('GET', '/workers/w1/connect')
   await expect(response.text()).rejects.toThrow()
 })
@@ -96,7 +96,7 @@ test('S6: a worker that takes nothing is let go, also when its dispatcher is don
   const owner = { worker_name: 'w', session_id: SESSION }
   let passed: Promise<void> | undefined
   const gateway = await dispatcherStream((req, res) => {
-    passed = streams.pass(new Exchange(req, res), owner)
+    passed = streams.proxy(new RequestContext(req, res), owner)
   })
   const worker = request(gateway, { agent: false }).end()
   onTestFinished(() => void worker.destroy())

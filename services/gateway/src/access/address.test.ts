@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Exchange } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import { addressOf, networkOf } from './address.ts'
 
 test.each([
@@ -34,5 +34,5 @@ test.each([
     },
     req: { socket: { remoteAddress: '9.9.9.9' } },
   }
-  expect(addressOf(x as unknown as Exchange, trusted)).toBe(address)
+  expect(addressOf(x as unknown as RequestContext, trusted)).toBe(address)
 })

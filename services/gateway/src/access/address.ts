@@ -1,11 +1,11 @@
 import { isIP, isIPv6 } from 'node:net'
-import type { Exchange } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 
 /**
  * The client's address, as far as `trustedProxies` hops may be believed: what the last of them wrote
  * into X-Forwarded-For; no other header counts. Of an IPv6 one the network, since a client has all of it.
  */
-export function addressOf({ req, headers }: Exchange, trustedProxies: number): string {
+export function addressOf({ req, headers }: RequestContext, trustedProxies: number): string {
   const direct = req.socket.remoteAddress ?? ''
   const hops = [...String(headers['x-forwarded-for'] ?? '').split(','), direct]
   const address = withoutPort((hops.at(-1 - trustedProxies) ?? '').trim())

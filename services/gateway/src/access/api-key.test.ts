@@ -1,7 +1,7 @@
 import type { KeyHolder } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { callersByKey } from './api-key.ts'
+import { createApiKeyAuthenticator } from './api-key.ts'
 
 const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
 
@@ -35,7 +35,7 @@ function setup(given = holder()) {
       return state.held
     },
   }
-  const callerOf = callersByKey(
+  const callerOf = createApiKeyAuthenticator(
     keys,
     async () => state.epoch,
     () => state.now,

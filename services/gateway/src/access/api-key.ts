@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Account, ApiKeysService } from '@windlass/proto/windlass/identity/v1/principals'
 import type { RpcClient } from '@windlass/rpc/client'
 import { Fault } from '@windlass/runtime/faults'
-import { InUse } from '../cache/usage-reporting-cache.ts'
+import { UsageReportingCache } from '../cache/usage-reporting-cache.ts'
 import type { Caller } from './caller.ts'
 
 const API_KEY = /^(wk_[0-9a-f]{16})\.[A-Za-z0-9_-]{43}$/
@@ -10,37 +10,40 @@ const API_KEY = /^(wk_[0-9a-f]{16})\.[A-Za-z0-9_-]{43}$/
 export const isApiKey = (token: string): boolean => API_KEY.test(token)
 
 /** When a key was used last is known to the minute. */
-const TELL_MS = 60_000
+const REPORT_INTERVAL_MS = 60_000
 
 /** Who a bearer token stands for; `unauthenticated` for nobody who may come in. */
-export type CallerOf = (token: string) => Promise<Caller>
+export type AuthenticateToken = (token: string) => Promise<Caller>
 
 /**
  * What a key stands for is remembered under its hash, until the epoch changes; whether it may still
  * be used is judged at each request. What is no key is asked for each time and never remembered.
  */
-export function callersByKey(
+export function createApiKeyAuthenticator(
   keys: Pick<RpcClient<typeof ApiKeysService>, 'find'>,
   readEpoch: () => Promise<string | undefined>,
   now = Date.now,
-): CallerOf {
+): AuthenticateToken {
   const find = (key: string) => {
     const [prefix = '', hash = ''] = key.split(' ')
     return keys.find({ prefix, token_hash: Buffer.from(hash, 'hex') })
   }
-  const holders = new InUse(readEpoch, find, { tellMs: TELL_MS, now })
+  const holders = new UsageReportingCache(readEpoch, find, {
+    reportIntervalMs: REPORT_INTERVAL_MS,
+    now,
+  })
   return async (token) => {
     const [, prefix] = API_KEY.exec(token) ?? []
     if (prefix === undefined) throw refused()
     const { account, expires_at } = await holders.get(`${prefix} ${hashOf(token)}`)
     if (expires_at && Number(expires_at) <= now()) throw refused()
     if (account?.principal?.type !== 'service_account') throw refused()
-    return { ...callerOf(account), key_prefix: prefix }
+    return { ...toCaller(account), key_prefix: prefix }
   }
 }
 
 /** An account as a caller; `unauthenticated` for one that is disabled. */
-export function callerOf({ principal, permissions }: Account): Caller {
+export function toCaller({ principal, permissions }: Account): Caller {
   if (!principal?.enabled) throw refused()
   const { subject, external_issuer: issuer, roles } = principal
   return { subject, issuer, roles, permissions }

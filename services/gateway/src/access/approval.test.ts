@@ -2,7 +2,7 @@ import type { Approval, Execution } from '@windlass/proto/windlass/executions/v1
 import { notFound } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { mayDecideCall, mayDecideTask, mayListApprovals, mayReadApprovals } from './approval.ts'
-import type { Asked } from './rule.ts'
+import type { AccessRequest } from './rule.ts'
 
 const execution = {
   workflow_namespace: 'ops',
@@ -26,12 +26,12 @@ const asking = (permissions: string[] | undefined, absent?: 'execution' | 'workf
         },
       },
       approvals: { list: async () => ({ approvals: [approval], total: 1 }) },
-      resolve: async () => {
+      resolveWorkflow: async () => {
         if (absent === 'workflow') throw notFound('Workflow', 'ops/deploy')
         return { metadata_json: '{"required_permissions":["ops:deploy"]}' }
       },
     },
-  }) as unknown as Asked<{ execution_id: string; task_call_id: string; task_name: string }>
+  }) as unknown as AccessRequest<{ execution_id: string; task_call_id: string; task_name: string }>
 
 const READ = 'workflow:ops:deploy:read'
 const APPROVE = 'workflow:ops:deploy:task:pay:approve'
@@ -41,7 +41,7 @@ test.each([
   ['both', [READ, 'ops:deploy'], undefined],
   ['everything', ['*'], undefined],
 ])('a task is decided with %s: %j', async (_, permissions, missing) => {
-  const verdict = mayDecideTask.admit(asking(permissions))
+  const verdict = mayDecideTask.authorize(asking(permissions))
   if (missing === undefined) return expect(await verdict).toBe(approval)
   await expect(verdict).rejects.toMatchObject({
     kind: 'forbidden',
@@ -54,18 +54,18 @@ test.each([
   [[READ, APPROVE], 'ops:deploy'],
   [[READ, APPROVE, 'ops:deploy'], undefined],
 ])('a call is decided with %j', async (permissions, missing) => {
-  const verdict = mayDecideCall.admit(asking(permissions))
+  const verdict = mayDecideCall.authorize(asking(permissions))
   if (missing === undefined) return expect(await verdict).toBe(approval)
   await expect(verdict).rejects.toMatchObject({ details: { missing_permission: missing } })
 })
 
 test('what a deleted workflow required is unknown: the right to run it is asked for', async () => {
-  const verdict = mayDecideTask.admit(asking([READ, 'ops:deploy'], 'workflow'))
+  const verdict = mayDecideTask.authorize(asking([READ, 'ops:deploy'], 'workflow'))
   await expect(verdict).rejects.toMatchObject({
     details: { missing_permission: 'workflow:ops:deploy:run' },
   })
   const allowed = asking([READ, 'workflow:ops:deploy:run'], 'workflow')
-  expect(await mayDecideTask.admit(allowed)).toBe(approval)
+  expect(await mayDecideTask.authorize(allowed)).toBe(approval)
 })
 
 test.each([
@@ -74,8 +74,8 @@ test.each([
   ['the right to read another workflow', ['workflow:ops:other:read', 'ops:deploy'], 'not_found'],
 ])('whoever may not read the workflow learns nothing of it, with %s', async (_, held, kind) => {
   for (const rule of [mayReadApprovals, mayDecideCall, mayDecideTask]) {
-    const refused = await rule.admit(asking(held)).catch((error) => error)
-    const absent = await rule.admit(asking(held, 'execution')).catch((error) => error)
+    const refused = await rule.authorize(asking(held)).catch((error) => error)
+    const absent = await rule.authorize(asking(held, 'execution')).catch((error) => error)
     expect(refused).toMatchObject({ kind })
     expect([refused.message, refused.details]).toEqual([absent.message, absent.details])
     expect(JSON.stringify(refused)).not.toContain('ops')
@@ -83,13 +83,13 @@ test.each([
 })
 
 test('approvals are seen with the right to read their workflow, and only those are listed', async () => {
-  expect(await mayReadApprovals.admit(asking([READ]))).toBe(execution)
-  expect(await mayListApprovals.admit(asking(undefined))).toEqual([])
-  expect(await mayListApprovals.admit(asking(['workflow:*:*:read']))).toEqual([])
-  expect(await mayListApprovals.admit(asking([READ, 'schedule:*']))).toEqual([
+  expect(await mayReadApprovals.authorize(asking([READ]))).toBe(execution)
+  expect(await mayListApprovals.authorize(asking(undefined))).toEqual([])
+  expect(await mayListApprovals.authorize(asking(['workflow:*:*:read']))).toEqual([])
+  expect(await mayListApprovals.authorize(asking([READ, 'schedule:*']))).toEqual([
     { namespace: 'ops', name: 'deploy' },
   ])
-  await expect(mayListApprovals.admit(asking(['schedule:*']))).rejects.toMatchObject({
+  await expect(mayListApprovals.authorize(asking(['schedule:*']))).rejects.toMatchObject({
     kind: 'forbidden',
     details: { error: 'forbidden' },
   })

@@ -1,19 +1,19 @@
 import { Fault, invalid } from '@windlass/runtime/faults'
 import type { Services } from '../clients/connect.ts'
-import { type Exchange, timesGiven } from '../http/request-context.ts'
+import { countHeader, type RequestContext } from '../http/request-context.ts'
 import { ANONYMOUS, type Caller } from './caller.ts'
-import { actingFor } from './execution-token.ts'
+import { authenticateExecutionToken } from './execution-token.ts'
 
 /** The header that says who is asking. Of two of them Node would take the first and others the last, so both are refused. */
-export function authorizationOf({ req, headers }: Exchange): string | undefined {
-  if (timesGiven(req.rawHeaders, 'authorization') > 1)
+export function authorizationOf({ req, headers }: RequestContext): string | undefined {
+  if (countHeader(req.rawHeaders, 'authorization') > 1)
     throw invalid('Duplicate Authorization header')
   return headers.authorization
 }
 
 /** The bearer token of a request, undefined without a header. Any other scheme is refused, authentication on or off. */
-export function bearerOf(x: Exchange): string | undefined {
-  const authorization = authorizationOf(x)
+export function bearerOf(ctx: RequestContext): string | undefined {
+  const authorization = authorizationOf(ctx)
   if (authorization === undefined) return undefined
   const token = authorization.startsWith('Bearer ') ? authorization.slice(7).trim() : ''
   if (token === '')
@@ -21,24 +21,24 @@ export function bearerOf(x: Exchange): string | undefined {
   return token
 }
 
-type Authenticating = Pick<
+type AuthenticateDeps = Pick<
   Services,
-  'settings' | 'executionTokens' | 'callerOf' | 'executions' | 'accountOf'
+  'settings' | 'executionTokens' | 'authenticateToken' | 'executions' | 'getAccount'
 >
 
 /** Who is asking. Every request is looked at anew; while authentication is off nobody is told apart. An execution token gives no rights where it is not taken. */
 export async function authenticate(
-  x: Exchange,
-  services: Authenticating,
+  ctx: RequestContext,
+  services: AuthenticateDeps,
   { takesExecutions = false } = {},
 ): Promise<Caller> {
-  const { settings, executionTokens, callerOf } = services
-  const token = bearerOf(x)
+  const { settings, executionTokens, authenticateToken } = services
+  const token = bearerOf(ctx)
   const claims = token === undefined ? undefined : executionTokens.verify(token)
-  if (claims && takesExecutions) return actingFor(services, claims)
+  if (claims && takesExecutions) return authenticateExecutionToken(services, claims)
   if (!settings.security.auth.enabled) return ANONYMOUS
   if (token === undefined) throw new Fault('unauthenticated', 'Authorization token required')
-  if (!claims) return callerOf(token)
+  if (!claims) return authenticateToken(token)
   const { sub: subject, principal_issuer: issuer } = claims
   return { subject, issuer, permissions: [], execution: claims }
 }

@@ -1,15 +1,15 @@
 import { Fault } from '@windlass/runtime/faults'
 import { authorizationOf } from './authenticate.ts'
-import { type Asked, rule } from './rule.ts'
+import { type AccessRequest, rule } from './rule.ts'
 
 /** The tries are counted before the token is looked at, so that it cannot be guessed at speed. */
 export const bootstrap = rule({
   summary: 'the bootstrap token',
   for: 'machines',
-  asks: [],
-  async admit({ x, services }: Asked<unknown>): Promise<void> {
-    await services.registrations.count(x)
-    const authorization = authorizationOf(x)
+  requiredPermissions: [],
+  async authorize({ ctx, services }: AccessRequest<unknown>): Promise<void> {
+    await services.registrationLimit.count(ctx)
+    const authorization = authorizationOf(ctx)
     if (authorization === undefined)
       throw new Fault('unauthenticated', 'Authorization header missing')
     const [, token] = /^Bearer\s+(\S+)\s*$/.exec(authorization) ?? []

@@ -7,7 +7,7 @@ import type { ExecutionClaims } from '@windlass/domain/execution-tokens'
 import { permits } from '@windlass/domain/permissions'
 import type { CallOptions } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
-import type { Exchange } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 
 /** Who is asking. Without `permissions` nothing is checked: authentication is off. */
 export interface Caller {
@@ -24,7 +24,7 @@ export interface Caller {
 }
 
 /** The caller as other services are told of him, by a signed statement and in no other way. */
-export const principalOf = ({
+export const toPrincipal = ({
   subject,
   issuer = INTERNAL_ISSUER,
   key_prefix,
@@ -36,18 +36,18 @@ export const principalOf = ({
 export const ANONYMOUS: Caller = { subject: '' }
 
 /** With what an rpc is called on behalf of the caller of a request. */
-export const asking = (
-  { id }: Pick<Exchange, 'id'>,
+export const onBehalfOf = (
+  { id }: Pick<RequestContext, 'id'>,
   caller: Caller,
-): Pick<CallOptions, 'caller' | 'requestId'> => ({ caller: principalOf(caller), requestId: id })
+): Pick<CallOptions, 'caller' | 'requestId'> => ({ caller: toPrincipal(caller), requestId: id })
 
-export const may = ({ permissions }: Caller, needed: string): boolean =>
+export const hasPermission = ({ permissions }: Caller, needed: string): boolean =>
   permissions === undefined || permissions.some((granted) => permits(granted, needed))
 
 /** Refuses a caller who lacks the permission, by its name. */
-export function demand(caller: Caller, needed: string): void {
-  if (!may(caller, needed)) throw refusal(needed)
+export function requirePermission(caller: Caller, needed: string): void {
+  if (!hasPermission(caller, needed)) throw permissionDenied(needed)
 }
 
-export const refusal = (needed: string) =>
+export const permissionDenied = (needed: string) =>
   new Fault('forbidden', `Permission denied: requires '${needed}'`)

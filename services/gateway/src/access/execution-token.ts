@@ -6,32 +6,42 @@ import { Fault, unavailable } from '@windlass/runtime/faults'
 import type { Services } from '../clients/connect.ts'
 import type { Caller } from './caller.ts'
 
-type Asking = Pick<Services, 'settings' | 'executions' | 'accountOf'>
+type ExecutionTokenDeps = Pick<Services, 'settings' | 'executions' | 'getAccount'>
 
 /**
  * Who asks with an execution token: the principal in whose name the execution was started, with the
  * rights that it has now. Looked at anew each time: the token is worth nothing once the execution has
  * ended or left the hands of the worker that it was minted for, or names another principal than the execution.
  */
-export async function actingFor(services: Asking, claims: ExecutionClaims): Promise<Caller> {
+export async function authenticateExecutionToken(
+  services: ExecutionTokenDeps,
+  claims: ExecutionClaims,
+): Promise<Caller> {
   if (!services.settings.security.auth.enabled) return { subject: '', execution: claims }
   const { sub: subject, principal_issuer: issuer } = claims
   const [account] = await Promise.all([
-    starterOf(services, subject, issuer),
-    demandHeld(services, claims),
+    getStarter(services, subject, issuer),
+    requireCurrentClaim(services, claims),
   ])
   const { permissions, principal } = account
   return { subject, issuer, roles: principal?.roles ?? [], permissions, execution: claims }
 }
 
-async function starterOf({ accountOf }: Asking, subject: string, issuer: string): Promise<Account> {
-  const account = subject === '' ? undefined : await accountOf(subject, issuer).catch(ifUnknown)
+async function getStarter(
+  { getAccount }: ExecutionTokenDeps,
+  subject: string,
+  issuer: string,
+): Promise<Account> {
+  const account = subject === '' ? undefined : await getAccount(subject, issuer).catch(ifUnknown)
   if (!account?.principal) throw forbidden('Principal not found')
   if (!account.principal.enabled) throw forbidden('Principal is disabled')
   return account
 }
 
-async function demandHeld({ executions }: Asking, claims: ExecutionClaims): Promise<void> {
+async function requireCurrentClaim(
+  { executions }: ExecutionTokenDeps,
+  claims: ExecutionClaims,
+): Promise<void> {
   const execution = await executions.find(claims.exec_id)
   if (!execution || isTerminal(execution.state))
     throw forbidden(`Execution is not active (state: ${execution?.state ?? 'unknown'})`)

@@ -4,13 +4,13 @@ import { z } from 'zod'
 import { fetchJson } from './fetch-json.ts'
 
 /** How long a failure is believed, and for how long keys that are known are not asked for again: nobody can make us ask in a storm. */
-const RETRY_MS = 5_000
+const RETRY_AFTER_MS = 5_000
 const COOLDOWN_MS = 30_000
 
 const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() })
 
 /** An address that may be trusted with what it answers: https, or this machine. Throws what is wrong with it. */
-export function trustworthy(address: string): URL {
+export function parseTrustedUrl(address: string): URL {
   if (!URL.canParse(address)) throw new Error(`'${address}' is no URL`)
   const url = new URL(address)
   const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
@@ -19,7 +19,7 @@ export function trustworthy(address: string): URL {
   return url
 }
 
-export interface KeySource {
+export interface KeySourceOptions {
   issuer: string
   /** Hosts that its keys may come from, beside its own. */
   jwks_hosts: readonly string[]
@@ -29,11 +29,11 @@ export interface KeySource {
 
 export interface Hooks {
   /** Hears why keys could not be had, which callers are not told. */
-  warn?(error: unknown): void
+  onError?(error: unknown): void
   now?(): number
 }
 
-interface Held {
+interface CachedKeys {
   find: ReturnType<typeof createLocalJWKSet>
   at: number
 }
@@ -43,16 +43,16 @@ interface Held {
  * names one that is not among them. Throws `unavailable` while they cannot be had; a token whose key
  * is known is not hurt by a fetch that fails for the sake of another.
  */
-export function keysOf(
-  source: KeySource,
-  { warn = () => {}, now = () => performance.now() }: Hooks = {},
+export function createKeySource(
+  source: KeySourceOptions,
+  { onError = () => {}, now = () => performance.now() }: Hooks = {},
 ): JWTVerifyGetKey {
-  let held: Held | undefined
+  let held: CachedKeys | undefined
   let failedAt = Number.NEGATIVE_INFINITY
-  let fetching: Promise<Held> | undefined
+  let fetching: Promise<CachedKeys> | undefined
 
-  const refresh = (): Promise<Held> => {
-    if (now() - failedAt < RETRY_MS) throw unavailable(AWAY)
+  const refresh = (): Promise<CachedKeys> => {
+    if (now() - failedAt < RETRY_AFTER_MS) throw unavailable(UNAVAILABLE)
     fetching ??= fetchKeys(source)
       .then((keys) => {
         held = { find: createLocalJWKSet(keys), at: now() }
@@ -60,8 +60,8 @@ export function keysOf(
       })
       .catch((cause) => {
         failedAt = now()
-        warn(cause)
-        throw unavailable(AWAY, cause)
+        onError(cause)
+        throw unavailable(UNAVAILABLE, cause)
       })
       .finally(() => {
         fetching = undefined
@@ -81,13 +81,13 @@ export function keysOf(
   }
 }
 
-const AWAY = 'the keys of the OIDC issuer cannot be had'
+const UNAVAILABLE = 'the keys of the OIDC issuer cannot be had'
 
-async function fetchKeys({ issuer, jwks_hosts }: KeySource): Promise<JSONWebKeySet> {
-  const home = trustworthy(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
+async function fetchKeys({ issuer, jwks_hosts }: KeySourceOptions): Promise<JSONWebKeySet> {
+  const home = parseTrustedUrl(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
   const found = Discovery.parse(await fetchJson(home))
   if (found.issuer !== issuer) throw new Error(`${home} speaks for ${found.issuer}`)
-  const keys = trustworthy(found.jwks_uri)
+  const keys = parseTrustedUrl(found.jwks_uri)
   if (home.protocol === 'https:' && keys.protocol !== 'https:')
     throw new Error(`${keys} must be https, as its issuer is`)
   if (keys.hostname !== home.hostname && !jwks_hosts.includes(keys.hostname))

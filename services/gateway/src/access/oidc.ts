@@ -3,8 +3,8 @@ import type { RpcClient } from '@windlass/rpc/client'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault } from '@windlass/runtime/faults'
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
-import { type CallerOf, callerOf } from './api-key.ts'
-import { type Hooks, keysOf, trustworthy } from './oidc-keys.ts'
+import { type AuthenticateToken, toCaller } from './api-key.ts'
+import { createKeySource, type Hooks, parseTrustedUrl } from './oidc-keys.ts'
 
 type Oidc = Settings['security']['auth']['oidc']
 type Principals = Pick<RpcClient<typeof PrincipalsService>, 'provision'>
@@ -17,19 +17,19 @@ interface Registry {
 const ALGORITHM = 'RS256'
 const MAX_SUBJECT_CHARS = 255
 /** A token that is good for longer was made by mistake. */
-const MAX_LIFE_S = 10 * 366 * 86_400
+const MAX_LIFETIME_S = 10 * 366 * 86_400
 
 /**
  * Who a token of the issuer stands for: the principal of its subject there. Its signature and times
  * are checked at each request; what the principal may do comes from our own registry alone.
  */
-export function callersByOidc(
+export function createOidcAuthenticator(
   oidc: Oidc,
   { accountOf, principals }: Registry,
-  warn?: Hooks['warn'],
-): CallerOf {
+  onError?: Hooks['onError'],
+): AuthenticateToken {
   const { issuer, audience, default_user_roles } = oidc
-  const keys = keysOf(oidc, { warn })
+  const keys = createKeySource(oidc, { onError })
 
   const claimsOf = async (token: string) => {
     try {
@@ -43,7 +43,7 @@ export function callersByOidc(
         clockTolerance: oidc.clock_skew,
         requiredClaims: ['sub', 'iss', 'aud', 'exp'],
       })
-      if (Number(payload.exp) > Date.now() / 1_000 + MAX_LIFE_S) throw refused()
+      if (Number(payload.exp) > Date.now() / 1_000 + MAX_LIFETIME_S) throw refused()
       return payload
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof TypeError) throw refused()
@@ -60,17 +60,17 @@ export function callersByOidc(
       if (!default_user_roles) throw new Fault('unauthenticated', 'Principal not provisioned')
       return provision(principals, claims, { subject, issuer, roles: default_user_roles })
     })
-    return callerOf(account)
+    return toCaller(account)
   }
 }
 
 /** Throws what is wrong with the settings of an issuer that is to be trusted. */
-export function checkIssuer({ enabled, issuer, audience }: Oidc): void {
+export function requireTrustedIssuer({ enabled, issuer, audience }: Oidc): void {
   if (!enabled) return
   if (issuer === '' || audience === '')
     throw new Error('[svc.security.auth.oidc] needs an issuer and an audience')
   try {
-    trustworthy(issuer)
+    parseTrustedUrl(issuer)
   } catch (error) {
     throw new Error(`[svc.security.auth.oidc].issuer: ${(error as Error).message}`)
   }
@@ -79,7 +79,7 @@ export function checkIssuer({ enabled, issuer, audience }: Oidc): void {
 const isSubject = (text: string) =>
   text.length > 0 && text.length <= MAX_SUBJECT_CHARS && !/\p{Cc}|\p{Cs}/u.test(text)
 
-interface Newcomer {
+interface ProvisionRequest {
   subject: string
   issuer: string
   roles: string[]
@@ -88,7 +88,7 @@ interface Newcomer {
 async function provision(
   principals: Principals,
   { name, azp }: JWTPayload,
-  { subject, issuer: external_issuer, roles }: Newcomer,
+  { subject, issuer: external_issuer, roles }: ProvisionRequest,
 ) {
   try {
     return await principals.provision(

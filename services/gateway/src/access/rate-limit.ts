@@ -1,14 +1,14 @@
 import { Fault } from '@windlass/runtime/faults'
 import type { Redis } from '@windlass/runtime/redis/redis'
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
-import type { Exchange } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import { addressOf } from './address.ts'
 
 const SECONDS: Record<string, number> = { second: 1, minute: 60, hour: 3_600 }
 
 export interface RateLimit {
   /** Counts one more try of this client; throws `rate_limited` above the rate. */
-  count(x: Exchange): Promise<void>
+  count(ctx: RequestContext): Promise<void>
 }
 
 export interface Rate {
@@ -24,7 +24,7 @@ export interface Rate {
  * Counts in Redis for all replicas together, and in each replica what came to it, so that a Redis
  * that is away or was emptied opens no door.
  */
-export function rateLimit({ name, rate, trustedProxies }: Rate, redis: Redis): RateLimit {
+export function createRateLimit({ name, rate, trustedProxies }: Rate, redis: Redis): RateLimit {
   const [, points = '0', unit = ''] = /^(\d+)\/(\w+)$/.exec(rate) ?? []
   if (points === '0') return { count: async () => {} }
   const limits = {
@@ -39,15 +39,15 @@ export function rateLimit({ name, rate, trustedProxies }: Rate, redis: Redis): R
   })
   const own = new RateLimiterMemory(limits)
   return {
-    async count(x) {
-      const address = addressOf(x, trustedProxies)
+    async count(ctx) {
+      const address = addressOf(ctx, trustedProxies)
       try {
         await own.consume(address)
-        await shared.consume(address).catch(unlessAway)
+        await shared.consume(address).catch(ignoreOutage)
       } catch (refusal) {
         if (refusal instanceof Error) throw refusal
         const { msBeforeNext } = refusal as RateLimiterRes
-        x.answerHeaders.push('retry-after', String(Math.ceil(msBeforeNext / 1_000)))
+        ctx.responseHeaders.push('retry-after', String(Math.ceil(msBeforeNext / 1_000)))
         throw new Fault('rate_limited', 'Rate limit exceeded. Try again later.')
       }
     },
@@ -55,6 +55,6 @@ export function rateLimit({ name, rate, trustedProxies }: Rate, redis: Redis): R
 }
 
 /** The library tells a refusal from an outage by what it throws: only the latter is an Error. */
-function unlessAway(reason: unknown): void {
+function ignoreOutage(reason: unknown): void {
   if (!(reason instanceof Error)) throw reason
 }

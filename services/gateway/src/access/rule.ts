@@ -1,10 +1,10 @@
 import type { Services } from '../clients/connect.ts'
-import type { Exchange } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import type { Caller } from './caller.ts'
 
 /** A request before it is let in. */
-export interface Asked<Params> {
-  x: Exchange
+export interface AccessRequest<Params> {
+  ctx: RequestContext
   params: Params
   query: { version?: number }
   caller: Caller
@@ -19,10 +19,10 @@ export interface AccessRule<Params, T> {
   /** `people` are identified first; `machines` show a token of their own, which the rule checks. */
   for: 'people' | 'machines'
   /** The permissions without which nobody gets in, as templates; what the objects ask beyond that is in the summary. */
-  asks: readonly string[]
+  requiredPermissions: readonly string[]
   /** Workers may ask in the name of an execution, with its token: for anything, or for what is its own. */
-  takesExecutions?: 'all' | 'own'
-  admit(asked: Asked<Params>): Promise<T>
+  acceptsExecutionTokens?: 'all' | 'own'
+  authorize(asked: AccessRequest<Params>): Promise<T>
 }
 
 export const rule = <Params, T>(rule: AccessRule<Params, T>) => rule

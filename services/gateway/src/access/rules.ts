@@ -1,10 +1,10 @@
 import { mayDecideCall, mayDecideTask, mayListApprovals, mayReadApprovals } from './approval.ts'
 import { bootstrap } from './bootstrap.ts'
 import { mayReadConfigs } from './config.ts'
-import type { AccessRule, Asked } from './rule.ts'
+import type { AccessRequest, AccessRule } from './rule.ts'
 import { mayForecast, mayReadSchedule } from './schedule.ts'
 import { ownWorker } from './worker.ts'
-import { mayRegister, mayResume, mayRun, seesReadable } from './workflow.ts'
+import { listReadable, mayRegister, mayResume, mayRun } from './workflow.ts'
 
 /** Access that no permission template can say, by the name under which routes declare it. */
 export const rules = {
@@ -13,7 +13,7 @@ export const rules = {
   'may run': mayRun,
   'may resume': mayResume,
   'may register': mayRegister,
-  'sees readable': seesReadable,
+  'sees readable': listReadable,
   'may read schedule': mayReadSchedule,
   'may forecast': mayForecast,
   'may read configs': mayReadConfigs,
@@ -26,13 +26,15 @@ export const rules = {
 export type Rule = keyof typeof rules
 
 type ParamsOf<R extends Rule> =
-  Parameters<(typeof rules)[R]['admit']>[0] extends Asked<infer P> ? P : never
+  Parameters<(typeof rules)[R]['authorize']>[0] extends AccessRequest<infer P> ? P : never
 
 /** The path parameters that a rule looks at. */
 export type RuleNeeds<R extends Rule> = keyof ParamsOf<R>
 
 /** What a rule hands to the handler. */
-export type Found<A> = A extends Rule ? Awaited<ReturnType<(typeof rules)[A]['admit']>> : undefined
+export type Resolved<A> = A extends Rule
+  ? Awaited<ReturnType<(typeof rules)[A]['authorize']>>
+  : undefined
 
 export const ruleOf = (access: string): AccessRule<never, unknown> | undefined =>
   (rules as Record<string, AccessRule<never, unknown>>)[access]

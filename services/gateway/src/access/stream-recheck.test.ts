@@ -1,13 +1,13 @@
 import { Fault, notFound, unavailable } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { watchAccess } from './stream-recheck.ts'
+import { recheckAccess } from './stream-recheck.ts'
 
 const BEAT_MS = 5
 
 async function watched(...answers: (Fault | undefined)[]) {
   const ended: Fault[] = []
   let asked = 0
-  const stop = watchAccess(
+  const stop = recheckAccess(
     async () => {
       const answer = answers[asked++]
       if (answer) throw answer
@@ -34,7 +34,7 @@ test('a stream goes on while its reader may read it, and while nobody can say', 
 
 test('nobody is asked twice at a time', async () => {
   let asked = 0
-  const stop = watchAccess(
+  const stop = recheckAccess(
     () => new Promise(() => asked++),
     BEAT_MS,
     () => {},

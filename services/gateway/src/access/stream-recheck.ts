@@ -4,9 +4,9 @@ import { Fault } from '@windlass/runtime/faults'
  * Asks at each beat whether the reader of a stream may still read it, and `end`s it once that is
  * denied. While nobody can say, it goes on: it was let in by somebody who could. Answers what stops it.
  */
-export function watchAccess(
+export function recheckAccess(
   recheck: () => Promise<unknown>,
-  beatMs: number,
+  intervalMs: number,
   end: (refusal: Fault) => void,
 ): () => void {
   let isAsking = false
@@ -21,7 +21,7 @@ export function watchAccess(
       isAsking = false
     }
   }
-  const timer = setInterval(() => void beat(), beatMs)
+  const timer = setInterval(() => void beat(), intervalMs)
   return () => clearInterval(timer)
 }
 

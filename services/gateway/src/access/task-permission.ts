@@ -1,7 +1,7 @@
 import { metadataOf } from '@windlass/domain/permissions'
 import { Fault } from '@windlass/runtime/faults'
 import type { Services } from '../clients/connect.ts'
-import { type Caller, may } from './caller.ts'
+import { type Caller, hasPermission } from './caller.ts'
 
 /** Tasks of the SDK: what they do asks for itself, or does nothing outside of the workflow. */
 const BUILT_IN = new Set([
@@ -13,7 +13,7 @@ const BUILT_IN = new Set([
  * Whether the starter of an execution may have this task of it run, at this moment. Tasks that the
  * workflow exempts need no permission, nor do those of the SDK unless the workflow has its own of the name.
  */
-export async function demandTask(
+export async function requireTaskPermission(
   services: Services,
   caller: Caller,
   { execution_id, task_name }: { execution_id: string; task_name: string },
@@ -24,8 +24,8 @@ export async function demandTask(
   const execution = await services.executions.get(execution_id)
   const { workflow_namespace: namespace, workflow_name: name, workflow_version } = execution
   const needed = `workflow:${namespace}:${name}:task:${task_name}:execute`
-  if (may(caller, needed)) return undefined
-  const workflow = await services.resolve(namespace, name, workflow_version)
+  if (hasPermission(caller, needed)) return undefined
+  const workflow = await services.resolveWorkflow(namespace, name, workflow_version)
   const { task_names = [], auth_exempt_tasks = [] } = metadataOf(workflow)
   if (auth_exempt_tasks.includes(task_name)) return undefined
   if (BUILT_IN.has(task_name) && !task_names.includes(task_name)) return undefined

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { EpochCache } from './generation-cache.ts'
+import { GenerationCache } from './generation-cache.ts'
 
 function setup() {
   const now = { epoch: 'a' as string | undefined, value: 1 }
-  const cache = new EpochCache(
+  const cache = new GenerationCache(
     async () => now.epoch,
     async (key) => `${key}${now.value}`,
   )
@@ -32,7 +32,7 @@ test('while the epoch cannot be read nothing is remembered nor used', async () =
 test('what was fetched while the epoch changed is not found under the new one', async () => {
   const now = { epoch: 'a' }
   let finish: (value: string) => void = () => {}
-  const cache = new EpochCache(
+  const cache = new GenerationCache(
     async () => now.epoch,
     () => new Promise<string>((resolve) => (finish = resolve)),
   )
@@ -50,7 +50,7 @@ test('what was fetched while the epoch changed is not found under the new one', 
 
 test('a failure is not remembered', async () => {
   let calls = 0
-  const cache = new EpochCache(
+  const cache = new GenerationCache(
     async () => 'a',
     async () => {
       calls++

@@ -5,23 +5,23 @@ const MAX_ENTRIES = 20_000
  * Remembers what was fetched under the current epoch. An entry is filed under the epoch read before
  * it was fetched, and used only while that one holds; while the epoch cannot be read, nothing is.
  */
-export class EpochCache<T> {
-  readonly #readEpoch: () => Promise<string | undefined>
+export class GenerationCache<T> {
+  readonly #readGeneration: () => Promise<string | undefined>
   readonly #fetch: (key: string) => Promise<T>
   #entries = new Map<string, T>()
-  #epoch: string | undefined
+  #generation: string | undefined
 
   constructor(readEpoch: () => Promise<string | undefined>, fetch: (key: string) => Promise<T>) {
-    this.#readEpoch = readEpoch
+    this.#readGeneration = readEpoch
     this.#fetch = fetch
   }
 
   async get(key: string): Promise<T> {
-    const epoch = await this.#readEpoch()
-    if (epoch === undefined) return this.#fetch(key)
-    if (epoch !== this.#epoch) {
+    const generation = await this.#readGeneration()
+    if (generation === undefined) return this.#fetch(key)
+    if (generation !== this.#generation) {
       this.#entries = new Map()
-      this.#epoch = epoch
+      this.#generation = generation
     }
     const entries = this.#entries
     const known = entries.get(key)

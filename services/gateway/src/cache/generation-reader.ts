@@ -6,8 +6,8 @@ import {
 } from '@windlass/runtime/cache-generation'
 import type { Redis } from '@windlass/runtime/redis/redis'
 
-const LANES = 2
-const RENEW_MS = GENERATION_LEASE_MS / 2
+const CONCURRENCY = 2
+const RENEW_AFTER_MS = GENERATION_LEASE_MS / 2
 
 /** A moment. Only the wall's clock goes on while a host sleeps; only the other is never set. */
 type Moment = readonly [running_ms: number, wall_ms: number]
@@ -15,9 +15,9 @@ type Moment = readonly [running_ms: number, wall_ms: number]
 const moment = (): Moment => [performance.now(), Date.now()]
 
 interface Lease {
-  epoch: string
+  generation: string
   connection: number
-  asked_at: Moment
+  requested_at: Moment
 }
 
 /**
@@ -28,7 +28,7 @@ interface Lease {
  * must see. An epoch counts for one connection: a Redis that comes back, or another in its place, may
  * remember an old one.
  */
-export function epochReader(
+export function createGenerationReader(
   redis: Redis,
   name: CacheName,
   now = moment,
@@ -39,19 +39,20 @@ export function epochReader(
   redis.on('ready', () => connection++)
 
   async function read(): Promise<string | undefined> {
-    const asked = { connection, asked_at: now() }
+    const asked = { connection, requested_at: now() }
     const known = await readGeneration(redis, name)
     if (known === undefined || asked.connection !== connection) return undefined
-    const epoch = `${connection} ${known}`
-    if (!lease || lease.asked_at[0] <= asked.asked_at[0]) lease = { ...asked, epoch }
-    return epoch
+    const generation = `${connection} ${known}`
+    if (!lease || lease.requested_at[0] <= asked.requested_at[0])
+      lease = { ...asked, generation: generation }
+    return generation
   }
   const reads = new Batcher<undefined, string | undefined>(
     async (asks) => {
       const epoch = await read()
       return asks.map(() => epoch)
     },
-    { concurrency: LANES, maxBatchSize: 10_000 },
+    { concurrency: CONCURRENCY, maxBatchSize: 10_000 },
   )
   async function renew(): Promise<void> {
     if (isRenewing) return
@@ -62,12 +63,12 @@ export function epochReader(
 
   return async () => {
     if (lease?.connection !== connection) return reads.add(undefined)
-    const { epoch, asked_at } = lease
+    const { generation, requested_at } = lease
     const [running_ms, wall_ms] = now()
-    const ages_ms = [running_ms - asked_at[0], wall_ms - asked_at[1]]
+    const ages_ms = [running_ms - requested_at[0], wall_ms - requested_at[1]]
     if (Math.min(...ages_ms) < 0 || Math.max(...ages_ms) >= GENERATION_LEASE_MS)
       return reads.add(undefined)
-    if (Math.max(...ages_ms) >= RENEW_MS) void renew()
-    return epoch
+    if (Math.max(...ages_ms) >= RENEW_AFTER_MS) void renew()
+    return generation
   }
 }

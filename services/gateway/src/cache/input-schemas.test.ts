@@ -1,13 +1,13 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { InputSchemas } from './input-schemas.ts'
+import { InputSchemaCache } from './input-schemas.ts'
 
 const workflow = (id: string, schema: unknown) =>
   ({ id, input_schema_json: schema === '' ? '' : JSON.stringify(schema) }) as Workflow
 
 /** The places and types of what is wrong. */
-function faultsOf(schemas: InputSchemas, of: Workflow, input: string): unknown {
+function faultsOf(schemas: InputSchemaCache, of: Workflow, input: string): unknown {
   try {
     schemas.check(of, input)
     return []
@@ -32,7 +32,7 @@ const schema = {
 }
 
 test('each fault has its place, a missing or surplus member its name', () => {
-  const schemas = new InputSchemas()
+  const schemas = new InputSchemaCache()
   const input = '{"items":[{"n":1},{"n":"x"}],"kind":"c","a/b":1.5,"more":1}'
   expect(faultsOf(schemas, workflow('1', schema), input)).toEqual([
     [['body', 'constructor'], 'missing'],
@@ -46,7 +46,7 @@ test('each fault has its place, a missing or surplus member its name', () => {
 })
 
 test('without a schema anything goes, and formats are left to the workflow', () => {
-  const schemas = new InputSchemas()
+  const schemas = new InputSchemaCache()
   expect(faultsOf(schemas, workflow('1', ''), 'null')).toEqual([])
   const dated = { type: 'string', format: 'date-time' }
   expect(faultsOf(schemas, workflow('2', dated), '"soon"')).toEqual([])
@@ -54,7 +54,7 @@ test('without a schema anything goes, and formats are left to the workflow', () 
 
 test('patterns, enumerations, sets and steps are checked', () => {
   const of = (schema: unknown, input: string) =>
-    faultsOf(new InputSchemas(), workflow('1', schema), input)
+    faultsOf(new InputSchemaCache(), workflow('1', schema), input)
   expect(of({ type: 'string', pattern: '^[a-z]+$' }, '"abc1"')).toEqual([[['body'], 'pattern']])
   expect(of({ type: 'string', pattern: '^[a-z]+$' }, '"abc"')).toEqual([])
   // What cannot be matched in linear time is not matched.
@@ -125,14 +125,17 @@ test.each<[string, schema: unknown, input: string, type: string | undefined]>([
   ],
 ])('%s: checked in bounded time', (_, ...[schema, input, type]) => {
   const begun = performance.now()
-  const faults = faultsOf(new InputSchemas(), workflow('1', schema), input) as [unknown, string][]
+  const faults = faultsOf(new InputSchemaCache(), workflow('1', schema), input) as [
+    unknown,
+    string,
+  ][]
   expect(faults[0]?.[1]).toBe(type)
   // Each takes less than a second where nothing else runs; unbounded they take hours.
   expect(performance.now() - begun).toBeLessThan(10_000)
 })
 
 test('more schemas than are kept do no harm', () => {
-  const schemas = new InputSchemas()
+  const schemas = new InputSchemaCache()
   for (let i = 0; i < 510; i++)
     expect(faultsOf(schemas, workflow(String(i), { const: i }), '-1')).toHaveLength(1)
   expect(faultsOf(schemas, workflow('0', { const: 0 }), '0')).toEqual([])

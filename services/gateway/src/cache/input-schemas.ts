@@ -7,7 +7,7 @@ const MAX_SCHEMAS = 500
 const MAX_PROBLEMS = 20
 
 /** Checks inputs against what workflows declare. The schema of a version is compiled once, and again when it was long unused. */
-export class InputSchemas {
+export class InputSchemaCache {
   /** The least recently used first. */
   readonly #validators = new Map<string, Validator>()
 

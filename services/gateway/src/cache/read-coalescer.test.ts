@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SharedReads } from './read-coalescer.ts'
+import { ReadCoalescer } from './read-coalescer.ts'
 
 /** Reads that end when told to, with the time at which they began. */
 function scripted() {
@@ -14,7 +14,7 @@ function scripted() {
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('who asks while a read is under way shares the next one, which begins after it', async () => {
-  const reads = new SharedReads<number>()
+  const reads = new ReadCoalescer<number>()
   const { begun, ask } = scripted()
   const first = reads.read('a', ask)
   const others = [reads.read('a', ask), reads.read('a', ask)]
@@ -35,7 +35,7 @@ test('who asks while a read is under way shares the next one, which begins after
 })
 
 test('a read that fails fails those who share it, and nobody after them', async () => {
-  const reads = new SharedReads<number>()
+  const reads = new ReadCoalescer<number>()
   const { begun, ask } = scripted()
   const first = expect(reads.read('a', ask)).rejects.toThrow('away')
   const second = reads.read('a', ask)

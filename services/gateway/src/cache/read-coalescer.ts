@@ -1,30 +1,30 @@
-interface Reading<T> {
-  now: Promise<T>
+interface PendingRead<T> {
+  current: Promise<T>
   /** For those who asked while `now` was under way: what it finds may be older than their question. */
   next: Promise<T> | undefined
 }
 
 /** Reads that many ask for at once are made once: each gets one that began after it asked. */
-export class SharedReads<T> {
-  readonly #readings = new Map<string, Reading<T>>()
+export class ReadCoalescer<T> {
+  readonly #pending = new Map<string, PendingRead<T>>()
 
   read(key: string, ask: () => Promise<T>): Promise<T> {
-    const reading = this.#readings.get(key)
-    if (!reading) return this.#begin(key, ask)
-    reading.next ??= reading.now.then(
-      () => this.#begin(key, ask),
-      () => this.#begin(key, ask),
+    const reading = this.#pending.get(key)
+    if (!reading) return this.#start(key, ask)
+    reading.next ??= reading.current.then(
+      () => this.#start(key, ask),
+      () => this.#start(key, ask),
     )
     return reading.next
   }
 
-  #begin(key: string, ask: () => Promise<T>): Promise<T> {
-    const reading: Reading<T> = { now: ask(), next: undefined }
-    this.#readings.set(key, reading)
+  #start(key: string, ask: () => Promise<T>): Promise<T> {
+    const reading: PendingRead<T> = { current: ask(), next: undefined }
+    this.#pending.set(key, reading)
     const done = () => {
-      if (!reading.next) this.#readings.delete(key)
+      if (!reading.next) this.#pending.delete(key)
     }
-    reading.now.then(done, done)
-    return reading.now
+    reading.current.then(done, done)
+    return reading.current
   }
 }

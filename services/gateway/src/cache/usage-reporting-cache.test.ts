@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { InUse } from './usage-reporting-cache.ts'
+import { UsageReportingCache } from './usage-reporting-cache.ts'
 
 function setup() {
   const state = { now: 0, epoch: 'a' as string | undefined, asked: 0, fails: false }
-  const known = new InUse(
+  const known = new UsageReportingCache(
     async () => state.epoch,
     async (key) => {
       state.asked++
       if (state.fails) throw new Error('away')
       return `${key}${state.asked}`
     },
-    { tellMs: 1_000, now: () => state.now },
+    { reportIntervalMs: 1_000, now: () => state.now },
   )
   return { state, known }
 }

@@ -1,13 +1,13 @@
-import { EpochCache } from './generation-cache.ts'
+import { GenerationCache } from './generation-cache.ts'
 
 interface Entry<T> {
   value: T
-  told_ms: number
+  reported_ms: number
 }
 
 interface Options {
   /** How long it may go untold that something is used. */
-  tellMs: number
+  reportIntervalMs: number
   now?: () => number
 }
 
@@ -15,31 +15,31 @@ interface Options {
  * Remembers as EpochCache does, and asks again now and then for what goes on being used, so that
  * whoever vouches for it learns when it was of use last. No request waits for that.
  */
-export class InUse<T> {
-  readonly #entries: EpochCache<Entry<T>>
-  readonly #ask: (key: string) => Promise<T>
+export class UsageReportingCache<T> {
+  readonly #entries: GenerationCache<Entry<T>>
+  readonly #fetch: (key: string) => Promise<T>
   readonly #options: Required<Options>
 
   constructor(
     readEpoch: () => Promise<string | undefined>,
     ask: (key: string) => Promise<T>,
-    { tellMs, now = Date.now }: Options,
+    { reportIntervalMs, now = Date.now }: Options,
   ) {
-    this.#ask = ask
-    this.#options = { tellMs, now }
-    this.#entries = new EpochCache(readEpoch, async (key) => ({
-      told_ms: now(),
+    this.#fetch = ask
+    this.#options = { reportIntervalMs: reportIntervalMs, now }
+    this.#entries = new GenerationCache(readEpoch, async (key) => ({
+      reported_ms: now(),
       value: await ask(key),
     }))
   }
 
   async get(key: string): Promise<T> {
     const entry = await this.#entries.get(key)
-    const { tellMs, now } = this.#options
-    if (now() - entry.told_ms >= tellMs) {
-      entry.told_ms = now()
+    const { reportIntervalMs, now } = this.#options
+    if (now() - entry.reported_ms >= reportIntervalMs) {
+      entry.reported_ms = now()
       // Only the time is wanted; what the answer may change comes with another epoch.
-      this.#ask(key).catch(() => {})
+      this.#fetch(key).catch(() => {})
     }
     return entry.value
   }

@@ -8,7 +8,7 @@ import type { Services } from './connect.ts'
 
 type Asking = Pick<Services, 'approvals'>
 
-const EVERY: ListApprovalsRequest = {
+const NO_FILTER: ListApprovalsRequest = {
   status: '',
   execution_id: '',
   workflow_namespace: '',
@@ -25,7 +25,7 @@ const EVERY: ListApprovalsRequest = {
 export const listApprovals = (
   { approvals }: Asking,
   filter: Partial<ListApprovalsRequest>,
-): Promise<ListApprovalsResponse> => approvals.list({ ...EVERY, ...filter })
+): Promise<ListApprovalsResponse> => approvals.list({ ...NO_FILTER, ...filter })
 
 interface Call {
   execution_id: string
@@ -42,7 +42,7 @@ export async function findApproval(
 }
 
 /** The same; `not_found` if nobody asked for it. */
-export async function approvalOf(services: Asking, call: Call): Promise<Approval> {
+export async function getApprovalOfCall(services: Asking, call: Call): Promise<Approval> {
   const approval = await findApproval(services, call)
   if (!approval) throw notFound('Approval', call.task_call_id)
   return approval
@@ -52,7 +52,7 @@ export async function approvalOf(services: Asking, call: Call): Promise<Approval
  * The approval that is meant by a call id or the name of a task: of several calls of the task the
  * one that has waited longest, or the newest when none is pending. `not_found` for none at all.
  */
-export async function askedFor(
+export async function getApprovalByCallOrTask(
   services: Asking,
   { execution_id, task_name }: { execution_id: string; task_name: string },
 ): Promise<Approval> {

@@ -22,32 +22,32 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Logger } from '@windlass/runtime/process/log'
 import type { Redis } from '@windlass/runtime/redis/redis'
-import { type CallerOf, callersByKey, isApiKey } from '../access/api-key.ts'
-import { callersByOidc } from '../access/oidc.ts'
+import { type AuthenticateToken, createApiKeyAuthenticator, isApiKey } from '../access/api-key.ts'
+import { createOidcAuthenticator } from '../access/oidc.ts'
 import type { RateLimit } from '../access/rate-limit.ts'
-import { EpochCache } from '../cache/generation-cache.ts'
-import { epochReader } from '../cache/generation-reader.ts'
-import type { InputSchemas } from '../cache/input-schemas.ts'
-import { InUse } from '../cache/usage-reporting-cache.ts'
+import { GenerationCache } from '../cache/generation-cache.ts'
+import { createGenerationReader } from '../cache/generation-reader.ts'
+import type { InputSchemaCache } from '../cache/input-schemas.ts'
+import { UsageReportingCache } from '../cache/usage-reporting-cache.ts'
 import { declaredSecrets } from '../domain/entries.ts'
-import type { Waiters } from '../live/execution-subscriptions.ts'
+import type { ExecutionSubscriptions } from '../live/execution-subscriptions.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { DispatcherStreams } from './dispatcher-streams.ts'
-import type { Executions } from './executions.ts'
+import type { ExecutionsClient } from './executions.ts'
 import type { Health } from './health.ts'
-import type { Pongs } from './heartbeats.ts'
+import type { HeartbeatClient } from './heartbeats.ts'
 
 /** Everything that rules and handlers reach. */
 export interface Services {
   settings: Settings
-  executions: Executions
+  executions: ExecutionsClient
   approvals: RpcClient<typeof ApprovalsService>
   queue: RpcClient<typeof QueueService>
-  waiters: Waiters
+  subscriptions: ExecutionSubscriptions
   catalog: RpcClient<typeof CatalogService>
   dispatcher: RpcClient<typeof DispatcherService>
   fleet: RpcClient<typeof FleetService>
-  pongs: Pongs
+  heartbeats: HeartbeatClient
   scheduler: RpcClient<typeof SchedulerService>
   identity: RpcClient<typeof IdentityService>
   principals: RpcClient<typeof PrincipalsService>
@@ -58,30 +58,30 @@ export interface Services {
   audit: RpcClient<typeof AuditService>
   auditLog: AuditLog
   /** A workflow without its source; version 0 is the latest. Remembered for as long as the catalog stands still. */
-  resolve(namespace: string, name: string, version: number): Promise<Workflow>
+  resolveWorkflow(namespace: string, name: string, version: number): Promise<Workflow>
   /** Who a bearer token stands for; `unauthenticated` for nobody. */
-  callerOf: CallerOf
+  authenticateToken: AuthenticateToken
   /** Reads the tokens under which workers act for executions. */
   executionTokens: ExecutionTokens
   /** What a principal may do now; `not_found` for nobody's name. */
-  accountOf(subject: string, external_issuer: string): Promise<Account>
+  getAccount(subject: string, external_issuer: string): Promise<Account>
   /** Whose session a token is; `unauthenticated` for nobody's. Remembered until a session ends. */
-  sessionOf(token: string): Promise<Session>
+  getSession(token: string): Promise<Session>
   /** The secrets that a version of a workflow, by its id, declares. Remembered as `resolve` is. */
-  secretsOf(workflow_id: string): Promise<ReadonlySet<string>>
-  schemas: InputSchemas
-  registrations: RateLimit
-  tokenTests: RateLimit
-  streams: DispatcherStreams
+  getDeclaredSecrets(workflow_id: string): Promise<ReadonlySet<string>>
+  inputSchemas: InputSchemaCache
+  registrationLimit: RateLimit
+  tokenTestLimit: RateLimit
+  dispatcherStreams: DispatcherStreams
   health: Health
   bus: Bus
   /** The OpenAPI document of the routes, which cannot be had from the routes themselves. */
   openapi: Record<string, unknown>
 }
 
-export type Clients = ReturnType<typeof connectAll>
+export type Clients = ReturnType<typeof connectServices>
 
-export function connectAll({ services }: Settings, serviceIdentity: ServiceIdentity) {
+export function connectServices({ services }: Settings, serviceIdentity: ServiceIdentity) {
   const clients = {
     executions: connect(ExecutionsService, services.executions, serviceIdentity),
     approvals: connect(ApprovalsService, services.executions, serviceIdentity),
@@ -106,42 +106,47 @@ export function connectAll({ services }: Settings, serviceIdentity: ServiceIdent
   }
 }
 
-export function rememberedBy(
+export function createCaches(
   { security, workers }: Settings,
   { redis, log }: { redis: Redis; log: Logger },
   { catalog, identity, keys, principals }: Clients,
-): Pick<Services, 'resolve' | 'callerOf' | 'accountOf' | 'sessionOf' | 'secretsOf'> {
-  const readCatalog = epochReader(redis, 'catalog')
-  const workflows = new EpochCache(readCatalog, (key) => {
+): Pick<
+  Services,
+  'resolveWorkflow' | 'authenticateToken' | 'getAccount' | 'getSession' | 'getDeclaredSecrets'
+> {
+  const readCatalog = createGenerationReader(redis, 'catalog')
+  const workflows = new GenerationCache(readCatalog, (key) => {
     const [namespace = '', name = '', version] = key.split('/')
     return catalog.resolve({ namespace, name, version: Number(version) })
   })
-  const readAuth = epochReader(redis, 'auth')
-  const sessions = new InUse(readAuth, (token) => identity.checkSession({ token }), {
-    tellMs: sessionTellMs(workers.session_idle_timeout),
+  const readAuth = createGenerationReader(redis, 'auth')
+  const sessions = new UsageReportingCache(readAuth, (token) => identity.checkSession({ token }), {
+    reportIntervalMs: sessionReportIntervalMs(workers.session_idle_timeout),
   })
-  const byKey = callersByKey(keys, readAuth)
-  const accounts = new EpochCache(readAuth, (key) => {
+  const byKey = createApiKeyAuthenticator(keys, readAuth)
+  const accounts = new GenerationCache(readAuth, (key) => {
     const [subject, external_issuer] = JSON.parse(key) as [string, string]
     return principals.resolve({ subject, external_issuer })
   })
-  const accountOf: Services['accountOf'] = (...ref) => accounts.get(JSON.stringify(ref))
+  const accountOf: Services['getAccount'] = (...ref) => accounts.get(JSON.stringify(ref))
   const { oidc: issuer } = security.auth
   const warn = (err: unknown) => log.warn({ err }, 'the keys of the OIDC issuer cannot be had')
-  const oidc = issuer.enabled ? callersByOidc(issuer, { accountOf, principals }, warn) : undefined
-  const secrets = new EpochCache(readCatalog, async (id) =>
+  const oidc = issuer.enabled
+    ? createOidcAuthenticator(issuer, { accountOf, principals }, warn)
+    : undefined
+  const secrets = new GenerationCache(readCatalog, async (id) =>
     declaredSecrets((await catalog.getById({ id })).metadata_json),
   )
   return {
-    resolve: (namespace, name, version) => workflows.get(`${namespace}/${name}/${version}`),
-    callerOf: (token) => (oidc && !isApiKey(token) ? oidc(token) : byKey(token)),
-    accountOf,
-    sessionOf: (token) => sessions.get(token),
-    secretsOf: (workflow_id) => secrets.get(workflow_id),
+    resolveWorkflow: (namespace, name, version) => workflows.get(`${namespace}/${name}/${version}`),
+    authenticateToken: (token) => (oidc && !isApiKey(token) ? oidc(token) : byKey(token)),
+    getAccount: accountOf,
+    getSession: (token) => sessions.get(token),
+    getDeclaredSecrets: (workflow_id) => secrets.get(workflow_id),
   }
 }
 
 const HOUR_MS = 3_600_000
 
 /** Often enough that no session ends while it is used, and rarely enough for thousands of idle workers. */
-const sessionTellMs = (idleS: number) => Math.min(HOUR_MS, (idleS * 1_000) / 4)
+const sessionReportIntervalMs = (idleS: number) => Math.min(HOUR_MS, (idleS * 1_000) / 4)

@@ -2,20 +2,25 @@ import { type ClientRequest, type IncomingMessage, type RequestOptions, request 
 import { request as requestSecurely } from 'node:https'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { unavailable } from '@windlass/runtime/faults'
-import type { Owner } from '../access/worker.ts'
-import type { Exchange } from '../http/request-context.ts'
+import type { WorkerIdentity } from '../access/worker.ts'
+import type { RequestContext } from '../http/request-context.ts'
 
 /** A dispatcher that does not begin to answer in this time is passed over. */
-const ANSWER_MS = 5_000
+const RESPONSE_TIMEOUT_MS = 5_000
 /** How long a worker may take nothing while something waits for it. Node lets it pass once more before it says so. */
-const STALLED_MS = 15_000
+const STALL_TIMEOUT_MS = 15_000
 /** What of the dispatcher's head goes on to the worker. */
-const PASSED = ['content-type', 'cache-control', 'x-accel-buffering', 'retry-after'] as const
+const FORWARDED_HEADERS = [
+  'content-type',
+  'cache-control',
+  'x-accel-buffering',
+  'retry-after',
+] as const
 
 /** Hands workers' streams through from the dispatchers, byte for byte. */
 export class DispatcherStreams {
   readonly #urls: readonly string[]
-  #turn = Math.floor(Math.random() * 1_000)
+  #nextIndex = Math.floor(Math.random() * 1_000)
 
   readonly #serviceIdentity: ServiceIdentity
   readonly #stalledMs: number
@@ -23,7 +28,7 @@ export class DispatcherStreams {
   constructor(
     urls: readonly string[],
     serviceIdentity: ServiceIdentity,
-    { stalledMs = STALLED_MS } = {},
+    { stalledMs = STALL_TIMEOUT_MS } = {},
   ) {
     this.#urls = urls
     this.#serviceIdentity = serviceIdentity
@@ -31,24 +36,24 @@ export class DispatcherStreams {
   }
 
   /** Connects a worker to the next dispatcher that answers, and resolves when the stream is over. Either end closes the other. */
-  async pass(x: Exchange, owner: Owner): Promise<void> {
+  async proxy(ctx: RequestContext, owner: WorkerIdentity): Promise<void> {
     const { length } = this.#urls
-    this.#turn++
-    for (let i = 0; i < length && !x.signal.aborted; i++) {
-      const url = this.#urls[(this.#turn + i) % length] ?? ''
-      const call = open(url, this.#serviceIdentity, x, owner)
-      const upstream = await answerOf(call)
-      if (upstream) return copy(upstream, x, this.#stalledMs)
+    this.#nextIndex++
+    for (let i = 0; i < length && !ctx.signal.aborted; i++) {
+      const url = this.#urls[(this.#nextIndex + i) % length] ?? ''
+      const call = openStream(url, this.#serviceIdentity, ctx, owner)
+      const upstream = await waitForResponse(call)
+      if (upstream) return copyStream(upstream, ctx, this.#stalledMs)
     }
     throw unavailable('no dispatcher is within reach')
   }
 }
 
-function open(
+function openStream(
   url: string,
   serviceIdentity: ServiceIdentity,
-  { id, signal }: Exchange,
-  { worker_name, session_id }: Owner,
+  { id, signal }: RequestContext,
+  { worker_name, session_id }: WorkerIdentity,
 ): ClientRequest {
   // The dispatchers take the word of a service of their cluster for the session.
   const headers = {
@@ -58,7 +63,7 @@ function open(
   }
   const path = `${url}/workers/${worker_name}/connect`
   const call = connectTo(path, serviceIdentity, { agent: false as const, headers, signal })
-  call.setTimeout(ANSWER_MS, () => call.destroy(new Error('no answer')))
+  call.setTimeout(RESPONSE_TIMEOUT_MS, () => call.destroy(new Error('no answer')))
   call.setNoDelay(true)
   return call.end()
 }
@@ -71,7 +76,7 @@ function connectTo(url: string, { tls }: ServiceIdentity, options: RequestOption
 }
 
 /** The head of the answer, or undefined where nobody answers. */
-function answerOf(call: ClientRequest): Promise<IncomingMessage | undefined> {
+function waitForResponse(call: ClientRequest): Promise<IncomingMessage | undefined> {
   return new Promise((resolve) => {
     call.once('response', (answer) => {
       call.setTimeout(0)
@@ -82,12 +87,12 @@ function answerOf(call: ClientRequest): Promise<IncomingMessage | undefined> {
   })
 }
 
-function copy(
+function copyStream(
   upstream: IncomingMessage,
-  { res, id, signal }: Exchange,
+  { res, id, signal }: RequestContext,
   stalledMs: number,
 ): Promise<void> {
-  const head = PASSED.flatMap((name) => {
+  const head = FORWARDED_HEADERS.flatMap((name) => {
     const value = upstream.headers[name]
     return value === undefined ? [] : [name, value]
   })

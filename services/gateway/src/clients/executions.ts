@@ -13,14 +13,14 @@ import type { RpcClient } from '@windlass/rpc/client'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { Batcher } from '@windlass/runtime/batcher'
 import { Fault, type Kind, notFound } from '@windlass/runtime/faults'
-import { type Caller, may, principalOf } from '../access/caller.ts'
-import { SharedReads } from '../cache/read-coalescer.ts'
+import { type Caller, hasPermission, toPrincipal } from '../access/caller.ts'
+import { ReadCoalescer } from '../cache/read-coalescer.ts'
 import { inRuns, orAlone, persistently } from './batches.ts'
 
 type Outcome<T> = { value: T } | { error: unknown }
 
 /** An execution as its change left it, with its log where that was asked for. */
-export interface Changed {
+export interface ChangedExecution {
   execution: Execution
   log: LogEntry[]
   /** Of a claim. */
@@ -28,16 +28,16 @@ export interface Changed {
 }
 
 /** A call is one message; many under way keep no command waiting for the slowest of an earlier batch. */
-const SUBMIT_LANES = 32
-const GET_LANES = 2
+const SUBMIT_CONCURRENCY = 32
+const GET_CONCURRENCY = 2
 
 /** The executions service, with the calls of all requests of this process gathered into few. */
-export class Executions {
+export class ExecutionsClient {
   readonly #rpc: RpcClient<typeof ExecutionsService>
-  readonly #vouch: ServiceIdentity['signCaller']
-  readonly #submits: Batcher<Command, Outcome<Result>>
-  readonly #pages = new SharedReads<LogResponse>()
-  readonly #gets: Batcher<string, Outcome<Execution | undefined>>
+  readonly #signCaller: ServiceIdentity['signCaller']
+  readonly #submitBatcher: Batcher<Command, Outcome<Result>>
+  readonly #pages = new ReadCoalescer<LogResponse>()
+  readonly #getBatcher: Batcher<string, Outcome<Execution | undefined>>
   /** Told when a change through this process has ended or paused an execution. */
   onSettled: (execution: Execution) => void = () => {}
 
@@ -46,17 +46,17 @@ export class Executions {
     { signCaller }: Pick<ServiceIdentity, 'signCaller'>,
   ) {
     this.#rpc = rpc
-    this.#vouch = signCaller
-    this.#submits = new Batcher((commands) => this.#submitAll(commands), {
-      concurrency: SUBMIT_LANES,
+    this.#signCaller = signCaller
+    this.#submitBatcher = new Batcher((commands) => this.#submitAll(commands), {
+      concurrency: SUBMIT_CONCURRENCY,
       perTick: true,
     })
-    this.#gets = new Batcher((ids) => this.#getAll(ids), { concurrency: GET_LANES })
+    this.#getBatcher = new Batcher((ids) => this.#getAll(ids), { concurrency: GET_CONCURRENCY })
   }
 
   /** Changes an execution, or throws why it was refused. Safe to repeat, so a broken call is. */
-  async submit(command: Command): Promise<Changed> {
-    const { body, log, execution_token } = unwrap(await this.#submits.add(command))
+  async submit(command: Command): Promise<ChangedExecution> {
+    const { body, log, execution_token } = unwrap(await this.#submitBatcher.add(command))
     if (body?.$case === 'execution') {
       if (isTerminal(body.value.state) || body.value.state === 'PAUSED') this.onSettled(body.value)
       return { execution: body.value, log, execution_token }
@@ -68,18 +68,18 @@ export class Executions {
   }
 
   /** What a creation says of its caller: a signed statement, since one call carries those of many. */
-  vouchFor(caller: Caller): string {
-    return this.#vouch(principalOf(caller), 'executions', ExecutionsService.submit.path)
+  signCaller(caller: Caller): string {
+    return this.#signCaller(toPrincipal(caller), 'executions', ExecutionsService.submit.path)
   }
 
   /** The id that a run under this key makes, as long as the key is remembered. */
-  async reserved(key_id: string): Promise<string> {
+  async reserveExecutionId(key_id: string): Promise<string> {
     const { execution_id } = await persistently(() => this.#rpc.reserveKey({ key_id }))
     return execution_id
   }
 
   async find(execution_id: string): Promise<Execution | undefined> {
-    return unwrap(await this.#gets.add(execution_id))
+    return unwrap(await this.#getBatcher.add(execution_id))
   }
 
   async get(execution_id: string): Promise<Execution> {
@@ -89,7 +89,7 @@ export class Executions {
   }
 
   /** One of this workflow; another's is as good as none, and whoever may not read that one does not learn of it. */
-  async of(
+  async getInWorkflow(
     path: {
       execution_id: string
       namespace: string
@@ -104,7 +104,7 @@ export class Executions {
       execution.workflow_name.normalize('NFC') !== workflow_name
     ) {
       const { workflow_namespace, workflow_name: foreign } = execution
-      if (!may(caller, `workflow:${workflow_namespace}:${foreign}:read`))
+      if (!hasPermission(caller, `workflow:${workflow_namespace}:${foreign}:read`))
         throw notFound('Execution', execution_id)
       throw new Fault(
         'not_found',
@@ -122,7 +122,7 @@ export class Executions {
   }
 
   /** The execution and its whole log, of one moment. */
-  async withLog(execution_id: string): Promise<Changed> {
+  async withLog(execution_id: string): Promise<ChangedExecution> {
     const log: LogEntry[] = []
     for (;;) {
       const { execution, entries, more } = await this.page(execution_id, log.at(-1)?.seq ?? 0)
@@ -136,12 +136,12 @@ export class Executions {
     return this.#rpc.list(request)
   }
 
-  async drained(): Promise<void> {
-    await Promise.all([this.#submits.whenIdle(), this.#gets.whenIdle()])
+  async whenIdle(): Promise<void> {
+    await Promise.all([this.#submitBatcher.whenIdle(), this.#getBatcher.whenIdle()])
   }
 
   async #submitAll(commands: Command[]): Promise<Outcome<Result>[]> {
-    const runs = inRuns(commands, sizeOf).map((run) =>
+    const runs = inRuns(commands, payloadLengthOf).map((run) =>
       orAlone(run, async (some) => {
         const { results } = await persistently(() => this.#rpc.submit({ commands: [...some] }))
         return results
@@ -164,7 +164,7 @@ function unwrap<T>(outcome: Outcome<T>): T {
   return outcome.value
 }
 
-function sizeOf({ body }: Command): number {
+function payloadLengthOf({ body }: Command): number {
   if (body?.$case === 'create') return body.value.input_json.length
   if (body?.$case === 'resume') return body.value.body_json.length
   if (body?.$case !== 'checkpoint') return 0

@@ -3,7 +3,7 @@ import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { Batcher } from '@windlass/runtime/batcher'
 import type { Settings } from '@windlass/runtime/config/settings'
 
-const CHECK_MS = 3_000
+const CHECK_TIMEOUT_MS = 3_000
 const nothing = () => Buffer.alloc(0)
 
 /** The standard gRPC health service, as much of it as is asked here. `SERVING` is 1 in field 1. */
@@ -21,7 +21,7 @@ const HealthService = {
 
 export interface Health {
   /** Whether the services that hold what this one serves are well, and so their database. */
-  isWell(): Promise<boolean>
+  isHealthy(): Promise<boolean>
   close(): void
 }
 
@@ -30,7 +30,7 @@ export function watchHealth({ services }: Settings, serviceIdentity: ServiceIden
     connect(HealthService, services[name], serviceIdentity, name),
   )
   const isWell = async () => {
-    const checks = clients.map((client) => client.check({}, { timeoutMs: CHECK_MS }))
+    const checks = clients.map((client) => client.check({}, { timeoutMs: CHECK_TIMEOUT_MS }))
     const answers = await Promise.allSettled(checks)
     return answers.every((answer) => answer.status === 'fulfilled' && answer.value.isServing)
   }
@@ -40,7 +40,7 @@ export function watchHealth({ services }: Settings, serviceIdentity: ServiceIden
     return asks.map(() => well)
   })
   return {
-    isWell: () => gather.add(undefined),
+    isHealthy: () => gather.add(undefined),
     close: () => {
       for (const client of clients) client.close()
     },

@@ -1,6 +1,6 @@
 import type { PongRequest } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { expect, test } from 'vitest'
-import { Pongs } from './heartbeats.ts'
+import { HeartbeatClient } from './heartbeats.ts'
 
 const pong = (name: string): PongRequest => ({
   name,
@@ -11,7 +11,7 @@ const pong = (name: string): PongRequest => ({
 
 test('pongs that come shortly after one another go together, and each has its own answer', async () => {
   const calls: string[][] = []
-  const pongs = new Pongs({
+  const pongs = new HeartbeatClient({
     pongs: async (request) => {
       calls.push(request.pongs.map(({ name }) => name))
       const refusals = request.pongs.flatMap(({ name }, index) =>
@@ -21,7 +21,7 @@ test('pongs that come shortly after one another go together, and each has its ow
     },
   })
   const names = Array.from({ length: 10 }, (_, i) => `w${i}`)
-  const answers = await Promise.allSettled(names.map((name) => pongs.take(pong(name))))
+  const answers = await Promise.allSettled(names.map((name) => pongs.send(pong(name))))
   expect(calls).toEqual([names])
   for (const [i, answer] of answers.entries())
     if (i !== 7) expect(answer.status).toBe('fulfilled')

@@ -7,35 +7,35 @@ import { orAlone, persistently } from './batches.ts'
 type Outcome = { value: Fault | undefined } | { error: unknown }
 
 /** Two, so that a dispatcher that hangs does not hold up what another one would take. */
-const LANES = 2
+const CONCURRENCY = 2
 /** A call costs more than what it carries, and a pong is in no hurry. */
-const WAIT_MS = 50
+const MAX_DELAY_MS = 50
 /** Far below the silence that has a worker evicted. */
-const CALL_MS = 3_000
+const CALL_TIMEOUT_MS = 3_000
 
 /** Heartbeat answers on their way to a dispatcher: those that come shortly after one another, or while a call is under way, go together. */
-export class Pongs {
+export class HeartbeatClient {
   readonly #fleet: Pick<RpcClient<typeof FleetService>, 'pongs'>
-  readonly #gather: Batcher<PongRequest, Outcome>
+  readonly #batcher: Batcher<PongRequest, Outcome>
 
   constructor(fleet: Pick<RpcClient<typeof FleetService>, 'pongs'>) {
     this.#fleet = fleet
-    this.#gather = new Batcher((pongs) => orAlone(pongs, (some) => this.#send(some)), {
-      concurrency: LANES,
-      maxDelayMs: WAIT_MS,
+    this.#batcher = new Batcher((pongs) => orAlone(pongs, (some) => this.#sendBatch(some)), {
+      concurrency: CONCURRENCY,
+      maxDelayMs: MAX_DELAY_MS,
     })
   }
 
   /** Resolves once it was taken, or throws why this one was refused. */
-  async take(pong: PongRequest): Promise<void> {
-    const outcome = await this.#gather.add(pong)
+  async send(pong: PongRequest): Promise<void> {
+    const outcome = await this.#batcher.add(pong)
     if ('error' in outcome) throw outcome.error
     if (outcome.value) throw outcome.value
   }
 
-  async #send(pongs: readonly PongRequest[]): Promise<(Fault | undefined)[]> {
+  async #sendBatch(pongs: readonly PongRequest[]): Promise<(Fault | undefined)[]> {
     const request = { pongs: [...pongs] }
-    const call = () => this.#fleet.pongs(request, { timeoutMs: CALL_MS })
+    const call = () => this.#fleet.pongs(request, { timeoutMs: CALL_TIMEOUT_MS })
     const { refusals } = await persistently(call)
     const answers = new Array<Fault | undefined>(pongs.length).fill(undefined)
     for (const { index, kind, message } of refusals)

@@ -1,96 +1,107 @@
 import type { Logger } from '@windlass/runtime/process/log'
-import { admit, identify } from '../access/authorize.ts'
-import { watchAccess } from '../access/stream-recheck.ts'
+import { authenticateRequest, authorize } from '../access/authorize.ts'
+import { recheckAccess } from '../access/stream-recheck.ts'
 import type { Services } from '../clients/connect.ts'
 import { JsonText } from '../domain/views.ts'
-import { type AnyInput, Trail } from '../route/audit-trail.ts'
+import { AuditTrail, type RequestInput } from '../route/audit-trail.ts'
 import type { BodyLimits } from '../route/body.ts'
-import { Written } from '../route/reply.ts'
+import { StreamedResponse } from '../route/reply.ts'
 import type { Route } from '../route/route.ts'
-import type { Exchange } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
 import { logRequest } from './request-log.ts'
 import { faultOf, sendFault, sendJson } from './response.ts'
 
-export interface Serving {
+export interface ServerContext {
   services: Services
   limits: BodyLimits
   log: Logger
   /** Takes the line of each request. */
-  requests: Logger
+  requestLog: Logger
   /** What is being answered just now. */
-  open: Set<Exchange>
+  openRequests: Set<RequestContext>
 }
 
 /** One request of a route, whoever routed it: who is asking, for what, may they, with which body; then the handler. */
-export async function serve(
+export async function handleRequest(
   route: Route,
-  x: Exchange,
+  ctx: RequestContext,
   raw: Record<string, string>,
-  serving: Serving,
+  serving: ServerContext,
 ): Promise<void> {
-  x.route = route.path
-  serving.open.add(x)
+  ctx.route = route.path
+  serving.openRequests.add(ctx)
   try {
-    await answer(route, x, raw, serving)
+    await runRoute(route, ctx, raw, serving)
   } catch (error) {
-    refuse(route, x, error, serving.log)
+    sendRefusal(route, ctx, error, serving.log)
   } finally {
-    serving.open.delete(x)
-    logRequest(serving, x)
+    serving.openRequests.delete(ctx)
+    logRequest(serving, ctx)
   }
 }
 
-async function answer(
+async function runRoute(
   route: Route,
-  x: Exchange,
+  ctx: RequestContext,
   raw: Record<string, string>,
-  { services, limits }: Serving,
+  { services, limits }: ServerContext,
 ): Promise<void> {
   const { auth } = services.settings.security
-  const caller = await identify(route.access, x, services)
+  const caller = await authenticateRequest(route.access, ctx, services)
   const params: Record<string, string> = {}
   for (const name in route.params)
     params[name] = route.params[name]?.read(raw[name] ?? '') as string
-  const query = route.readQuery(x.search) as { version?: number }
+  const query = route.readQuery(ctx.search) as { version?: number }
   let taken: Promise<unknown> | undefined
   const body = () => {
-    taken ??= route.body.take(x, limits)
+    taken ??= route.body.read(ctx, limits)
     return taken
   }
-  const input = { params, query, body: undefined, caller, found: undefined, services, x } as Input
-  const asked = { x, params, query, services, body }
-  const { audited, access } = route
-  const trail = audited && new Trail({ audited, access }, services.auditLog, input)
+  const input = {
+    params,
+    query,
+    body: undefined,
+    caller,
+    resolved: undefined,
+    services,
+    ctx,
+  } as Input
+  const asked = { ctx, params, query, services, body }
+  const { audit, access } = route
+  const trail = audit && new AuditTrail({ audit, access }, services.auditLog, input)
   let reply: unknown
   try {
-    input.found = await admit(access, { ...asked, caller })
-    trail?.admit()
+    input.resolved = await authorize(access, { ...asked, caller })
+    trail?.markAuthorized()
     input.body = await body()
-    await trail?.begin()
+    await trail?.recordStart()
     reply = await route.handle(input)
-    await trail?.end()
+    await trail?.recordSuccess()
   } catch (error) {
-    await trail?.refuse(error)
+    await trail?.recordRefusal(error)
     throw error
   }
-  if (reply instanceof JsonText) sendJson(x, route.status, reply.text)
-  else if (reply instanceof Written && auth.enabled) {
+  if (reply instanceof JsonText) sendJson(ctx, route.status, reply.text)
+  else if (reply instanceof StreamedResponse && auth.enabled) {
     const again = async () =>
-      admit(route.access, { ...asked, caller: await identify(route.access, x, services) })
+      authorize(route.access, {
+        ...asked,
+        caller: await authenticateRequest(route.access, ctx, services),
+      })
     const beatMs = services.settings.workers.heartbeat_interval * 1_000
-    const stop = watchAccess(again, beatMs, (refusal) => x.giveUp(refusal))
-    await reply.write(x).finally(stop)
-  } else if (reply instanceof Written) await reply.write(x)
-  else sendJson(x, route.status, JSON.stringify(reply))
+    const stop = recheckAccess(again, beatMs, (refusal) => ctx.abort(refusal))
+    await reply.write(ctx).finally(stop)
+  } else if (reply instanceof StreamedResponse) await reply.write(ctx)
+  else sendJson(ctx, route.status, JSON.stringify(reply))
 }
 
-type Input = AnyInput & { services: Services }
+type Input = RequestInput & { services: Services }
 
-function refuse(route: Route, x: Exchange, error: unknown, log: Logger): void {
+function sendRefusal(route: Route, ctx: RequestContext, error: unknown, log: Logger): void {
   // A client that left is nobody's fault.
-  if (x.isOver) return
+  if (ctx.isClosed) return
   if (!faultOf(error))
-    log.error({ err: error, request_id: x.id, route: route.path }, 'unexpected error')
-  if (x.res.headersSent) x.res.destroy()
-  else if (!route.refuse?.(error, x)) sendFault(x, error)
+    log.error({ err: error, request_id: ctx.id, route: route.path }, 'unexpected error')
+  if (ctx.res.headersSent) ctx.res.destroy()
+  else if (!route.refuse?.(error, ctx)) sendFault(ctx, error)
 }

@@ -5,7 +5,7 @@ import { Fault } from '@windlass/runtime/faults'
 const REQUEST_ID = /^[\w.:+/=-]{1,128}$/
 
 /** One request and its answer, from the first byte to the line in the log. */
-export class Exchange {
+export class RequestContext {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   /** The caller's X-Request-Id, if it is fit for headers and logs, else one of our own. */
@@ -17,8 +17,8 @@ export class Exchange {
   /** The declared path that it matched, for the log. */
   route: string | undefined
   /** Goes out with the answer, whatever that will be. */
-  readonly answerHeaders: string[] = []
-  #leaving: AbortController | undefined
+  readonly responseHeaders: string[] = []
+  #closed: AbortController | undefined
 
   constructor(req: IncomingMessage, res: ServerResponse) {
     this.req = req
@@ -42,30 +42,30 @@ export class Exchange {
   }
 
   /** The client has gone, or was answered. */
-  get isOver(): boolean {
+  get isClosed(): boolean {
     return this.res.writableEnded || this.res.destroyed || this.req.socket.destroyed
   }
 
   /** Aborts when the client leaves before it was answered, or the server stops waiting for it. */
   get signal(): AbortSignal {
-    if (!this.#leaving) {
+    if (!this.#closed) {
       const leaving = new AbortController()
-      this.#leaving = leaving
+      this.#closed = leaving
       const left = () => leaving.abort(new Fault('unavailable', 'the client has left'))
-      if (this.isOver) left()
+      if (this.isClosed) left()
       else this.res.once('close', left)
     }
-    return this.#leaving.signal
+    return this.#closed.signal
   }
 
   /** Ends what waits for something that would outlast the server. */
-  giveUp(reason: Fault): void {
-    this.#leaving?.abort(reason)
+  abort(reason: Fault): void {
+    this.#closed?.abort(reason)
   }
 }
 
 /** How often a header was sent; Node shows the first of some, and joins others. */
-export function timesGiven(rawHeaders: readonly string[], name: string): number {
+export function countHeader(rawHeaders: readonly string[], name: string): number {
   let times = 0
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) times++
   return times

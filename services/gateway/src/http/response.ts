@@ -1,6 +1,6 @@
 import { Fault, type Kind, type Problem } from '@windlass/runtime/faults'
 import { JsonError, quote } from '@windlass/runtime/json/json'
-import type { Exchange } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
 
 const STATUSES: Record<Kind, number> = {
   invalid: 400,
@@ -22,24 +22,24 @@ const HEADERS: Partial<Record<Kind, string[]>> = {
 }
 
 /** Writes a whole JSON answer. */
-export function sendJson(x: Exchange, status: number, text: string): void {
-  send(x, { status, type: 'application/json', text })
+export function sendJson(ctx: RequestContext, status: number, text: string): void {
+  send(ctx, { status, type: 'application/json', text })
 }
 
-interface Answer {
+interface TextResponse {
   status: number
   type: string
   text: string
 }
 
 export function send(
-  { req, res, id, answerHeaders }: Exchange,
-  { status, type, text }: Answer,
+  { req, res, id, responseHeaders }: RequestContext,
+  { status, type, text }: TextResponse,
 ): void {
   if (res.headersSent || res.destroyed) return
   const bytes = Buffer.byteLength(text)
   const headers = ['content-type', type, 'content-length', String(bytes), 'x-request-id', id]
-  res.writeHead(status, answerHeaders.length > 0 ? [...headers, ...answerHeaders] : headers)
+  res.writeHead(status, responseHeaders.length > 0 ? [...headers, ...responseHeaders] : headers)
   if (req.complete || !req.readableFlowing) return void res.end(text)
   // It still sends what is let go by; hung up on now, it would lose the answer.
   res.write(text)
@@ -48,11 +48,11 @@ export function send(
 }
 
 /** Answers a refusal. A Fault speaks to the caller; anything else is ours and is not told. */
-export function sendFault(x: Exchange, error: unknown): void {
+export function sendFault(ctx: RequestContext, error: unknown): void {
   const fault = faultOf(error)
-  x.answerHeaders.push(...((fault && HEADERS[fault.kind]) ?? []))
-  if (fault) sendJson(x, STATUSES[fault.kind], bodyOf(fault))
-  else sendJson(x, 500, '{"detail":"Internal server error"}')
+  ctx.responseHeaders.push(...((fault && HEADERS[fault.kind]) ?? []))
+  if (fault) sendJson(ctx, STATUSES[fault.kind], bodyOf(fault))
+  else sendJson(ctx, 500, '{"detail":"Internal server error"}')
 }
 
 /** The Fault in what was thrown, or undefined for a bug. */

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { Fault } from '@windlass/runtime/faults'
 import express, { type NextFunction, type Request, type Response } from 'express'
 import type { Route } from '../route/route.ts'
-import { type Serving, serve } from './handle.ts'
-import type { Exchange } from './request-context.ts'
+import { handleRequest, type ServerContext } from './handle.ts'
+import type { RequestContext } from './request-context.ts'
 import { logRequest } from './request-log.ts'
 import { sendFault, sendJson } from './response.ts'
 
@@ -11,7 +11,10 @@ import { sendFault, sendJson } from './response.ts'
  * Everything but the hot routes, and what is no route at all: 404 for a path that nobody declared,
  * 405 for a method, HEAD included, since a HEAD must not run what a GET does.
  */
-export function createApp(routes: readonly Route[], serving: Serving): (x: Exchange) => void {
+export function createRouter(
+  routes: readonly Route[],
+  serving: ServerContext,
+): (ctx: RequestContext) => void {
   const app = express()
   app.set('case sensitive routing', true)
   app.set('strict routing', true)
@@ -19,18 +22,18 @@ export function createApp(routes: readonly Route[], serving: Serving): (x: Excha
   app.set('etag', false)
   app.set('query parser', false)
 
-  const exchanges = new WeakMap<IncomingMessage, Exchange>()
-  const exchangeOf = (req: Request) => exchanges.get(req) as Exchange
+  const exchanges = new WeakMap<IncomingMessage, RequestContext>()
+  const exchangeOf = (req: Request) => exchanges.get(req) as RequestContext
 
   const closing: (() => void)[] = []
   for (const [path, methods] of byPath(routes)) {
     const allow = methods.map(({ method }) => method.toUpperCase()).join(', ')
     const pattern = patternOf(path, methods)
     const notAllowed = (req: Request) => {
-      const x = exchangeOf(req)
-      x.answerHeaders.push('allow', allow)
-      sendJson(x, 405, '{"detail":"Method Not Allowed"}')
-      logRequest(serving, x)
+      const ctx = exchangeOf(req)
+      ctx.responseHeaders.push('allow', allow)
+      sendJson(ctx, 405, '{"detail":"Method Not Allowed"}')
+      logRequest(serving, ctx)
     }
     app.head(pattern, notAllowed)
     app.options(pattern, (_req, res) => {
@@ -38,24 +41,24 @@ export function createApp(routes: readonly Route[], serving: Serving): (x: Excha
     })
     for (const route of methods.filter(({ raw }) => !raw))
       app[route.method](pattern, (req: Request) =>
-        serve(route, exchangeOf(req), joined(req.params), serving),
+        handleRequest(route, exchangeOf(req), joined(req.params), serving),
       )
     closing.push(() => app.all(pattern, notAllowed))
   }
   // Last of all: `GET /admin/secrets/batch` is a secret of that name, though the path takes a POST.
   for (const close of closing) close()
   const refuse = (error: unknown, req: Request) => {
-    const x = exchangeOf(req)
-    sendFault(x, error)
-    logRequest(serving, x)
+    const ctx = exchangeOf(req)
+    sendFault(ctx, error)
+    logRequest(serving, ctx)
   }
   app.use((req: Request) => refuse(new Fault('not_found', 'Not Found'), req))
   app.use((error: unknown, req: Request, _res: Response, _next: NextFunction) => refuse(error, req))
-  return (x) => {
-    exchanges.set(x.req, x)
+  return (ctx) => {
+    exchanges.set(ctx.req, ctx)
     // Express would route a whole URL by its path, past whatever guards paths in front of us.
-    if (x.path.startsWith('/')) app(x.req, x.res)
-    else refuse(new Fault('not_found', 'Not Found'), x.req as Request)
+    if (ctx.path.startsWith('/')) app(ctx.req, ctx.res)
+    else refuse(new Fault('not_found', 'Not Found'), ctx.req as Request)
   }
 }
 

@@ -3,33 +3,33 @@ import type { AddressInfo, Socket } from 'node:net'
 import { Fault, unavailable } from '@windlass/runtime/faults'
 import { createWebRequestGuard } from '@windlass/runtime/web-requests'
 import type { Route } from '../route/route.ts'
-import { type Serving, serve } from './handle.ts'
+import { handleRequest, type ServerContext } from './handle.ts'
 import { Matcher } from './matcher.ts'
-import { drain, hasBody } from './read-body.ts'
-import { Exchange, timesGiven } from './request-context.ts'
+import { discardBody, hasBody } from './read-body.ts'
+import { countHeader, RequestContext } from './request-context.ts'
 import { logRequest } from './request-log.ts'
 import { sendFault, sendJson } from './response.ts'
-import { createApp } from './router.ts'
+import { createRouter } from './router.ts'
 
 /** Longer than what balancers keep an idle connection for, so that they are the ones to close it. */
-const KEEP_ALIVE_MS = 75_000
-const HEADERS_MS = 20_000
-const REQUEST_MS = 120_000
+const KEEP_ALIVE_TIMEOUT_MS = 75_000
+const HEADERS_TIMEOUT_MS = 20_000
+const REQUEST_TIMEOUT_MS = 120_000
 const MAX_HEADER_BYTES = 16_384
 /** How long a stop waits for answers that are under way, and for those that wait for an execution. */
-const DRAIN_MS = 10_000
-const WAIT_MS = 3_000
-const IDLE_MS = 50
+const DRAIN_TIMEOUT_MS = 10_000
+const WAITING_TIMEOUT_MS = 3_000
+const IDLE_CHECK_INTERVAL_MS = 50
 const STOPPING = unavailable('the server is stopping')
 
-export interface Listening {
+export interface HttpServer {
   port: number
   stop(): Promise<void>
 }
 
 /** Of two hosts a proxy may have gone by one and we by the other, so neither is believed (RFC 9112, 3.2). */
 function hostFault({ rawHeaders, httpVersion }: IncomingMessage): Fault | undefined {
-  const hosts = timesGiven(rawHeaders, 'host')
+  const hosts = countHeader(rawHeaders, 'host')
   if (hosts > 1) return new Fault('invalid', 'Duplicate Host header')
   if (hosts === 0 && httpVersion !== '1.0') return new Fault('invalid', 'Host header missing')
   return undefined
@@ -39,62 +39,65 @@ function hostFault({ rawHeaders, httpVersion }: IncomingMessage): Fault | undefi
 const PROBES = new Set(['/health', '/ready'])
 
 /** Refuses requests of other web pages before routing and before any of the body is read. */
-function pageFaults({ services }: Serving): (x: Exchange) => Fault | undefined {
+function pageFaults({ services }: ServerContext): (ctx: RequestContext) => Fault | undefined {
   const { host, allowed_hosts: allowedHosts, public_url: publicUrl } = services.settings.server
   const allowedHostsSetting = '[svc.server].allowed_hosts'
   const guard = createWebRequestGuard({ host, allowedHosts, publicUrl, allowedHostsSetting })
-  return (x) => {
-    const refusal = PROBES.has(x.path) ? undefined : guard(x.headers)
+  return (ctx) => {
+    const refusal = PROBES.has(ctx.path) ? undefined : guard(ctx.headers)
     if (refusal === undefined) return undefined
-    if (hasBody(x)) drain(x)
+    if (hasBody(ctx)) discardBody(ctx)
     return new Fault('forbidden', refusal)
   }
 }
 
 /** Serves the routes: the hot ones by themselves, the others by Express, with the same checks. */
-export async function listen(routes: readonly Route[], serving: Serving): Promise<Listening> {
-  const app = createApp(routes, serving)
+export async function startServer(
+  routes: readonly Route[],
+  serving: ServerContext,
+): Promise<HttpServer> {
+  const app = createRouter(routes, serving)
   const hot = new Matcher(routes.filter(({ raw }) => raw))
   const pageFault = pageFaults(serving)
   const server = createServer({
     keepAlive: true,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: HEADERS_MS,
-    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
     // Node would refuse without a word.
     requireHostHeader: false,
   })
-  const silent = new Set<Socket>()
+  const unusedSockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
-    silent.add(socket)
-    socket.once('close', () => silent.delete(socket))
+    unusedSockets.add(socket)
+    socket.once('close', () => unusedSockets.delete(socket))
   })
   server.on('request', (req, res) => {
-    silent.delete(req.socket)
+    unusedSockets.delete(req.socket)
     if (!server.listening) res.setHeader('connection', 'close')
-    const x = new Exchange(req, res)
+    const ctx = new RequestContext(req, res)
     try {
       const fault = hostFault(req)
       if (fault) {
         res.setHeader('connection', 'close')
         throw fault
       }
-      const refused = pageFault(x)
+      const refused = pageFault(ctx)
       if (refused) throw refused
-      const match = hot.find(req.method ?? '', x.path)
-      if (match) void serve(match.route, x, match.params, serving)
-      else app(x)
+      const match = hot.find(req.method ?? '', ctx.path)
+      if (match) void handleRequest(match.route, ctx, match.params, serving)
+      else app(ctx)
     } catch (error) {
-      sendFault(x, error)
-      logRequest(serving, x)
+      sendFault(ctx, error)
+      logRequest(serving, ctx)
     }
   })
   server.on('checkExpectation', (req, res) => {
-    const x = new Exchange(req, res)
+    const ctx = new RequestContext(req, res)
     res.setHeader('connection', 'close')
-    sendJson(x, 417, '{"detail":"Expectation Failed"}')
-    logRequest(serving, x)
+    sendJson(ctx, 417, '{"detail":"Expectation Failed"}')
+    logRequest(serving, ctx)
   })
   server.on('clientError', refuseMalformed)
 
@@ -105,28 +108,35 @@ export async function listen(routes: readonly Route[], serving: Serving): Promis
   })
   // Without a handler a connection that cannot be accepted would end the process.
   server.on('error', (err) => serving.log.error({ err }, 'failed to accept a connection'))
-  return { port: (server.address() as AddressInfo).port, stop: () => stop(server, silent, serving) }
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () => stop(server, unusedSockets, serving),
+  }
 }
 
 /** Takes no new requests, ends the streams, lets answers under way finish for a while. */
-async function stop(server: Server, silent: Set<Socket>, { open }: Serving): Promise<void> {
+async function stop(
+  server: Server,
+  silent: Set<Socket>,
+  { openRequests }: ServerContext,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   // Node does not count a connection as idle before its first request.
   for (const socket of silent) socket.destroy()
-  const enough = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
-  for (const x of open) if (x.res.headersSent) x.giveUp(STOPPING)
+  const enough = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS)
+  for (const ctx of openRequests) if (ctx.res.headersSent) ctx.abort(STOPPING)
   const impatience = setTimeout(() => {
-    for (const x of open) x.giveUp(STOPPING)
-  }, WAIT_MS)
+    for (const ctx of openRequests) ctx.abort(STOPPING)
+  }, WAITING_TIMEOUT_MS)
   // A connection that is kept alive would be waited for as well.
-  const closing = setInterval(() => server.closeIdleConnections(), IDLE_MS)
+  const closing = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS)
   await closed
   clearInterval(closing)
   clearTimeout(impatience)
   clearTimeout(enough)
 }
 
-const REFUSALS: Record<string, number> = {
+const STATUS_OF_ERROR: Record<string, number> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
@@ -135,7 +145,7 @@ const REFUSALS: Record<string, number> = {
 /** What is not HTTP gets an answer in our form all the same, and no second chance. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
-  const status = REFUSALS[error.code ?? ''] ?? 400
+  const status = STATUS_OF_ERROR[error.code ?? ''] ?? 400
   const body = JSON.stringify({ detail: STATUS_CODES[status] })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +

@@ -3,16 +3,16 @@ import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1
 import type { ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
 import type { Services } from '../clients/connect.ts'
 import { closes, closingFrame, frameOf, progressFrame, stateAfter } from '../domain/frames.ts'
-import type { Exchange } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import { SseStream } from '../http/sse.ts'
-import { Written } from '../route/reply.ts'
-import { follow, type Reader } from './follow.ts'
-import type { Live } from './wait-until-settled.ts'
+import { StreamedResponse } from '../route/reply.ts'
+import { follow, type StreamSubscriber } from './follow.ts'
+import type { LiveDeps } from './wait-until-settled.ts'
 
-/** What goes to a reader between two looks at whether it keeps up. */
+/** What goes to a subscriber between two looks at whether it keeps up. */
 const CHUNK_LENGTH = 65_536
 
-interface Wanted {
+interface StreamRequest {
   execution_id: string
   /** The log entry after which the stream begins. */
   afterSeq: number
@@ -21,32 +21,35 @@ interface Wanted {
 }
 
 /** The events of an execution as an event stream: what is in the log, then what comes, until it is over. */
-export const eventStream = (live: Live & Pick<Services, 'settings'>, wanted: Wanted): Written =>
-  new Written(async (x) => {
-    const { signal } = x
+export const eventStream = (
+  live: LiveDeps & Pick<Services, 'settings'>,
+  wanted: StreamRequest,
+): StreamedResponse =>
+  new StreamedResponse(async (ctx) => {
+    const { signal } = ctx
     const pingMs = live.settings.workers.heartbeat_interval * 1_000
-    const sse = new SseStream(x, { pingMs })
-    const reader = new FrameWriter(live, wanted, sse)
+    const sse = new SseStream(ctx, { pingMs })
+    const subscriber = new FrameWriter(live, wanted, sse)
     const { execution_id, afterSeq } = wanted
-    // A stream that fails is not ended but cut off, so that its reader knows and comes back.
-    await follow(live, { execution_id, afterSeq, reader, signal })
+    // A stream that fails is not ended but cut off, so that its subscriber knows and comes back.
+    await follow(live, { execution_id, afterSeq, subscriber, signal })
     sse.end()
   })
 
-/** Where a reader that was cut off goes on; a value that is none of ours counts for nothing. */
-export function lastEventId(x: Exchange): number {
-  const value = x.header('last-event-id') ?? ''
+/** Where a subscriber that was cut off goes on; a value that is none of ours counts for nothing. */
+export function lastEventId(ctx: RequestContext): number {
+  const value = ctx.header('last-event-id') ?? ''
   return /^\d{1,15}$/.test(value) ? Number(value) : 0
 }
 
-class FrameWriter implements Reader {
-  readonly #live: Live
-  readonly #wanted: Wanted
+class FrameWriter implements StreamSubscriber {
+  readonly #live: LiveDeps
+  readonly #wanted: StreamRequest
   readonly #sse: SseStream
   #seq: number
   #state: string
 
-  constructor(live: Live, wanted: Wanted, sse: SseStream) {
+  constructor(live: LiveDeps, wanted: StreamRequest, sse: SseStream) {
     this.#live = live
     this.#wanted = wanted
     this.#sse = sse
@@ -60,11 +63,11 @@ class FrameWriter implements Reader {
       frames += await this.#frame(entry, () => execution)
       if (frames.length < CHUNK_LENGTH) continue
       this.#sse.send(frames)
-      await this.#sse.drained()
+      await this.#sse.waitUntilDrained()
       frames = ''
     }
     this.#sse.send(frames)
-    await this.#sse.drained()
+    await this.#sse.waitUntilDrained()
   }
 
   async entries(entries: readonly LogEntry[], state: string): Promise<void> {
@@ -72,12 +75,12 @@ class FrameWriter implements Reader {
     const row = isTerminal(state) ? () => executions.get(this.#wanted.execution_id) : undefined
     let frames = ''
     for (const entry of entries) frames += await this.#frame(entry, row)
-    await this.#sse.room()
+    await this.#sse.waitUntilWritable()
     this.#sse.send(frames)
   }
 
   progress(items: readonly ProgressItem[]): void {
-    if (this.#sse.isBehind) return
+    if (this.#sse.isAboveHighWater) return
     const { execution_id } = this.#wanted
     const place = { execution_id, state: this.#state, seq: this.#seq }
     this.#sse.send(items.map((item) => progressFrame(place, item)).join(''))

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { Mailbox } from './inbox.ts'
+import { BoundedInbox } from './inbox.ts'
 
 const letter = (length: number) => ({
   items: [{ task_id: '', task_name: '', value_json: 'x'.repeat(length), time: '' }],
 })
 
 test('letters are taken in the order in which they came', async () => {
-  const mail = new Mailbox(new AbortController().signal)
+  const mail = new BoundedInbox(new AbortController().signal)
   const waiting = mail.take()
   mail.put(letter(1))
   mail.put(letter(2))
@@ -14,17 +14,17 @@ test('letters are taken in the order in which they came', async () => {
 })
 
 test('when too much piles up all is thrown away, and the reader is told once', async () => {
-  const mail = new Mailbox(new AbortController().signal)
+  const mail = new BoundedInbox(new AbortController().signal)
   for (let i = 0; i < 3; i++) mail.put(letter(400_000))
   mail.put(letter(1))
-  expect(await mail.take()).toBe('missed')
+  expect(await mail.take()).toBe('overflow')
   expect(await mail.take()).toEqual(letter(1))
 })
 
 test('a reader that leaves does not wait on', async () => {
   const leaving = new AbortController()
-  const mail = new Mailbox(leaving.signal)
+  const mail = new BoundedInbox(leaving.signal)
   const waiting = mail.take()
   leaving.abort()
-  expect(await waiting).toBe('missed')
+  expect(await waiting).toBe('overflow')
 })

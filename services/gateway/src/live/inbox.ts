@@ -1,16 +1,16 @@
 import type { LogGrew, ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
 
-export type Letter = { grew: LogGrew } | { items: ProgressItem[] }
+export type InboxMessage = { grew: LogGrew } | { items: ProgressItem[] }
 
 /** What waits for one reader, in characters of payload. */
 const MAX_LENGTH = 1_048_576
 
 /** Letters for one reader. When too much piles up it is all thrown away, and the reader is told to look for itself. */
-export class Mailbox {
+export class BoundedInbox {
   readonly #signal: AbortSignal
-  #letters: Letter[] = []
+  #messages: InboxMessage[] = []
   #length = 0
-  #hasMissed = false
+  #hasOverflowed = false
   #wake: () => void = () => {}
 
   constructor(signal: AbortSignal) {
@@ -18,27 +18,27 @@ export class Mailbox {
     signal.addEventListener('abort', () => this.#wake(), { once: true })
   }
 
-  put(letter: Letter): void {
-    this.#length += lengthOf(letter)
+  put(message: InboxMessage): void {
+    this.#length += lengthOf(message)
     if (this.#length > MAX_LENGTH) {
-      this.#hasMissed = true
-      this.#letters = []
+      this.#hasOverflowed = true
+      this.#messages = []
       this.#length = 0
-    } else this.#letters.push(letter)
+    } else this.#messages.push(message)
     this.#wake()
   }
 
   /** The next letter, `missed` when some were thrown away. Returns at once when the reader has left. */
-  async take(): Promise<Letter | 'missed'> {
+  async take(): Promise<InboxMessage | 'overflow'> {
     for (;;) {
-      if (this.#hasMissed || this.#signal.aborted) {
-        this.#hasMissed = false
-        return 'missed'
+      if (this.#hasOverflowed || this.#signal.aborted) {
+        this.#hasOverflowed = false
+        return 'overflow'
       }
-      const letter = this.#letters.shift()
-      if (letter) {
-        this.#length -= lengthOf(letter)
-        return letter
+      const message = this.#messages.shift()
+      if (message) {
+        this.#length -= lengthOf(message)
+        return message
       }
       await new Promise<void>((resolve) => {
         this.#wake = resolve
@@ -47,9 +47,9 @@ export class Mailbox {
   }
 }
 
-const lengthOf = (letter: Letter) =>
+const lengthOf = (message: InboxMessage) =>
   64 +
-  ('grew' in letter ? letter.grew.entries : letter.items).reduce(
+  ('grew' in message ? message.grew.entries : message.items).reduce(
     (sum, { value_json }) => sum + value_json.length,
     0,
   )

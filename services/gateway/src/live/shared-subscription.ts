@@ -2,26 +2,26 @@ import { Batcher } from '@windlass/runtime/batcher'
 import type { Bus, BusSubscription } from '@windlass/runtime/nats/bus'
 import { waitAtMost } from '@windlass/runtime/timeout'
 
-type Hear<T> = (message: T) => void
+type Handler<T> = (message: T) => void
 
-interface Channel<T> {
-  ears: Set<Hear<T>>
-  heard: BusSubscription
+interface SubjectState<T> {
+  handlers: Set<Handler<T>>
+  subscription: BusSubscription
   /** Nothing came since somebody last looked. */
-  isQuiet: boolean
+  isSilent: boolean
   /** Resolves when the server knows of the subscription. */
-  known: Promise<unknown>
+  confirmed: Promise<unknown>
 }
 
 /** Without NATS nobody waits for it: whoever listens also looks by itself. */
-const FLUSH_MS = 1_000
+const FLUSH_TIMEOUT_MS = 1_000
 
 /** One subscription for each subject, however many listen to it; a message is decoded once. */
-export class Shared<T> {
+export class SharedSubscription<T> {
   readonly #bus: Bus
   readonly #subjectOf: (key: string) => string
   readonly #decode: (bytes: Uint8Array) => T
-  readonly #channels = new Map<string, Channel<T>>()
+  readonly #subjects = new Map<string, SubjectState<T>>()
   readonly #flushes = new Batcher<BusSubscription, undefined>(flushOnce)
 
   constructor(bus: Bus, subjectOf: (key: string) => string, decode: (bytes: Uint8Array) => T) {
@@ -31,47 +31,47 @@ export class Shared<T> {
   }
 
   /** Resolves when nothing said from now on is missed. Answers how to stop listening. */
-  async listen(key: string, hear: Hear<T>): Promise<() => void> {
-    const channel = this.#channels.get(key) ?? this.#open(key)
-    channel.ears.add(hear)
-    await channel.known
+  async subscribe(key: string, handler: Handler<T>): Promise<() => void> {
+    const state = this.#subjects.get(key) ?? this.#open(key)
+    state.handlers.add(handler)
+    await state.confirmed
     return () => {
-      if (!channel.ears.delete(hear) || channel.ears.size > 0) return
-      channel.heard.stop()
-      this.#channels.delete(key)
+      if (!state.handlers.delete(handler) || state.handlers.size > 0) return
+      state.subscription.stop()
+      this.#subjects.delete(key)
     }
   }
 
-  /** Passes a message on as if it had been heard. */
-  tell(key: string, message: T): void {
-    for (const hear of this.#channels.get(key)?.ears ?? []) hear(message)
+  /** Passes a message on as if it had been received. */
+  deliver(key: string, message: T): void {
+    for (const handler of this.#subjects.get(key)?.handlers ?? []) handler(message)
   }
 
-  /** Where nothing was heard since the last time this was asked. */
-  takeQuiet(): string[] {
+  /** Where nothing was received since the last time this was asked. */
+  takeSilentKeys(): string[] {
     const quiet: string[] = []
-    for (const [key, channel] of this.#channels) {
-      if (channel.isQuiet) quiet.push(key)
-      channel.isQuiet = true
+    for (const [key, state] of this.#subjects) {
+      if (state.isSilent) quiet.push(key)
+      state.isSilent = true
     }
     return quiet
   }
 
-  #open(key: string): Channel<T> {
-    const heard = this.#bus.subscribeBestEffort(this.#subjectOf(key), (bytes) => {
-      channel.isQuiet = false
-      this.tell(key, this.#decode(bytes))
+  #open(key: string): SubjectState<T> {
+    const subscription = this.#bus.subscribeBestEffort(this.#subjectOf(key), (bytes) => {
+      state.isSilent = false
+      this.deliver(key, this.#decode(bytes))
     })
-    const known = this.#flushes.add(heard)
-    const channel: Channel<T> = { ears: new Set(), heard, isQuiet: false, known }
-    this.#channels.set(key, channel)
-    return channel
+    const confirmed = this.#flushes.add(subscription)
+    const state: SubjectState<T> = { handlers: new Set(), subscription, isSilent: false, confirmed }
+    this.#subjects.set(key, state)
+    return state
   }
 }
 
 /** The server knows of all subscriptions that were made before a flush when that flush is answered. */
 async function flushOnce(made: BusSubscription[]): Promise<undefined[]> {
   const last = made.at(-1)
-  if (last) await waitAtMost(FLUSH_MS, last.flushed()).catch(() => {})
+  if (last) await waitAtMost(FLUSH_TIMEOUT_MS, last.flushed()).catch(() => {})
   return made.map(() => undefined)
 }

@@ -1,15 +1,15 @@
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import type { LogGrew } from '@windlass/proto/windlass/signals/v1/signals'
 import { Fault } from '@windlass/runtime/faults'
-import type { Executions } from '../clients/executions.ts'
-import type { Waiters } from './execution-subscriptions.ts'
+import type { ExecutionsClient } from '../clients/executions.ts'
+import type { ExecutionSubscriptions } from './execution-subscriptions.ts'
 
-export interface Live {
-  executions: Executions
-  waiters: Waiters
+export interface LiveDeps {
+  executions: ExecutionsClient
+  subscriptions: ExecutionSubscriptions
 }
 
-interface Wait {
+interface WaitOptions {
   execution_id: string
   /** What is to be waited for the end of. */
   change(): Promise<{ execution: Execution }>
@@ -20,18 +20,21 @@ interface Wait {
 }
 
 /** Makes a change and answers the execution as it is when it has settled, or when the time is up. */
-export async function settle({ executions, waiters }: Live, wait: Wait): Promise<Execution> {
+export async function changeAndWait(
+  { executions, subscriptions }: LiveDeps,
+  wait: WaitOptions,
+): Promise<Execution> {
   const { execution_id, change, isDone, timeoutMs, signal } = wait
-  const news = new News()
+  const news = new LatestSignal()
   let isListening = false
-  const listening = waiters.settled
-    .listen(execution_id, (grew) => news.hear(grew))
+  const listening = subscriptions.settled
+    .subscribe(execution_id, (grew) => news.receive(grew))
     .then((stop) => {
       isListening = true
       return stop
     })
   const leave = () => news.fail(stillRunning(execution_id, signal.reason))
-  const timer = timeoutMs === undefined ? undefined : setTimeout(() => news.end(), timeoutMs)
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => news.timeOut(), timeoutMs)
   signal.addEventListener('abort', leave)
   try {
     let { execution } = await change()
@@ -43,7 +46,7 @@ export async function settle({ executions, waiters }: Live, wait: Wait): Promise
     for (;;) {
       if (signal.aborted) throw stillRunning(execution_id, signal.reason)
       if (isDone(execution.state)) return execution
-      const told = await news.until(execution.last_seq, isDone)
+      const told = await news.waitFor(execution.last_seq, isDone)
       if (told?.ended) return { ...told.ended, input_json: execution.input_json }
       execution = await executions.get(execution_id)
       if (!told) return execution
@@ -63,20 +66,20 @@ const stillRunning = (execution_id: string, { message }: Error) =>
   new Fault('unavailable', message, { details: { execution_id } })
 
 /** The newest thing heard, and a wait for the right one. */
-class News {
+class LatestSignal {
   #last: LogGrew | undefined
-  #isOver = false
+  #isTimedOut = false
   #failure: Fault | undefined
   #wake: () => void = () => {}
 
-  hear(grew: LogGrew): void {
+  receive(grew: LogGrew): void {
     if (this.#last && grew.last_seq <= this.#last.last_seq) return
     this.#last = grew
     this.#wake()
   }
 
-  end(): void {
-    this.#isOver = true
+  timeOut(): void {
+    this.#isTimedOut = true
     this.#wake()
   }
 
@@ -86,11 +89,11 @@ class News {
   }
 
   /** What is newer than `seq` and as wanted; undefined when the time is up. */
-  async until(seq: number, isWanted: (state: string) => boolean): Promise<LogGrew | undefined> {
+  async waitFor(seq: number, isWanted: (state: string) => boolean): Promise<LogGrew | undefined> {
     for (;;) {
       if (this.#failure) throw this.#failure
       if (this.#last && this.#last.last_seq > seq && isWanted(this.#last.state)) return this.#last
-      if (this.#isOver) return undefined
+      if (this.#isTimedOut) return undefined
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })

@@ -7,7 +7,7 @@ import type { Route } from './route.ts'
 export type Verdict = 'yes' | 'no' | 'own'
 
 /** Who stands before the door: with nothing, with no permission, with a built-in role, with a worker's session token, with the token of an execution that an administrator started. */
-export const VISITORS = [
+export const CALLER_KINDS = [
   'nobody',
   'stranger',
   ...Object.keys(BUILT_IN_ROLES),
@@ -16,13 +16,13 @@ export const VISITORS = [
 ] as const
 
 /** Whether a visitor is let in where this access is declared, as far as objects do not ask for more. */
-export function verdictOf(access: string, visitor: string): Verdict {
+export function accessFor(access: string, callerKind: string): Verdict {
   if (access === 'public') return 'yes'
-  if (visitor === 'session') return SESSION[access] ?? 'no'
-  if (visitor === 'execution') return EXECUTION[ruleOf(access)?.takesExecutions ?? 'none']
-  if (visitor === 'nobody' || access === 'bootstrap') return 'no'
-  const granted = BUILT_IN_ROLES[visitor] ?? []
-  const asks = ruleOf(access)?.asks ?? (access === 'authenticated' ? [] : [access])
+  if (callerKind === 'session') return SESSION[access] ?? 'no'
+  if (callerKind === 'execution') return EXECUTION[ruleOf(access)?.acceptsExecutionTokens ?? 'none']
+  if (callerKind === 'nobody' || access === 'bootstrap') return 'no'
+  const granted = BUILT_IN_ROLES[callerKind] ?? []
+  const asks = ruleOf(access)?.requiredPermissions ?? (access === 'authenticated' ? [] : [access])
   const covered = (needed: string) => granted.some((held) => permits(held, sampleOf(needed)))
   if (!asks.every(covered)) return 'no'
   return access === 'own worker' ? 'own' : 'yes'
@@ -39,10 +39,10 @@ export function accessTable(routes: Iterable<Route>): string {
   const rows = [...routes].map(({ method, path, access }) => [
     method.toUpperCase(),
     `\`${path}\``,
-    ...VISITORS.map((visitor) => SIGNS[verdictOf(access, visitor)]),
-    needOf(access),
+    ...CALLER_KINDS.map((visitor) => SIGNS[accessFor(access, visitor)]),
+    requirementOf(access),
   ])
-  const head = ['method', 'path', ...VISITORS, 'needs']
+  const head = ['method', 'path', ...CALLER_KINDS, 'needs']
   const lines = [head, head.map(() => '---'), ...rows]
   return [...PREFACE, ...lines.map((cells) => `| ${cells.join(' | ')} |`), ''].join('\n')
 }
@@ -64,7 +64,7 @@ const PREFACE = [
   '',
 ]
 
-function needOf(access: string): string {
+function requirementOf(access: string): string {
   const rule = ruleOf(access)
   if (rule) return `*${access}*: ${rule.summary}`
   if (access === 'public') return 'nothing'

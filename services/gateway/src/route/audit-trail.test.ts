@@ -4,7 +4,7 @@ import { JsonError } from '@windlass/runtime/json/json'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { AuditLog } from '../clients/audit-log.ts'
-import { type AnyInput, Trail } from './audit-trail.ts'
+import { AuditTrail, type RequestInput } from './audit-trail.ts'
 
 test.each([
   ['what was not allowed', new Fault('forbidden', 'no'), 'denied', 'no'],
@@ -34,12 +34,12 @@ async function recorded(error: unknown, isTry = false): Promise<unknown[]> {
   }
   const vouch = (caller: Caller, to: string) => `${caller.subject} to ${to}`
   const log = new AuditLog({ record }, { signCaller: vouch }, pino({ level: 'silent' }))
-  const audited = {
+  const audit = {
     ...({ action: 'secret.put', object: () => 'secret', recorded: 'owner' } as const),
-    tried: () => isTry,
+    isDryRun: () => isTry,
   }
-  const input = { caller: { subject: 'ann' }, x: { id: 'r-1' } } as AnyInput
-  await new Trail({ audited, access: 'admin:secrets:manage' }, log, input).refuse(error)
+  const input = { caller: { subject: 'ann' }, ctx: { id: 'r-1' } } as RequestInput
+  await new AuditTrail({ audit, access: 'admin:secrets:manage' }, log, input).recordRefusal(error)
   await log.stop()
   return kept
 }

@@ -4,8 +4,8 @@ import { checkJson, decodeJson, membersOf } from '@windlass/runtime/json/json'
 import type { z } from 'zod'
 import { repeated } from '../domain/members.ts'
 import { JsonText } from '../domain/views.ts'
-import { drain, hasBody, readBody } from '../http/read-body.ts'
-import type { Exchange } from '../http/request-context.ts'
+import { discardBody, hasBody, readBody } from '../http/read-body.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import { problemsOf } from './fields.ts'
 
 export interface BodyLimits {
@@ -20,28 +20,28 @@ export interface Body<T = unknown, Sent = unknown> {
   /** For the documents; absent: any JSON value. */
   schema?: z.ZodType
   optional?: boolean
-  take(x: Exchange, limits: BodyLimits): Promise<T>
+  read(ctx: RequestContext, limits: BodyLimits): Promise<T>
   /** Exists for the compiler only. */
   readonly sent?: Sent
 }
 
-export const noBody: Body<undefined, undefined> = { type: 'none', take: async () => undefined }
+export const noBody: Body<undefined, undefined> = { type: 'none', read: async () => undefined }
 
 /** Any JSON value as checked text; no body at all is `null`. */
 export const anyJson: Body<string, unknown> = {
   type: 'application/json',
   optional: true,
-  take: async (x, limits) => (await takeText(x, limits)) ?? 'null',
+  read: async (ctx, limits) => (await readText(ctx, limits)) ?? 'null',
 }
 
 /** A body cut up by `read` from checked text; `schema` is what the documents say of it. */
-export const cut = <T, S extends z.ZodType>(
+export const jsonSlices = <T, S extends z.ZodType>(
   schema: S,
   read: (text: string) => T,
 ): Body<T, z.input<S>> => ({
   type: 'application/json',
   schema,
-  take: async (x, limits) => read((await takeText(x, limits)) ?? required()),
+  read: async (ctx, limits) => read((await readText(ctx, limits)) ?? required()),
 })
 
 /** What a report of a worker may need around the payloads in it. */
@@ -51,20 +51,20 @@ const WRAPPING_BYTES = 1_048_576
 const PAYLOADS = 4
 
 /** The same for bodies that wrap payloads: what passes as an input passes as a part of these. */
-export const cutReport = <T, S extends z.ZodType>(
+export const workerReport = <T, S extends z.ZodType>(
   schema: S,
   read: (text: string) => T,
 ): Body<T, z.input<S>> => {
-  const body = cut(schema, read)
+  const body = jsonSlices(schema, read)
   const widened = ({ maxBytes, maxDepth, ...rest }: BodyLimits): BodyLimits => ({
     ...rest,
     maxBytes: PAYLOADS * maxBytes + WRAPPING_BYTES,
     maxDepth: maxDepth + WRAPPING_LEVELS,
   })
-  return { ...body, take: (x, limits) => body.take(x, widened(limits)) }
+  return { ...body, read: (ctx, limits) => body.read(ctx, widened(limits)) }
 }
 
-interface Kept {
+interface TextMembers {
   /** Members that stay text, and may hold whatever they like. */
   payloads?: readonly string[]
   /** Members that stay text. */
@@ -74,12 +74,12 @@ interface Kept {
 /** An object of known members. */
 export const json = <S extends z.ZodType>(
   schema: S,
-  { payloads = [], texts = [] }: Kept = {},
+  { payloads = [], texts = [] }: TextMembers = {},
 ): Body<z.output<S>, z.input<S>> =>
-  cut(schema, (text) => {
-    refuseRepeated(text, payloads)
+  jsonSlices(schema, (text) => {
+    requireUniqueMembers(text, payloads)
     const kept = [...payloads, ...texts]
-    return parse(schema, kept.length > 0 ? keeping(text, kept) : JSON.parse(text))
+    return parse(schema, kept.length > 0 ? parseKeepingText(text, kept) : JSON.parse(text))
   })
 
 /** The same, but a request may come without. */
@@ -89,15 +89,15 @@ export const optionalJson = <S extends z.ZodType>(
   type: 'application/json',
   schema,
   optional: true,
-  async take(x, limits) {
-    const text = await takeText(x, limits)
+  async read(ctx, limits) {
+    const text = await readText(ctx, limits)
     if (text === undefined) return undefined
-    refuseRepeated(text)
+    requireUniqueMembers(text)
     return parse(schema, JSON.parse(text))
   },
 })
 
-function refuseRepeated(text: string, payloads?: readonly string[]): void {
+function requireUniqueMembers(text: string, payloads?: readonly string[]): void {
   const place = findDuplicateMember(text, payloads)
   if (place) throw repeated(['body', ...place])
 }
@@ -108,7 +108,7 @@ function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   return result.data
 }
 
-function keeping(text: string, kept: readonly string[]): unknown {
+function parseKeepingText(text: string, kept: readonly string[]): unknown {
   const members = membersOf(text)
   if (!members) return JSON.parse(text)
   const entries = [...members].map(([name, raw]) => [
@@ -123,10 +123,10 @@ const required = (): never => {
 }
 
 /** The checked text of a JSON body, or undefined without one. */
-async function takeText(x: Exchange, limits: BodyLimits): Promise<string | undefined> {
-  if (!hasBody(x)) return undefined
-  refuseOtherTypes(x)
-  const bytes = await readBody(x, limits.maxBytes)
+async function readText(ctx: RequestContext, limits: BodyLimits): Promise<string | undefined> {
+  if (!hasBody(ctx)) return undefined
+  requireJsonType(ctx)
+  const bytes = await readBody(ctx, limits.maxBytes)
   if (bytes.length === 0) return undefined
   const text = decodeJson(bytes)
   checkJson(text, limits.maxDepth)
@@ -139,11 +139,11 @@ const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*
  * Refuses what is not declared as JSON. A missing declaration counts as JSON for programs only: a
  * page can send such a body without a preflight.
  */
-function refuseOtherTypes(x: Exchange): void {
-  const type = x.header('content-type')
-  if (type === undefined && x.header('origin') === undefined) return
+function requireJsonType(ctx: RequestContext): void {
+  const type = ctx.header('content-type')
+  if (type === undefined && ctx.header('origin') === undefined) return
   if (type === 'application/json' || (type !== undefined && JSON_TYPE.test(type))) return
-  drain(x)
+  discardBody(ctx)
   throw new Fault(
     'unsupported_media',
     type === undefined

@@ -20,7 +20,7 @@ export interface Param<T = string> {
 const absent = () => new Fault('not_found', 'Not Found')
 
 /** A name outside its grammar names nothing, so it is not found. */
-const named = (grammar: (text: string) => string | undefined): Param => ({
+const nameParam = (grammar: (text: string) => string | undefined): Param => ({
   schema: z.string(),
   read(text) {
     const name = grammar(text)
@@ -31,19 +31,19 @@ const named = (grammar: (text: string) => string | undefined): Param => ({
 
 /** How path parameters are read where a route does not say otherwise. */
 export const PARAMS: Record<string, Param> = {
-  namespace: named(namespaceOf),
-  workflow_name: named(workflowNameOf),
-  name: named(plainNameOf),
-  execution_id: named(parseId),
-  task_call_id: { ...named(callOf), spans: true },
-  task_name: { ...named(callOf), spans: true },
-  schedule_id: named((text) => parseId(text) ?? scheduleNameOf(text)),
+  namespace: nameParam(namespaceOf),
+  workflow_name: nameParam(workflowNameOf),
+  name: nameParam(plainNameOf),
+  execution_id: nameParam(parseId),
+  task_call_id: { ...nameParam(callOf), spans: true },
+  task_name: { ...nameParam(callOf), spans: true },
+  schedule_id: nameParam((text) => parseId(text) ?? scheduleNameOf(text)),
 }
 
 const MAX_VERSION = 2_147_483_647
 
 /** A version number in the path, under this name. */
-export const versionAs = (name: string): Param<number> => ({
+export const versionParam = (name: string): Param<number> => ({
   schema: z.int().min(1),
   read(text) {
     if (!/^\d+$/.test(text) || Number(text) < 1)
@@ -65,7 +65,7 @@ export const oneOf = <const Word extends string>(
 })
 
 /** A whole number in a query, with its limits; far larger ones than we can hold are as good as the largest. */
-export const whole = (limits: { min: number; max?: number }) =>
+export const integer = (limits: { min: number; max?: number }) =>
   z
     .string()
     .regex(/^-?\d+$/, 'must be a whole number')
@@ -79,11 +79,11 @@ export const whole = (limits: { min: number; max?: number }) =>
     .meta({ wire: { type: 'integer', minimum: limits.min, maximum: limits.max } })
 
 export const page = {
-  limit: whole({ min: 1, max: 1000 }).default(50),
-  offset: whole({ min: 0 }).default(0),
+  limit: integer({ min: 1, max: 1000 }).default(50),
+  offset: integer({ min: 0 }).default(0),
 }
 
-export const versionQuery = whole({ min: 1 })
+export const versionQuery = integer({ min: 1 })
   .transform((number) => Math.min(number, MAX_VERSION))
   .optional()
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { versionAs } from './fields.ts'
+import { versionParam } from './fields.ts'
 import { route } from './route.ts'
 
 const spec = { summary: '', returns: z.string(), handle: async () => '' }
@@ -13,7 +13,7 @@ route('get', '/workers/{worker}/connect', { ...spec, access: 'own worker' })
 route('get', '/workflows/{namespace}/{workflow_name}/versions/{version}', {
   ...spec,
   access: 'workflow:{namespace}:{workflow_name}:read',
-  params: { version: versionAs('version') },
+  params: { version: versionParam('version') },
   handle: async ({ params }) => `${params.namespace.toUpperCase()} ${params.version.toFixed(0)}`,
 })
 
@@ -21,5 +21,5 @@ route('post', '/workers/{name}/pong', {
   ...spec,
   access: 'own worker',
   // @ts-expect-error the rule found no such thing
-  handle: async ({ found }) => found.workflow_name,
+  handle: async ({ resolved }) => resolved.workflow_name,
 })

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
-import type { Found, Rule, RuleNeeds } from '../access/rules.ts'
+import type { Resolved, Rule, RuleNeeds } from '../access/rules.ts'
 import type { Services } from '../clients/connect.ts'
-import type { Exchange } from '../http/request-context.ts'
-import type { Audited } from './audit-trail.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import type { AuditSpec } from './audit-trail.ts'
 import { type Body, noBody } from './body.ts'
 import { PARAMS, type Param } from './fields.ts'
 import { queryReader } from './query.ts'
@@ -33,15 +33,18 @@ interface Input<Path extends string, P, Q extends Shape, B, A> {
   body: B
   caller: Caller
   /** What the access rule had to look up. */
-  found: Found<A>
+  resolved: Resolved<A>
   services: Services
-  x: Exchange
+  ctx: RequestContext
 }
 
 /** What is known of a request that may be refused before it is read to its end. */
-type Known<I extends { body: unknown; found: unknown }> = Omit<I, 'body' | 'found' | 'services'> & {
+type Known<I extends { body: unknown; resolved: unknown }> = Omit<
+  I,
+  'body' | 'resolved' | 'services'
+> & {
   body: I['body'] | undefined
-  found: I['found'] | undefined
+  resolved: I['resolved'] | undefined
 }
 
 interface Spec<A, Path extends string, P, Q extends Shape, B, Sent, R extends z.ZodType> {
@@ -58,9 +61,9 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, Sent, R extends z.
   /** Hot: served by node:http itself, past Express. */
   raw?: boolean
   /** Answers a refusal in its own form; true if it did. */
-  refuse?(error: unknown, x: Exchange): boolean
+  refuse?(error: unknown, ctx: RequestContext): boolean
   /** How it is recorded; only what changes nothing goes without. */
-  audited?: Audited<Known<Input<Path, P, Q, B, A>>>
+  audit?: AuditSpec<Known<Input<Path, P, Q, B, A>>>
   handle(input: Input<Path, P, Q, B, A>): Promise<z.input<R> | Reply>
 }
 
@@ -85,8 +88,8 @@ export interface Route<
   status: 200 | 201
   raw: boolean
   readQuery(search: string): unknown
-  refuse?(error: unknown, x: Exchange): boolean
-  audited: Audited | undefined
+  refuse?(error: unknown, ctx: RequestContext): boolean
+  audit: AuditSpec | undefined
   handle(input: unknown): Promise<unknown>
 }
 
@@ -118,7 +121,7 @@ export function route<
     body: (spec.body ?? noBody) as Body<unknown, Sent>,
     params: Object.fromEntries(names.map((name) => [name, given[name] ?? readerOf(name)])),
     readQuery: queryReader(query),
-    audited: spec.audited as Audited | undefined,
+    audit: spec.audit as AuditSpec | undefined,
     handle: spec.handle as Route['handle'],
   }
 }

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import busboy, { type Busboy } from 'busboy'
-import { drain, refuseEncoded } from '../http/read-body.ts'
-import type { Exchange } from '../http/request-context.ts'
+import { discardBody, requireUnencoded } from '../http/read-body.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import type { Body } from './body.ts'
 
 const FIELD = 'file'
@@ -13,28 +13,28 @@ const LIMITS = { files: 2, fields: 20, parts: 20, fieldSize: 1_024, headerPairs:
 /** The bytes of the one file in a multipart form, as its field `file`. */
 export const upload: Body<Buffer, Blob> = {
   type: 'multipart/form-data',
-  async take(x, { maxUploadBytes }) {
-    refuseEncoded(x)
+  async read(ctx, { maxUploadBytes }) {
+    requireUnencoded(ctx)
     let parser: Busboy | undefined
     try {
-      parser = parserFor(x, maxUploadBytes)
-      if (Number(x.header('content-length') ?? 0) > maxUploadBytes + OVERHEAD_BYTES)
+      parser = parserFor(ctx, maxUploadBytes)
+      if (Number(ctx.header('content-length') ?? 0) > maxUploadBytes + OVERHEAD_BYTES)
         throw tooLarge(maxUploadBytes)
-      const [file, ...more] = await filesOf(x, parser, maxUploadBytes)
+      const [file, ...more] = await filesOf(ctx, parser, maxUploadBytes)
       if (more.length > 0) throw new Fault('invalid', `more than one field '${FIELD}'`)
       if (!file) throw missing()
       return file
     } catch (error) {
-      if (parser) x.req.unpipe(parser)
+      if (parser) ctx.req.unpipe(parser)
       parser?.destroy()
-      drain(x)
+      discardBody(ctx)
       throw error
     }
   },
 }
 
 /** Every file in the field, or the first thing that is wrong with the form. */
-function filesOf(x: Exchange, parser: Busboy, maxUploadBytes: number): Promise<Buffer[]> {
+function filesOf(ctx: RequestContext, parser: Busboy, maxUploadBytes: number): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     const files: Buffer[][] = []
     const refuse = (message: string) => () => reject(new Fault('invalid', message))
@@ -53,12 +53,12 @@ function filesOf(x: Exchange, parser: Busboy, maxUploadBytes: number): Promise<B
     parser.once('close', () => resolve(files.map((chunks) => Buffer.concat(chunks))))
 
     let size = 0
-    x.req.on('data', (chunk: Buffer) => {
+    ctx.req.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size > maxUploadBytes + OVERHEAD_BYTES) reject(tooLarge(maxUploadBytes))
     })
-    x.req.on('error', refuse('the body broke off'))
-    x.req.pipe(parser)
+    ctx.req.on('error', refuse('the body broke off'))
+    ctx.req.pipe(parser)
   })
 }
 
@@ -72,7 +72,7 @@ const missing = () =>
  * A parser for the request's form. It emits `error` for each malformed part and, when it is destroyed, again
  * for itself and for the open file of any field: also after the upload has been answered.
  */
-function parserFor({ headers }: Exchange, maxUploadBytes: number): Busboy {
+function parserFor({ headers }: RequestContext, maxUploadBytes: number): Busboy {
   const { 'content-type': type = '' } = headers
   // Another kind of body, or none, has no such field.
   if (!/^multipart\/form-data\b/i.test(type)) throw missing()
@@ -82,7 +82,7 @@ function parserFor({ headers }: Exchange, maxUploadBytes: number): Busboy {
   return parser
 }
 
-function createParser(headers: Exchange['headers'], maxUploadBytes: number): Busboy {
+function createParser(headers: RequestContext['headers'], maxUploadBytes: number): Busboy {
   try {
     // busboy calls a file of exactly the limit too long.
     return busboy({ headers, limits: { ...LIMITS, fileSize: maxUploadBytes + 1 } })

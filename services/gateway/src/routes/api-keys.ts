@@ -1,6 +1,6 @@
 import { objects } from '@windlass/domain/audit'
 import { z } from 'zod'
-import { asking } from '../access/caller.ts'
+import { onBehalfOf } from '../access/caller.ts'
 import { json } from '../route/body.ts'
 import { route } from '../route/route.ts'
 import { unkept } from './entries.ts'
@@ -36,18 +36,18 @@ export const createKey = route('post', '/admin/principals/{subject}/keys', {
   ),
   returns: z.object({ key: z.string() }).meta({ id: 'NewKey' }),
   status: 201,
-  audited: {
+  audit: {
     action: 'key.create',
     object: ({ params, query, body }) => keyObject({ params, query }, body?.name),
     recorded: 'owner',
   },
-  handle({ params, query, body, caller, services, x }) {
-    unkept(x)
+  handle({ params, query, body, caller, services, ctx }) {
+    unkept(ctx)
     const { name, expires_in_days } = body
     const principal = refOf({ params, query })
     return services.keys.create(
       { principal, name, expires_in_days: expires_in_days ?? 0 },
-      asking(x, caller),
+      onBehalfOf(ctx, caller),
     )
   },
 })
@@ -88,15 +88,15 @@ export const revokeKey = route('delete', '/admin/principals/{subject}/keys/{key_
   params: { subject, key_name: plainName },
   query: atIssuer,
   returns: Success,
-  audited: {
+  audit: {
     action: 'key.revoke',
     object: ({ params, query }) => keyObject({ params, query }, params.key_name),
     recorded: 'owner',
   },
-  async handle({ params, query, caller, services, x }) {
+  async handle({ params, query, caller, services, ctx }) {
     const { key_name: name } = params
     const principal = refOf({ params, query })
-    await services.keys.revoke({ principal, name }, asking(x, caller))
+    await services.keys.revoke({ principal, name }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Key '${name}' revoked` }
   },
 })

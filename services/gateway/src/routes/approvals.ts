@@ -2,14 +2,14 @@ import { objects } from '@windlass/domain/audit'
 import type { Approval } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
-import { asking, type Caller } from '../access/caller.ts'
-import { approvalOf, listApprovals as list } from '../clients/approvals.ts'
+import { type Caller, onBehalfOf } from '../access/caller.ts'
+import { getApprovalOfCall, listApprovals as list } from '../clients/approvals.ts'
 import type { Services } from '../clients/connect.ts'
 import { ageOf } from '../domain/age.ts'
-import type { Exchange } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import { sendJson } from '../http/response.ts'
 import { optionalJson } from '../route/body.ts'
-import { id, prose, text, whole } from '../route/fields.ts'
+import { id, integer, prose, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { timeOf } from './responses.ts'
 
@@ -58,8 +58,8 @@ function viewOf(approval: Approval): z.input<typeof ApprovalView> {
 }
 
 const page = {
-  limit: whole({ min: 1, max: 200 }).default(20),
-  offset: whole({ min: 0 }).default(0),
+  limit: integer({ min: 1, max: 200 }).default(20),
+  offset: integer({ min: 0 }).default(0),
 }
 
 const age = z
@@ -84,7 +84,7 @@ export const listApprovals = route('get', '/approvals', {
     ...page,
   },
   returns: ApprovalPage.extend({ auth_filtered: z.boolean() }).meta({ id: 'ApprovalList' }),
-  async handle({ query: { status, age_min, ...query }, found: within, services }) {
+  async handle({ query: { status, age_min, ...query }, resolved: within, services }) {
     const { limit, offset } = query
     const { approvals, total } = await list(services, {
       ...query,
@@ -98,10 +98,10 @@ export const listApprovals = route('get', '/approvals', {
 })
 
 /** Decisions have refusals of their own form: clients take a 409 of it for "somebody was faster". */
-function refuse(error: unknown, x: Exchange): boolean {
+function refuse(error: unknown, ctx: RequestContext): boolean {
   if (!(error instanceof Fault)) return false
-  if (error.details?.error === 'already_decided') sendJson(x, 409, JSON.stringify(error.details))
-  else if (error.kind === 'not_found') sendJson(x, 404, '{"detail":{"error":"not_found"}}')
+  if (error.details?.error === 'already_decided') sendJson(ctx, 409, JSON.stringify(error.details))
+  else if (error.kind === 'not_found') sendJson(ctx, 404, '{"detail":{"error":"not_found"}}')
   else return false
   return true
 }
@@ -123,7 +123,7 @@ export const getApproval = route('get', '/executions/{execution_id}/approvals/{t
   access: 'may read approvals',
   returns: ApprovalView,
   refuse,
-  handle: async ({ params, services }) => viewOf(await approvalOf(services, params)),
+  handle: async ({ params, services }) => viewOf(await getApprovalOfCall(services, params)),
 })
 
 const remarks = { reason: prose(10_000).nullish(), always: z.boolean().nullish() }
@@ -131,7 +131,7 @@ const Remarks = z.object(remarks).meta({ id: 'ApprovalRemarks' })
 const Authorized = z.object({ authorized: z.literal(true) }).meta({ id: 'TaskAuthorized' })
 const Decision = z.object({ approved: z.boolean(), ...remarks }).meta({ id: 'ApprovalDecision' })
 
-const calledBy = ({ params }: { params: { execution_id: string; task_call_id: string } }) =>
+const approvalObject = ({ params }: { params: { execution_id: string; task_call_id: string } }) =>
   objects.approval(params.execution_id, params.task_call_id)
 
 export const approve = route(
@@ -143,9 +143,9 @@ export const approve = route(
     body: optionalJson(Remarks),
     returns: Decided,
     refuse,
-    audited: { action: 'approval.approve', object: calledBy, recorded: 'around' },
-    handle: ({ body, found, caller, services, x }) =>
-      decide(services, found, { ...body, approved: true, caller, x }),
+    audit: { action: 'approval.approve', object: approvalObject, recorded: 'around' },
+    handle: ({ body, resolved, caller, services, ctx }) =>
+      decide(services, resolved, { ...body, approved: true, caller, ctx }),
   },
 )
 
@@ -155,45 +155,45 @@ export const reject = route('post', '/executions/{execution_id}/approvals/{task_
   body: optionalJson(Remarks),
   returns: Decided,
   refuse,
-  audited: { action: 'approval.reject', object: calledBy, recorded: 'around' },
-  handle: ({ body, found, caller, services, x }) =>
-    decide(services, found, { ...body, approved: false, caller, x }),
+  audit: { action: 'approval.reject', object: approvalObject, recorded: 'around' },
+  handle: ({ body, resolved, caller, services, ctx }) =>
+    decide(services, resolved, { ...body, approved: false, caller, ctx }),
 })
 
-export const authorize = route('post', '/executions/{execution_id}/authorize/{task_name}', {
+export const authorizeTask = route('post', '/executions/{execution_id}/authorize/{task_name}', {
   summary:
     'Decide the pending approval of a task, by its name or the id of its call; with the token of the execution and no body: ask whether the task may run',
   access: 'may decide task',
   body: optionalJson(Decision),
   returns: z.union([Decided, Authorized]),
   refuse,
-  audited: {
+  audit: {
     action: ({ body }) => (body?.approved === false ? 'approval.reject' : 'approval.approve'),
     // A question of a worker decides nothing.
-    object: ({ params, found, caller }) =>
+    object: ({ params, resolved, caller }) =>
       caller.execution
         ? []
-        : objects.approval(params.execution_id, found?.task_call_id ?? params.task_name),
+        : objects.approval(params.execution_id, resolved?.task_call_id ?? params.task_name),
     recorded: 'around',
   },
-  async handle({ body, found, caller, services, x }) {
+  async handle({ body, resolved, caller, services, ctx }) {
     if (caller.execution) return { authorized: true as const }
-    if (!body || !found) throw unprocessable(NO_DECISION)
-    return decide(services, found, { ...body, caller, x })
+    if (!body || !resolved) throw unprocessable(NO_DECISION)
+    return decide(services, resolved, { ...body, caller, ctx })
   },
 })
 
 const NO_DECISION = { loc: ['body'], msg: 'Field required', type: 'missing' }
 
-interface Verdict extends z.output<typeof Decision> {
+interface DecisionRequest extends z.output<typeof Decision> {
   caller: Caller
-  x: Exchange
+  ctx: RequestContext
 }
 
 async function decide(
   services: Services,
   { execution_id, task_call_id }: Approval,
-  { approved, always, reason, caller, x }: Verdict,
+  { approved, always, reason, caller, ctx }: DecisionRequest,
 ): Promise<z.input<typeof Decided>> {
   const { approval, execution } = await services.approvals.decide(
     {
@@ -204,7 +204,7 @@ async function decide(
       always: always ?? false,
       reason: reason ?? undefined,
     },
-    asking(x, caller),
+    onBehalfOf(ctx, caller),
   )
   if (!approval || !execution) throw new Error('a decision was not answered')
   return { ...viewOf(approval), execution_state: execution.state }

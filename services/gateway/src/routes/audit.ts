@@ -3,7 +3,7 @@ import type { AuditEntry } from '@windlass/proto/windlass/identity/v1/audit'
 import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
 import { JsonText } from '../domain/views.ts'
-import { page, text, whole } from '../route/fields.ts'
+import { integer, page, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 
 const hex = (bytes: Buffer) => bytes.toString('hex')
@@ -60,7 +60,7 @@ export const listAudit = route('get', '/admin/audit', {
     outcome: z.enum(['', ...OUTCOMES]).default(''),
     since: time,
     until: time,
-    after: whole({ min: 0 }).optional(),
+    after: integer({ min: 0 }).optional(),
     ...page,
   },
   returns: z

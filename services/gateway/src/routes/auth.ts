@@ -1,7 +1,7 @@
 import type { FindLatest } from '@windlass/domain/permissions'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
-import { latestOf } from '../access/workflow.ts'
+import { findLatestOf } from '../access/workflow.ts'
 import type { Services } from '../clients/connect.ts'
 import { namespaceOf, splitWorkflowRef, workflowNameOf } from '../domain/names.ts'
 import { permissionsFor } from '../domain/permissions.ts'
@@ -18,7 +18,10 @@ export const getPermissions = route('get', '/auth/permissions', {
   async handle({ query, services }) {
     if (query.workflow !== undefined) {
       const { namespace, name } = refOf(query.workflow)
-      return permissionsFor(await services.resolve(namespace, name, 0), latestOf(services))
+      return permissionsFor(
+        await services.resolveWorkflow(namespace, name, 0),
+        findLatestOf(services),
+      )
     }
     const { workflows } = await services.catalog.list({ namespace: '' })
     const byName = new Map(workflows.map((one) => [`${one.namespace}/${one.name}`, one]))
@@ -62,8 +65,8 @@ export const testToken = route('post', '/auth/test-token', {
     z.object({ token: z.string().max(MAX_TOKEN_CHARS).nullish() }).meta({ id: 'TestTokenRequest' }),
   ),
   returns: Verdict,
-  async handle({ body: { token }, services, x }) {
-    await services.tokenTests.count(x)
+  async handle({ body: { token }, services, ctx }) {
+    await services.tokenTestLimit.count(ctx)
     if (!token) return { valid: false, error: "Missing 'token' in request body" }
     return verdictOf(token, services)
   },
@@ -74,7 +77,7 @@ async function verdictOf(token: string, services: Services): Promise<z.input<typ
   if (!services.settings.security.auth.enabled)
     return { valid: true, subject: 'anonymous', roles: [], permissions: [] }
   try {
-    const { subject, roles = [], permissions = [] } = await services.callerOf(token)
+    const { subject, roles = [], permissions = [] } = await services.authenticateToken(token)
     return { valid: true, subject, roles: [...roles].sort(), permissions: [...permissions].sort() }
   } catch (error) {
     if (error instanceof Fault && error.kind === 'unauthenticated')

@@ -1,6 +1,6 @@
 import { objects } from '@windlass/domain/audit'
 import { z } from 'zod'
-import { asking } from '../access/caller.ts'
+import { onBehalfOf } from '../access/caller.ts'
 import { batchOf, entryView } from '../domain/entries.ts'
 import { route } from '../route/route.ts'
 import { EntryView, entryName, names, newEntry, Values } from './entries.ts'
@@ -18,14 +18,14 @@ export const putConfig = route('post', '/admin/configs', {
   access: 'config:*:manage',
   body: newEntry,
   returns: Success,
-  audited: {
+  audit: {
     action: 'config.put',
     object: ({ body }) => objects.config(body?.name),
     recorded: 'owner',
   },
-  async handle({ body: { name, value }, caller, services, x }) {
+  async handle({ body: { name, value }, caller, services, ctx }) {
     const entry = { name, value_json: value.text }
-    await services.configs.put({ entry }, asking(x, caller))
+    await services.configs.put({ entry }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Config '${name}' saved successfully` }
   },
 })
@@ -45,13 +45,13 @@ export const deleteConfig = route('delete', '/admin/configs/{name}', {
   access: 'config:*:manage',
   params: { name: entryName },
   returns: Success,
-  audited: {
+  audit: {
     action: 'config.delete',
     object: ({ params }) => objects.config(params.name),
     recorded: 'owner',
   },
-  async handle({ params: { name }, caller, services, x }) {
-    await services.configs.delete({ name }, asking(x, caller))
+  async handle({ params: { name }, caller, services, ctx }) {
+    await services.configs.delete({ name }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Config '${name}' deleted successfully` }
   },
 })

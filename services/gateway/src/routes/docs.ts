@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { send } from '../http/response.ts'
-import { Written } from '../route/reply.ts'
+import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 import { docsPage } from './docs-page.ts'
 
@@ -16,8 +16,13 @@ export const getDocs = route('get', '/docs', {
   access: 'public',
   returns: z.string(),
   handle: async () =>
-    new Written(async (x) => {
-      x.answerHeaders.push('content-security-policy', docsPage.policy, 'x-frame-options', 'DENY')
-      send(x, { status: 200, type: 'text/html; charset=utf-8', text: docsPage.html })
+    new StreamedResponse(async (ctx) => {
+      ctx.responseHeaders.push(
+        'content-security-policy',
+        docsPage.policy,
+        'x-frame-options',
+        'DENY',
+      )
+      send(ctx, { status: 200, type: 'text/html; charset=utf-8', text: docsPage.html })
     }),
 })

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { readNames } from '../domain/entries.ts'
 import { entryNameOf } from '../domain/names.ts'
 import { JsonText } from '../domain/views.ts'
-import type { Exchange } from '../http/request-context.ts'
-import { cut, json } from '../route/body.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import { json, jsonSlices } from '../route/body.ts'
 import type { Param } from '../route/fields.ts'
 
 /** A name in a path; one outside the grammar names nothing. */
@@ -39,12 +39,12 @@ export const newEntry = json(
   { payloads: ['value'] },
 )
 
-export const names = cut(z.array(z.string()).max(100), readNames)
+export const names = jsonSlices(z.array(z.string()).max(100), readNames)
 
 export const EntryView = z.object({ name: z.string(), value: z.unknown() }).meta({ id: 'Entry' })
 
 export const Values = z.record(z.string(), z.unknown()).meta({ id: 'Values' })
 
 /** Nobody on the way may keep the answer. */
-export const unkept = ({ answerHeaders }: Exchange) =>
-  answerHeaders.push('cache-control', 'no-store')
+export const unkept = ({ responseHeaders }: RequestContext) =>
+  responseHeaders.push('cache-control', 'no-store')

@@ -4,10 +4,10 @@ import { invalid, notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import { eventStream, lastEventId } from '../live/event-stream.ts'
-import { settle } from '../live/wait-until-settled.ts'
+import { changeAndWait } from '../live/wait-until-settled.ts'
 import { flag, page, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
-import { listOf, viewOf } from './responses.ts'
+import { listView, viewOf } from './responses.ts'
 import { EventStream, ExecutionList, ExecutionView } from './schemas.ts'
 
 const filter = text(255).default('')
@@ -19,7 +19,7 @@ export const listExecutions = route('get', '/executions', {
   query: { state: filter, workflow_name: filter, namespace: filter, ...page },
   returns: ExecutionList,
   handle: ({ query, services }) =>
-    listOf(services.executions, {
+    listView(services.executions, {
       state: stateOf(query.state),
       workflow_namespace: query.namespace,
       workflow_name: query.workflow_name,
@@ -38,8 +38,12 @@ export const listWorkflowExecutions = route(
     returns: ExecutionList,
     async handle({ params, query, services }) {
       const state = stateOf(query.state)
-      const { namespace, name } = await services.resolve(params.namespace, params.workflow_name, 0)
-      return listOf(services.executions, {
+      const { namespace, name } = await services.resolveWorkflow(
+        params.namespace,
+        params.workflow_name,
+        0,
+      )
+      return listView(services.executions, {
         state,
         workflow_namespace: namespace,
         workflow_name: name,
@@ -55,12 +59,12 @@ export const getExecution = route('get', '/executions/{execution_id}', {
   access: 'execution:{execution_id}:read',
   query: { detailed, mode: z.string().default('sync') },
   returns: ExecutionView,
-  async handle({ params: { execution_id }, query, services, x }) {
+  async handle({ params: { execution_id }, query, services, ctx }) {
     if (query.mode !== 'sync' && query.mode !== 'stream')
       throw invalid("Invalid mode. Use 'sync' or 'stream'.")
     const execution = await services.executions.get(execution_id)
     if (query.mode === 'sync') return viewOf(services.executions, execution, query.detailed)
-    const afterSeq = lastEventId(x)
+    const afterSeq = lastEventId(ctx)
     return eventStream(services, { execution_id, afterSeq, detailed: query.detailed })
   },
 })
@@ -70,9 +74,9 @@ export const followExecution = route('get', '/executions/{execution_id}/events',
   access: 'execution:{execution_id}:read',
   query: { detailed },
   returns: EventStream,
-  async handle({ params: { execution_id }, query, services, x }) {
+  async handle({ params: { execution_id }, query, services, ctx }) {
     if (!(await services.executions.find(execution_id))) throw notFound('Execution', execution_id)
-    const afterSeq = lastEventId(x)
+    const afterSeq = lastEventId(ctx)
     return eventStream(services, { execution_id, afterSeq, detailed: query.detailed })
   },
 })
@@ -87,7 +91,11 @@ export const getStatus = route(
     query: { detailed },
     returns: ExecutionView,
     handle: async ({ params, query, caller, services }) =>
-      viewOf(services.executions, await services.executions.of(params, caller), query.detailed),
+      viewOf(
+        services.executions,
+        await services.executions.getInWorkflow(params, caller),
+        query.detailed,
+      ),
   },
 )
 
@@ -99,26 +107,26 @@ export const cancelExecution = route(
     access: 'workflow:{namespace}:{workflow_name}:run',
     query: { detailed, mode: z.string().default('async') },
     returns: ExecutionView,
-    audited: {
+    audit: {
       action: 'execution.cancel',
       object: ({ params }) => objects.execution(params.execution_id),
       recorded: 'around',
     },
-    async handle({ params, query, caller, services, x }) {
+    async handle({ params, query, caller, services, ctx }) {
       const mode = query.mode === '' ? 'async' : query.mode
       if (mode !== 'async' && mode !== 'sync') throw invalid("Invalid mode. Use 'sync', 'async'.")
-      const { execution_id } = await services.executions.of(params, caller)
+      const { execution_id } = await services.executions.getInWorkflow(params, caller)
       const change = () =>
         services.executions.submit({
           execution_id,
           with_log: false,
           body: { $case: 'cancel', value: { request_id: newId() } },
         })
-      const { signal } = x
+      const { signal } = ctx
       const execution =
         mode === 'async'
           ? (await change()).execution
-          : await settle(services, {
+          : await changeAndWait(services, {
               execution_id,
               change,
               isDone: isTerminal,

@@ -1,4 +1,4 @@
-import { whole } from '../route/fields.ts'
+import { integer } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { changeOf, ForecastView, NextView } from './forecast-views.ts'
 import { timeOf } from './responses.ts'
@@ -6,9 +6,9 @@ import { timeOf } from './responses.ts'
 export const getNextTicks = route('get', '/schedules/{schedule_id}/next', {
   summary: 'List when a schedule fires next, by its id or name',
   access: 'may read schedule',
-  query: { count: whole({ min: 1, max: 1_000 }).default(10) },
+  query: { count: integer({ min: 1, max: 1_000 }).default(10) },
   returns: NextView,
-  async handle({ query: { count }, found: { id: ref }, services }) {
+  async handle({ query: { count }, resolved: { id: ref }, services }) {
     const { schedule, timezone, ticks, clock_changes } = await services.scheduler.next({
       ref,
       count,
@@ -28,12 +28,12 @@ export const getForecast = route('get', '/schedules/forecast', {
   summary: 'What will fire when, what clashes, and where the clocks are set',
   access: 'may forecast',
   query: {
-    hours: whole({ min: 1, max: 8_784 }).default(168),
-    limit: whole({ min: 1, max: 10_000 }).default(1_000),
+    hours: integer({ min: 1, max: 8_784 }).default(168),
+    limit: integer({ min: 1, max: 10_000 }).default(1_000),
   },
   returns: ForecastView,
-  async handle({ query, found, services }) {
-    const forecast = await services.scheduler.forecast({ ...query, ...found })
+  async handle({ query, resolved, services }) {
+    const forecast = await services.scheduler.forecast({ ...query, ...resolved })
     return {
       ...forecast,
       from: timeOf(forecast.from) ?? '',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { send } from '../http/response.ts'
-import { Written } from '../route/reply.ts'
+import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 import { VERSION } from '../version.ts'
 
@@ -12,8 +12,8 @@ const ReadyView = z.object({ status: z.string(), database: z.boolean() }).meta({
 
 /** Not well is an answer, not a failure: it has the same form. */
 const report = (isWell: boolean, view: object) =>
-  new Written(async (x) =>
-    send(x, { status: isWell ? 200 : 503, type: 'application/json', text: JSON.stringify(view) }),
+  new StreamedResponse(async (ctx) =>
+    send(ctx, { status: isWell ? 200 : 503, type: 'application/json', text: JSON.stringify(view) }),
   )
 
 export const getHealth = route('get', '/health', {
@@ -21,7 +21,7 @@ export const getHealth = route('get', '/health', {
   access: 'public',
   returns: HealthView,
   async handle({ services }) {
-    const database = await services.health.isWell()
+    const database = await services.health.isHealthy()
     const status = database ? 'healthy' : 'unhealthy'
     return report(database, { status, database, version: VERSION })
   },
@@ -32,7 +32,7 @@ export const getReady = route('get', '/ready', {
   access: 'public',
   returns: ReadyView,
   async handle({ services }) {
-    const database = await services.health.isWell()
+    const database = await services.health.isHealthy()
     return report(database, { status: database ? 'ready' : 'not-ready', database })
   },
 })

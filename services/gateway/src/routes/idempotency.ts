@@ -3,8 +3,8 @@ import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { unprocessable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import type { Caller } from '../access/caller.ts'
-import type { Executions } from '../clients/executions.ts'
-import type { Exchange } from '../http/request-context.ts'
+import type { ExecutionsClient } from '../clients/executions.ts'
+import type { RequestContext } from '../http/request-context.ts'
 
 const MAX_KEY_LENGTH = 255
 
@@ -12,7 +12,7 @@ interface Run {
   workflow: Workflow
   caller: Caller
   body: string
-  executions: Pick<Executions, 'reserved'>
+  executions: Pick<ExecutionsClient, 'reserveExecutionId'>
 }
 
 /**
@@ -20,8 +20,11 @@ interface Run {
  * `Idempotency-Key` for the same workflow has the same id for 24 hours, and so makes no second
  * execution; the hash tells a repeat from another request under an old key.
  */
-export async function requestOf(x: Exchange, { workflow, caller, body, executions }: Run) {
-  const key = x.header('idempotency-key')
+export async function resolveIdempotencyKey(
+  ctx: RequestContext,
+  { workflow, caller, body, executions }: Run,
+) {
+  const key = ctx.header('idempotency-key')
   if (key === undefined) return { execution_id: newId(), request_hash: '' }
   if (key === '' || key.length > MAX_KEY_LENGTH)
     throw unprocessable({
@@ -32,7 +35,7 @@ export async function requestOf(x: Exchange, { workflow, caller, body, execution
   const { namespace, name } = workflow
   const key_id = digest(JSON.stringify([caller.issuer, caller.subject, namespace, name, key]))
   return {
-    execution_id: await executions.reserved(key_id.slice(0, 32)),
+    execution_id: await executions.reserveExecutionId(key_id.slice(0, 32)),
     request_hash: digest(body),
   }
 }

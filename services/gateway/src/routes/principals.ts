@@ -1,9 +1,9 @@
 import { objects } from '@windlass/domain/audit'
 import { INTERNAL_ISSUER } from '@windlass/domain/caller'
 import { z } from 'zod'
-import { asking, type Caller } from '../access/caller.ts'
+import { type Caller, onBehalfOf } from '../access/caller.ts'
 import type { Services } from '../clients/connect.ts'
-import type { Exchange } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import { json } from '../route/body.ts'
 import { flag } from '../route/fields.ts'
 import { route } from '../route/route.ts'
@@ -51,13 +51,13 @@ export const createPrincipal = route('post', '/admin/principals', {
   ),
   returns: PrincipalView,
   status: 201,
-  audited: {
+  audit: {
     action: 'principal.create',
     object: ({ body }) =>
       objects.principal(body?.subject, body?.external_issuer ?? INTERNAL_ISSUER),
     recorded: 'owner',
   },
-  handle: async ({ body, caller, services, x }) =>
+  handle: async ({ body, caller, services, ctx }) =>
     viewOf(
       await services.principals.create(
         {
@@ -67,7 +67,7 @@ export const createPrincipal = route('post', '/admin/principals', {
           display_name: body.display_name ?? undefined,
           roles: body.roles ?? [],
         },
-        asking(x, caller),
+        onBehalfOf(ctx, caller),
       ),
     ),
 })
@@ -93,8 +93,8 @@ export const updatePrincipal = route('patch', '/admin/principals/{subject}', {
       .meta({ id: 'PrincipalUpdateRequest' }),
   ),
   returns: PrincipalView,
-  audited: { action: 'principal.update', object: objectOf, recorded: 'owner' },
-  handle: async ({ params, query, body, caller, services, x }) =>
+  audit: { action: 'principal.update', object: objectOf, recorded: 'owner' },
+  handle: async ({ params, query, body, caller, services, ctx }) =>
     viewOf(
       await services.principals.update(
         {
@@ -102,7 +102,7 @@ export const updatePrincipal = route('patch', '/admin/principals/{subject}', {
           display_name: body.display_name ?? undefined,
           enabled: body.enabled ?? undefined,
         },
-        asking(x, caller),
+        onBehalfOf(ctx, caller),
       ),
     ),
 })
@@ -113,10 +113,10 @@ export const deletePrincipal = route('delete', '/admin/principals/{subject}', {
   params: { subject },
   query: { ...atIssuer, force: flag.default(false) },
   returns: Success,
-  audited: { action: 'principal.delete', object: objectOf, recorded: 'owner' },
-  async handle({ params, query, caller, services, x }) {
+  audit: { action: 'principal.delete', object: objectOf, recorded: 'owner' },
+  async handle({ params, query, caller, services, ctx }) {
     const principal = refOf({ params, query })
-    await services.principals.delete({ principal, force: query.force }, asking(x, caller))
+    await services.principals.delete({ principal, force: query.force }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Principal '${params.subject}' deleted` }
   },
 })
@@ -128,13 +128,13 @@ const Switched = z
 interface Switch extends Asked {
   caller: Caller
   services: Services
-  x: Exchange
+  ctx: RequestContext
 }
 
-async function turn({ caller, services, x, ...asked }: Switch, enabled: boolean) {
+async function turn({ caller, services, ctx, ...asked }: Switch, enabled: boolean) {
   const { subject } = await services.principals.update(
     { principal: refOf(asked), enabled },
-    asking(x, caller),
+    onBehalfOf(ctx, caller),
   )
   return { status: 'success' as const, subject, enabled }
 }
@@ -145,7 +145,7 @@ export const enablePrincipal = route('post', '/admin/principals/{subject}/enable
   params: { subject },
   query: atIssuer,
   returns: Switched,
-  audited: { action: 'principal.update', object: objectOf, recorded: 'owner' },
+  audit: { action: 'principal.update', object: objectOf, recorded: 'owner' },
   handle: (input) => turn(input, true),
 })
 
@@ -155,7 +155,7 @@ export const disablePrincipal = route('post', '/admin/principals/{subject}/disab
   params: { subject },
   query: atIssuer,
   returns: Switched,
-  audited: { action: 'principal.update', object: objectOf, recorded: 'owner' },
+  audit: { action: 'principal.update', object: objectOf, recorded: 'owner' },
   handle: (input) => turn(input, false),
 })
 
@@ -170,10 +170,10 @@ export const grantRole = route('post', '/admin/principals/{subject}/roles', {
   query: atIssuer,
   body: json(z.object({ role: plain }).meta({ id: 'RoleGrantRequest' })),
   returns: RoleDone,
-  audited: { action: 'principal.grant_role', object: objectOf, recorded: 'owner' },
-  async handle({ params, query, body: { role }, caller, services, x }) {
+  audit: { action: 'principal.grant_role', object: objectOf, recorded: 'owner' },
+  async handle({ params, query, body: { role }, caller, services, ctx }) {
     const principal = refOf({ params, query })
-    await services.principals.grantRole({ principal, role }, asking(x, caller))
+    await services.principals.grantRole({ principal, role }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, role }
   },
 })
@@ -184,11 +184,11 @@ export const revokeRole = route('delete', '/admin/principals/{subject}/roles/{ro
   params: { subject, role_name: plainName },
   query: atIssuer,
   returns: RoleDone,
-  audited: { action: 'principal.revoke_role', object: objectOf, recorded: 'owner' },
-  async handle({ params, query, caller, services, x }) {
+  audit: { action: 'principal.revoke_role', object: objectOf, recorded: 'owner' },
+  async handle({ params, query, caller, services, ctx }) {
     const { role_name: role } = params
     const principal = refOf({ params, query })
-    await services.principals.revokeRole({ principal, role }, asking(x, caller))
+    await services.principals.revokeRole({ principal, role }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, role }
   },
 })

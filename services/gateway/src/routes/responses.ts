@@ -1,12 +1,12 @@
 import type { Execution, ListRequest } from '@windlass/proto/windlass/executions/v1/executions'
 import type { z } from 'zod'
-import type { Executions } from '../clients/executions.ts'
+import type { ExecutionsClient } from '../clients/executions.ts'
 import { detailed, type JsonText, summary } from '../domain/views.ts'
 import type { ExecutionList } from './schemas.ts'
 
 /** An execution as it was asked for. */
 export async function viewOf(
-  executions: Executions,
+  executions: ExecutionsClient,
   execution: Execution,
   isDetailed: boolean,
 ): Promise<JsonText> {
@@ -16,8 +16,8 @@ export async function viewOf(
 }
 
 /** A page of executions, without their payloads. */
-export async function listOf(
-  executions: Executions,
+export async function listView(
+  executions: ExecutionsClient,
   request: ListRequest,
 ): Promise<z.input<typeof ExecutionList>> {
   const { limit, offset } = request

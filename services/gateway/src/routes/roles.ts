@@ -1,6 +1,6 @@
 import { objects } from '@windlass/domain/audit'
 import { z } from 'zod'
-import { asking, may } from '../access/caller.ts'
+import { hasPermission, onBehalfOf } from '../access/caller.ts'
 import { effectOf } from '../domain/simulation.ts'
 import { json } from '../route/body.ts'
 import { route } from '../route/route.ts'
@@ -35,13 +35,13 @@ export const createRole = route('post', '/admin/roles', {
     z.object({ name: plain, permissions: permissions.nullish() }).meta({ id: 'RoleRequest' }),
   ),
   returns: RoleView,
-  audited: {
+  audit: {
     action: 'role.create',
     object: ({ body }) => objects.role(body?.name),
     recorded: 'owner',
   },
-  handle: ({ body: { name, permissions }, caller, services, x }) =>
-    services.roles.create({ name, permissions: permissions ?? [] }, asking(x, caller)),
+  handle: ({ body: { name, permissions }, caller, services, ctx }) =>
+    services.roles.create({ name, permissions: permissions ?? [] }, onBehalfOf(ctx, caller)),
 })
 
 export const updateRole = route('patch', '/admin/roles/{name}', {
@@ -53,19 +53,19 @@ export const updateRole = route('patch', '/admin/roles/{name}', {
       .meta({ id: 'RoleUpdateRequest' }),
   ),
   returns: RoleView,
-  audited: {
+  audit: {
     action: 'role.update',
     object: ({ params }) => objects.role(params.name),
     recorded: 'owner',
   },
-  handle: ({ params: { name }, body, caller, services, x }) =>
+  handle: ({ params: { name }, body, caller, services, ctx }) =>
     services.roles.update(
       {
         name,
         add_permissions: body.add_permissions ?? [],
         remove_permissions: body.remove_permissions ?? [],
       },
-      asking(x, caller),
+      onBehalfOf(ctx, caller),
     ),
 })
 
@@ -73,13 +73,13 @@ export const deleteRole = route('delete', '/admin/roles/{name}', {
   summary: 'Delete a role; whoever held it holds it no more',
   access: 'admin:roles:manage',
   returns: Success,
-  audited: {
+  audit: {
     action: 'role.delete',
     object: ({ params }) => objects.role(params.name),
     recorded: 'owner',
   },
-  async handle({ params: { name }, caller, services, x }) {
-    await services.roles.delete({ name }, asking(x, caller))
+  async handle({ params: { name }, caller, services, ctx }) {
+    await services.roles.delete({ name }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Role '${name}' deleted` }
   },
 })
@@ -89,13 +89,13 @@ export const cloneRole = route('post', '/admin/roles/{name}/clone', {
   access: 'admin:roles:manage',
   body: json(z.object({ new_name: plain }).meta({ id: 'RoleCloneRequest' })),
   returns: RoleView,
-  audited: {
+  audit: {
     action: 'role.create',
     object: ({ body }) => objects.role(body?.new_name),
     recorded: 'owner',
   },
-  handle: ({ params: { name }, body: { new_name }, caller, services, x }) =>
-    services.roles.clone({ name, new_name }, asking(x, caller)),
+  handle: ({ params: { name }, body: { new_name }, caller, services, ctx }) =>
+    services.roles.clone({ name, new_name }, onBehalfOf(ctx, caller)),
 })
 
 const effect = { granted: permissions, taken: permissions }
@@ -158,7 +158,7 @@ export const simulateRole = route('post', '/admin/roles/{name}/simulate', {
       role: name,
       permissions: deletes ? null : after,
       ...effectOf({ before, after }),
-      principals: may(caller, 'admin:principals:read') ? concerned : null,
+      principals: hasPermission(caller, 'admin:principals:read') ? concerned : null,
       holders: holders.length,
     }
   },

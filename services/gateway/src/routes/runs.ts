@@ -5,13 +5,13 @@ import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import type { Services } from '../clients/connect.ts'
 import { detailed, summary } from '../domain/views.ts'
-import type { Exchange } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import { eventStream } from '../live/event-stream.ts'
-import { settle } from '../live/wait-until-settled.ts'
+import { changeAndWait } from '../live/wait-until-settled.ts'
 import { anyJson } from '../route/body.ts'
 import { flag, oneOf, seconds, versionQuery } from '../route/fields.ts'
 import { route } from '../route/route.ts'
-import { requestOf } from './idempotency.ts'
+import { resolveIdempotencyKey } from './idempotency.ts'
 import { viewOf } from './responses.ts'
 import { ExecutionView } from './schemas.ts'
 
@@ -31,9 +31,9 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
   query: { ...waiting, version: versionQuery },
   body: anyJson,
   returns: ExecutionView,
-  async handle({ params, query, body, found: workflow, caller, services, x }) {
-    services.schemas.check(workflow, body)
-    const { execution_id, request_hash } = await requestOf(x, {
+  async handle({ params, query, body, resolved: workflow, caller, services, ctx }) {
+    services.inputSchemas.check(workflow, body)
+    const { execution_id, request_hash } = await resolveIdempotencyKey(ctx, {
       workflow,
       caller,
       body,
@@ -48,8 +48,8 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
           ...identityOf(workflow),
           input_json: body,
           requirement: workflow.requirement,
-          preferred_worker: preferredWorker(x),
-          caller: services.executions.vouchFor(caller),
+          preferred_worker: preferredWorker(ctx),
+          caller: services.executions.signCaller(caller),
           schedule_id: '',
           request_hash,
         },
@@ -59,7 +59,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
       const { execution, log } = await services.executions.submit(command)
       return query.detailed ? detailed(execution, log) : summary(execution)
     }
-    if (params.mode === 'sync') return settled(services, { command, query, x })
+    if (params.mode === 'sync') return settled(services, { command, query, ctx })
     await services.executions.submit(command)
     return eventStream(services, { execution_id, afterSeq: 0, detailed: query.detailed })
   },
@@ -75,8 +75,8 @@ export const resumeWorkflow = route(
     query: waiting,
     body: anyJson,
     returns: ExecutionView,
-    async handle({ params, query, body, found, services, x }) {
-      const { execution_id, last_seq } = found.execution
+    async handle({ params, query, body, resolved, services, ctx }) {
+      const { execution_id, last_seq } = resolved.execution
       const isNewest = services.settings.executions.resume_version === 'newest'
       const command: Command = {
         execution_id,
@@ -86,11 +86,11 @@ export const resumeWorkflow = route(
           value: {
             body_json: body,
             request_id: newId(),
-            target: isNewest ? targetOf(found.version) : undefined,
+            target: isNewest ? targetOf(resolved.version) : undefined,
           },
         },
       }
-      if (params.mode === 'sync') return settled(services, { command, query, x })
+      if (params.mode === 'sync') return settled(services, { command, query, ctx })
       const { execution, log } = await services.executions.submit(command)
       if (params.mode === 'async')
         return query.detailed ? detailed(execution, log) : summary(execution)
@@ -102,18 +102,18 @@ export const resumeWorkflow = route(
 interface Sync {
   command: Command
   query: { detailed: boolean; wait_for?: 'paused'; timeout?: number }
-  x: Exchange
+  ctx: RequestContext
 }
 
 /** Makes the change and answers when the execution is over, or as the query has it. */
-async function settled(services: Services, { command, query, x }: Sync) {
+async function settled(services: Services, { command, query, ctx }: Sync) {
   const { detailed, wait_for, timeout } = query
-  const execution = await settle(services, {
+  const execution = await changeAndWait(services, {
     execution_id: command.execution_id,
     change: () => services.executions.submit(command),
     isDone: (state) => isTerminal(state) || (state === 'PAUSED' && wait_for === 'paused'),
     timeoutMs: timeout === undefined ? undefined : timeout * 1_000,
-    signal: x.signal,
+    signal: ctx.signal,
   })
   return viewOf(services.executions, execution, detailed)
 }
@@ -135,8 +135,8 @@ const targetOf = (workflow: Workflow | undefined) =>
 const MAX_PREFERENCE_LENGTH = 256
 
 /** A wish: one that cannot be a name is ignored. */
-function preferredWorker(x: Exchange): string {
-  const wish = x.header('x-svc-preferred-worker') ?? x.header('x-flux-preferred-worker') ?? ''
+function preferredWorker(ctx: RequestContext): string {
+  const wish = ctx.header('x-svc-preferred-worker') ?? ctx.header('x-flux-preferred-worker') ?? ''
   const name = wish.trim()
   return name.length > MAX_PREFERENCE_LENGTH ? '' : name
 }

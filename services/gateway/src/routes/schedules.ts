@@ -1,13 +1,13 @@
 import { objects } from '@windlass/domain/audit'
 import { unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
-import { asking, type Caller } from '../access/caller.ts'
-import { checkAccount } from '../access/schedule.ts'
+import { type Caller, onBehalfOf } from '../access/caller.ts'
+import { requireAccount } from '../access/schedule.ts'
 import type { Services } from '../clients/connect.ts'
 import { namespaceOf, splitWorkflowRef, workflowNameOf } from '../domain/names.ts'
 import { JsonText } from '../domain/views.ts'
 import { json } from '../route/body.ts'
-import { flag, page, text, whole } from '../route/fields.ts'
+import { flag, integer, page, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { timeOf } from './responses.ts'
 import {
@@ -32,14 +32,14 @@ export const createSchedule = route('post', '/schedules', {
   access: 'schedule:*:manage',
   body: json(NewSchedule, { payloads: ['input_data'], texts: ['schedule_config'] }),
   returns: ScheduleView,
-  audited: {
+  audit: {
     action: 'schedule.create',
     object: ({ body }) => objects.schedule(body?.name),
     recorded: 'around',
   },
-  async handle({ body, caller, services, x }) {
+  async handle({ body, caller, services, ctx }) {
     const { run_as_service_account } = body
-    if (run_as_service_account) await checkAccount(caller, services, run_as_service_account)
+    if (run_as_service_account) await requireAccount(caller, services, run_as_service_account)
     return viewOf(
       await services.scheduler.create(
         {
@@ -51,7 +51,7 @@ export const createSchedule = route('post', '/schedules', {
           run_as_service_account: run_as_service_account ?? undefined,
           overlap: body.overlap ?? undefined,
         },
-        asking(x, caller),
+        onBehalfOf(ctx, caller),
       ),
     )
   },
@@ -78,7 +78,7 @@ export const listSchedules = route('get', '/schedules', {
   query: {
     workflow_name: text(255).default(''),
     active_only: flag.default(true),
-    limit: whole({ min: 1, max: 1000 }).default(1000),
+    limit: integer({ min: 1, max: 1000 }).default(1000),
     offset: page.offset,
   },
   returns: z.array(ScheduleRow),
@@ -98,7 +98,7 @@ export const getSchedule = route('get', '/schedules/{schedule_id}', {
   summary: 'Show a schedule, by its id or name',
   access: 'may read schedule',
   returns: ScheduleView,
-  handle: async ({ found }) => viewOf(found),
+  handle: async ({ resolved }) => viewOf(resolved),
 })
 
 export const updateSchedule = route('put', '/schedules/{schedule_id}', {
@@ -106,8 +106,8 @@ export const updateSchedule = route('put', '/schedules/{schedule_id}', {
   access: 'schedule:*:manage',
   body: json(ScheduleChange, { payloads: ['input_data'], texts: ['schedule_config'] }),
   returns: ScheduleView,
-  audited: { action: 'schedule.update', object: named, recorded: 'around' },
-  async handle({ params, body, caller, services, x }) {
+  audit: { action: 'schedule.update', object: named, recorded: 'around' },
+  async handle({ params, body, caller, services, ctx }) {
     const ref = params.schedule_id
     return viewOf(
       await services.scheduler.update(
@@ -119,7 +119,7 @@ export const updateSchedule = route('put', '/schedules/{schedule_id}', {
           run_as_service_account: await accountFor(caller, services, { ...body, ref }),
           overlap: body.overlap ?? undefined,
         },
-        asking(x, caller),
+        onBehalfOf(ctx, caller),
       ),
     )
   },
@@ -134,7 +134,7 @@ async function accountFor(
   if (!named) return named ?? undefined
   const known = await services.scheduler.get({ ref })
   if (known.run_as_service_account === named) return undefined
-  await checkAccount(caller, services, named)
+  await requireAccount(caller, services, named)
   return named
 }
 
@@ -142,27 +142,27 @@ export const pauseSchedule = route('post', '/schedules/{schedule_id}/pause', {
   summary: 'Pause a schedule',
   access: 'schedule:*:manage',
   returns: ScheduleView,
-  audited: { action: 'schedule.pause', object: named, recorded: 'around' },
-  handle: async ({ params, caller, services, x }) =>
-    viewOf(await services.scheduler.pause({ ref: params.schedule_id }, asking(x, caller))),
+  audit: { action: 'schedule.pause', object: named, recorded: 'around' },
+  handle: async ({ params, caller, services, ctx }) =>
+    viewOf(await services.scheduler.pause({ ref: params.schedule_id }, onBehalfOf(ctx, caller))),
 })
 
 export const resumeSchedule = route('post', '/schedules/{schedule_id}/resume', {
   summary: 'Resume a schedule',
   access: 'schedule:*:manage',
   returns: ScheduleView,
-  audited: { action: 'schedule.resume', object: named, recorded: 'around' },
-  handle: async ({ params, caller, services, x }) =>
-    viewOf(await services.scheduler.resume({ ref: params.schedule_id }, asking(x, caller))),
+  audit: { action: 'schedule.resume', object: named, recorded: 'around' },
+  handle: async ({ params, caller, services, ctx }) =>
+    viewOf(await services.scheduler.resume({ ref: params.schedule_id }, onBehalfOf(ctx, caller))),
 })
 
 export const deleteSchedule = route('delete', '/schedules/{schedule_id}', {
   summary: 'Delete a schedule',
   access: 'schedule:*:manage',
   returns: Success,
-  audited: { action: 'schedule.delete', object: named, recorded: 'around' },
-  async handle({ params: { schedule_id: ref }, caller, services, x }) {
-    await services.scheduler.delete({ ref }, asking(x, caller))
+  audit: { action: 'schedule.delete', object: named, recorded: 'around' },
+  async handle({ params: { schedule_id: ref }, caller, services, ctx }) {
+    await services.scheduler.delete({ ref }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Schedule '${ref}' deleted successfully` }
   },
 })

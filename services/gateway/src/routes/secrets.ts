@@ -1,8 +1,8 @@
 import { objects } from '@windlass/domain/audit'
 import { z } from 'zod'
-import { asking } from '../access/caller.ts'
+import { onBehalfOf } from '../access/caller.ts'
 import { batchOf, entryView } from '../domain/entries.ts'
-import { text, whole } from '../route/fields.ts'
+import { integer, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { EntryView, entryName, names, newEntry, unkept, Values } from './entries.ts'
 import { Success } from './schemas.ts'
@@ -19,14 +19,14 @@ export const putSecret = route('post', '/admin/secrets', {
   access: 'admin:secrets:manage',
   body: newEntry,
   returns: Success,
-  audited: {
+  audit: {
     action: 'secret.put',
     object: ({ body }) => objects.secret(body?.name),
     recorded: 'owner',
   },
-  async handle({ body: { name, value }, caller, services, x }) {
+  async handle({ body: { name, value }, caller, services, ctx }) {
     const entry = { name, value_json: value.text }
-    await services.secrets.put({ entry }, asking(x, caller))
+    await services.secrets.put({ entry }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Secret '${name}' saved successfully` }
   },
 })
@@ -36,13 +36,13 @@ export const getSecret = route('get', '/admin/secrets/{name}', {
   access: 'admin:secrets:read',
   params: { name: entryName },
   returns: EntryView,
-  audited: {
+  audit: {
     action: 'secret.read',
     object: ({ params }) => objects.secret(params.name),
     recorded: 'after',
   },
-  async handle({ params: { name }, services, x }) {
-    unkept(x)
+  async handle({ params: { name }, services, ctx }) {
+    unkept(ctx)
     return entryView(await services.secrets.get({ name }))
   },
 })
@@ -52,13 +52,13 @@ export const deleteSecret = route('delete', '/admin/secrets/{name}', {
   access: 'admin:secrets:manage',
   params: { name: entryName },
   returns: Success,
-  audited: {
+  audit: {
     action: 'secret.delete',
     object: ({ params }) => objects.secret(params.name),
     recorded: 'owner',
   },
-  async handle({ params: { name }, caller, services, x }) {
-    await services.secrets.delete({ name }, asking(x, caller))
+  async handle({ params: { name }, caller, services, ctx }) {
+    await services.secrets.delete({ name }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Secret '${name}' deleted successfully` }
   },
 })
@@ -68,13 +68,13 @@ export const getSecrets = route('post', '/admin/secrets/batch', {
   access: 'admin:secrets:read',
   body: names,
   returns: Values,
-  audited: {
+  audit: {
     action: 'secret.read',
     object: ({ body }) => body?.map(objects.secret) ?? objects.secret(),
     recorded: 'after',
   },
-  async handle({ body, services, x }) {
-    unkept(x)
+  async handle({ body, services, ctx }) {
+    unkept(ctx)
     const { entries } = await services.secrets.getMany({ names: body })
     return batchOf(body, entries, 'secrets')
   },
@@ -83,7 +83,7 @@ export const getSecrets = route('post', '/admin/secrets/batch', {
 export const rotateKey = route('post', '/admin/secrets/rotate-key', {
   summary: 'Encrypt some of the secrets that are under an earlier key anew; go on from next',
   access: 'admin:secrets:manage',
-  query: { after: text(255).default(''), limit: whole({ min: 1, max: 1000 }).default(100) },
+  query: { after: text(255).default(''), limit: integer({ min: 1, max: 1000 }).default(100) },
   returns: z
     .object({
       key_id: z.string(),
@@ -94,11 +94,11 @@ export const rotateKey = route('post', '/admin/secrets/rotate-key', {
       next: z.string().nullable(),
     })
     .meta({ id: 'KeyRotation' }),
-  audited: { action: 'secret.rotate_key', object: () => objects.secret(), recorded: 'owner' },
-  async handle({ query, caller, services, x }) {
+  audit: { action: 'secret.rotate_key', object: () => objects.secret(), recorded: 'owner' },
+  async handle({ query, caller, services, ctx }) {
     const { key_id, rotated, remaining, unreadable, next } = await services.secrets.rotateKey(
       query,
-      asking(x, caller),
+      onBehalfOf(ctx, caller),
     )
     return { key_id, rotated, remaining, unreadable, next: next ?? null }
   },

@@ -4,7 +4,7 @@ import { persistently } from '../clients/batches.ts'
 import { json } from '../route/body.ts'
 import { text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
-import { writerOf } from './claim-holder.ts'
+import { claimHolderOf } from './claim-holder.ts'
 import { timeOf } from './responses.ts'
 
 const Question = z
@@ -16,8 +16,8 @@ export const requestApproval = route('post', '/workers/{name}/approvals/{executi
   access: 'own worker',
   body: json(Question),
   returns: z.object({ status: z.enum(['created', 'exists', 'granted', 'cancelled']) }),
-  async handle({ params: { execution_id }, body, found, services, x }) {
-    const request = { execution_id, writer: writerOf(found, x), ...body }
+  async handle({ params: { execution_id }, body, resolved, services, ctx }) {
+    const request = { execution_id, writer: claimHolderOf(resolved, ctx), ...body }
     const { status } = await persistently(() => services.approvals.request(request))
     return { status: status as 'created' }
   },
@@ -46,11 +46,11 @@ export const readApproval = route(
     summary: 'Look how a call was decided',
     access: 'own worker',
     returns: z.object({ approval: Answer.nullable() }),
-    async handle({ params: { execution_id, task_call_id }, found, services, x }) {
+    async handle({ params: { execution_id, task_call_id }, resolved, services, ctx }) {
       await services.executions.submit({
         execution_id,
         with_log: false,
-        body: { $case: 'verify', value: { writer: writerOf(found, x) } },
+        body: { $case: 'verify', value: { writer: claimHolderOf(resolved, ctx) } },
       })
       const row = await findApproval(services, { execution_id, task_call_id })
       if (!row) return { approval: null }

@@ -7,9 +7,9 @@ import { readCheckpoint } from '../domain/checkpoint.ts'
 import { readMetrics } from '../domain/pong.ts'
 import { inMessages, readProgress } from '../domain/progress.ts'
 import { context, summary } from '../domain/views.ts'
-import { cutReport, optionalJson } from '../route/body.ts'
+import { optionalJson, workerReport } from '../route/body.ts'
 import { route } from '../route/route.ts'
-import { writerOf } from './claim-holder.ts'
+import { claimHolderOf } from './claim-holder.ts'
 import { ExecutionContext, ExecutionView, Ok } from './schemas.ts'
 
 export const pong = route('post', '/workers/{name}/pong', {
@@ -18,9 +18,9 @@ export const pong = route('post', '/workers/{name}/pong', {
   raw: true,
   body: optionalJson(z.object({ healthy: z.boolean().nullish(), metrics: z.unknown().optional() })),
   returns: Ok,
-  async handle({ params, body, found: { session_id }, services }) {
+  async handle({ params, body, resolved: { session_id }, services }) {
     const metrics = readMetrics(body?.metrics)
-    await services.pongs.take({
+    await services.heartbeats.send({
       name: params.name,
       session_id,
       healthy: body?.healthy ?? true,
@@ -35,16 +35,16 @@ export const claim = route('post', '/workers/{name}/claim/{execution_id}', {
   access: 'own worker',
   raw: true,
   returns: ExecutionContext,
-  async handle({ params: { execution_id }, found, services, x }) {
+  async handle({ params: { execution_id }, resolved, services, ctx }) {
     const { execution, log, execution_token } = await services.executions.submit({
       execution_id,
       with_log: true,
-      body: { $case: 'claim', value: { writer: writerOf(found, x) } },
+      body: { $case: 'claim', value: { writer: claimHolderOf(resolved, ctx) } },
     })
     const generation = String(execution.claim_generation)
-    x.answerHeaders.push('x-svc-claim-generation', generation)
-    x.answerHeaders.push('x-flux-claim-generation', generation)
-    if (execution_token) x.answerHeaders.push('x-svc-execution-token', execution_token)
+    ctx.responseHeaders.push('x-svc-claim-generation', generation)
+    ctx.responseHeaders.push('x-flux-claim-generation', generation)
+    if (execution_token) ctx.responseHeaders.push('x-svc-execution-token', execution_token)
     return context(execution, log)
   },
 })
@@ -79,9 +79,9 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
   summary: 'Persist the progress of a claimed execution',
   access: 'own worker',
   raw: true,
-  body: cutReport(Checkpoint, readCheckpoint),
+  body: workerReport(Checkpoint, readCheckpoint),
   returns: ExecutionView,
-  async handle({ params: { execution_id }, body, found, services, x }) {
+  async handle({ params: { execution_id }, body, resolved, services, ctx }) {
     if (parseId(body.execution_id) !== execution_id)
       throw unprocessable({
         loc: ['body', 'execution_id'],
@@ -94,7 +94,7 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
       with_log: false,
       body: {
         $case: 'checkpoint',
-        value: { writer: writerOf(found, x), state, output_json, events },
+        value: { writer: claimHolderOf(resolved, ctx), state, output_json, events },
       },
     })
     return summary(execution)
@@ -106,11 +106,11 @@ export const release = route('post', '/workers/{name}/release/{execution_id}', {
   access: 'own worker',
   raw: true,
   returns: z.object({ status: z.literal('released'), state: z.string() }),
-  async handle({ params: { execution_id }, found, services, x }) {
+  async handle({ params: { execution_id }, resolved, services, ctx }) {
     const { execution } = await services.executions.submit({
       execution_id,
       with_log: false,
-      body: { $case: 'release', value: { writer: writerOf(found, x) } },
+      body: { $case: 'release', value: { writer: claimHolderOf(resolved, ctx) } },
     })
     return { status: 'released' as const, state: execution.state }
   },
@@ -124,13 +124,13 @@ export const progress = route('post', '/workers/{name}/progress/{execution_id}',
   summary: 'Forward what tasks report to whoever follows the execution',
   access: 'own worker',
   raw: true,
-  body: cutReport(ProgressItems, (text) => readProgress(text, new Date().toISOString())),
+  body: workerReport(ProgressItems, (text) => readProgress(text, new Date().toISOString())),
   returns: Ok,
-  async handle({ params: { execution_id }, body, found, services, x }) {
+  async handle({ params: { execution_id }, body, resolved, services, ctx }) {
     const command: Command = {
       execution_id,
       with_log: false,
-      body: { $case: 'verify', value: { writer: writerOf(found, x) } },
+      body: { $case: 'verify', value: { writer: claimHolderOf(resolved, ctx) } },
     }
     await services.executions.submit(command)
     for (const items of inMessages(body))

@@ -5,9 +5,9 @@ import { parseId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import type { Services } from '../clients/connect.ts'
 import { batchOf, listed, readSecretsRequest, undeclared } from '../domain/entries.ts'
-import { cut } from '../route/body.ts'
+import { jsonSlices } from '../route/body.ts'
 import { route } from '../route/route.ts'
-import { writerOf } from './claim-holder.ts'
+import { claimHolderOf } from './claim-holder.ts'
 import { unkept, Values } from './entries.ts'
 
 const SecretsRequest = z
@@ -17,12 +17,12 @@ const SecretsRequest = z
 export const workerSecrets = route('post', '/workers/{name}/secrets/batch', {
   summary: 'Fetch secrets that the workflow of a held execution declares',
   access: 'own worker',
-  body: cut(SecretsRequest, readSecretsRequest),
+  body: jsonSlices(SecretsRequest, readSecretsRequest),
   returns: Values,
-  async handle({ body: { execution_id, names }, found, services, x }) {
-    unkept(x)
-    const execution = await held(services, execution_id, writerOf(found, x))
-    const others = undeclared(names, await services.secretsOf(execution.workflow_id))
+  async handle({ body: { execution_id, names }, resolved, services, ctx }) {
+    unkept(ctx)
+    const execution = await held(services, execution_id, claimHolderOf(resolved, ctx))
+    const others = undeclared(names, await services.getDeclaredSecrets(execution.workflow_id))
     if (others.length > 0)
       throw new Fault('forbidden', `Secrets not declared by workflow: ${listed(others)}`)
     const { entries } = await services.secrets.getMany({ names })
@@ -36,7 +36,7 @@ const unknown = () => new Fault('not_found', 'Execution not found')
 async function held(
   services: Services,
   ref: string,
-  writer: ReturnType<typeof writerOf>,
+  writer: ReturnType<typeof claimHolderOf>,
 ): Promise<Execution> {
   const execution_id = parseId(ref)
   if (!execution_id) throw unknown()

@@ -2,14 +2,14 @@ import { objects } from '@windlass/domain/audit'
 import type { RegisterRequest, Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
-import { asking } from '../access/caller.ts'
+import { onBehalfOf } from '../access/caller.ts'
 import type { Services } from '../clients/connect.ts'
 import { plainNameOf } from '../domain/names.ts'
-import type { Exchange } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import { SseStream } from '../http/sse.ts'
 import { json } from '../route/body.ts'
 import { dictionary, text } from '../route/fields.ts'
-import { Written } from '../route/reply.ts'
+import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 import { timeOf } from './responses.ts'
 import { EventStream } from './schemas.ts'
@@ -77,22 +77,22 @@ export const registerWorker = route('post', '/workers/register', {
   access: 'bootstrap',
   body: json(Registration),
   returns: WorkerView.extend({ session_token: z.string(), task_authorization: z.boolean() }),
-  audited: {
+  audit: {
     action: 'worker.register',
     object: ({ body }) => objects.worker(body?.name),
     recorded: 'owner',
   },
-  async handle({ body, caller, services, x }) {
+  async handle({ body, caller, services, ctx }) {
     const answer = await services.dispatcher.register({
       worker: recordOf(body),
       instance: body.instance ?? '',
-      proven_session_id: await provenSession(services, x, body.name),
+      proven_session_id: await provenSession(services, ctx, body.name),
     })
     const { session_id, worker } = answer
     if (!worker) throw new Error('a registration was not answered')
     const { token } = await services.identity.issueSession(
       { worker_name: body.name, session_id },
-      asking(x, caller),
+      onBehalfOf(ctx, caller),
     )
     const task_authorization = services.settings.security.auth.enabled
     return { ...viewOf(worker), session_token: token, task_authorization }
@@ -119,11 +119,15 @@ function recordOf(body: z.output<typeof Registration>): RegisterRequest['worker'
 }
 
 /** The session that the caller holds the token of, empty if it is not this worker's. */
-async function provenSession(services: Services, x: Exchange, name: string): Promise<string> {
-  const token = x.header('x-svc-session')
+async function provenSession(
+  services: Services,
+  ctx: RequestContext,
+  name: string,
+): Promise<string> {
+  const token = ctx.header('x-svc-session')
   if (token === undefined) return ''
   try {
-    const session = await services.sessionOf(token)
+    const session = await services.getSession(token)
     return session.worker_name === name ? session.session_id : ''
   } catch (error) {
     if (error instanceof Fault && error.kind === 'unauthenticated') return ''
@@ -138,12 +142,13 @@ export const connectWorker = route('get', '/workers/{name}/connect', {
   summary: "A worker's stream of work and pings",
   access: 'own worker',
   returns: EventStream,
-  handle: async ({ found, services }) => new Written((x) => services.streams.pass(x, found)),
-  refuse(error, x) {
+  handle: async ({ resolved, services }) =>
+    new StreamedResponse((ctx) => services.dispatcherStreams.proxy(ctx, resolved)),
+  refuse(error, ctx) {
     if (!(error instanceof Fault && error.kind === 'unauthenticated')) return false
     // Workers look at the content type only, and at nothing but a refused call to register again.
-    x.answerHeaders.push('www-authenticate', 'Bearer')
-    const sse = new SseStream(x, { status: 401 })
+    ctx.responseHeaders.push('www-authenticate', 'Bearer')
+    const sse = new SseStream(ctx, { status: 401 })
     sse.send('event: ping\ndata: {}\n\n')
     setTimeout(() => sse.end(), HOLD_MS).unref()
     return true

@@ -1,7 +1,7 @@
 import type { DiffResponse } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { z } from 'zod'
 import { JsonText } from '../domain/views.ts'
-import { versionAs } from '../route/fields.ts'
+import { versionParam } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 
 const Compatibility = z.enum(['compatible', 'incompatible', 'unknown'])
@@ -46,7 +46,7 @@ export const diffVersions = route(
   {
     summary: 'Show what changed from one version of a workflow to another',
     access: 'workflow:{namespace}:{workflow_name}:read',
-    params: { a: versionAs('a'), b: versionAs('b') },
+    params: { a: versionParam('a'), b: versionParam('b') },
     returns: WorkflowDiff,
     async handle({ params: { namespace, workflow_name: name, a, b }, services }) {
       const found = await services.catalog.diff({

@@ -1,10 +1,10 @@
 import { objects } from '@windlass/domain/audit'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { z } from 'zod'
-import { asking } from '../access/caller.ts'
+import { onBehalfOf } from '../access/caller.ts'
 import type { Services } from '../clients/connect.ts'
 import { JsonText } from '../domain/views.ts'
-import { flag, text, versionAs, versionQuery } from '../route/fields.ts'
+import { flag, text, versionParam, versionQuery } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { upload } from '../route/upload.ts'
 import { Success } from './schemas.ts'
@@ -76,19 +76,19 @@ export const uploadWorkflows = route('post', '/workflows', {
   },
   body: upload,
   returns: z.union([z.array(Row), z.array(Draft)]),
-  audited: {
+  audit: {
     action: 'workflow.upload',
-    object: ({ found }) =>
-      found?.workflows.map(({ namespace, name }) => objects.workflow(namespace, name)) ??
+    object: ({ resolved }) =>
+      resolved?.workflows.map(({ namespace, name }) => objects.workflow(namespace, name)) ??
       objects.workflow(),
-    tried: ({ query }) => query?.dry_run ?? false,
+    isDryRun: ({ query }) => query?.dry_run ?? false,
     recorded: 'around',
   },
-  async handle({ query: { dry_run, if_changed }, found, caller, services, x }) {
-    if (dry_run) return draftsOf(found.workflows)
+  async handle({ query: { dry_run, if_changed }, resolved, caller, services, ctx }) {
+    if (dry_run) return draftsOf(resolved.workflows)
     const { workflows } = await services.catalog.register(
-      { source: found.source, if_changed },
-      { ...asking(x, caller), timeoutMs: REGISTER_MS },
+      { source: resolved.source, if_changed },
+      { ...onBehalfOf(ctx, caller), timeoutMs: REGISTER_MS },
     )
     await reconcile(services, workflows)
     return workflows.map(rowOf)
@@ -114,7 +114,7 @@ export const listWorkflows = route('get', '/workflows', {
   access: 'sees readable',
   query: { namespace: text(255).default('') },
   returns: z.array(Row),
-  async handle({ query, found: mayRead, services }) {
+  async handle({ query, resolved: mayRead, services }) {
     const { workflows } = await services.catalog.list(query)
     return workflows.filter(mayRead).map(rowOf)
   },
@@ -124,7 +124,7 @@ export const listNamespaces = route('get', '/namespaces', {
   summary: 'List namespaces with the number of workflows that the caller may read',
   access: 'sees readable',
   returns: z.array(z.object({ namespace: z.string(), workflow_count: z.int() })),
-  async handle({ found: mayRead, services }) {
+  async handle({ resolved: mayRead, services }) {
     const { workflows } = await services.catalog.list({ namespace: '' })
     const counts = new Map<string, number>()
     for (const { namespace } of workflows.filter(mayRead))
@@ -157,7 +157,7 @@ export const getVersion = route(
   {
     summary: 'Show a version of a workflow',
     access: 'workflow:{namespace}:{workflow_name}:read',
-    params: { version: versionAs('version') },
+    params: { version: versionParam('version') },
     returns: WorkflowView,
     handle: async ({ params: { namespace, workflow_name: name, version }, services }) =>
       viewOf(await services.catalog.get({ namespace, name, version })),
@@ -169,14 +169,17 @@ export const deleteWorkflow = route('delete', '/workflows/{namespace}/{workflow_
   access: 'workflow:{namespace}:*:register',
   query: { version: versionQuery },
   returns: Success,
-  audited: {
+  audit: {
     action: 'workflow.delete',
     object: ({ params }) => objects.workflow(params.namespace, params.workflow_name),
     recorded: 'around',
   },
-  async handle({ params: { namespace, workflow_name: name }, query, caller, services, x }) {
+  async handle({ params: { namespace, workflow_name: name }, query, caller, services, ctx }) {
     const { version } = query
-    await services.catalog.delete({ namespace, name, version: version ?? 0 }, asking(x, caller))
+    await services.catalog.delete(
+      { namespace, name, version: version ?? 0 },
+      onBehalfOf(ctx, caller),
+    )
     await reconcile(services, [{ namespace, name }])
     const what = version === undefined ? '(all versions)' : `version ${version}`
     const message = `Workflow '${namespace}/${name}' ${what} deleted successfully`
