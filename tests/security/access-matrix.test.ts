@@ -55,7 +55,7 @@ beforeAll(async () => {
   expect(tokens.execution).toMatch(/^ey/)
   for (const role of Object.keys(BUILT_IN_ROLES))
     tokens[role] = (await auth.createAccount([role], `is-${role}`)).key
-  expect(Object.keys(tokens).sort()).toEqual([...VISITORS].sort())
+  expect(Object.keys(tokens).sort()).toEqual([...CALLER_KINDS].sort())
 })
 afterAll(async () => {
   for (const one of teardown.reverse()) await one()
