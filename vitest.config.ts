@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
 const SETUP = ['./packages/testkit/src/infra.ts']
-/** Races that both projects run, a hundred times or a thousand. */
+/** Races: 100 repetitions in their own project, 1,000 in the chaos project. */
 const RACES = ['tests/e2e/{claims,races,uploads}.test.ts', 'services/catalog/test/races.test.ts']
-/** The same with a thousand connects, with ten thousand runs that nobody can do or clients that vanish, through minutes of faults, with a hundred thousand that are overdue. */
+/** Load tests that the chaos project runs with larger numbers or for longer. */
 const FLEETS = [
   'tests/e2e/{fleet,unmatchable,mixed}.test.ts',
   'services/dispatcher/test/stale.test.ts',
@@ -14,9 +14,9 @@ const FLEETS = [
 export default defineConfig({
   ssr: { resolve: { conditions: ['windlass', 'node'] } },
   test: {
-    // One process for many files: what they import is loaded once, half of what a file would cost.
+    // One process runs many files: shared imports are loaded once, which halves the time of a file.
     isolate: false,
-    // Hang limits, not promises: what a test waits for comes at once on an idle machine.
+    // Limits for hanging tests only: on an idle machine the waits are far shorter.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
@@ -35,7 +35,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           sequence: { groupOrder: 1 },
-          // They wait for timers more than they work: more files at once than there are processors.
+          // These tests mostly wait for timers: more files at a time than processors.
           maxWorkers: 3,
           include: ['{packages,services}/*/test/**/*.test.ts'],
           globalSetup: SETUP,
@@ -45,7 +45,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e',
-          // Whole systems: they wait as long as they work, so two of them, and nothing else.
+          // Whole systems, which wait half of the time: two at a time, and no other project.
           sequence: { groupOrder: 2 },
           maxWorkers: 2,
           include: ['tests/{e2e,security}/**/*.test.ts'],
@@ -57,7 +57,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'chaos',
-          // Long runs, which `npm test` leaves out: `npm run test:chaos`.
+          // Long runs, not part of `npm test`: `npm run test:chaos`.
           sequence: { groupOrder: 3 },
           include: ['tests/chaos/**/*.test.ts', ...RACES, ...FLEETS],
           env: {

@@ -1,6 +1,6 @@
 /** Page scripts that send requests to the gateway in every way that browsers offer, and what they read. */
 
-/** Where the gateway is, and an execution that waits in the queue. */
+/** The address of the gateway, and a queued execution. */
 export interface Target {
   url: string
   execution: string
@@ -12,7 +12,7 @@ export interface Attack {
   request: (target: Target) => string
   /** An expression whose promise resolves to everything that the page could read. */
   script: (target: Target) => string
-  /** What it achieves when it is not refused: it changes the state, reads the secret, or neither. */
+  /** Its effect if it is not refused: it changes the state, reads the secret, or neither. */
   effect: 'change' | 'read' | 'none'
 }
 
