@@ -1,7 +1,7 @@
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { allow, allowOnBehalfOf, listRpcs, type RpcAccess } from '@windlass/rpc/policy'
 
-/** Who may call what here. Whoever changes something is named by a signed statement. */
+/** RPC policy. Changes require an on-behalf-of token that names the caller. */
 export const catalog: RpcAccess<typeof CatalogService> = {
   analyze: allow('gateway'),
   register: allowOnBehalfOf('gateway'),

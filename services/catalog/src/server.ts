@@ -14,13 +14,13 @@ import * as access from './access.ts'
 import { AnalysisCache } from './analysis/analysis-cache.ts'
 import { AnalysisPool } from './analysis/analysis-pool.ts'
 import { createHandlers } from './handlers/index.ts'
-import { finishEpochs } from './loops/finish-epochs.ts'
+import { invalidatePending } from './loops/invalidate-pending.ts'
 
-const FLOOR_MS = 1_000
+const POLL_INTERVAL_MS = 1_000
 /** Limits on the analysis of one source, in processor time and in real time of a busy machine. */
 const LIMITS = { maxCpuMs: 2_000, maxWallMs: 10_000 }
 
-/** Builds the service from the outside in; teardown releases everything in the opposite order. */
+/** Builds the service from the outside in; teardown releases everything in reverse order. */
 export async function start(settings: Settings, { log, teardown }: Runtime, workerUrl?: URL) {
   const { postgres, nats, catalog } = settings
   const db = openDb(postgres.url, 'catalog', { maxConnections: postgres.max_connections })
@@ -33,12 +33,13 @@ export async function start(settings: Settings, { log, teardown }: Runtime, work
   const pool = new AnalysisPool({ sdkModules: catalog.sdk_modules, ...LIMITS, workerUrl, log })
   teardown.add('analysis', () => pool.stop())
 
-  const relaying = loop({ name: 'relay', pauseMs: FLOOR_MS, log }, () => relayOutbox(db, bus))
-  teardown.add('relay', () => relaying.stop())
-  const epochs = loop({ name: 'epochs', pauseMs: FLOOR_MS, log }, () =>
-    finishEpochs(db, redis, log),
+  const pauseMs = POLL_INTERVAL_MS
+  const relay = loop({ name: 'relay', pauseMs, log }, () => relayOutbox(db, bus))
+  teardown.add('relay', () => relay.stop())
+  const invalidation = loop({ name: 'invalidate-pending', pauseMs, log }, () =>
+    invalidatePending(db, redis, log),
   )
-  teardown.add('epochs', () => epochs.stop())
+  teardown.add('invalidate-pending', () => invalidation.stop())
   await redisReady(redis)
 
   const rpc = new RpcServer(log, await openServiceIdentity(settings, 'catalog', log))
@@ -48,7 +49,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime, work
       db,
       redis,
       log,
-      relay: relaying,
+      relay,
       analyses: new AnalysisCache((source) => pool.analyse(source)),
       maxSourceBytes: catalog.max_workflow_upload_bytes,
     }),

@@ -5,7 +5,7 @@ import { keyOf, lockWorkflow } from '../store/names.ts'
 import * as versions from '../store/versions.ts'
 import { workflowNotFound } from './workflow-not-found.ts'
 
-/** Deletes one version of a workflow, or all with version 0, and tells of it; answers how many. */
+/** Deletes one version of a workflow, or all with version 0, and emits the event. Returns the count. */
 export async function deleteVersions(tx: Tx, { version, ...name }: DeleteRequest): Promise<number> {
   await lockWorkflow(tx, name)
   const deleted = await versions.remove(tx, name, version)

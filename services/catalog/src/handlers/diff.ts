@@ -4,7 +4,7 @@ import { findDeclaredChanges } from '@windlass/python-analysis/diff/declared-cha
 import { diffSources } from '@windlass/python-analysis/diff/source-change'
 import type { Schema } from '@windlass/python-analysis/schema/known-types'
 
-/** What changed between two versions of a workflow, and whether inputs of the one are inputs of the other. */
+/** Compares what two versions declare, the inputs they accept, and their sources. */
 export function compareVersions(older: Workflow, newer: Workflow): DiffResponse {
   const found = compare(schemaOf(older), schemaOf(newer))
   return {

@@ -7,7 +7,7 @@ import { callerOf, type Handlers } from '@windlass/rpc/call'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import type { AnalysisCache } from '../analysis/analysis-cache.ts'
-import { type Changing, change } from '../change.ts'
+import { type CommitDeps, commitAndInvalidate } from '../commit-and-invalidate.ts'
 import type { WorkflowName } from '../store/names.ts'
 import * as versions from '../store/versions.ts'
 import { deleteVersions } from './delete.ts'
@@ -15,46 +15,49 @@ import { compareVersions } from './diff.ts'
 import { register } from './register.ts'
 import { workflowNotFound } from './workflow-not-found.ts'
 
-export interface HandlerDeps extends Changing {
+export interface HandlerDeps extends CommitDeps {
   analyses: AnalysisCache
   maxSourceBytes: number
 }
 
-export function createHandlers(parts: HandlerDeps): Handlers<typeof CatalogService> {
-  const { db } = parts
-  const declared = (source: Uint8Array) => {
-    if (source.length > parts.maxSourceBytes) {
-      const reason = `Workflow source too large: more than ${parts.maxSourceBytes} bytes`
+export function createHandlers(deps: HandlerDeps): Handlers<typeof CatalogService> {
+  const { db } = deps
+  const analyse = (source: Uint8Array) => {
+    if (source.length > deps.maxSourceBytes) {
+      const reason = `Workflow source too large: more than ${deps.maxSourceBytes} bytes`
       throw new Fault('too_large', reason)
     }
-    return parts.analyses.analyse(source)
+    return deps.analyses.analyse(source)
   }
-  const found = async (request: WorkflowName & { version: number }, withSource: boolean) => {
-    const name = exact(request)
+  const getVersion = async (request: WorkflowName & { version: number }, withSource: boolean) => {
+    const name = toExactName(request)
     const workflow = await versions.find(db, name, request.version, withSource)
     if (!workflow) throw workflowNotFound(name, request.version)
     return workflow
   }
 
   return {
-    analyze: async ({ source }) => ({ workflows: (await declared(source)).map(unstored) }),
+    analyze: async ({ source }) => ({ workflows: (await analyse(source)).map(toUnstoredRecord) }),
 
     async register(request, call) {
-      const workflows = await declared(request.source)
+      const workflows = await analyse(request.source)
       const upload = { ...request, uploader: callerOf(call) }
-      const stored = await change(parts, (tx) => register(tx, workflows, upload))
+      const stored = await commitAndInvalidate(deps, (tx) => register(tx, workflows, upload))
       return {
-        workflows: workflows.map((workflow, i) => ({ ...unstored(workflow), ...stored[i] })),
+        workflows: workflows.map((workflow, i) => ({
+          ...toUnstoredRecord(workflow),
+          ...stored[i],
+        })),
       }
     },
 
-    resolve: (request) => found(request, false),
+    resolve: (request) => getVersion(request, false),
 
-    get: (request) => found(request, true),
+    get: (request) => getVersion(request, true),
 
     async diff({ namespace, name, from_version, to_version }) {
       const [older, newer] = await Promise.all(
-        [from_version, to_version].map((version) => found({ namespace, name, version }, true)),
+        [from_version, to_version].map((version) => getVersion({ namespace, name, version }, true)),
       )
       return compareVersions(older as Workflow, newer as Workflow)
     },
@@ -69,28 +72,28 @@ export function createHandlers(parts: HandlerDeps): Handlers<typeof CatalogServi
     list: async ({ namespace }) => ({ workflows: await versions.listLatest(db, namespace) }),
 
     async listVersions(request) {
-      const name = exact(request)
+      const name = toExactName(request)
       const workflows = await versions.listVersions(db, name)
       if (workflows.length === 0) throw workflowNotFound(name)
       return { workflows }
     },
 
     delete: async (request) => ({
-      deleted: await change(parts, (tx) =>
-        deleteVersions(tx, { ...exact(request), version: request.version }),
+      deleted: await commitAndInvalidate(deps, (tx) =>
+        deleteVersions(tx, { ...toExactName(request), version: request.version }),
       ),
     }),
   }
 }
 
-/** Names are stored in normal form and compared exactly. */
-const exact = ({ namespace, name }: WorkflowName): WorkflowName => ({
+/** Normalizes a name: names are stored in NFC and compared exactly. */
+const toExactName = ({ namespace, name }: WorkflowName): WorkflowName => ({
   namespace: namespace.normalize('NFC'),
   name: name.normalize('NFC'),
 })
 
-/** A declared workflow as a record without what the store adds. */
-const unstored = (declared: DeclaredWorkflow): Workflow => ({
+/** Converts a declared workflow to a record without the members that the store adds. */
+const toUnstoredRecord = (declared: DeclaredWorkflow): Workflow => ({
   ...declared,
   id: '',
   version: 0,

@@ -9,20 +9,23 @@ import { keyOf, returnVersions, takeVersions } from '../store/names.ts'
 import * as sources from '../store/sources.ts'
 import * as versions from '../store/versions.ts'
 
-type Stored = Pick<Workflow, 'id' | 'version' | 'created_at' | 'created_by' | 'created_by_issuer'>
+type StoredVersion = Pick<
+  Workflow,
+  'id' | 'version' | 'created_at' | 'created_by' | 'created_by_issuer'
+>
 
 /**
- * Stores a new version of each declared workflow, in the order of the source, and tells of it. With
- * `if_changed` a workflow whose latest version came from the same source keeps that one.
+ * Stores a new version of each declared workflow, in source order, and emits the events. With
+ * `if_changed` a workflow whose latest version has the same source keeps that version.
  */
 export async function register(
   tx: Tx,
   declared: DeclaredWorkflow[],
   { source, if_changed, uploader }: RegisterRequest & { uploader: Caller },
-): Promise<Stored[]> {
+): Promise<StoredVersion[]> {
   const { subject: created_by, issuer: created_by_issuer } = uploader
   const sha256 = hashSource(source)
-  // The numbers are taken first in any case: that is what locks the workflows.
+  // Taking the numbers comes first in every case: it locks the workflows.
   const numbers = await takeVersions(tx, declared)
   const kept = if_changed ? await versions.findLatestFromSource(tx, declared, sha256) : new Map()
   if (kept.size > 0) await returnVersions(tx, [...kept.values()])
@@ -33,18 +36,18 @@ export async function register(
       id: newId(),
       version: numbers.get(keyOf(workflow)) as number,
     }))
-  const made = await store(tx, fresh, source, { sha256, created_by, created_by_issuer })
+  const created = await storeVersions(tx, fresh, source, { sha256, created_by, created_by_issuer })
   return declared.map(
-    (workflow) => (kept.get(keyOf(workflow)) ?? made.get(keyOf(workflow))) as Stored,
+    (workflow) => (kept.get(keyOf(workflow)) ?? created.get(keyOf(workflow))) as StoredVersion,
   )
 }
 
-async function store(
+async function storeVersions(
   tx: Tx,
   fresh: versions.NewVersion[],
   source: Buffer,
   { sha256, ...by }: versions.Upload,
-): Promise<Map<string, Stored>> {
+): Promise<Map<string, StoredVersion>> {
   if (fresh.length === 0) return new Map()
   await sources.save(tx, sha256, source)
   const { created_at } = (await versions.insert(tx, fresh, { sha256, ...by })) ?? {}

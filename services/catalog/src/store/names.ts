@@ -1,15 +1,15 @@
 import type { Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 
-/** Which workflow is meant. */
+/** Identity of a workflow. */
 export interface WorkflowName {
   namespace: string
   name: string
 }
 
 /**
- * Takes the next version number of each workflow and locks it until the transaction ends. Always in
- * the same order, so that uploads that share workflows wait for one another and never in a circle.
+ * Takes the next version number of each workflow and locks its row until the transaction ends. Rows
+ * are locked in name order, so uploads that share workflows queue up and never deadlock.
  */
 export async function takeVersions(tx: Tx, names: WorkflowName[]): Promise<Map<string, number>> {
   const rows = await tx.rows<WorkflowName & { last_version: number }>(sql`
@@ -23,7 +23,7 @@ export async function takeVersions(tx: Tx, names: WorkflowName[]): Promise<Map<s
   return new Map(rows.map((row) => [keyOf(row), row.last_version]))
 }
 
-/** Takes back numbers that `takeVersions` of the same transaction gave and nobody has seen. */
+/** Returns numbers that `takeVersions` took in the same transaction and that are not used. */
 export const returnVersions = (tx: Tx, names: WorkflowName[]): Promise<number> =>
   tx.run(sql`
     update names set last_version = last_version - 1
@@ -31,12 +31,12 @@ export const returnVersions = (tx: Tx, names: WorkflowName[]): Promise<number> =
        select * from unnest(${names.map(({ namespace }) => namespace)}::text[],
                             ${names.map(({ name }) => name)}::text[]))`)
 
-/** Locks a workflow until the transaction ends; answers whether it ever was. */
+/** Locks a workflow until the transaction ends; returns false if it never existed. */
 export async function lockWorkflow(tx: Tx, { namespace, name }: WorkflowName): Promise<boolean> {
   const row = await tx.maybe(sql`
     select last_version from names where namespace = ${namespace} and name = ${name} for update`)
   return row !== undefined
 }
 
-/** As permissions and messages name a workflow. */
+/** `namespace/name`, the form in permissions, messages and event keys. */
 export const keyOf = ({ namespace, name }: WorkflowName): string => `${namespace}/${name}`

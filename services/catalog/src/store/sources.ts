@@ -1,7 +1,7 @@
 import type { Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 
-/** Keeps an uploaded file under its hash, unless it is there. */
+/** Stores an uploaded file under its hash, once. */
 export const save = (tx: Tx, sha256: string, bytes: Uint8Array) =>
   tx.run(sql`
     insert into sources (sha256, bytes)

@@ -8,15 +8,15 @@ import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { keyOf, type WorkflowName } from './names.ts'
 
-/** A version that is about to be. */
+/** Version to be inserted. */
 export interface NewVersion extends DeclaredWorkflow {
   id: string
   version: number
 }
 
-/** What the versions of one upload share. */
+/** Facts that the versions of one upload share. */
 export interface Upload {
-  /** Of the source, in hex. */
+  /** Hash of the source, in hex. */
   sha256: string
   created_by: string
   created_by_issuer: string
@@ -39,13 +39,13 @@ interface Row {
   bytes?: Buffer
 }
 
-/** Where the schema is left out too the row is for lists, which may be long. */
+/** Columns for lists, which can be long: without input schema and source. */
 const listed = sql`
   v.id, v.namespace, v.name, v.version, v.imports, v.metadata, v.requests, v.affinity,
   v.requirement, v.created_at, v.created_by, v.created_by_issuer`
 const whole = sql`${listed}, v.input_schema`
 
-/** Stores versions of one upload; answers when. */
+/** Inserts the versions of one upload; returns their common time. */
 export const insert = (tx: Tx, versions: NewVersion[], upload: Upload) =>
   tx.maybe<{ created_at: Date }>(sql`
     insert into versions (id, namespace, name, version, imports, metadata, requests, affinity,
@@ -69,7 +69,7 @@ export const insert = (tx: Tx, versions: NewVersion[], upload: Upload) =>
                 input_schema)
     returning created_at`)
 
-/** A version by number, or the latest with 0; without its source unless that is asked for. */
+/** Returns a version by number, or the latest with 0. */
 export async function find(
   db: Queries,
   { namespace, name }: WorkflowName,
@@ -83,19 +83,19 @@ export async function find(
        and (${version}::int = 0 or v.version = ${version}::int)
      order by v.version desc
      limit 1`)
-  return row && workflowOf(row)
+  return row && toWorkflow(row)
 }
 
-/** A version with its source, deleted or not. */
+/** Returns a version with its source, deleted or not. */
 export async function findById(db: Queries, id: string): Promise<Workflow | undefined> {
   const row = await db.maybe<Row>(sql`
     select ${whole}, s.bytes
       from versions v join sources s on s.sha256 = v.source_sha256
      where v.id = ${id}`)
-  return row && workflowOf(row)
+  return row && toWorkflow(row)
 }
 
-/** The latest version of each workflow of a namespace, or of all with ''. */
+/** Lists the latest version of each workflow of a namespace, or of all with ''. */
 export async function listLatest(db: Queries, namespace: string): Promise<Workflow[]> {
   const rows = await db.rows<Row>(sql`
     select ${listed}
@@ -107,10 +107,10 @@ export async function listLatest(db: Queries, namespace: string): Promise<Workfl
          limit 1) v on true
      where ${namespace} = '' or n.namespace = ${namespace}
      order by n.namespace, n.name`)
-  return rows.map(workflowOf)
+  return rows.map(toWorkflow)
 }
 
-/** Those of the named workflows whose latest version came from this source, and that version, by key. */
+/** Returns the latest versions, by key, of the named workflows whose latest version has this source. */
 export async function findLatestFromSource(
   tx: Tx,
   names: WorkflowName[],
@@ -134,7 +134,7 @@ export async function findLatestFromSource(
   return new Map(rows.filter(({ same }) => same).map((row) => [keyOf(row), row]))
 }
 
-/** Newest first. */
+/** Lists the versions of a workflow, newest first. */
 export async function listVersions(
   db: Queries,
   { namespace, name }: WorkflowName,
@@ -144,10 +144,10 @@ export async function listVersions(
       from versions v
      where v.namespace = ${namespace} and v.name = ${name} and v.deleted_at is null
      order by v.version desc`)
-  return rows.map(workflowOf)
+  return rows.map(toWorkflow)
 }
 
-/** Deletes one version, or all with 0; answers how many there were. */
+/** Marks one version as deleted, or all with 0; returns the count. */
 export const remove = (tx: Tx, { namespace, name }: WorkflowName, version: number) =>
   tx.run(sql`
     update versions
@@ -155,7 +155,7 @@ export const remove = (tx: Tx, { namespace, name }: WorkflowName, version: numbe
      where namespace = ${namespace} and name = ${name} and deleted_at is null
        and (${version}::int = 0 or version = ${version}::int)`)
 
-/** Whether a workflow has any version left. */
+/** True if a workflow has a version that is not deleted. */
 export async function hasVersions(tx: Tx, { namespace, name }: WorkflowName): Promise<boolean> {
   const row = await tx.maybe(sql`
     select version from versions
@@ -164,8 +164,8 @@ export async function hasVersions(tx: Tx, { namespace, name }: WorkflowName): Pr
   return row !== undefined
 }
 
-/** The record of a version, in the form it was declared in and is stored in. */
-function workflowOf(row: Row): Workflow {
+/** Converts a row to the record of a version; JSON texts stay as they are stored. */
+function toWorkflow(row: Row): Workflow {
   const { metadata, requests, affinity, requirement, input_schema = '', imports, bytes } = row
   return {
     id: row.id,

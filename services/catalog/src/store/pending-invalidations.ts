@@ -1,7 +1,7 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 
-/** Marks, in the commit of a change, that the caches do not know of it yet. */
+/** Adds a marker, in the transaction of a change: the cache generation must be replaced. */
 export const add = (tx: Tx, token: string) =>
   tx.run(sql`insert into pending_epochs (token) values (${token})`)
 
@@ -12,5 +12,5 @@ export async function list(db: Queries): Promise<string[]> {
   return rows.map(({ token }) => token)
 }
 
-export const clear = (db: Queries, tokens: string[]) =>
+export const remove = (db: Queries, tokens: string[]) =>
   db.run(sql`delete from pending_epochs where token = any(${tokens}::uuid[])`)
