@@ -12,7 +12,7 @@ async def log(x): pass
 async def unused(x): pass
 `
 
-/** What the workflow `job` with this body is said to run. */
+/** Metadata of the workflow `job` with this body. */
 function reached(body: string, around = '') {
   const source = `${TASKS}${around}\n@workflow.with_options(namespace="ns")\nasync def job(ctx):\n${body.replace(/^/gm, '    ')}\n`
   const workflows = analyseSource(source)
@@ -38,7 +38,7 @@ test.each([
   ['an argument of the same name', 'return print(fetch=1)', []],
   ['an attribute of the same name', 'return ctx.fetch', []],
   ['a variable of the same name', 'fetch = 1\nreturn fetch', []],
-])('%s is followed to its tasks', (_, body, tasks) => {
+])('%s in the body: tasks are found', (_, body, tasks) => {
   expect(reached(body).task_names).toEqual(tasks)
 })
 
@@ -63,14 +63,14 @@ test.each([
     ['fast'],
   ],
   ['a definition further down', 'x = 1', 'late(1)', ['late']],
-])('%s leads to the tasks it names', (_, around, body, tasks) => {
+])('%s outside the body: tasks are found', (_, around, body, tasks) => {
   const late = body.includes('late') ? '\n@task\nasync def late(x): pass\n' : ''
   const source = `${TASKS}${around}\n@workflow\nasync def job(ctx):\n    ${body}\n${late}`
   const [workflow] = analyseSource(source)
   expect(JSON.parse(workflow?.metadata_json ?? '').task_names).toEqual(tasks)
 })
 
-test('secrets and permissions are those of the workflow and the tasks it reaches', () => {
+test('secrets and permissions: of the workflow and its reachable tasks only', () => {
   const metadata = reached('store(1)\nlog(1)', 'def nobody(): unused(1)')
   expect(metadata).toMatchObject({
     secret_requests: ['STORE'],
@@ -79,12 +79,12 @@ test('secrets and permissions are those of the workflow and the tasks it reaches
   })
 })
 
-test('a varied task asks for what the variant does', () => {
+test('task.with_options: options of the variant count', () => {
   const body = 'await fetch.with_options(secret_requests=["OTHER"], timeout=1)(2)'
   expect(reached(body)).toMatchObject({ task_names: ['fetch'], secret_requests: ['OTHER'] })
 })
 
-test('a nested workflow is named, and what it reaches is its own', () => {
+test('nested workflow: listed, its tasks are not', () => {
   const other = '@workflow\nasync def other(ctx):\n    await fetch(1)\n'
   expect(reached('await other(ctx)', other)).toMatchObject({
     nested_workflows: [['default', 'other']],
@@ -93,11 +93,11 @@ test('a nested workflow is named, and what it reaches is its own', () => {
   })
 })
 
-test('a workflow that calls itself is not nested in itself', () => {
+test('recursive workflow: not listed as nested', () => {
   expect(reached('await job(ctx)').nested_workflows).toEqual([])
 })
 
-test('a task whose secrets cannot be known is refused', () => {
+test('task with computed secrets: refused', () => {
   const around = '@task.with_options(secret_requests=secrets())\nasync def odd(): pass\n'
   expect(() => reached('odd()', around)).toThrow("secret_requests of task 'odd' in line 11")
 })

@@ -67,7 +67,7 @@ test.each([
     'options in a dictionary',
     `${IMPORT}O = {"name": "job"}\n@workflow.with_options(**O)\nasync def f(ctx): pass\n`,
   ],
-])('%s is seen', (_, source) => {
+])('%s: recognized', (_, source) => {
   expect(namesIn(source)).toEqual(['default/job'])
 })
 
@@ -92,11 +92,11 @@ test.each([
   ['a comment', `${IMPORT}# @workflow\n${BODY}`],
   ['a task', `from windlass import task\n@task\n${BODY}`],
   ['another part of the package', `import windlass\n@windlass.call\n${BODY}`],
-])('%s is no workflow', (_, source) => {
+])('%s: not a workflow', (_, source) => {
   expect(() => namesIn(source)).toThrow('No workflow found in the provided code.')
 })
 
-test('several workflows are answered in the order of the source', () => {
+test('several workflows: returned in source order', () => {
   const source = `${IMPORT}@workflow
 async def b(ctx): pass
 @workflow.with_options(namespace="a-1")
@@ -107,7 +107,7 @@ async def d(ctx): pass
   expect(namesIn(source)).toEqual(['default/b', 'a-1/c', 'default/Ünïcode name.1_-'])
 })
 
-test('names are kept in normal form', () => {
+test('decomposed name: stored in NFC', () => {
   const source = `${IMPORT}@workflow.with_options(name="e\\u0301")\n${BODY}`
   expect(namesIn(source)).toEqual(['default/é'])
 })
@@ -175,14 +175,14 @@ test.each([
     `${IMPORT}@workflow\nasync def job(ctx)\n    return 1\n`,
     "line 3, column 18: expected ':'",
   ],
-  ['what is no Python', 'SELECT * FROM x;\n', 'line 1'],
-])('%s is refused', (_, source, reason) => {
+  ['another language', 'SELECT * FROM x;\n', 'line 1'],
+])('%s: refused', (_, source, reason) => {
   expect(() => namesIn(source)).toThrow(
     expect.objectContaining({ kind: 'invalid', message: expect.stringContaining(reason) }),
   )
 })
 
-test('imports are listed once each, those of the module first', () => {
+test('imports: listed once, those of the module first', () => {
   const source = `import a.b as c, d
 from e import f as g
 def h():

@@ -8,7 +8,7 @@ const JOB = '@workflow\nasync def job(ctx): pass\n'
 const of = (n: number, line: (i: number) => string) =>
   Array.from({ length: n }, (_, i) => line(i)).join('')
 
-/** Five times what a source may take, since a busy machine must not fail a test. */
+/** Hang limit: five times the production limit. */
 const HANG_MS = 10_000
 
 test.each([
@@ -23,7 +23,7 @@ test.each([
   ['a decorator of attributes', `@a${'.b'.repeat(100_000)}\nasync def f(): pass\n`],
   ['five thousand methods of one name', `class A:\n${'  def m(self): self.m()\n'.repeat(5_000)}`],
 ])(
-  '%s does not keep a workflow from being read',
+  '%s next to a workflow: the workflow is found',
   (_, hostile) => {
     expect(read(SDK + JOB + hostile).map(({ name }) => name)).toEqual(['job'])
   },
@@ -58,19 +58,19 @@ test.each([
     `${SDK}@workflow\nasync def job(ctx):\n  "${'a'.repeat(500_000)}"\n`,
   ],
 ])(
-  '%s is refused',
+  '%s: refused',
   (_, source) => {
     expect(() => read(source)).toThrow(expect.objectContaining({ kind: 'invalid' }))
   },
   HANG_MS,
 )
 
-test('a source reads the same after a hostile one', () => {
+test('hostile source first: the next source is analysed as usual', () => {
   expect(() => read(`${SDK}x = ${'('.repeat(100_000)}`)).toThrow()
   expect(read(SDK + JOB)).toHaveLength(1)
 })
 
-test('a chain of types ends where validators could not follow it', () => {
+test('chain of 1,000 types: cut at 200 with a note', () => {
   const classes = of(1_000, (i) => `class M${i}(BaseModel):\n  x: "M${i + 1} | None"\n`)
   const source = `${SDK}from pydantic import BaseModel\n${classes}@workflow\nasync def job(ctx: ExecutionContext[M0]): pass\n`
   const [job] = read(source)
@@ -80,7 +80,7 @@ test('a chain of types ends where validators could not follow it', () => {
   ])
 })
 
-test('names of objects mean nothing special', () => {
+test('names of Object.prototype: treated like any name', () => {
   const source = `${SDK}import windlass, constructor, valueOf
 from pydantic import BaseModel, Field
 class X(constructor): a: int

@@ -40,7 +40,7 @@ async def main(ctx: ExecutionContext[Order]):
 const ODD =
   '( ) [ ] { } : , = " \' \\ # @ * . % | \n \t ... ** await async None x:int 🚀 \r \f'.split(' ')
 
-/** Numbers that are the same in every run. */
+/** Pseudo-random numbers, the same in every run. */
 function* random(seed: number): Generator<number, never> {
   for (let state = seed; ; ) {
     state = (state * 1_103_515_245 + 12_345) & 0x7fffffff
@@ -50,13 +50,13 @@ function* random(seed: number): Generator<number, never> {
 
 const read = (source: string) => analyseSource(source)
 
-test('the source that is mangled below can be read', () => {
+test('unchanged source: analysed without notes', () => {
   const [workflow] = read(SOURCE)
   expect(workflow).toMatchObject({ namespace: 'shop', name: 'main' })
   expect(JSON.parse(workflow?.metadata_json ?? '').schema_notes).toBeUndefined()
 })
 
-test('a mangled source is read or refused, and nothing else happens', () => {
+test('mutated source: analysed or refused, never another error', () => {
   const numbers = random(7)
   const below = (most: number) => Math.floor(numbers.next().value * most)
   let refused = 0
@@ -78,7 +78,7 @@ test('a mangled source is read or refused, and nothing else happens', () => {
   expect(refused).toBeLessThan(500)
 })
 
-test('line ends, a byte order mark and blank lines change nothing', () => {
+test('line ends, byte order mark, blank lines: same result', () => {
   const plain = read(SOURCE)
   expect(read(`\ufeff${SOURCE}`)).toEqual(plain)
   expect(read(SOURCE.replaceAll('\n', '\r\n'))).toEqual(plain)

@@ -9,7 +9,6 @@ const withOptions = (options: string) =>
   `${SDK}@workflow.with_options(${options})\nasync def job(ctx): ...\n`
 const BODY = `${SDK}@workflow\nasync def job(ctx): ...\n`
 
-/** Each is refused, and the answer says what is wrong. */
 test.each<[row: string, what: string, source: string | Uint8Array, reason: RegExp]>([
   ['N117', 'not UTF-8', Buffer.from([0x23, 0xff, 0xfe, 0x0a]), /UTF-8/],
   ['N117', 'another encoding', `# coding: utf-7\n${BODY}`, /encoding|UTF-8/],
@@ -49,13 +48,12 @@ test.each<[row: string, what: string, source: string | Uint8Array, reason: RegEx
   ['N124', 'seven fields', withOptions('schedule=cron("* * * * * * *")'), /schedule.expression/],
   ['N124', 'minute 60', withOptions('schedule=cron("60 * * * *")'), /schedule.expression/],
   ['N124', 'a moment that is no date', withOptions('schedule=once("soon")'), /schedule.run_time/],
-])('%s: %s is refused', (_, ...[, source, reason]) => {
+])('%s: %s: refused with the reason', (_, ...[, source, reason]) => {
   expect(() => read(source)).toThrow(
     expect.objectContaining({ kind: 'invalid', message: expect.stringMatching(reason) }),
   )
 })
 
-/** Each is read, whatever it looks like. */
 test.each([
   ['N117', 'a byte order mark', `\ufeff${BODY}`],
   ['N117', 'windows line ends', BODY.replaceAll('\n', '\r\n')],
@@ -65,6 +63,6 @@ test.each([
   ['N121', 'a keyword', withOptions('name="class"')],
   ['N122', "others' secrets", withOptions('secret_requests=["admin password"]')],
   ['N124', 'every second', withOptions('schedule=cron("* * * * * *")')],
-])('%s: %s is read', (_row, _what, source) => {
+])('%s: %s: accepted', (_row, _what, source) => {
   expect(read(source)).toHaveLength(1)
 })

@@ -8,7 +8,7 @@ const names = readdirSync(CORPUS)
   .filter((name) => name.endsWith('.py'))
   .map((name) => name.slice(0, -3))
 
-/** What is read in a source, or why it is refused, as the golden files have it. */
+/** Result or refusal of a source, in the form of the golden files. */
 function analysed(source: Uint8Array): unknown {
   try {
     return analyseSource(source, ['windlass', 'flux']).map((workflow) => {
@@ -32,17 +32,17 @@ function analysed(source: Uint8Array): unknown {
 
 const sourceOf = (name: string) => readFileSync(new URL(`${name}.py`, CORPUS))
 
-test('the corpus is not lost', () => {
+test('corpus: has at least 79 sources', () => {
   expect(names.length).toBeGreaterThanOrEqual(79)
 })
 
-test.each(names)('%s', async (name) => {
+test.each(names)('%s: matches its golden file', async (name) => {
   const found = `${JSON.stringify(analysed(sourceOf(name)), null, 2)}\n`
   await expect(found).toMatchFileSnapshot(`corpus/${name}.golden`)
   expect(JSON.stringify(analysed(sourceOf(name)), null, 2)).toBe(found.trimEnd())
 })
 
-/** What stands in a source beside what it declares. */
+/** Rewrites of a source that keep its declarations. */
 const disguises: [string, (source: string) => string][] = [
   ['comments', (source) => `# coding: utf-8\n# @workflow\n${source}\n# end\n`],
   ['blank lines', (source) => `\n\n   \n${source}\n\n`],
@@ -60,12 +60,12 @@ const disguises: [string, (source: string) => string][] = [
       ),
   ],
 ]
-/** A description says the line it is about, and these are about line ends themselves. */
+/** Refusals contain line numbers, and the other files test line ends themselves. */
 const PLAIN = names.filter(
   (name) => !/^refused|line_ends|byte_order|utf8_cookie|lines_joined/.test(name),
 )
 
-test.each(disguises)('%s change nothing of what is declared', (_, disguise) => {
+test.each(disguises)('%s: same declarations', (_, disguise) => {
   for (const name of PLAIN) {
     const source = sourceOf(name).toString()
     expect(analysed(Buffer.from(disguise(source))), name).toEqual(analysed(sourceOf(name)))

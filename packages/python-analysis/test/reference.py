@@ -1,4 +1,4 @@
-"""What Python's own parser finds in sources: the measure of the analysis that runs none of them.
+"""Reference for the static analysis: the findings of CPython's own parser.
 
 Reads JSON lines of {name, source (base64)} and answers for each whether Python compiles it, and the
 functions that the SDK's decorators mark, with the options that are written as literals.

@@ -19,7 +19,7 @@ interface Judged {
   found?: Found[]
 }
 
-/** Python's judgement of sources, in their order. */
+/** Findings of CPython for the sources, in their order. */
 function judged(sources: Map<string, Buffer>): Judged[] {
   const lines = [...sources].map(([name, source]) =>
     JSON.stringify({ name, source: source.toString('base64') }),
@@ -50,32 +50,29 @@ const corpus = new Map(
     .filter((name) => name.endsWith('.py'))
     .map((name) => [name.slice(0, -3), readFileSync(new URL(name, CORPUS))]),
 )
-/** What Python from 3.12 on alone can read, and what it takes and we do not: a source that is not UTF-8. */
+/** Syntax of Python 3.12 and later, and encodings that CPython accepts and the analysis refuses. */
 const NEW_SYNTAX = /^(generic_function|recursive_alias|f_strings)$/
 const NOT_UTF8 = /^refused_(latin1|not_utf8)$/
-/** What it takes more than imports to see. */
+/** Sources that need more than imports to resolve. */
 const BY_VALUE = /^(alias_of_alias|shadowed|star_import)$/
 
-test.skipIf(!hasPython)(
-  'what Python cannot parse is refused for its syntax, and nothing else is',
-  () => {
-    for (const { name, error } of judged(corpus)) {
-      if (NEW_SYNTAX.test(name) || NOT_UTF8.test(name)) continue
-      const { refused = '' } = analysed(corpus.get(name) as Buffer)
-      const isSyntax = /^Syntax error|null byte|not UTF-8/.test(refused)
-      expect(isSyntax, `${name}: ${error} | ${refused}`).toBe(error !== undefined)
-    }
-  },
-)
+test.skipIf(!hasPython)('corpus: syntax errors exactly where CPython reports one', () => {
+  for (const { name, error } of judged(corpus)) {
+    if (NEW_SYNTAX.test(name) || NOT_UTF8.test(name)) continue
+    const { refused = '' } = analysed(corpus.get(name) as Buffer)
+    const isSyntax = /^Syntax error|null byte|not UTF-8/.test(refused)
+    expect(isSyntax, `${name}: ${error} | ${refused}`).toBe(error !== undefined)
+  }
+})
 
-/** Names that a literal cannot say, and so Python's parser alone does not know. */
+/** Computed names, which CPython's parser alone does not evaluate. */
 const COMPUTED = /^(constants|f_strings|lines_joined)$/
 const compared = (hasPython ? judged(corpus) : []).filter(
   ({ name, found = [] }) => found.length > 0 && !BY_VALUE.test(name),
 )
 
 test.skipIf(!hasPython).each(compared)(
-  '$name: the workflows are those that Python sees',
+  '$name: same workflows and tasks as the reference',
   ({ name, found = [] }) => {
     const { workflows } = analysed(corpus.get(name) as Buffer)
     if (!workflows) return expect(name).toMatch(/^refused/)
@@ -85,44 +82,41 @@ test.skipIf(!hasPython).each(compared)(
     if (!COMPUTED.test(name)) expect(workflows.map((workflow) => workflow.name)).toEqual(named)
     const tasks = found.map((one) => one.options.name ?? one.function)
     const known = workflows.flatMap(({ metadata_json }) => JSON.parse(metadata_json).task_names)
-    // A task may be a plain function, which the reference does not look for.
+    // A task can be a plain function, which the reference does not collect.
     for (const task of known) expect([...tasks, 'plain']).toContain(task)
   },
 )
 
-/** Tokens that make and break Python, in an order that nobody thought of. */
+/** Tokens that form valid and invalid Python, in pseudo-random order. */
 const PIECES =
   'if x:|\n|\\\n|\n    |\\\n  |\n\t|pass|x = 1|(|)|[|]|{|}|"|\'|"""|f"|{x}|#|:|,|;|def f():|async def g(): |return|lambda: 0|@d|class A:|else:|try:|except:|\r\n|\f| '.split(
     '|',
   )
 
-test.skipIf(!hasPython)(
-  'sources of random tokens are never taken for Python when they are none',
-  () => {
-    let state = 7
-    const random = (below: number) => {
-      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-      return Math.floor((state / 2_147_483_648) * below)
-    }
-    const made = new Map(
-      Array.from({ length: 2_000 }, (_, i): [string, Buffer] => {
-        const pieces = Array.from({ length: 1 + random(6) }, () => PIECES[random(PIECES.length)])
-        return [
-          `${i}`,
-          Buffer.from(
-            `${pieces.join('')}\nfrom windlass import workflow\n@workflow\nasync def job(ctx): pass\n`,
-          ),
-        ]
-      }),
-    )
-    const differing = judged(made).filter(({ name, error }) => {
-      const { refused = '' } = analysed(made.get(name) as Buffer)
-      return (error === undefined) === refused.startsWith('Syntax error')
-    })
-    const shown = differing.map(({ name, error }) => [
-      made.get(name)?.toString().split('\nfrom')[0],
-      error,
-    ])
-    expect(shown).toEqual([])
-  },
-)
+test.skipIf(!hasPython)('random tokens: accepted exactly if CPython accepts them', () => {
+  let state = 7
+  const random = (below: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return Math.floor((state / 2_147_483_648) * below)
+  }
+  const made = new Map(
+    Array.from({ length: 2_000 }, (_, i): [string, Buffer] => {
+      const pieces = Array.from({ length: 1 + random(6) }, () => PIECES[random(PIECES.length)])
+      return [
+        `${i}`,
+        Buffer.from(
+          `${pieces.join('')}\nfrom windlass import workflow\n@workflow\nasync def job(ctx): pass\n`,
+        ),
+      ]
+    }),
+  )
+  const differing = judged(made).filter(({ name, error }) => {
+    const { refused = '' } = analysed(made.get(name) as Buffer)
+    return (error === undefined) === refused.startsWith('Syntax error')
+  })
+  const shown = differing.map(({ name, error }) => [
+    made.get(name)?.toString().split('\nfrom')[0],
+    error,
+  ])
+  expect(shown).toEqual([])
+})

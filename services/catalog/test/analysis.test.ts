@@ -5,7 +5,7 @@ import { setup, sourceOf, uploadOf } from './setup.ts'
 
 const SMALL = sourceOf('default', 'small')
 
-/** A source of about a mebibyte, unlike any before it. */
+/** Creates a source of about 1 MiB that differs from all before it. */
 let made = 0
 function large(): Buffer {
   const task = (i: number) =>
@@ -14,7 +14,7 @@ function large(): Buffer {
   return Buffer.from(`from windlass import task, workflow\n# ${made++}\n${tasks}${SMALL}`)
 }
 
-test('a source that takes too long is refused, and the next ones are not harmed', async () => {
+test('source over the time limit: refused, later sources are analysed', async () => {
   const pool = startPool({ maxCpuMs: 300 })
   for (let round = 0; round < 2; round++) {
     const slow = [pool.analyse(large()), pool.analyse(large())]
@@ -23,13 +23,13 @@ test('a source that takes too long is refused, and the next ones are not harmed'
         reason: { kind: 'invalid', message: expect.stringContaining('takes more than 300 ms') },
       })
     }
-    // On a busy machine a thread that has just begun may be as slow at its first source.
+    // On a busy machine a new thread can exceed the limit with its first source.
     const read = () => pool.analyse(SMALL).then(([workflow]) => workflow?.name)
     await expect.poll(() => read().catch(() => undefined), { timeout: 20_000 }).toBe('small')
   }
 })
 
-test('time that the process did not get to run is not held against a source', async () => {
+test('starved process: the source is not refused for its time', async () => {
   const readCpuMs = () => 0
   expect(await startPool({ maxCpuMs: 20, readCpuMs }).analyse(large())).toMatchObject([
     { name: 'small' },
@@ -41,7 +41,7 @@ test('time that the process did not get to run is not held against a source', as
   })
 })
 
-test('a source that takes too much memory is refused, and the next ones are not harmed', async () => {
+test('source over the memory limit: refused, later sources are analysed', async () => {
   const pool = startPool()
   const signs = Buffer.from(`from windlass import workflow\nx = ${'-'.repeat(1_000_000)}1\n`)
   await expect(pool.analyse(signs)).rejects.toMatchObject({
@@ -52,7 +52,7 @@ test('a source that takes too much memory is refused, and the next ones are not 
   expect(await pool.analyse(SMALL)).toMatchObject([{ name: 'small' }])
 })
 
-test('small sources are read while a large one is', async () => {
+test('large source in progress: small sources are answered first', async () => {
   const pool = startPool()
   const orderOfAnswers = async () => {
     const order: string[] = []
@@ -61,12 +61,12 @@ test('small sources are read while a large one is', async () => {
     await slow
     return order
   }
-  // At first the second thread is still to be started.
+  // The second thread starts on demand, so the first rounds may differ.
   const wanted = [...Array(5).fill('small'), 'large']
   await expect.poll(orderOfAnswers, { timeout: 25_000 }).toEqual(wanted)
 })
 
-test('more sources than may wait are turned away, and those that wait are answered', async () => {
+test('full queue: further sources are unavailable, queued ones are answered', async () => {
   const pool = startPool()
   const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => pool.analyse(SMALL)))
   const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
@@ -75,7 +75,7 @@ test('more sources than may wait are turned away, and those that wait are answer
   expect(outcomes.length - refused.length).toBeGreaterThanOrEqual(64)
 })
 
-test('a source is read once for its analysis and its registration', async () => {
+test('analysis and registration of one source: analysed once', async () => {
   let reads = 0
   const pool = startPool()
   const analyzer = new AnalysisCache((source) => {
@@ -91,7 +91,7 @@ test('a source is read once for its analysis and its registration', async () => 
   expect(reads).toBe(3)
 })
 
-test('what is kept of earlier sources is bounded', async () => {
+test('cache over its size: the least recently used entry is analysed again', async () => {
   let reads = 0
   const [workflow] = await startPool().analyse(SMALL)
   const heavy = workflow && { ...workflow, metadata_json: `"${'x'.repeat(1_000_000)}"` }
@@ -107,7 +107,7 @@ test('what is kept of earlier sources is bounded', async () => {
   expect(reads).toBe(21)
 })
 
-test('nothing of a source is executed', async () => {
+test('source with module-level statements: nothing is executed', async () => {
   const { client, namespace } = await setup()
   const source = Buffer.concat([
     Buffer.from('import os\nos.kill(os.getppid(), 9)\nwhile True:\n    pass\n'),

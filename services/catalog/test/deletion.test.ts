@@ -2,7 +2,7 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { setup, sourceOf, uploadOf } from './setup.ts'
 
-/** A catalog with three versions of the workflow `job`, by number. */
+/** Starts a catalog with three versions of the workflow `job`. */
 async function threeVersions() {
   const bundle = await setup()
   const { client, namespace } = bundle
@@ -17,7 +17,7 @@ async function threeVersions() {
   return { ...bundle, name, ids, latest }
 }
 
-test('a deleted version is gone from everywhere but by its id', async () => {
+test('deleted version: found by its id only', async () => {
   const { client, name, ids, latest } = await threeVersions()
   expect(await client.delete({ ...name, version: 2 })).toEqual({ deleted: 1 })
   await expect(client.get({ ...name, version: 2 })).rejects.toMatchObject({
@@ -32,13 +32,13 @@ test('a deleted version is gone from everywhere but by its id', async () => {
   expect(Buffer.from(kept.source).toString()).toContain('# 2')
 })
 
-test('after the latest version is deleted the one before is the latest', async () => {
+test('latest version deleted: the one before is the latest', async () => {
   const { client, name, latest } = await threeVersions()
   await client.delete({ ...name, version: 3 })
   expect(await latest()).toBe(2)
 })
 
-test('a number is never given twice, deletes included', async () => {
+test('upload after a deletion: a new version number', async () => {
   const { client, name, latest } = await threeVersions()
   const source = sourceOf(name.namespace, 'job')
   await client.delete({ ...name, version: 3 })
@@ -49,7 +49,7 @@ test('a number is never given twice, deletes included', async () => {
   expect(await latest()).toBe(5)
 })
 
-test('after all versions are deleted the workflow is not found', async () => {
+test('all versions deleted: the workflow is not found', async () => {
   const { client, name } = await threeVersions()
   await client.delete({ ...name, version: 0 })
   const gone = { kind: 'not_found', message: `Workflow '${name.namespace}/job' not found` }
@@ -59,7 +59,7 @@ test('after all versions are deleted the workflow is not found', async () => {
   expect(await client.list({ namespace: name.namespace })).toEqual({ workflows: [] })
 })
 
-test('what is not there cannot be deleted, and nothing is said of it', async () => {
+test('delete of an unknown version: not found, no event', async () => {
   const { client, db, name } = await threeVersions()
   await expect.poll(() => db.rows(sql`select 1 from outbox`), { timeout: 10_000 }).toEqual([])
   await expect(client.delete({ ...name, version: 9 })).rejects.toMatchObject({
@@ -72,14 +72,14 @@ test('what is not there cannot be deleted, and nothing is said of it', async () 
   expect(await db.rows(sql`select 1 from outbox`)).toEqual([])
 })
 
-test('an id that is none, or is unknown, is not found', async () => {
+test('malformed or unknown id: not found', async () => {
   const { client } = await setup()
   for (const id of ['', 'x', '0'.repeat(32)]) {
     await expect(client.getById({ id })).rejects.toMatchObject({ kind: 'not_found' })
   }
 })
 
-test('a deletion among uploads takes what was there and leaves what comes after', async () => {
+test('deletions during uploads: later versions remain, numbers have no gap', async () => {
   const { client, db, namespace, name } = await threeVersions()
   const source = sourceOf(namespace, 'job')
   const changes = Array.from({ length: 12 }, (_, i) =>

@@ -17,7 +17,7 @@ async function twoVersions() {
   return { client, namespace, diff }
 }
 
-test('two versions are told apart by what they declare, take and say', async () => {
+test('two versions: differences of declarations, inputs and source', async () => {
   const { namespace, diff } = await twoVersions()
   expect(await diff(1, 2)).toEqual({
     changes: [{ member: 'affinity', from_json: '', to_json: '{"zone":"a"}' }],
@@ -44,7 +44,7 @@ test('two versions are told apart by what they declare, take and say', async () 
   })
 })
 
-test('the other way round an input is refused, and shown', async () => {
+test('narrowed input: incompatible with a counterexample', async () => {
   const { diff } = await twoVersions()
   expect((await diff(2, 1)).input).toMatchObject({
     compatibility: 'incompatible',
@@ -54,7 +54,7 @@ test('the other way round an input is refused, and shown', async () => {
   })
 })
 
-test('a version differs in nothing from itself, and in no way from one that is not there', async () => {
+test('same version: no difference; missing version: not found', async () => {
   const { client, namespace, diff } = await twoVersions()
   expect(await diff(2, 2)).toMatchObject({ changes: [], source: { patch: '' } })
   for (const [a, b] of [

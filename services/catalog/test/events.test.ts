@@ -7,8 +7,8 @@ import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
 import { setup, sourceOf, uploadOf } from './setup.ts'
 
-/** The events about a namespace as a durable consumer gets them from JetStream. */
-async function heard(namespace: string): Promise<Event[]> {
+/** Collects the events of a namespace through a durable JetStream consumer. */
+async function collectEvents(namespace: string): Promise<Event[]> {
   const bus = await openBus(testUrl('TEST_NATS_URL'), createLog('test', 'silent'))
   onTestFinished(() => bus.close())
   const events: Event[] = []
@@ -19,9 +19,9 @@ async function heard(namespace: string): Promise<Event[]> {
   return events
 }
 
-test('uploads and deletions are published on JetStream, in order', async () => {
+test('uploads and deletions: published on JetStream in order', async () => {
   const { client, db, namespace } = await setup()
-  const events = await heard(namespace)
+  const events = await collectEvents(namespace)
   const { workflows } = await client.register(uploadOf(sourceOf(namespace, 'a', 'b')))
   await client.register(uploadOf(sourceOf(namespace, 'a')))
   await client.delete({ namespace, name: 'a', version: 2 })
@@ -33,7 +33,7 @@ test('uploads and deletions are published on JetStream, in order', async () => {
     { $case: 'workflow_changed', value: { ...a, version: 1, workflow_id: id } },
     { $case: 'workflow_changed', value: { ...a, version: 2, workflow_id: expect.any(String) } },
     { $case: 'workflow_deleted', value: { ...a, version: 2 } },
-    // The last version: the workflow is gone.
+    // Version 0: no version is left.
     { $case: 'workflow_deleted', value: { ...a, version: 0 } },
   ])
   expect(events.map(({ source }) => source)).toEqual(Array(5).fill('catalog'))

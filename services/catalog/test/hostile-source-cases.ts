@@ -1,4 +1,4 @@
-/** A source made to hurt who reads it: its name, its text, and the workflows in it or why there are none. */
+/** Source that attacks the analysis, with the workflows that must be found in it. */
 export interface Hostile {
   name: string
   source: () => Uint8Array

@@ -5,7 +5,7 @@ import { setup, sourceOf, uploadOf } from './setup.ts'
 const numbered = ({ workflows }: { workflows: { name: string; version: number; id: string }[] }) =>
   workflows.map(({ name, version }) => `${name} ${version}`)
 
-async function world() {
+async function startUploads() {
   const bundle = await setup()
   const { client, namespace } = bundle
   const upload = (if_changed: boolean, ...names: string[]) =>
@@ -13,8 +13,8 @@ async function world() {
   return { ...bundle, upload }
 }
 
-test('the same source is a new version, unless only changed ones are asked for', async () => {
-  const { client, namespace, upload } = await world()
+test('same source again: a new version, with if_changed the same one', async () => {
+  const { client, namespace, upload } = await startUploads()
   const [first, again] = [await upload(true, 'a'), await upload(true, 'a')]
   expect(numbered(first)).toEqual(['a 1'])
   expect(again.workflows).toEqual(first.workflows)
@@ -24,23 +24,23 @@ test('the same source is a new version, unless only changed ones are asked for',
   expect(workflows.map(({ version }) => version)).toEqual([2, 1])
 })
 
-test('each workflow of a file is judged by its own latest version', async () => {
-  const { client, db, namespace, upload } = await world()
+test('file with several workflows: each is compared with its own latest version', async () => {
+  const { client, db, namespace, upload } = await startUploads()
   await upload(false, 'a', 'b')
   await upload(false, 'b')
   expect(numbered(await upload(true, 'a', 'b'))).toEqual(['a 1', 'b 3'])
-  // The latest but one came from this source, the latest did not.
+  // The version before the latest has this source, the latest does not.
   expect(numbered(await upload(true, 'b'))).toEqual(['b 4'])
   await client.delete({ namespace, name: 'b', version: 4 })
   expect(numbered(await upload(true, 'a', 'b'))).toEqual(['a 1', 'b 3'])
   await client.delete({ namespace, name: 'a', version: 0 })
   expect(numbered(await upload(true, 'a', 'b'))).toEqual(['a 2', 'b 3'])
-  const told = await db.rows<{ count: number }>(sql`select count(*)::int as count from versions`)
-  expect(told).toEqual([{ count: 6 }])
+  const stored = await db.rows<{ count: number }>(sql`select count(*)::int as count from versions`)
+  expect(stored).toEqual([{ count: 6 }])
 })
 
-test('of many at the same time one makes the version', async () => {
-  const { serve, client, namespace, upload } = await world()
+test('16 concurrent uploads with if_changed: one version', async () => {
+  const { serve, client, namespace, upload } = await startUploads()
   const { client: other } = await serve()
   const all = await Promise.all(
     Array.from({ length: 16 }, (_, i) =>

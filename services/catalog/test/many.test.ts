@@ -10,7 +10,7 @@ import { sourceOf, uploadOf } from './setup.ts'
 
 const MANY = 10_000
 
-/** Pages of the catalog's tables and indexes that one connection has looked at so far. */
+/** Pages of tables and indexes that the connection has read so far. */
 async function pagesRead(db: Db): Promise<number> {
   await db.run(sql`select pg_stat_force_next_flush()`)
   const row = await db.maybe<{ pages: number }>(sql`
@@ -19,7 +19,7 @@ async function pagesRead(db: Db): Promise<number> {
   return row?.pages ?? Number.NaN
 }
 
-test('N125: what an upload and a look cost does not grow with the versions and names there are', async () => {
+test('N125: 10,000 versions and names: uploads and reads touch no more pages', async () => {
   const url = await freshDatabase('catalog', new URL('../migrations/', import.meta.url))
   const db = openDb(url, 'catalog', { maxConnections: 1 })
   onTestFinished(() => db.close())
@@ -68,7 +68,7 @@ test('N125: what an upload and a look cost does not grow with the versions and n
   await settle()
   await Promise.all([upload(), look()])
 
-  // Larger trees have a level or two more.
+  // A larger index has one or two more levels.
   expect(await costOf(upload)).toBeLessThan(few[0] * 1.5)
   expect(await costOf(look)).toBeLessThan(few[1] * 1.5 + 3)
   expect(await versions.find(db, job, 0, false)).toMatchObject({ version: MANY + 102 })

@@ -9,7 +9,7 @@ const UPLOADS = 16
 /** Files that share workflows in different orders, so that a wrong order of locks would show. */
 const FILES = [['a', 'b', 'c'], ['c', 'b', 'a'], ['b'], ['c', 'a']]
 
-test('K1 to K3: of 16 uploads at once through two replicas, deletions between them, none is lost, torn, or given a number twice or out of order', async () => {
+test('K1 to K3: 16 concurrent uploads via two replicas with deletions: none lost, partial or misnumbered', async () => {
   const { client, serve, db, namespace } = await setup()
   const { client: other } = await serve()
   const uploads: Upload[] = []
@@ -35,7 +35,7 @@ test('K1 to K3: of 16 uploads at once through two replicas, deletions between th
   expect(uploads.filter(({ given }) => given).length).toBeGreaterThan(uploads.length * 0.9)
 })
 
-/** A busy machine turns some away, which must leave no trace either. */
+/** An overloaded pool refuses some uploads; those must leave no trace either. */
 function ifOverloaded(error: unknown): undefined {
   if (!(error instanceof Fault && error.kind === 'unavailable')) throw error
 }

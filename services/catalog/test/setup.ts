@@ -8,10 +8,10 @@ import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
 import { workerUrl } from './analysis-fixture.ts'
 
-/** A running catalog with a database of its own, and a client of it. Names are unlike any other test's. */
+/** Starts a catalog with its own database, a client and a unique namespace. */
 export async function setup(env: Record<string, string> = {}) {
   const url = await freshDatabase('catalog', new URL('../migrations/', import.meta.url))
-  // Redis has sixteen databases; in one of its own an epoch changes by this test alone, nearly always.
+  // One of sixteen Redis databases: other tests rarely replace the generation of the same one.
   const redis = `${testUrl('TEST_REDIS_URL')}/${1 + (randomBytes(1).readUInt8() % 15)}`
   const serve = async (more: Record<string, string> = {}) => {
     const { ports, stop } = await startService(
@@ -34,7 +34,7 @@ export async function setup(env: Record<string, string> = {}) {
   return { ...(await serve()), serve, db, redis, namespace }
 }
 
-/** The source of workflows with these names. */
+/** Creates the source of workflows with these names. */
 export const sourceOf = (namespace: string, ...names: string[]): Buffer =>
   Buffer.from(
     `from windlass import workflow\n${names
@@ -45,5 +45,5 @@ export const sourceOf = (namespace: string, ...names: string[]): Buffer =>
       .join('')}`,
   )
 
-/** An anonymous upload. */
+/** Creates the request of an anonymous upload. */
 export const uploadOf = (source: Buffer) => ({ source, if_changed: false })

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { Queries } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 
-/** One upload as its client saw it. Every one has a source of its own. */
+/** Upload as its client saw it; each has a different source. */
 export interface Upload {
   source: Buffer
   names: string[]
   sent: number
-  /** Absent: no answer came, so it may have been stored or not. */
+  /** Absent without an answer: the upload may be stored or not. */
   answered?: number
   given?: Map<string, number>
 }
@@ -19,9 +19,9 @@ interface Stored {
 }
 
 /**
- * What a history of uploads to one namespace has that it must not: a number given twice or left out
- * (K1), an answered upload that is not stored as it was told (K2), a later upload with an earlier
- * number, a file stored in part (K3). Deleted versions count too.
+ * Lists the violations in a history of uploads to one namespace: a duplicate or missing number (K1),
+ * an acknowledged upload that is not stored as answered (K2), a later upload with a smaller number, a
+ * partly stored file (K3). Deleted versions count too.
  */
 export async function faultsIn(
   db: Queries,
@@ -58,11 +58,11 @@ function torn({ source, names, given }: Upload, rows: Stored[]): string[] {
   return names.flatMap((name) =>
     stored.get(name) === given.get(name)
       ? []
-      : [`${name}: told ${given.get(name)}, stored ${stored.get(name)}`],
+      : [`${name}: answered ${given.get(name)}, stored ${stored.get(name)}`],
   )
 }
 
-/** An upload that was sent after the answer to another has the greater number. */
+/** Violations of real-time order: an upload sent after the answer to another has a greater number. */
 function disorder(name: string, uploads: Upload[]): string[] {
   const answered = uploads.filter(({ given }) => given?.has(name))
   const numberOf = ({ given }: Upload) => given?.get(name) as number
@@ -77,7 +77,7 @@ function disorder(name: string, uploads: Upload[]): string[] {
       before = byAnswer[++next]
     }
     if (numberOf(upload) < highest)
-      faults.push(`${name}: ${numberOf(upload)} was given after ${highest}`)
+      faults.push(`${name}: ${numberOf(upload)} was assigned after ${highest}`)
   }
   return faults
 }

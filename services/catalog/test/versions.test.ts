@@ -4,7 +4,7 @@ import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { expect, onTestFinished, test } from 'vitest'
 import { setup, sourceOf, uploadOf } from './setup.ts'
 
-test('an upload that is answered later has the greater version', async () => {
+test('uploads one after another: version numbers grow', async () => {
   const { client, namespace } = await setup()
   const source = sourceOf(namespace, 'job')
   const versions: (number | undefined)[] = []
@@ -14,7 +14,7 @@ test('an upload that is answered later has the greater version', async () => {
   expect(versions).toEqual([1, 2, 3, 4])
 })
 
-test('a version is stored as it was analysed, with its bytes and its uploader', async () => {
+test('upload: stored as analysed, with its bytes and its uploader', async () => {
   const { client, namespace } = await setup()
   const source = Buffer.from(`\ufeff# grüße 🚀\r
 from windlass import workflow, ExecutionContext, ResourceRequest\r
@@ -59,7 +59,7 @@ async def job(ctx: ExecutionContext[int]):\r
   expect(resolved).toEqual({ ...stored, source: Buffer.alloc(0) })
 })
 
-test('the workflows of one file share one copy of it', async () => {
+test('several workflows of one file: one stored copy', async () => {
   const { client, db, namespace } = await setup()
   const source = sourceOf(namespace, 'a', 'b', 'c')
   await client.register(uploadOf(source))
@@ -67,7 +67,7 @@ test('the workflows of one file share one copy of it', async () => {
   expect(await db.rows(sql`select bytes from sources`)).toEqual([{ bytes: source }])
 })
 
-test('a source that is refused stores none of its workflows', async () => {
+test('refused source: no workflow is stored', async () => {
   const { client, db, namespace } = await setup()
   const source = Buffer.concat([
     sourceOf(namespace, 'good'),
@@ -80,7 +80,7 @@ test('a source that is refused stores none of its workflows', async () => {
   expect(await db.rows(sql`select 1 from versions`)).toEqual([])
 })
 
-test('a failure half-way stores none of the workflows and takes no number', async () => {
+test('failed insert: no workflow is stored, no number is used', async () => {
   const { client, db, namespace } = await setup()
   await db.run(sql`alter table versions add constraint no_b check (name <> 'b' or version <> 1)`)
   const both = sourceOf(namespace, 'a', 'b')
@@ -92,7 +92,7 @@ test('a failure half-way stores none of the workflows and takes no number', asyn
   expect(workflows.map(({ version }) => version)).toEqual([1, 1])
 })
 
-test('a source over the limit is refused before it is read', async () => {
+test('source over the size limit: refused before the analysis', async () => {
   const { client } = await setup({ SVC_CATALOG__MAX_WORKFLOW_UPLOAD_BYTES: '1000' })
   const source = Buffer.alloc(1001, '#')
   await expect(client.analyze({ source })).rejects.toMatchObject({
@@ -101,7 +101,7 @@ test('a source over the limit is refused before it is read', async () => {
   })
 })
 
-test('lists have the latest version of each workflow, by namespace and name', async () => {
+test('lists: the latest version of each workflow, by namespace and name', async () => {
   const { client, namespace } = await setup()
   await client.register(uploadOf(sourceOf(`${namespace}b`, 'z')))
   await client.register(uploadOf(sourceOf(namespace, 'b', 'B', 'é')))
@@ -124,14 +124,14 @@ test('lists have the latest version of each workflow, by namespace and name', as
   })
 })
 
-test('a name is found in whatever form its letters are sent', async () => {
+test('name in any Unicode normal form: found', async () => {
   const { client, namespace } = await setup()
   await client.register(uploadOf(sourceOf(namespace, 'e\u0301')))
   const { name } = await client.resolve({ namespace, name: '\u00e9', version: 0 })
   expect(await client.resolve({ namespace, name: 'e\u0301', version: 1 })).toMatchObject({ name })
 })
 
-test('the epoch is another one when an upload or a deletion is answered', async () => {
+test('upload and deletion: a new cache generation before the answer', async () => {
   const { client, redis: url, namespace } = await setup()
   const redis = openRedis(url)
   onTestFinished(() => redis.disconnect())
@@ -145,7 +145,7 @@ test('the epoch is another one when an upload or a deletion is answered', async 
   expect(new Set(epochs).size).toBe(3)
 })
 
-test('without Redis an upload is unavailable though it stands, and a loop finishes it', async () => {
+test('upload without Redis: committed but unavailable, a loop invalidates the caches', async () => {
   const { serve, db, redis: url, namespace } = await setup()
   const { client: cut } = await serve({ SVC_REDIS__URL: 'redis://127.0.0.1:1' })
   const redis = openRedis(url)

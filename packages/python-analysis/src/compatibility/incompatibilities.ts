@@ -65,8 +65,7 @@ class Proof {
   }
 
   run(): Problem[] {
-    if (hasUnguardedRecursion(this.#newer))
-      return [{ loc: [], msg: 'it is defined by itself alone' }]
+    if (hasUnguardedRecursion(this.#newer)) return [{ loc: [], msg: 'it refers only to itself' }]
     const problems = this.#compare(this.#older, this.#newer, [])
     return this.#steps < 0 ? [{ loc: [], msg: UNDECIDED }] : problems
   }
@@ -137,7 +136,7 @@ class Proof {
 
   #proveAlternatives(was: Schema, is: Schema, loc: Loc): Problem[] {
     if (validationKeywords(is).length > 1)
-      return [{ loc, msg: "rules beside 'anyOf' are not compared" }]
+      return [{ loc, msg: "rules next to 'anyOf' are not compared" }]
     const all = listOf(is.anyOf).map((one) => this.#compare(was, one, loc))
     if (all.some((problems) => problems.length === 0)) return []
     return [{ loc, msg: 'none of the alternatives takes all of it' }]

@@ -5,7 +5,7 @@ import type { Schema } from '../schema/known-types.ts'
 import { compare } from './compare.ts'
 import { isValid } from './validator.ts'
 
-/** Schemas as the catalog makes them. */
+/** Schemas with the keywords that the catalog generates. */
 const schemas = fc.letrec<{ any: Schema }>((tie) => {
   const bound = fc.integer({ min: -3, max: 3 })
   const size = fc.nat({ max: 3 })
@@ -59,7 +59,7 @@ const schemas = fc.letrec<{ any: Schema }>((tie) => {
   }
 }).any
 
-/** With one shared definition, which may refer to itself inside of a list or object. */
+/** Schemas with one shared definition, which may refer to itself inside a list or object. */
 const rooted = fc.tuple(schemas, schemas).map(
   ([root, leaf]): Schema => ({
     ...root,
@@ -67,7 +67,7 @@ const rooted = fc.tuple(schemas, schemas).map(
   }),
 )
 
-/** Values of the same alphabet, so that they meet the schemas. */
+/** Values of the same alphabet as the schemas. */
 const values = fc.letrec<{ any: unknown }>((tie) => ({
   any: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
@@ -78,7 +78,7 @@ const values = fc.letrec<{ any: unknown }>((tie) => ({
   ),
 })).any
 
-/** As the gateway compiles it. */
+/** Compiles a schema with the options of the gateway. */
 const compile = (schema: Schema) =>
   new Ajv2020({
     strict: false,
@@ -89,9 +89,9 @@ const compile = (schema: Schema) =>
 
 const RUNS = Number(process.env.PROPERTY_RUNS ?? 150)
 
-test('what is called compatible, or refused by an example, is so to the validator of inputs', () => {
+test('any two schemas: verdict and counterexample agree with the input validator', () => {
   const seen = { compatible: 0, incompatible: 0, unknown: 0 }
-  /** One schema changed a little in the other is what versions are like. */
+  /** Versions usually differ a little, so pairs include small changes. */
   const pairs = fc.oneof(
     fc.tuple(rooted, rooted),
     rooted.chain((schema) =>
@@ -122,7 +122,7 @@ test('what is called compatible, or refused by an example, is so to the validato
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(RUNS / 100)
 })
 
-test('the same is said of inputs with named members only', () => {
+test('inputs with named members only: verdict is consistent with the general one', () => {
   fc.assert(
     fc.property(rooted, rooted, (older, newer) => {
       const { compatibility, ofNamedMembers } = compare(older, newer)
@@ -133,7 +133,7 @@ test('the same is said of inputs with named members only', () => {
   )
 })
 
-test('a value is judged as the validator of inputs judges it', () => {
+test('any value: valid exactly if the input validator accepts it', () => {
   fc.assert(
     fc.property(rooted, fc.array(values, { minLength: 10, maxLength: 10 }), (schema, inputs) => {
       const takes = compile(schema)

@@ -5,7 +5,7 @@ import { diffSources } from './source-change.ts'
 
 const lines = (...of: string[]) => of.map((line) => `${line}\n`).join('')
 
-test('a changed line is shown with what is around it', () => {
+test('changed line: shown with three lines of context', () => {
   const older = lines('1', '2', '3', '4', '5', '6', '7', '8', '9')
   expect(diffSources(older, older.replace('5\n', 'five\nmore\n'))).toEqual({
     added: 2,
@@ -14,12 +14,12 @@ test('a changed line is shown with what is around it', () => {
   })
 })
 
-test('equal texts have no patch, and a last line without an end is told from one with', () => {
+test('equal texts: no patch; missing last line end: a change', () => {
   expect(diffSources('a\n', 'a\n')).toEqual({ added: 0, removed: 0, patch: '' })
   expect(diffSources('a', 'a\n').patch).toContain('\\ No newline at end of file')
 })
 
-test('texts of which too much differs are one change, found at once', () => {
+test('texts with too many differences: one hunk, in bounded time', () => {
   const text = (word: string) =>
     lines('head', ...Array.from({ length: 40_000 }, (_, i) => `${word} ${i}`), 'tail')
   const begun = performance.now()
@@ -29,7 +29,7 @@ test('texts of which too much differs are one change, found at once', () => {
   expect(found.patch.split('\n', 2)).toEqual(['@@ -2,40000 +2,40000 @@', '-a 0'])
 })
 
-/** What a patch makes of a text. */
+/** Applies a patch to a text. */
 function patched(text: string, patch: string): string[] {
   const result = text.split('\n')
   let shift = 0
@@ -44,7 +44,7 @@ function patched(text: string, patch: string): string[] {
   return result
 }
 
-test('the patch turns the one text into the other', () => {
+test('patch applied to the older text: yields the newer text', () => {
   const text = fc
     .array(fc.constantFrom('a', 'b', 'c', '', '  d', '-e', '+f', '@@'), { maxLength: 40 })
     .map((all) => lines(...all, 'end'))
@@ -55,7 +55,7 @@ test('the patch turns the one text into the other', () => {
   )
 })
 
-test('what is declared otherwise is listed, the input schema left out', () => {
+test('changed declarations: listed, without the input schema', () => {
   const version = (metadata: object, requests = 'null') => ({
     metadata_json: JSON.stringify(metadata),
     requests_json: requests,

@@ -16,7 +16,7 @@ export function readNameOption(option: Option | undefined): string | undefined {
   if (!option) return undefined
   const value = requireConstant(option)
   if (value === null || value === '') return undefined
-  if (typeof value !== 'string') throw optionFault(option, 'it must be text')
+  if (typeof value !== 'string') throw optionFault(option, 'it must be a string')
   return value.normalize('NFC')
 }
 

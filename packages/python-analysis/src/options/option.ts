@@ -24,7 +24,7 @@ export function requireConstant(option: Option): Constant {
 
 export function requireText(option: Option): string {
   const value = requireConstant(option)
-  if (typeof value !== 'string') throw optionFault(option, 'it must be text')
+  if (typeof value !== 'string') throw optionFault(option, 'it must be a string')
   return value
 }
 
@@ -32,7 +32,7 @@ export function requireText(option: Option): string {
 export function requireTexts(option: Option): string[] {
   const value = requireConstant(option)
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
-    throw optionFault(option, 'it must be a list of text')
+    throw optionFault(option, 'it must be a list of strings')
   }
   return value
 }

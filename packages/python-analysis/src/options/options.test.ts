@@ -17,7 +17,7 @@ const expectRefusal = (options: string, reason: string, before?: string) =>
     expect.objectContaining({ kind: 'invalid', message: expect.stringContaining(reason) }),
   )
 
-test('what is not declared is absent, but for the lists', () => {
+test('no options: members are absent, lists are empty', () => {
   const { metadata, requests_json, affinity_json, requirement, input_schema_json } = declared('')
   expect(metadata).toEqual({
     task_names: [],
@@ -31,7 +31,7 @@ test('what is not declared is absent, but for the lists', () => {
   expect(requirement).toEqual({ packages: [], affinity: {}, runner: '' })
 })
 
-test('simple options are in the metadata', () => {
+test('constant options: in the metadata', () => {
   const { metadata, requirement } = declared(
     'secret_requests=("B", NAME), required_permissions=["a:b:*"], runner="subprocess", ' +
       'durability="transient", queue_timeout=2 * 60',
@@ -47,7 +47,7 @@ test('simple options are in the metadata', () => {
   expect(requirement).toMatchObject({ runner: 'subprocess', queue_timeout: 120 })
 })
 
-test('options that are None are not declared', () => {
+test('options set to None: as if not declared', () => {
   const names = ['secret_requests', 'required_permissions', 'runner', 'durability', 'requests']
   const more = ['affinity', 'schedule', 'routing', 'queue_timeout']
   const { metadata } = declared([...names, ...more].map((name) => `${name}=None`).join(', '))
@@ -70,7 +70,7 @@ test.each([
   ['queue_timeout=0', 'queue_timeout'],
   ['queue_timeout="1"', 'queue_timeout'],
   ['durability="transient", schedule=cron("@daily")', 'schedule'],
-])('%s is refused', (options, reason) => {
+])('%s: refused', (options, reason) => {
   expectRefusal(options, reason)
 })
 
@@ -93,13 +93,13 @@ test.each([
     { packages: ['a==2.0', 'numpy>=1.26', 'z'] },
   ],
   ['cpu=None, gpu=0', { gpu: 0 }, { gpu: 0 }],
-])('ResourceRequest(%s) is %j', (given, requests, requirement) => {
+])('ResourceRequest(%s): %j', (given, requests, requirement) => {
   const workflow = declared(`requests=ResourceRequest(${given})`)
   expect(JSON.parse(workflow.requests_json)).toEqual(requests)
   expect(workflow.requirement).toMatchObject(requirement)
 })
 
-test('resource requests are known by their factories, aliases and names', () => {
+test('resource requests by factory, alias and name: recognized', () => {
   const requests = (options: string, before?: string) =>
     JSON.parse(declared(options, before).requests_json)
   expect(requests('requests=ResourceRequest.with_memory("1Gi")')).toEqual({ memory: '1Gi' })
@@ -126,11 +126,11 @@ test.each([
   ['ResourceRequest(packages=["a~=1"])', "'a~=1'"],
   ['ResourceRequest(packages="a")', 'requests.packages'],
   ['ResourceRequest.with_cpu(1, 2)', 'takes one value'],
-])('requests=%s is refused', (value, reason) => {
+])('requests=%s: refused', (value, reason) => {
   expectRefusal(`requests=${value}`, reason)
 })
 
-test('affinity labels become text', () => {
+test('affinity labels: converted to strings', () => {
   const { affinity_json, requirement } = declared(
     'affinity={"zone": ZONE, "gpu": True, 3: 4}',
     'ZONE = "eu" + "-1"',
@@ -148,6 +148,6 @@ test.each([
   ['{"a": f()}', 'constant'],
   ['{"__proto__": "a"}', 'labels'],
   [`{${Array.from({ length: 65 }, (_, i) => `${i}: 1`).join(', ')}}`, 'at most 64'],
-])('affinity=%s is refused', (value, reason) => {
+])('affinity=%s: refused', (value, reason) => {
   expectRefusal(`affinity=${value}`, reason)
 })

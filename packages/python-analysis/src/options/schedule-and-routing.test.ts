@@ -48,7 +48,7 @@ test.each([
   ['once("2027-03-04T05:06:07Z", overlap="allow")', { type: 'once', overlap: 'allow' }],
   ['cron("@daily", overlap=None)', { type: 'cron' }],
   ['NIGHTLY', { cron_expression: '0 3 * * *' }],
-])('schedule=%s', (value, config) => {
+])('schedule=%s: read', (value, config) => {
   const { metadata } = declared(`schedule=${value}`, 'NIGHTLY = cron("0 3 * * *")\nQUEUE = "queue"')
   expect(metadata.schedule).toMatchObject(config)
 })
@@ -56,7 +56,7 @@ test.each([
 test.each([
   ['"0 5 * * *"', 'a call of cron, interval or once'],
   ['f()', 'a call of cron, interval or once'],
-  ['cron()', "lacks 'expression'"],
+  ['cron()', "requires 'expression'"],
   ['cron("0 5 * *")', 'schedule.expression'],
   ['cron("60 * * * *")', 'schedule.expression'],
   ['cron("* * 30 2 *")', 'schedule.expression'],
@@ -80,22 +80,22 @@ test.each([
   ['interval(seconds=1e18)', 'an interval is'],
   ['interval(seconds="5")', 'schedule.seconds'],
   ['interval(hours=1, start_time=datetime.now())', 'schedule.start_time'],
-  ['once()', "lacks 'run_time'"],
+  ['once()', "requires 'run_time'"],
   ['once(datetime(2027, 2, 30))', 'schedule.run_time'],
   ['once("tomorrow")', 'schedule.run_time'],
   ['once(datetime.now() + timedelta(hours=1))', 'schedule.run_time'],
-])('schedule=%s is refused', (value, reason) => {
+])('schedule=%s: refused', (value, reason) => {
   expectRefusal(`schedule=${value}`, reason)
 })
 
 test.each(['cron("@daily")', 'cron("@daily", overlap=None)'])(
-  'schedule=%s says nothing of overlap',
+  'schedule=%s: no overlap policy',
   (value) => {
     expect(declared(`schedule=${value}`).metadata.schedule).not.toHaveProperty('overlap')
   },
 )
 
-test('a routing policy becomes data', () => {
+test('routing policy: converted to terms', () => {
   const { metadata } = declared(`routing=score(
     prefer(label("region") == input("customer.region"), weight=10),
     prefer(60 > metric("temp"), 2),
@@ -129,6 +129,6 @@ test.each([
   'score(prefer("a" == "b"))',
   'score(prefer(1 < metric("a") < 2))',
   'score(*terms)',
-])('routing=%s is refused', (value) => {
+])('routing=%s: refused', (value) => {
   expectRefusal(`routing=${value}`, 'routing policy must be statically declarable')
 })

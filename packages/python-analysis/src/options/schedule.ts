@@ -82,7 +82,7 @@ function bindArguments(
   }
   const getRequired = (name: string): Option => {
     const found = get(name)
-    if (!found) throw optionFault(option, `it lacks '${name}'`)
+    if (!found) throw optionFault(option, `it requires '${name}'`)
     return found
   }
   return { self: option, get, getRequired }

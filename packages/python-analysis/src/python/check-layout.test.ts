@@ -12,7 +12,7 @@ test.each([
   ['lines joined in brackets', 'f(\n1,\n        2,\n)\nx = [\n]\n'],
   ['lines joined by backslashes', 'x = 1 + \\\n      2\nif a and \\\n b:\n  c\n'],
   ['blank lines joined by backslashes', 'if a:\n  b\n\\\n\nc\n   \\\n\\\n# x\nd\n'],
-  ['an indentation that goes on in the next line', 'if a:\n  \\\n      b\n\\\n  c\n'],
+  ['an indentation that continues in the next line', 'if a:\n  \\\n      b\n\\\n  c\n'],
   ['a block after a one-line clause', 'if a: b\nelse:\n  c\n'],
   ['brackets and quotes in strings and comments', 'x = "(["  # ({\ny = \'"\'\n'],
   ['strings over several lines', 'x = """\n  (\nif:\n"""\n'],
@@ -24,7 +24,7 @@ test.each([
   ['a form feed before a line', 'if a:\n  b\n\f\nc = 1\n'],
   ['a source without a last line end', 'if a:\n  b'],
   ['as many brackets as Python takes', nested('(', ')', 200)],
-])('%s pass', (_, source) => {
+])('%s: accepted', (_, source) => {
   expect(() => checkLayout(source)).not.toThrow()
 })
 
@@ -53,24 +53,27 @@ test.each([
   [nested('(', ')', 201), 1, 205, 'too many nested parentheses'],
   [nested('[', ']', 100_000), 1, 205, 'too many nested parentheses'],
   [`x = ${'f"{'.repeat(20_000)}`, 1, 607, 'too many nested parentheses'],
-])('%# a wrong layout is refused with line, column and reason', (source, line, column, reason) => {
-  expect(() => checkLayout(source)).toThrow(
-    expect.objectContaining({
-      kind: 'invalid',
-      message: expect.stringContaining(`line ${line}, column ${column}: ${reason}`),
-      details: expect.objectContaining({ line, column }),
-    }),
-  )
-})
+])(
+  'case %#: wrong layout is refused with line, column and reason',
+  (source, line, column, reason) => {
+    expect(() => checkLayout(source)).toThrow(
+      expect.objectContaining({
+        kind: 'invalid',
+        message: expect.stringContaining(`line ${line}, column ${column}: ${reason}`),
+        details: expect.objectContaining({ line, column }),
+      }),
+    )
+  },
+)
 
-test('a hundred levels of indentation are the most', () => {
+test('100 levels of indentation: the maximum', () => {
   const levels = (n: number) =>
     `${Array.from({ length: n }, (_, i) => `${' '.repeat(i)}if a:\n`).join('')}${' '.repeat(n)}b\n`
   expect(() => checkLayout(levels(99))).not.toThrow()
   expect(() => checkLayout(levels(100))).toThrow('too many levels of indentation')
 })
 
-test('the text of the line comes with the refusal, a long one cut', () => {
+test('refusal: quotes the line, cut if long', () => {
   const shown = (source: string) => {
     try {
       checkLayout(source)

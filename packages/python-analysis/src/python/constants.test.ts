@@ -5,7 +5,7 @@ import { constantOf } from './constants.ts'
 import { outlineOf } from './outline.ts'
 import { bindingsIn } from './scope.ts'
 
-/** The value that a module's `x` has in the end. */
+/** Returns the final value of a module's `x`. */
 function valueOfX(source: string) {
   const { module: scope } = outlineOf(parser.parse(source), source)
   const binding = bindingsIn(scope, 'x')?.at(-1)
@@ -73,7 +73,7 @@ test.each([
   ['x = y = 5', 5],
   ['class C:\n  A = "in"\nx = C.A', 'in'],
   ['ﬁ = 3\nx = fi', 3],
-])('%j is %j', (source, value) => {
+])('%j: evaluates to %j', (source, value) => {
   expect(valueOfX(source)).toEqual(value)
 })
 
@@ -95,7 +95,7 @@ test.each([
   ['a name that is added to', 'y = 1\ny += 1\nx = y'],
   ['a name whose item is replaced', 'y = {}\ny["a"] = 1\nx = y'],
   ['a loop variable', 'for y in "ab":\n  pass\nx = y'],
-  ['what a context manager gives', 'with open("a") as y:\n  pass\nx = y'],
+  ['a value of a context manager', 'with open("a") as y:\n  pass\nx = y'],
   ['an unpacked name', 'y, z = 1, 2\nx = y'],
   ['a deleted name', 'y = 1\ndel y\nx = y'],
   ['a circle of names', 'x = y\ny = x'],
@@ -103,11 +103,11 @@ test.each([
   ['a shadowed builtin', 'def dict(**a): pass\nx = dict(a=1)'],
   ['a list repeated', 'x = ["a"] * 1000000'],
   ['a sum of ten thousand', `x = ${'1 + '.repeat(10_000)}1`],
-])('%s is not known without running it', (_, source) => {
+])('%s: unknown without running the source', (_, source) => {
   expect(valueOfX(source)).toBeUndefined()
 })
 
-test('names that double one another end with a refusal, not with gigabytes', () => {
+test('names that double one another: refused before they use memory', () => {
   const doubling = Array.from({ length: 20 }, (_, i) => `a${i + 1} = a${i} + a${i}`)
   const source = `a0 = ["x"]\n${doubling.join('\n')}\nx = a20`
   expect(() => valueOfX(source)).toThrow('more than can be analysed')

@@ -7,13 +7,9 @@ test.each([
   ['any line ends, which become newlines', Buffer.from('a\r\nb\rc\n'), 'a\nb\nc\n'],
   ['a declaration of UTF-8', Buffer.from('# -*- coding: UTF-8 -*-\n'), '# -*- coding: UTF-8 -*-\n'],
   ['a declaration of ASCII', Buffer.from('#!x\n# coding=ascii\n'), '#!x\n# coding=ascii\n'],
-  [
-    'what looks like a declaration but is code',
-    Buffer.from('coding="latin-1"\n'),
-    'coding="latin-1"\n',
-  ],
+  ['code that looks like a declaration', Buffer.from('coding="latin-1"\n'), 'coding="latin-1"\n'],
   ['a declaration too late to count', Buffer.from('a\n\n# coding: x\n'), 'a\n\n# coding: x\n'],
-])('%s is read', (_, bytes, text) => {
+])('%s: decoded', (_, bytes, text) => {
   expect(decodeSource(bytes)).toBe(text)
 })
 
@@ -28,7 +24,7 @@ test.each([
     Buffer.from('\n# vim: set fileencoding=utf-7 :\n'),
     "'utf-7'",
   ],
-])('%s is refused', (_, bytes, reason) => {
+])('%s: refused', (_, bytes, reason) => {
   expect(() => decodeSource(bytes)).toThrow(
     expect.objectContaining({ kind: 'invalid', message: expect.stringContaining(reason) }),
   )

@@ -88,11 +88,11 @@ test.each([
   ['Annotated[int, "a remark"]', integer],
   ['"int"', integer],
   ['list["int | None"]', { type: 'array', items: { anyOf: [integer, nothing] } }],
-])('%s', (type, schema) => {
+])('type %s: converted without notes', (type, schema) => {
   expect(schemaOf(type)).toEqual({ schema, notes: undefined })
 })
 
-test('a decimal is a number or its text', () => {
+test('Decimal: number or numeric string', () => {
   const { schema } = schemaOf('Decimal')
   expect(schema.anyOf).toEqual([
     { type: 'number' },
@@ -108,7 +108,7 @@ test('a decimal is a number or its text', () => {
 test.each([
   ['Any', 'Any'],
   ['no argument', ''],
-])('%s takes any input', (_, type) => {
+])('%s: no input schema', (_, type) => {
   const annotation = type ? `ExecutionContext[${type}]` : 'ExecutionContext'
   const source = `${HEAD}@workflow\nasync def job(ctx: ${annotation}): pass\n`
   const [workflow] = analyseSource(source)
@@ -120,11 +120,11 @@ test.each([
   ['Callable[[int], str]', 'input: the type Callable[[int], str] is not known'],
   ['Order', 'input: the type Order is not known'],
   ['list[Order]', 'input: the type Order is not known'],
-])('what cannot be known of %s is said', (type, note) => {
+])('%s: unknown type is noted', (type, note) => {
   expect(schemaOf(type, 'from shop import Order').notes).toEqual([note])
 })
 
-test('what is known of a type stays where a part of it is not', () => {
+test('partly unknown type: known parts are kept', () => {
   expect(schemaOf('dict[str, Strange | None]').schema).toEqual({
     type: 'object',
     additionalProperties: { anyOf: [{}, nothing] },
@@ -137,11 +137,11 @@ test.each([
   ['a type statement', 'type Ids = list[int]', 'Ids', { type: 'array', items: integer }],
   ['a NewType', 'UserId = NewType("UserId", int)', 'UserId', integer],
   ['an alias of a union', 'Id = int | str', 'Id | None', { anyOf: [integer, string, nothing] }],
-])('%s is followed', (_, before, type, schema) => {
+])('%s: resolved to its type', (_, before, type, schema) => {
   expect(schemaOf(type, before)).toEqual({ schema, notes: undefined })
 })
 
-test('an alias that leads to itself has a place of its own', () => {
+test('recursive alias: becomes a definition', () => {
   const { schema } = schemaOf('Json', 'Json = Union[None, list["Json"], dict[str, "Json"]]')
   const ref = { $ref: '#/$defs/Json' }
   expect(schema).toEqual({
@@ -184,16 +184,16 @@ test.each([
     'class Color(str, Enum):\n  RED = "r"',
     { enum: ['r'], title: 'Color', type: 'string' },
   ],
-])('an enumeration of %s', (_, before, schema) => {
+])('enumeration of %s: lists its values', (_, before, schema) => {
   expect(schemaOf('Color', before)).toEqual({ schema, notes: undefined })
 })
 
-test('a literal may be a member of an enumeration', () => {
+test('Literal of an enumeration member: its value', () => {
   const before = 'class Color(Enum):\n  RED = "r"\n  BLUE = "b"'
   expect(schemaOf('Literal[Color.RED]', before).schema).toEqual({ const: 'r', type: 'string' })
 })
 
-test('types that double one another end with a refusal', () => {
+test('types that double one another: refused', () => {
   const aliases = Array.from({ length: 25 }, (_, i) => `A${i + 1} = tuple[A${i}, A${i}]`)
   expect(() => schemaOf('A20', `A0 = int\n${aliases.join('\n')}`)).toThrow('more than can be')
 })

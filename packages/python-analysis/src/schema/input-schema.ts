@@ -30,8 +30,7 @@ export function readInputSchema(definition: Definition, context: AnalysisContext
   if (!subscript || !input || !isSdkName(subscript.base, 'ExecutionContext', sdkModules))
     return nothing
   const { schema, notes } = new TypeReader(budget, parse).schemaOf(input)
-  if (hasUnguardedRecursion(schema))
-    return { notes: [...notes, 'input: it is defined by itself alone'] }
+  if (hasUnguardedRecursion(schema)) return { notes: [...notes, 'input: it refers only to itself'] }
   return Object.keys(schema).length > 0 ? { schema, notes } : { notes }
 }
 

@@ -26,7 +26,7 @@ function schemaOfX(classes: string, type = 'X') {
 const string = (title: string) => ({ type: 'string', title })
 const integer = (title: string) => ({ type: 'integer', title })
 
-test('a pydantic model with defaults, bounds, aliases and a description', () => {
+test('pydantic model: defaults, bounds, aliases and description are converted', () => {
   const { schema, notes } = schemaOfX(`
 class X(BaseModel):
     """An order.
@@ -69,7 +69,7 @@ class X(BaseModel):
   })
 })
 
-test('nested models are shared, whatever their order', () => {
+test('nested models in any order: shared definitions', () => {
   const { schema } = schemaOfX(`
 class X(BaseModel):
     lines: list[Line]
@@ -89,13 +89,13 @@ class Line(BaseModel):
   })
 })
 
-test('a model of itself refers to itself', () => {
+test('recursive model: refers to its own definition', () => {
   const { schema } = schemaOfX('class X(BaseModel):\n    next: X | None = None\n')
   expect(schema.$ref).toBe('#/$defs/X')
   expect(schema.$defs.X.properties.next.anyOf[0]).toEqual({ $ref: '#/$defs/X' })
 })
 
-test('fields are inherited, and replaced where they are stated again', () => {
+test('inherited fields: overridden where the subclass declares them', () => {
   const { schema } = schemaOfX(`
 class Mixin:
     def f(self): pass
@@ -114,7 +114,7 @@ class X(Mixin, Base):
 test.each([
   ['a dataclass', '@dataclass\nclass X:\n'],
   ['a dataclass with options', '@dataclasses.dataclass(frozen=True)\nclass X:\n'],
-])('%s', (_, head) => {
+])('%s: fields of its constructor', (_, head) => {
   const { schema, notes } = schemaOfX(`${head}    a: int
     _: KW_ONLY
     b: str = "x"
@@ -135,7 +135,7 @@ test.each([
   })
 })
 
-test('a TypedDict and which of its keys may be missing', () => {
+test('TypedDict: optional keys are not required', () => {
   const { schema } = schemaOfX(`
 class Base(TypedDict):
     a: int
@@ -149,12 +149,12 @@ class X(Base, total=False):
   expect(schema.required).toEqual(['a', 'd'])
 })
 
-test('a root model is what it holds', () => {
+test('root model: schema of its root type', () => {
   const { schema } = schemaOfX('class X(RootModel[list[int]]): pass\n')
   expect(schema).toEqual({ type: 'array', items: { type: 'integer' }, title: 'X' })
 })
 
-test('an alias generator of pydantic names the fields', () => {
+test('alias generator of pydantic: names the fields', () => {
   const { schema } = schemaOfX(`
 class X(BaseModel):
     model_config = {"alias_generator": to_camel}
@@ -164,7 +164,7 @@ class X(BaseModel):
   expect(Object.keys(schema.properties)).toEqual(['itemName', 'mine'])
 })
 
-test('a field of two names is required under neither', () => {
+test('field with two accepted names: required under neither', () => {
   const { schema, notes } = schemaOfX(`
 class X(BaseModel):
     class Config:
@@ -223,24 +223,24 @@ test.each([
     'class X(BaseModel, Generic[T]):\n    a: T\n',
     'X.a: the type TypeVar("T") is not known',
   ],
-])('what is not known of %s is said', (_, classes, note) => {
+])('%s: unknown part is noted', (_, classes, note) => {
   expect(schemaOfX(classes).notes).toContainEqual(expect.stringContaining(note))
 })
 
-test('the arguments of a generic model are not followed', () => {
+test('generic model with arguments: noted, not followed', () => {
   const { schema, notes } = schemaOfX('class X(BaseModel, Generic[T]):\n    a: T\n', 'X[int]')
   expect(schema.properties.a).toEqual({ title: 'A' })
   expect(notes).toContain('input: the type arguments of X are not followed')
 })
 
-test('a root model may state its type in its body', () => {
+test('root type in the class body: used', () => {
   const { schema, notes } = schemaOfX('class X(RootModel):\n    root: list[int]\n')
   expect(schema).toEqual({ type: 'array', items: { type: 'integer' }, title: 'X' })
   expect(notes).toBeUndefined()
   expect(schemaOfX('class X(RootModel): ...\n').notes).toEqual(['X: its root type is not known'])
 })
 
-test('the annotations of a mixin are fields of a model, and of nothing else', () => {
+test('mixin with annotations: fields of a model, ignored by a dataclass', () => {
   const mixin = 'class M:\n    m: int\n    n: str = "x"\n'
   const { schema } = schemaOfX(`${mixin}class X(M, BaseModel):\n    a: int\n`)
   expect(Object.keys(schema.properties)).toEqual(['m', 'n', 'a'])
@@ -249,20 +249,20 @@ test('the annotations of a mixin are fields of a model, and of nothing else', ()
   expect(Object.keys(plain.properties)).toEqual(['a'])
 })
 
-test('a field of a dataclass has its alias, a constant of a model is no field', () => {
+test('dataclass alias: used; Final constant of a model: no field', () => {
   const alias = schemaOfX('@dataclass\nclass X:\n    a: int = Field(alias="b")\n')
   expect(alias.schema).toMatchObject({ properties: { b: { type: 'integer' } }, required: ['b'] })
   const { schema } = schemaOfX('class X(BaseModel):\n    a: Final[int] = 3\n    b: Final[int]\n')
   expect(Object.keys(schema.properties)).toEqual(['b'])
 })
 
-test('an enumeration may have null and truth among its values', () => {
+test('enumeration with None and True: both are values', () => {
   const { schema, notes } = schemaOfX('class X(Enum):\n    A = "x"\n    B = None\n    C = True\n')
   expect(schema).toEqual({ enum: ['x', null, true], title: 'X' })
   expect(notes).toBeUndefined()
 })
 
-test('classes of one name in different places are kept apart', () => {
+test('classes with equal names: separate definitions', () => {
   const { schema } = schemaOfX(`
 class A:
     class In(BaseModel):
