@@ -17,6 +17,7 @@ import {
 import { START_HELP, startOptions } from './lib/options.mjs'
 import { Processes } from './lib/processes.mjs'
 import { Progress } from './lib/progress.mjs'
+import { publishServer, withdrawServer } from './lib/server-file.mjs'
 import { catchSignals, requestStop, stopSignal, untilStopped } from './lib/signals.mjs'
 
 const INTERRUPTED = 130
@@ -35,9 +36,11 @@ async function serve(options) {
   catchSignals()
   const dir = options.dataDir ? prepare(path.resolve(options.dataDir)) : projectDataDir()
   const unlock = lock(dir)
+  withdrawServer(dir)
   const context = { dir, progress: new Progress(process.stdout), processes: new Processes(dir) }
   try {
     const system = await bringUp(context, options)
+    publishServer(dir, system.url)
     const living = system.children.map((child) => keepAlive(context, child))
     await Promise.race([introduce(context, options, system), ...living])
     await Promise.race([untilStopped(), ...living])
@@ -46,6 +49,7 @@ async function serve(options) {
     process.exitCode = INTERRUPTED // before it was up
   } finally {
     requestStop('its end')
+    withdrawServer(dir)
     await stopAll(context)
     unlock()
   }
