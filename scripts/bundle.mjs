@@ -33,7 +33,9 @@ if (changed.length > 0) await bundle(changed.flatMap(({ service }) => entriesOf(
 for (const { stamp } of changed) stamp.set()
 
 function stampOf(service) {
-  const packages = ['runtime', 'domain', 'rpc', 'python-analysis'].map((name) => `packages/${name}`)
+  const packages = ['runtime', 'domain', 'rpc', 'python-analysis', 'api-client'].map(
+    (name) => `packages/${name}`,
+  )
   const notes = [`services/${service}`, ...packages, 'proto']
   return new Stamp(inProject(`services/${service}/dist/.bundled`), {
     files: [

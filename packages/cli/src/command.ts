@@ -1,20 +1,22 @@
 import { parseArgs } from 'node:util'
 
-/** What a command may touch of the process it runs in. */
-export interface World {
+/** The process that a command runs in. */
+export interface CommandContext {
   env: NodeJS.ProcessEnv
   out: (text: string) => void
   err: (text: string) => void
+  /** The URL of the system that runs from this clone, if one does. */
+  findRunningServer: () => Promise<string | undefined>
 }
 
-export interface Option {
+export interface CommandOption {
   type: 'string' | 'boolean'
   /** How its value is called in the help. */
   value?: string
   about: string
 }
 
-export interface Given {
+export interface ParsedArguments {
   /** The arguments that are no options, as many as `args` names. */
   args: string[]
   options: Record<string, string | boolean | undefined>
@@ -26,11 +28,11 @@ export interface Command {
   /** Names of its arguments; one that ends in `?` may be left out. */
   args: string[]
   about: string
-  options?: Record<string, Option>
+  options?: Record<string, CommandOption>
   /** Takes everything that follows as it is, to hand it on. */
-  passesOn?: true
+  isPassThrough?: true
   /** Answers the exit status. */
-  run(given: Given, world: World): Promise<number>
+  run(parsed: ParsedArguments, context: CommandContext): Promise<number>
 }
 
 /** Wrong use of the command line: exit status 2. */
@@ -44,8 +46,8 @@ export class Failure extends Error {
 }
 
 /** Reads what follows a command's words. Throws UsageError. */
-export function read(command: Command, rest: string[]): Given {
-  if (command.passesOn) return { args: rest, options: {} }
+export function parseArguments(command: Command, rest: string[]): ParsedArguments {
+  if (command.isPassThrough) return { args: rest, options: {} }
   const options = Object.fromEntries(
     Object.entries(command.options ?? {}).map(([name, { type }]) => [name, { type }]),
   )
@@ -56,7 +58,7 @@ export function read(command: Command, rest: string[]): Given {
       throw new UsageError(`missing ${command.args[positionals.length]}`)
     const extra = positionals[command.args.length]
     if (extra !== undefined) throw new UsageError(`unexpected argument '${extra}'`)
-    return { args: positionals, options: values as Given['options'] }
+    return { args: positionals, options: values as ParsedArguments['options'] }
   } catch (error) {
     if (!(error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS')) throw error
     throw new UsageError((error as Error).message)

@@ -1,35 +1,40 @@
 import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json/json'
-import type { Given, Option, World } from './command.ts'
-import { columns } from './help.ts'
+import type { CommandContext, CommandOption, ParsedArguments } from './command.ts'
+import { formatColumns } from './help.ts'
 
-export const jsonOption: Record<string, Option> = {
+export const jsonOption: Record<string, CommandOption> = {
   json: { type: 'boolean', about: 'print what the server answered' },
 }
 
 /** Prints JSON text as it came. */
-export function print({ out }: World, json: string): void {
+export function print({ out }: CommandContext, json: string): void {
   out(`${json}\n`)
 }
 
 /** Prints a list as a table of these members, or with --json as it came. */
-export function printRows(json: string, names: string[], given: Given, world: World): void {
+export function printRows(
+  json: string,
+  names: string[],
+  parsed: ParsedArguments,
+  context: CommandContext,
+): void {
   const rows = (elementsOf(json) ?? []).map((row) => {
     const members = membersOf(row)
-    return names.map((name) => cellOf(members?.get(name)))
+    return names.map((name) => formatCell(members?.get(name)))
   })
   const headings = names.map((name) => name.toUpperCase())
-  if (given.options.json) print(world, json)
-  else if (rows.length > 0) world.out(`${columns([headings, ...rows])}\n`)
+  if (parsed.options.json) print(context, json)
+  else if (rows.length > 0) context.out(`${formatColumns([headings, ...rows])}\n`)
 }
 
-function cellOf(json: string | undefined): string {
+function formatCell(json: string | undefined): string {
   return stringOf(json) ?? (json === undefined || json === 'null' ? '' : json)
 }
 
 /** The state of an execution, from the JSON text of its summary or context. */
 export const stateOf = (json: string): string => stringOf(membersOf(json)?.get('state')) ?? ''
 
-const ILL = new Set(['FAILED', 'CANCELLED'])
+const FAILED_STATES = new Set(['FAILED', 'CANCELLED'])
 
 /** The exit status that the outcome of a run deserves. */
-export const statusOf = (json: string): number => (ILL.has(stateOf(json)) ? 1 : 0)
+export const exitStatusOf = (json: string): number => (FAILED_STATES.has(stateOf(json)) ? 1 : 0)

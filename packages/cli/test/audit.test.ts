@@ -1,6 +1,6 @@
 import { type ChainedEntry, GENESIS, hashEntry } from '@windlass/domain/audit'
 import { expect, test } from 'vitest'
-import { setup } from './setup.ts'
+import { cliFixture } from './cli-fixture.ts'
 
 /** A chain of this many entries. */
 function chain(length: number): ChainedEntry[] {
@@ -42,7 +42,7 @@ async function verified(
   ...options: string[]
 ) {
   const { first, later } = 'first' in heads ? heads : { first: heads, later: headOf(entries) }
-  const { api, windlass } = await setup()
+  const { api, windlass } = await cliFixture()
   for (let from = 0, after: number | undefined = 0; after !== undefined; from += 1_000) {
     const page = entries.slice(from, from + 1_000)
     const head = page.length > 0 ? first : later
@@ -121,7 +121,7 @@ test('a head that was remembered finds an end that was cut off, and a chain made
 
 test('a head that is none is a wrong use, a log that cannot be read a failure', async () => {
   expect(await verified([], undefined, '--head', 'x')).toMatchObject({ status: 2 })
-  const { windlass } = await setup()
+  const { windlass } = await cliFixture()
   expect(await windlass('audit', 'verify')).toMatchObject({
     status: 1,
     err: expect.stringContaining('404'),
@@ -129,7 +129,7 @@ test('a head that is none is a wrong use, a log that cannot be read a failure', 
 })
 
 test('the log is listed as a table', async () => {
-  const { api, windlass } = await setup()
+  const { api, windlass } = await cliFixture()
   api.answers.set('GET /admin/audit?actor=ann&action=role&limit=5', {
     body: `{"entries":[${chain(1).map(viewOf)}]}`,
   })

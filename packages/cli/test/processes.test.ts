@@ -6,8 +6,8 @@ import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { parseKeys, RPC_SERVICES } from '@windlass/rpc/pair-keys'
+import { fakeApi } from '@windlass/testkit/api-fake'
 import { expect, onTestFinished, test } from 'vitest'
-import { scriptedApi } from '../../../services/mcp/test/scripted-api.ts'
 
 const BIN = fileURLToPath(new URL('../bin/windlass.mjs', import.meta.url))
 const ROOT = new URL('../../../', import.meta.url)
@@ -169,7 +169,7 @@ test('the system is started by the script that npm start runs', async () => {
 })
 
 test('the tools of an agent are served over standard input and output', async () => {
-  const api = await scriptedApi()
+  const api = await fakeApi()
   api.answers.set('GET /health', { body: '{"status":"healthy"}' })
   const child = start(['mcp', '--server-url', api.url])
   const call = { name: 'health_check', arguments: {} }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { setup } from './setup.ts'
+import { cliFixture } from './cli-fixture.ts'
 
 const ID = '0123456789abcdef0123456789abcdef'
 
 test('a schedule is made, listed, looked ahead at and deleted', async () => {
-  const { api, windlass } = await setup()
+  const { api, windlass } = await cliFixture()
   const schedule = `{"id":"${ID}","name":"nightly","workflow_name":"report","status":"active"}`
   const at = '2030-01-01T00:00:00.000Z'
   api.answers.set('POST /schedules', { body: schedule })

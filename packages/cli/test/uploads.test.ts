@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { fileOf, setup } from './setup.ts'
+import { cliFixture, writeSource } from './cli-fixture.ts'
 
 test('an upload can be tried, made only where something changed, and compared', async () => {
-  const { api, windlass } = await setup()
+  const { api, windlass } = await cliFixture()
   const draft = '[{"namespace":"default","name":"a","version":null}]'
   api.answers.set('POST /workflows?dry_run=true', { body: draft })
   api.answers.set('POST /workflows?if_changed=true', { body: draft.replace('null', '7') })
   api.answers.set('GET /workflows/default/a/versions/1/diff/7', { body: '{"declared":[]}' })
-  const file = await fileOf('# source\n')
+  const file = await writeSource('# source\n')
   const tried = await windlass('workflow', 'upload', '--dry-run', file)
   expect(tried).toMatchObject({ status: 0, out: `${draft}\n` })
   const kept = await windlass('workflow', 'upload', '--if-changed', file)

@@ -35,7 +35,7 @@ const SERVICES = {
   identity: [['main', 'migrate', 'create-admin-key'], ['server', 'admin-key'], ...SERVICE.slice(2)],
   // they start loops, as the server does
   dispatcher: [['main', 'migrate'], ['server', 'work-distribution'], ...SERVICE.slice(2)],
-  mcp: [['main'], ['server', 'stdio'], ['http'], ['mcp-server', 'tools'], ['root'], ['domain']],
+  mcp: [['main'], ['server', 'stdio'], ['http'], ['mcp-server', 'tools'], ['root']],
 }
 
 /** Workspace packages that each package may import; a service is not a package. @type {Record<string, string[]>} */
@@ -46,7 +46,7 @@ const PACKAGES = {
   rpc: ['proto', 'runtime', 'domain'],
   'api-client': ['proto', 'runtime', 'domain'],
   'python-analysis': ['proto', 'runtime', 'domain'],
-  cli: ['proto', 'runtime', 'domain', 'rpc', 'api-client', 'mcp'],
+  cli: ['proto', 'runtime', 'domain', 'rpc', 'api-client'],
   testkit: ['proto', 'runtime', 'domain', 'rpc', 'api-client'],
 }
 

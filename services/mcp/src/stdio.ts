@@ -1,7 +1,7 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { loadSettings } from '@windlass/runtime/config/load-settings'
 import type { Runtime } from '@windlass/runtime/process/main'
-import { type Backend, mcpServer } from './mcp-server.ts'
+import { type Backend, createMcpServer } from './mcp-server.ts'
 
 /** Where logs go: standard output belongs to the protocol when that is how it is spoken. */
 export function logFd(): 1 | 2 {
@@ -19,7 +19,7 @@ export async function serveStdio(
   token: string | undefined,
   { teardown }: Runtime,
 ): Promise<void> {
-  const server = mcpServer(backend, () => (token ? `Bearer ${token}` : undefined))
+  const server = createMcpServer(backend, () => (token ? `Bearer ${token}` : undefined))
   teardown.add('mcp', () => server.close())
   await server.connect(new StdioServerTransport())
   // An ended input holds the process no longer, and it has yet to stop in order.

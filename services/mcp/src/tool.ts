@@ -1,5 +1,5 @@
+import type { ApiRequest } from '@windlass/api-client/http-client'
 import type { z } from 'zod'
-import type { ApiRequest } from './api.ts'
 
 /** One MCP tool: its arguments, the request it stands for, and how the answer and its errors are told. */
 export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
@@ -15,7 +15,7 @@ export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
   /** What it was about to do, for errors of any other kind: `Error <doing>: <text>`. */
   doing: string
   /** It says so when there is no connection to the server at all. */
-  tellsConnection?: true
+  reportsConnectionError?: true
   /** Whether it changes nothing, changes something, or takes something away. */
   effect: 'reads' | 'changes' | 'deletes'
 }
@@ -23,5 +23,5 @@ export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
 type Args<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>
 
 /** Declares a tool; its functions see the types of its arguments, the table of all tools does not. */
-export const tool = <Shape extends z.ZodRawShape>(declared: Tool<Shape>): Tool =>
+export const defineTool = <Shape extends z.ZodRawShape>(declared: Tool<Shape>): Tool =>
   declared as unknown as Tool

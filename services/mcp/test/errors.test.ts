@@ -1,5 +1,6 @@
+import { closedUrl } from '@windlass/testkit/api-fake'
 import { expect, test } from 'vitest'
-import { callTool, deadUrl, overHttp } from './clients.ts'
+import { callTool, connectOverHttp } from './mcp-fixture.ts'
 
 const ID = '0123456789abcdef0123456789abcdef'
 const failure = (error: string) => JSON.stringify({ success: false, error })
@@ -144,11 +145,11 @@ test.each<[string, object, string, number, string, string]>([
     'GET /workflows',
     200,
     '<html>',
-    'Unexpected error: unexpected character at offset 0',
+    'Unexpected error: the answer is not JSON: unexpected character at offset 0',
   ],
 ])('%s: %j, %s, answered %i', async (...row) => {
   const [name, args, route, status, body, error] = row
-  const { api, connect } = await overHttp()
+  const { api, connect } = await connectOverHttp()
   api.answers.set(route, { status, body })
   const { text, isError } = await callTool(await connect(), name, args as Record<string, unknown>)
   expect(text).toBe(failure(error))
@@ -158,7 +159,7 @@ test.each<[string, object, string, number, string, string]>([
 const HOSTILE = ['', '.', '..', '%2e%2e', 'a/b', '?x=', '#', 'x?version=1', 'a\\b', 'a\0']
 
 test('what would steer a path elsewhere is refused without asking the server', async () => {
-  const { api, connect } = await overHttp()
+  const { api, connect } = await connectOverHttp()
   const client = await connect()
   const hostile: [string, (text: string) => object][] = [
     ['get_workflow_details', (workflow_name) => ({ workflow_name })],
@@ -198,14 +199,14 @@ test.each<[string, object, string]>([
     'No update parameters provided',
   ],
 ])('%s %j is refused: %s', async (name, args, error) => {
-  const { api, connect } = await overHttp()
+  const { api, connect } = await connectOverHttp()
   const { text } = await callTool(await connect(), name, args as Record<string, unknown>)
   expect(text).toBe(failure(error))
   expect(api.seen).toEqual([])
 })
 
 test('wrong arguments and unknown tools are errors of the protocol, and reach no server', async () => {
-  const { api, connect } = await overHttp()
+  const { api, connect } = await connectOverHttp()
   const client = await connect()
   const wrong: [string, Record<string, unknown>][] = [
     ['no_such_tool', {}],
@@ -222,8 +223,8 @@ test('wrong arguments and unknown tools are errors of the protocol, and reach no
 })
 
 test('without a server the tools say so', async () => {
-  const url = await deadUrl()
-  const { connect } = await overHttp({ SVC_MCP__SERVER_URL: url })
+  const url = await closedUrl()
+  const { connect } = await connectOverHttp({ SVC_MCP__SERVER_URL: url })
   const client = await connect()
   const missing = failure(`Could not connect to Windlass server at ${url}`)
   for (const name of ['list_workflows', 'list_namespaces', 'list_workers', 'health_check'])

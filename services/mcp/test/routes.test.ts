@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { callTool, overHttp } from './clients.ts'
+import { callTool, connectOverHttp } from './mcp-fixture.ts'
 
 const ID = '0123456789abcdef0123456789abcdef'
 const SUMMARY = `{"workflow_id":"${ID}","workflow_namespace":"default","workflow_name":"report","execution_id":"${ID}","input":{"n": 9007199254740993},"output":null,"state":"COMPLETED","current_worker":""}`
@@ -190,7 +190,7 @@ const cases: [string, object, string, string, string][] = [
 ]
 
 test('each tool asks its route and tells the answer in its form, as text and structured', async () => {
-  const { api, connect } = await overHttp()
+  const { api, connect } = await connectOverHttp()
   const client = await connect()
   for (const [name, args, route, body, expected] of cases) {
     api.answers.set(route, { body })

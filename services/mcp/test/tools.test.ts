@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { callTool, overHttp, overStdio, stdioArgs, stdioEnv } from './clients.ts'
+import { callTool, connectOverHttp, connectOverStdio, stdioArgs, stdioEnv } from './mcp-fixture.ts'
 
 const ID = '0123456789abcdef0123456789abcdef'
 const SUMMARY = `{"workflow_id":"${ID}","workflow_namespace":"default","workflow_name":"report","execution_id":"${ID}","input":{"n": 9007199254740993},"output":null,"state":"COMPLETED","current_worker":""}`
@@ -10,7 +10,7 @@ const ANSWER = `{"worker_name":"w1",${SUMMARY.slice(1)}`
 const wf = { workflow_name: 'report' }
 
 test('all twenty-seven tools are listed in their order, with closed schemas', async () => {
-  const { connect } = await overHttp()
+  const { connect } = await connectOverHttp()
   const { tools } = await (await connect()).listTools()
 
   expect(tools.map(({ name }) => name)).toEqual([
@@ -58,7 +58,7 @@ test('all twenty-seven tools are listed in their order, with closed schemas', as
 })
 
 test('inputs travel untouched: JSON as it is, nothing as null, anything else as a string', async () => {
-  const { api, connect } = await overHttp()
+  const { api, connect } = await connectOverHttp()
   const client = await connect()
   const route = 'POST /workflows/default/report/run/async'
   api.answers.set(route, { body: ANSWER })
@@ -76,7 +76,7 @@ test('inputs travel untouched: JSON as it is, nothing as null, anything else as 
 })
 
 test('an upload sends the source as a file and tells the names', async () => {
-  const { api, connect } = await overHttp()
+  const { api, connect } = await connectOverHttp()
   const rows =
     '[{"namespace":"default","name":"a","version":1},{"namespace":"x","name":"b","version":2}]'
   api.answers.set('POST /workflows', { body: rows })
@@ -91,7 +91,7 @@ test('an upload sends the source as a file and tells the names', async () => {
 })
 
 test('schedules are made and changed with what was given, and no more', async () => {
-  const { api, connect } = await overHttp()
+  const { api, connect } = await connectOverHttp()
   const client = await connect()
   api.answers.set('POST /schedules', { body: '{"id":"x"}' })
   api.answers.set('PUT /schedules/nightly', { body: '{"id":"x"}' })
@@ -112,7 +112,7 @@ test('schedules are made and changed with what was given, and no more', async ()
 })
 
 test('over standard input and output the same tools act with the token of the environment', async () => {
-  const { api, client } = await overStdio({ SVC_AUTH_TOKEN: 'ci.secret' })
+  const { api, client } = await connectOverStdio({ SVC_AUTH_TOKEN: 'ci.secret' })
   api.answers.set('GET /health', { body: '{"status":"healthy"}' })
 
   const { text } = await callTool(client, 'health_check')

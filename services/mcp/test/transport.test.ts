@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { failToAccept } from '@windlass/testkit/accept-errors'
+import { closedUrl } from '@windlass/testkit/api-fake'
 import { expect, test } from 'vitest'
-import { callTool, deadUrl, overHttp } from './clients.ts'
+import { callTool, connectOverHttp } from './mcp-fixture.ts'
 
 const HEADERS = {
   'content-type': 'application/json',
@@ -27,13 +28,13 @@ function post(url: string, headers: Record<string, string>, body = LIST, method 
 }
 
 test('it is healthy without any other part', async () => {
-  const { url } = await overHttp({ SVC_MCP__SERVER_URL: await deadUrl() })
+  const { url } = await connectOverHttp({ SVC_MCP__SERVER_URL: await closedUrl() })
   const answer = await fetch(`${url}/healthz`)
   expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }])
 })
 
 test('each caller acts with the rights it came with, however many there are', async () => {
-  const { api, connect } = await overHttp()
+  const { api, connect } = await connectOverHttp()
   api.answers.set('GET /workers', ({ headers }) => ({
     body: JSON.stringify([headers.authorization ?? 'nobody']),
   }))
@@ -59,28 +60,28 @@ test.each([
   ['user information in Host', { host: 'localhost@evil' }],
   ['an IPv6 address without brackets', { host: '::' }],
 ])('%s: 403 for each method, and nothing reaches the API', async (_, headers) => {
-  const { url, api } = await overHttp()
+  const { url, api } = await connectOverHttp()
   for (const method of ['POST', 'GET', 'OPTIONS', 'DELETE'])
     expect(await post(url, headers as Record<string, string>, LIST, method), method).toBe(403)
   expect(api.seen).toEqual([])
 })
 
 test('no headers of a browser, or the own origin: served', async () => {
-  const { url } = await overHttp()
+  const { url } = await connectOverHttp()
   expect(await post(url, {})).toBe(200)
   expect(await post(url, { origin: url, 'sec-fetch-site': 'same-origin' })).toBe(200)
   expect(await post(url, { host: 'localhost:1234', origin: 'http://localhost:1234' })).toBe(200)
 })
 
 test('/healthz: exempt, for probes that use any name', async () => {
-  const { url } = await overHttp()
+  const { url } = await connectOverHttp()
   const sent = request(`${url}/healthz`, { headers: { host: 'any.example' } }).end()
   const [answer] = await once(sent, 'response')
   expect(answer.resume().statusCode).toBe(200)
 })
 
 test('allowed hosts of the server and of MCP: served', async () => {
-  const { url } = await overHttp({
+  const { url } = await connectOverHttp({
     SVC_MCP__HOST: '0.0.0.0',
     SVC_SERVER__ALLOW_ANONYMOUS_NETWORK: 'true',
     SVC_MCP__ALLOWED_HOSTS: 'mcp.example',
@@ -95,14 +96,14 @@ test('allowed hosts of the server and of MCP: served', async () => {
 })
 
 test('there are no sessions to guess, to steal or to reuse', async () => {
-  const { url } = await overHttp()
+  const { url } = await connectOverHttp()
   expect(await post(url, { 'mcp-session-id': 'guessed' })).toBe(404)
   expect(await post(url, {}, '', 'GET')).toBe(405)
   expect(await post(url, {}, '', 'DELETE')).toBe(405)
 })
 
 test('what is no request is a client error, and so is one of ten megabytes', async () => {
-  const { url, api } = await overHttp()
+  const { url, api } = await connectOverHttp()
   for (const body of ['', '{', '{"jsonrpc":"1.0"}', `"${'x'.repeat(10_000_000)}"`]) {
     const status = await post(url, {}, body)
     expect(status, body.slice(0, 20)).toBeGreaterThanOrEqual(400)
@@ -112,7 +113,7 @@ test('what is no request is a client error, and so is one of ten megabytes', asy
 })
 
 test('when a client hangs up, what was asked for it ends', async () => {
-  const { url, api } = await overHttp()
+  const { url, api } = await connectOverHttp()
   api.answers.set('GET /workers', 'silence')
   const call =
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_workers","arguments":{}}}'
@@ -122,11 +123,11 @@ test('when a client hangs up, what was asked for it ends', async () => {
   await expect.poll(() => api.seen.length, { timeout: 10_000 }).toBe(1)
   sent.destroy()
 
-  await expect.poll(() => api.seen[0]?.hungUp, { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => api.seen[0]?.isAborted, { timeout: 10_000 }).toBe(true)
 })
 
 test('connections that cannot be accepted: the server serves the next ones', async () => {
-  const { url } = await overHttp()
+  const { url } = await connectOverHttp()
   failToAccept(Number(new URL(url).port))
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
 })

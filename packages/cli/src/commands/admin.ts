@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
-import { become } from '../child.ts'
 import type { Command } from '../command.ts'
-import { fileOf, withDatabase } from '../project.ts'
+import { execProgram } from '../exec-program.ts'
+import { projectFile, toDatabaseEnv } from '../project.ts'
 
 /** It speaks to the database, so that it works before anybody may speak to the server. */
 export const adminCreateKey: Command = {
@@ -13,10 +13,14 @@ export const adminCreateKey: Command = {
     days: { type: 'string', value: 'N', about: 'how long it is good for; for ever without' },
   },
   async run({ args, options }, { env }) {
-    const program = fileURLToPath(fileOf('services/identity/dist/create-admin-key.js'))
+    const program = fileURLToPath(projectFile('services/identity/dist/create-admin-key.js'))
     const given = ['name', 'days'].flatMap((option) =>
       options[option] === undefined ? [] : [`--${option}=${options[option]}`],
     )
-    return become(process.execPath, [program, ...given, '--', ...args], await withDatabase(env))
+    return execProgram(
+      process.execPath,
+      [program, ...given, '--', ...args],
+      await toDatabaseEnv(env),
+    )
   },
 }

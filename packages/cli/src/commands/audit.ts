@@ -1,8 +1,8 @@
+import { path } from '@windlass/api-client/path'
+import { getMembers, toJsonObject } from '@windlass/api-client/payload'
 import { AuditChainVerifier, type ChainedEntry, type Head } from '@windlass/domain/audit'
-import { path } from '@windlass/mcp/domain/path'
-import { objectOf, pick } from '@windlass/mcp/domain/payload'
 import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json/json'
-import { type Call, client, serverOptions } from '../client.ts'
+import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, UsageError } from '../command.ts'
 import { jsonOption, print, printRows } from '../output.ts'
 
@@ -23,16 +23,21 @@ export const auditList: Command = {
     ...serverOptions,
     ...jsonOption,
   },
-  async run(given, world) {
+  async run(parsed, context) {
     const query = Object.fromEntries(
-      FILTERS.map((name) => [name, given.options[name]?.toString()] as const),
+      FILTERS.map((name) => [name, parsed.options[name]?.toString()] as const),
     )
-    const answer = await client(given, world)({ method: 'GET', path: path`/admin/audit`, query })
-    if (given.options.json) print(world, answer)
+    const answer = await createApiCall(
+      parsed,
+      context,
+    )({ method: 'GET', path: path`/admin/audit`, query })
+    if (parsed.options.json) print(context, answer)
     else {
-      const rows = (elementsOf(pick(answer, ['entries']).entries ?? '') ?? []).map(withSubject)
+      const rows = (elementsOf(getMembers(answer, ['entries']).entries ?? '') ?? []).map(
+        withSubject,
+      )
       const names = ['seq', 'at', 'subject', 'action', 'object', 'outcome']
-      printRows(`[${rows}]`, names, given, world)
+      printRows(`[${rows}]`, names, parsed, context)
     }
     return 0
   },
@@ -41,7 +46,7 @@ export const auditList: Command = {
 function withSubject(entry: string): string {
   const members = membersOf(entry)
   const subject = membersOf(members?.get('actor') ?? '{}')?.get('subject')
-  return objectOf({ ...Object.fromEntries(members ?? []), subject })
+  return toJsonObject({ ...Object.fromEntries(members ?? []), subject })
 }
 
 const PAGE = 1_000
@@ -60,19 +65,19 @@ export const auditVerify: Command = {
     },
     ...serverOptions,
   },
-  async run(given, world) {
-    const check = new AuditChainVerifier(headOf(given.options.head?.toString()))
-    await follow(client(given, world), check)
+  async run(parsed, context) {
+    const check = new AuditChainVerifier(parseHead(parsed.options.head?.toString()))
+    await verifyPages(createApiCall(parsed, context), check)
     const { seq, hash } = check.head
-    world.out(`${seq} entries, head ${seq}:${hash.toString('hex')}\n`)
-    for (const problem of check.problems) world.err(`${problem}\n`)
+    context.out(`${seq} entries, head ${seq}:${hash.toString('hex')}\n`)
+    for (const problem of check.problems) context.err(`${problem}\n`)
     if (check.problems.length > 0) return BROKEN
-    world.out('the log is whole\n')
+    context.out('the log is whole\n')
     return 0
   },
 }
 
-function headOf(text: string | undefined): Head | undefined {
+function parseHead(text: string | undefined): Head | undefined {
   if (text === undefined) return undefined
   const [, seq, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
   if (seq === undefined) throw new UsageError(`'${text}' is no head: give SEQ:HASH`)
@@ -80,50 +85,53 @@ function headOf(text: string | undefined): Head | undefined {
 }
 
 /** Takes page after page, as far as the log was when it began to be read. */
-async function follow(call: Call, check: AuditChainVerifier): Promise<void> {
+async function verifyPages(call: ApiCall, check: AuditChainVerifier): Promise<void> {
   let first: Head | undefined
   for (;;) {
-    const { head, page } = await read(call, check.head.seq)
+    const { head, page } = await readPage(call, check.head.seq)
     first ??= head
     for (const entry of page) if (entry.seq <= first.seq) check.verifyNext(entry)
     const last = page.at(-1)?.seq ?? 0
     if (page.length === PAGE && last < first.seq) continue
     check.verifyEnd(first)
-    return checkBeyond(call, check, page)
+    return checkBeyondHead(call, check, page)
   }
 }
 
 /** What is beyond the head was appended meanwhile, with the head: one that does not follow is of another make. */
-async function checkBeyond(
-  call: Call,
+async function checkBeyondHead(
+  call: ApiCall,
   check: AuditChainVerifier,
   page: ChainedEntry[],
 ): Promise<void> {
   const end = check.head.seq
   const isAllTaken = page.at(-1)?.seq === end
-  const rest = isAllTaken ? (await read(call, end)).page : page
+  const rest = isAllTaken ? (await readPage(call, end)).page : page
   const last = rest.at(-1)?.seq ?? 0
   if (last <= end) return
-  const { head } = await read(call, last)
+  const { head } = await readPage(call, last)
   if (head.seq < last) check.problems.push(`entry ${last} is beyond the head of the log`)
 }
 
-async function read(call: Call, after: number): Promise<{ head: Head; page: ChainedEntry[] }> {
+async function readPage(
+  call: ApiCall,
+  after: number,
+): Promise<{ head: Head; page: ChainedEntry[] }> {
   const query = { after: String(after), limit: String(PAGE) }
   const answer = await call({ method: 'GET', path: path`/admin/audit`, query })
-  const { entries = '[]', head = '{}' } = pick(answer, ['entries', 'head'])
-  return { head: claimedIn(head), page: (elementsOf(entries) ?? []).map(linkedIn) }
+  const { entries = '[]', head = '{}' } = getMembers(answer, ['entries', 'head'])
+  return { head: toHead(head), page: (elementsOf(entries) ?? []).map(toChainedEntry) }
 }
 
-const hexIn = (json: string | undefined) => Buffer.from(stringOf(json) ?? '', 'hex')
+const toBytes = (json: string | undefined) => Buffer.from(stringOf(json) ?? '', 'hex')
 
-function claimedIn(json: string): Head {
+function toHead(json: string): Head {
   const members = membersOf(json)
-  return { seq: Number(members?.get('seq') ?? 0), hash: hexIn(members?.get('hash')) }
+  return { seq: Number(members?.get('seq') ?? 0), hash: toBytes(members?.get('hash')) }
 }
 
 /** The detail is taken as text: it was hashed so. */
-function linkedIn(json: string): ChainedEntry {
+function toChainedEntry(json: string): ChainedEntry {
   const members = membersOf(json) ?? new Map<string, string>()
   const actor = membersOf(members.get('actor') ?? '{}')
   const said = (name: string) => stringOf(members.get(name)) ?? ''
@@ -138,7 +146,7 @@ function linkedIn(json: string): ChainedEntry {
     object: said('object'),
     outcome: said('outcome'),
     detail_json: members.get('detail') ?? '',
-    previous_hash: hexIn(members.get('previous_hash')),
-    hash: hexIn(members.get('hash')),
+    previous_hash: toBytes(members.get('previous_hash')),
+    hash: toBytes(members.get('hash')),
   }
 }

@@ -1,11 +1,11 @@
-import { executionId, namespace, path, workflowName } from '@windlass/mcp/domain/path'
-import { pick } from '@windlass/mcp/domain/payload'
+import { path, toExecutionId, toNamespace, toWorkflowName } from '@windlass/api-client/path'
+import { getMembers } from '@windlass/api-client/payload'
 import { stringOf } from '@windlass/runtime/json/json'
-import { type Call, client, serverOptions } from '../client.ts'
+import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
 import type { Command } from '../command.ts'
-import { inputOf } from '../input.ts'
-import { jsonOption, print, printRows, statusOf } from '../output.ts'
-import { untilSettled } from '../until-settled.ts'
+import { readInput } from '../input.ts'
+import { exitStatusOf, jsonOption, print, printRows } from '../output.ts'
+import { waitUntilSettled } from '../wait-until-settled.ts'
 
 /** Longer than a worker may take to give up its work. */
 const CANCEL_MS = 290_000
@@ -21,11 +21,11 @@ export const executionList: Command = {
     ...serverOptions,
     ...jsonOption,
   },
-  async run(given, world) {
-    const { state, workflow, limit, json } = given.options
-    const answer = await client(
-      given,
-      world,
+  async run(parsed, context) {
+    const { state, workflow, limit, json } = parsed.options
+    const answer = await createApiCall(
+      parsed,
+      context,
     )({
       method: 'GET',
       path: path`/executions`,
@@ -35,11 +35,11 @@ export const executionList: Command = {
         limit: limit?.toString(),
       },
     })
-    if (json) print(world, answer)
+    if (json) print(context, answer)
     else {
-      const { executions = '[]' } = pick(answer, ['executions'])
+      const { executions = '[]' } = getMembers(answer, ['executions'])
       const names = ['execution_id', 'workflow_namespace', 'workflow_name', 'state', 'worker_name']
-      printRows(executions, names, given, world)
+      printRows(executions, names, parsed, context)
     }
     return 0
   },
@@ -53,14 +53,14 @@ export const executionShow: Command = {
     detailed: { type: 'boolean', about: 'print the full context with all events' },
     ...serverOptions,
   },
-  async run(given, world) {
-    const query = { detailed: given.options.detailed ? 'true' : undefined }
-    const id = executionId(given.args[0] ?? '')
-    const answer = await client(
-      given,
-      world,
+  async run(parsed, context) {
+    const query = { detailed: parsed.options.detailed ? 'true' : undefined }
+    const id = toExecutionId(parsed.args[0] ?? '')
+    const answer = await createApiCall(
+      parsed,
+      context,
     )({ method: 'GET', path: path`/executions/${id}`, query })
-    print(world, answer)
+    print(context, answer)
     return 0
   },
 }
@@ -73,17 +73,17 @@ export const executionCancel: Command = {
     wait: { type: 'boolean', about: 'wait until it has ended' },
     ...serverOptions,
   },
-  async run(given, world) {
-    const call = client(given, world)
-    const id = executionId(given.args[0] ?? '')
-    const { wait } = given.options
+  async run(parsed, context) {
+    const call = createApiCall(parsed, context)
+    const id = toExecutionId(parsed.args[0] ?? '')
+    const { wait } = parsed.options
     const answer = await call({
       method: 'GET',
       path: `${await workflowPath(call, id)}${path`/cancel/${id}`}`,
       query: { mode: wait ? 'sync' : 'async' },
       timeoutMs: wait ? CANCEL_MS : undefined,
     })
-    print(world, answer)
+    print(context, answer)
     return 0
   },
 }
@@ -96,25 +96,25 @@ export const executionResume: Command = {
     async: { type: 'boolean', about: 'do not wait for the end' },
     ...serverOptions,
   },
-  async run(given, world) {
-    const call = client(given, world)
-    const id = executionId(given.args[0] ?? '')
-    const isAsync = given.options.async === true
+  async run(parsed, context) {
+    const call = createApiCall(parsed, context)
+    const id = toExecutionId(parsed.args[0] ?? '')
+    const isAsync = parsed.options.async === true
     const request = {
       method: 'POST' as const,
       path: `${await workflowPath(call, id)}${path`/resume/${id}`}/${isAsync ? 'async' : 'sync'}`,
-      body: await inputOf(given.args[1]),
+      body: await readInput(parsed.args[1]),
     }
-    const answer = isAsync ? await call(request) : await untilSettled(call, request)
-    print(world, answer)
-    return isAsync ? 0 : statusOf(answer)
+    const answer = isAsync ? await call(request) : await waitUntilSettled(call, request)
+    print(context, answer)
+    return isAsync ? 0 : exitStatusOf(answer)
   },
 }
 
 /** The path of the workflow that an execution is of; the server knows, so nobody has to type it. */
-async function workflowPath(call: Call, id: ReturnType<typeof executionId>): Promise<string> {
+async function workflowPath(call: ApiCall, id: ReturnType<typeof toExecutionId>): Promise<string> {
   const execution = await call({ method: 'GET', path: path`/executions/${id}` })
-  const names = pick(execution, ['workflow_namespace', 'workflow_name'])
+  const names = getMembers(execution, ['workflow_namespace', 'workflow_name'])
   const [ns, name] = [stringOf(names.workflow_namespace), stringOf(names.workflow_name)]
-  return path`/workflows/${namespace(ns ?? '')}/${workflowName(name ?? '')}`
+  return path`/workflows/${toNamespace(ns ?? '')}/${toWorkflowName(name ?? '')}`
 }

@@ -1,12 +1,12 @@
-import { path, scheduleRef } from '@windlass/mcp/domain/path'
-import { configOf, objectOf, pick } from '@windlass/mcp/domain/payload'
+import { path, toScheduleRef } from '@windlass/api-client/path'
+import { getMembers, toJsonObject, toScheduleConfig } from '@windlass/api-client/payload'
 import { elementsOf, membersOf, quote, stringOf } from '@windlass/runtime/json/json'
-import { client, serverOptions } from '../client.ts'
-import type { Command, Given } from '../command.ts'
-import { inputOf, textOf } from '../input.ts'
+import { createApiCall, serverOptions } from '../api-call.ts'
+import type { Command, ParsedArguments } from '../command.ts'
+import { readInput, readText } from '../input.ts'
 import { jsonOption, print, printRows } from '../output.ts'
 
-const refOf = ({ args }: Given) => scheduleRef(args[0] ?? '')
+const refOf = ({ args }: ParsedArguments) => toScheduleRef(args[0] ?? '')
 
 export const scheduleCreate: Command = {
   words: 'schedule create',
@@ -21,19 +21,22 @@ export const scheduleCreate: Command = {
     'run-as': { type: 'string', value: 'ACCOUNT', about: 'the service account it runs as' },
     ...serverOptions,
   },
-  async run(given, world) {
-    const [name = '', workflow = '', config = '', input] = given.args
-    const { overlap, 'run-as': account } = given.options
-    const body = objectOf({
+  async run(parsed, context) {
+    const [name = '', workflow = '', config = '', input] = parsed.args
+    const { overlap, 'run-as': account } = parsed.options
+    const body = toJsonObject({
       name: quote(name),
       workflow_name: quote(workflow),
-      schedule_config: configOf(await textOf(config)),
-      input_data: input === undefined ? undefined : await inputOf(input),
+      schedule_config: toScheduleConfig(await readText(config)),
+      input_data: input === undefined ? undefined : await readInput(input),
       overlap: overlap === undefined ? undefined : quote(String(overlap)),
       run_as_service_account: account === undefined ? undefined : quote(String(account)),
     })
-    const answer = await client(given, world)({ method: 'POST', path: path`/schedules`, body })
-    print(world, answer)
+    const answer = await createApiCall(
+      parsed,
+      context,
+    )({ method: 'POST', path: path`/schedules`, body })
+    print(context, answer)
     return 0
   },
 }
@@ -48,17 +51,20 @@ export const scheduleList: Command = {
     ...serverOptions,
     ...jsonOption,
   },
-  async run(given, world) {
-    const { workflow, active } = given.options
+  async run(parsed, context) {
+    const { workflow, active } = parsed.options
     const query = { workflow_name: workflow?.toString(), active_only: String(active === true) }
-    const rows = await client(given, world)({ method: 'GET', path: path`/schedules`, query })
+    const rows = await createApiCall(
+      parsed,
+      context,
+    )({ method: 'GET', path: path`/schedules`, query })
     const names = ['name', 'workflow_namespace', 'workflow_name', 'status', 'next_run_at', 'id']
-    printRows(rows, names, given, world)
+    printRows(rows, names, parsed, context)
     return 0
   },
 }
 
-export const scheduleNext = looking('next', 'List when a schedule fires next', {
+export const scheduleNext = createListCommand('next', 'List when a schedule fires next', {
   limit: { name: 'count', about: 'how many times (default 10)' },
   rows: 'next',
   columns: ['at', 'local'],
@@ -74,20 +80,20 @@ export const scheduleForecast: Command = {
     ...serverOptions,
     ...jsonOption,
   },
-  async run(given, world) {
-    const { hours, limit } = given.options
+  async run(parsed, context) {
+    const { hours, limit } = parsed.options
     const query = { hours: hours?.toString(), limit: limit?.toString() }
     const request = { method: 'GET', path: path`/schedules/forecast`, query } as const
-    const answer = await client(given, world)(request)
-    if (given.options.json) print(world, answer)
-    else printRows(named(answer), ['at', 'name', 'workflow'], given, world)
+    const answer = await createApiCall(parsed, context)(request)
+    if (parsed.options.json) print(context, answer)
+    else printRows(addScheduleNames(answer), ['at', 'name', 'workflow'], parsed, context)
     return 0
   },
 }
 
 /** The ticks of a forecast with the names of their schedules. */
-function named(forecast: string): string {
-  const { ticks = '[]', schedules = '[]' } = pick(forecast, ['ticks', 'schedules'])
+function addScheduleNames(forecast: string): string {
+  const { ticks = '[]', schedules = '[]' } = getMembers(forecast, ['ticks', 'schedules'])
   const byId = new Map(
     (elementsOf(schedules) ?? []).map((schedule) => {
       const members = membersOf(schedule)
@@ -99,12 +105,12 @@ function named(forecast: string): string {
   const rows = (elementsOf(ticks) ?? []).map((tick) => {
     const members = membersOf(tick)
     const schedule = byId.get(stringOf(members?.get('schedule_id')) ?? '')
-    return objectOf({ at: members?.get('at'), ...schedule })
+    return toJsonObject({ at: members?.get('at'), ...schedule })
   })
   return `[${rows.join(',')}]`
 }
 
-export const scheduleHistory = looking(
+export const scheduleHistory = createListCommand(
   'history',
   'List what a schedule has started or skipped, newest first',
   {
@@ -114,7 +120,7 @@ export const scheduleHistory = looking(
   },
 )
 
-interface Look {
+interface ListOptions {
   /** The parameter that bounds the list. */
   limit: { name: string; about: string }
   /** The member of the answer that holds it. */
@@ -123,7 +129,11 @@ interface Look {
 }
 
 /** A list that belongs to one schedule. */
-function looking(what: string, about: string, { limit, rows, columns }: Look): Command {
+function createListCommand(
+  what: string,
+  about: string,
+  { limit, rows, columns }: ListOptions,
+): Command {
   return {
     words: `schedule ${what}`,
     args: ['schedule'],
@@ -133,31 +143,42 @@ function looking(what: string, about: string, { limit, rows, columns }: Look): C
       ...serverOptions,
       ...jsonOption,
     },
-    async run(given, world) {
-      const at = path`/schedules/${refOf(given)}`
-      const query = { [limit.name]: given.options[limit.name]?.toString() }
-      const answer = await client(given, world)({ method: 'GET', path: `${at}/${what}`, query })
-      if (given.options.json) print(world, answer)
-      else printRows(pick(answer, [rows])[rows] ?? '[]', columns, given, world)
+    async run(parsed, context) {
+      const at = path`/schedules/${refOf(parsed)}`
+      const query = { [limit.name]: parsed.options[limit.name]?.toString() }
+      const answer = await createApiCall(
+        parsed,
+        context,
+      )({ method: 'GET', path: `${at}/${what}`, query })
+      if (parsed.options.json) print(context, answer)
+      else printRows(getMembers(answer, [rows])[rows] ?? '[]', columns, parsed, context)
       return 0
     },
   }
 }
 
-const acting = (verb: string, about: string, method: 'POST' | 'GET' | 'DELETE'): Command => ({
+const createActionCommand = (
+  verb: string,
+  about: string,
+  method: 'POST' | 'GET' | 'DELETE',
+): Command => ({
   words: `schedule ${verb}`,
   args: ['schedule'],
   about,
   options: serverOptions,
-  async run(given, world) {
-    const schedule = path`/schedules/${refOf(given)}`
+  async run(parsed, context) {
+    const schedule = path`/schedules/${refOf(parsed)}`
     const at = method === 'POST' ? `${schedule}/${verb}` : schedule
-    print(world, await client(given, world)({ method, path: at }))
+    print(context, await createApiCall(parsed, context)({ method, path: at }))
     return 0
   },
 })
 
-export const scheduleShow = acting('show', 'Show a schedule, by its id or name', 'GET')
-export const schedulePause = acting('pause', 'Pause a schedule', 'POST')
-export const scheduleResume = acting('resume', 'Let a paused schedule go on', 'POST')
-export const scheduleDelete = acting('delete', 'Delete a schedule and its history', 'DELETE')
+export const scheduleShow = createActionCommand('show', 'Show a schedule, by its id or name', 'GET')
+export const schedulePause = createActionCommand('pause', 'Pause a schedule', 'POST')
+export const scheduleResume = createActionCommand('resume', 'Let a paused schedule go on', 'POST')
+export const scheduleDelete = createActionCommand(
+  'delete',
+  'Delete a schedule and its history',
+  'DELETE',
+)

@@ -1,17 +1,17 @@
-import { path, Segment } from '@windlass/mcp/domain/path'
-import { objectOf } from '@windlass/mcp/domain/payload'
+import { PathSegment, path } from '@windlass/api-client/path'
+import { toJsonObject } from '@windlass/api-client/payload'
 import { checkJson, elementsOf, membersOf, quote, stringOf } from '@windlass/runtime/json/json'
-import { type Call, client, serverOptions } from '../client.ts'
+import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, Failure, UsageError } from '../command.ts'
-import { textOf } from '../input.ts'
+import { readText } from '../input.ts'
 import { jsonOption, print } from '../output.ts'
 
-const secretName = (text: string) => Segment.of('secret name', /^[^/\p{C}]{1,255}$/u, text)
+const secretName = (text: string) => PathSegment.parse('secret name', /^[^/\p{C}]{1,255}$/u, text)
 
 const MAX_DEPTH = 512
 
 /** What is wrong with it is not told: it is a secret. */
-function checked(json: string): string {
+function requireJson(json: string): string {
   try {
     checkJson(json, MAX_DEPTH)
   } catch {
@@ -28,16 +28,19 @@ export const secretSet: Command = {
     json: { type: 'boolean', about: 'the value is JSON: a number, an object, …' },
     ...serverOptions,
   },
-  async run(given, world) {
-    const [name = '', value = '-'] = given.args
+  async run(parsed, context) {
+    const [name = '', value = '-'] = parsed.args
     secretName(name)
-    const text = await textOf(value)
-    const body = objectOf({
+    const text = await readText(value)
+    const body = toJsonObject({
       name: quote(name),
-      value: given.options.json ? checked(text) : quote(text),
+      value: parsed.options.json ? requireJson(text) : quote(text),
     })
-    const answer = await client(given, world)({ method: 'POST', path: path`/admin/secrets`, body })
-    world.out(`${stringOf(membersOf(answer)?.get('message'))}\n`)
+    const answer = await createApiCall(
+      parsed,
+      context,
+    )({ method: 'POST', path: path`/admin/secrets`, body })
+    context.out(`${stringOf(membersOf(answer)?.get('message'))}\n`)
     return 0
   },
 }
@@ -47,13 +50,13 @@ export const secretGet: Command = {
   args: ['name'],
   about: 'Print the value of a secret: text as it is, anything else as JSON',
   options: { ...serverOptions, ...jsonOption },
-  async run(given, world) {
-    const answer = await client(
-      given,
-      world,
-    )({ method: 'GET', path: path`/admin/secrets/${secretName(given.args[0] ?? '')}` })
+  async run(parsed, context) {
+    const answer = await createApiCall(
+      parsed,
+      context,
+    )({ method: 'GET', path: path`/admin/secrets/${secretName(parsed.args[0] ?? '')}` })
     const value = membersOf(answer)?.get('value') ?? ''
-    print(world, given.options.json ? answer : (stringOf(value) ?? value))
+    print(context, parsed.options.json ? answer : (stringOf(value) ?? value))
     return 0
   },
 }
@@ -63,10 +66,13 @@ export const secretList: Command = {
   args: [],
   about: 'List the names of the secrets',
   options: { ...serverOptions, ...jsonOption },
-  async run(given, world) {
-    const answer = await client(given, world)({ method: 'GET', path: path`/admin/secrets` })
-    if (given.options.json) print(world, answer)
-    else for (const name of elementsOf(answer) ?? []) world.out(`${stringOf(name)}\n`)
+  async run(parsed, context) {
+    const answer = await createApiCall(
+      parsed,
+      context,
+    )({ method: 'GET', path: path`/admin/secrets` })
+    if (parsed.options.json) print(context, answer)
+    else for (const name of elementsOf(answer) ?? []) context.out(`${stringOf(name)}\n`)
     return 0
   },
 }
@@ -76,12 +82,12 @@ export const secretDelete: Command = {
   args: ['name'],
   about: 'Delete a secret',
   options: serverOptions,
-  async run(given, world) {
-    const answer = await client(
-      given,
-      world,
-    )({ method: 'DELETE', path: path`/admin/secrets/${secretName(given.args[0] ?? '')}` })
-    world.out(`${stringOf(membersOf(answer)?.get('message'))}\n`)
+  async run(parsed, context) {
+    const answer = await createApiCall(
+      parsed,
+      context,
+    )({ method: 'DELETE', path: path`/admin/secrets/${secretName(parsed.args[0] ?? '')}` })
+    context.out(`${stringOf(membersOf(answer)?.get('message'))}\n`)
     return 0
   },
 }
@@ -100,15 +106,15 @@ export const secretsRotateKey: Command = {
   args: [],
   about: 'Encrypt every secret that is under an earlier key anew; may be repeated or broken off',
   options: serverOptions,
-  async run(given, world) {
-    const call = client(given, world)
+  async run(parsed, context) {
+    const call = createApiCall(parsed, context)
     for (let done = 0; ; ) {
-      const { rotated, remaining, key_id, unreadable } = await pass(call, (batch) => {
+      const { rotated, remaining, key_id, unreadable } = await rotateAllOnce(call, (batch) => {
         done += batch.rotated
-        world.err(`${done} done, ${batch.remaining} to go\n`)
+        context.err(`${done} done, ${batch.remaining} to go\n`)
       })
       if (remaining === 0) {
-        world.out(`all secrets are encrypted under the key ${key_id}\n`)
+        context.out(`all secrets are encrypted under the key ${key_id}\n`)
         return 0
       }
       if (rotated === 0)
@@ -118,7 +124,7 @@ export const secretsRotateKey: Command = {
 }
 
 /** Goes over all names once. */
-async function pass(call: Call, tell: (batch: Batch) => void): Promise<Batch> {
+async function rotateAllOnce(call: ApiCall, tell: (batch: Batch) => void): Promise<Batch> {
   let rotated = 0
   const unreadable: string[] = []
   for (let after: string | undefined; ; ) {

@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadSettings } from '@windlass/runtime/config/load-settings'
-import { become } from '../child.ts'
 import { type Command, Failure } from '../command.ts'
-import { fileOf, homeDir } from '../project.ts'
+import { execProgram } from '../exec-program.ts'
+import { findHomeDir, projectFile } from '../project.ts'
 
 export const serverStart: Command = {
   words: 'server start',
   args: [],
   about: 'Start the whole system on this machine, as npm start does',
-  passesOn: true,
+  isPassThrough: true,
   run: ({ args }, { env }) =>
-    become(process.execPath, [fileURLToPath(fileOf('scripts/start.mjs')), ...args], env),
+    execProgram(process.execPath, [fileURLToPath(projectFile('scripts/start.mjs')), ...args], env),
 }
 
 export const serverBootstrapToken: Command = {
@@ -24,12 +24,12 @@ export const serverBootstrapToken: Command = {
   },
   async run({ options }, { env, out }) {
     const configured = loadSettings(env).workers.bootstrap_token?.trim()
-    out(`${configured || tokenIn(String(options.home ?? (await homeDir(env))))}\n`)
+    out(`${configured || readBootstrapToken(String(options.home ?? (await findHomeDir(env))))}\n`)
     return 0
   },
 }
 
-function tokenIn(home: string): string {
+function readBootstrapToken(home: string): string {
   const path = join(home, 'bootstrap-token')
   let token: string
   try {

@@ -1,14 +1,14 @@
 import { basename } from 'node:path'
-import { executionId, namespace, path, workflowName } from '@windlass/mcp/domain/path'
-import { client, serverOptions } from '../client.ts'
-import { type Command, type Option, UsageError } from '../command.ts'
-import { contentOf, inputOf, workflowRef } from '../input.ts'
-import { jsonOption, print, printRows, statusOf } from '../output.ts'
-import { untilSettled } from '../until-settled.ts'
+import { path, toExecutionId, toNamespace, toWorkflowName } from '@windlass/api-client/path'
+import { createApiCall, serverOptions } from '../api-call.ts'
+import { type Command, type CommandOption, UsageError } from '../command.ts'
+import { parseWorkflowRef, readBytes, readInput } from '../input.ts'
+import { exitStatusOf, jsonOption, print, printRows } from '../output.ts'
+import { waitUntilSettled } from '../wait-until-settled.ts'
 
 const VERSION = /^[1-9]\d{0,8}$/
 
-const detailedOption: Record<string, Option> = {
+const detailedOption: Record<string, CommandOption> = {
   detailed: { type: 'boolean', about: 'print the full context with all events' },
 }
 
@@ -22,19 +22,19 @@ export const workflowUpload: Command = {
     ...serverOptions,
     ...jsonOption,
   },
-  async run(given, world) {
-    const [file = ''] = given.args
+  async run(parsed, context) {
+    const [file = ''] = parsed.args
     const body = new FormData()
-    body.set('file', new Blob([contentOf(file)], { type: 'text/x-python' }), basename(file))
-    const { 'dry-run': isDry, 'if-changed': ifChanged } = given.options
+    body.set('file', new Blob([readBytes(file)], { type: 'text/x-python' }), basename(file))
+    const { 'dry-run': isDry, 'if-changed': ifChanged } = parsed.options
     const query = {
       dry_run: isDry ? 'true' : undefined,
       if_changed: ifChanged ? 'true' : undefined,
     }
-    const call = client(given, world)
+    const call = createApiCall(parsed, context)
     const rows = await call({ method: 'POST', path: path`/workflows`, query, body })
-    if (isDry) print(world, rows)
-    else printRows(rows, ['namespace', 'name', 'version'], given, world)
+    if (isDry) print(context, rows)
+    else printRows(rows, ['namespace', 'name', 'version'], parsed, context)
     return 0
   },
 }
@@ -44,14 +44,14 @@ export const workflowDiff: Command = {
   args: ['workflow', 'a', 'b'],
   about: 'Show what changed between two versions of a workflow',
   options: serverOptions,
-  async run(given, world) {
-    const [workflow = '', a = '', b = ''] = given.args
-    const ref = workflowRef(workflow)
+  async run(parsed, context) {
+    const [workflow = '', a = '', b = ''] = parsed.args
+    const ref = parseWorkflowRef(workflow)
     if (![a, b].every((version) => VERSION.test(version)))
       throw new UsageError('versions are whole numbers from 1')
-    const versions = path`/workflows/${namespace(ref.namespace)}/${workflowName(ref.name)}/versions`
-    const call = client(given, world)
-    print(world, await call({ method: 'GET', path: `${versions}/${a}/diff/${b}` }))
+    const versions = path`/workflows/${toNamespace(ref.namespace)}/${toWorkflowName(ref.name)}/versions`
+    const call = createApiCall(parsed, context)
+    print(context, await call({ method: 'GET', path: `${versions}/${a}/diff/${b}` }))
     return 0
   },
 }
@@ -65,10 +65,13 @@ export const workflowList: Command = {
     ...serverOptions,
     ...jsonOption,
   },
-  async run(given, world) {
-    const query = { namespace: given.options.namespace?.toString() }
-    const rows = await client(given, world)({ method: 'GET', path: path`/workflows`, query })
-    printRows(rows, ['namespace', 'name', 'version'], given, world)
+  async run(parsed, context) {
+    const query = { namespace: parsed.options.namespace?.toString() }
+    const rows = await createApiCall(
+      parsed,
+      context,
+    )({ method: 'GET', path: path`/workflows`, query })
+    printRows(rows, ['namespace', 'name', 'version'], parsed, context)
     return 0
   },
 }
@@ -83,23 +86,23 @@ export const workflowRun: Command = {
     ...detailedOption,
     ...serverOptions,
   },
-  async run(given, world) {
-    const { async: isAsync, version, detailed } = given.options
-    const ref = workflowRef(given.args[0] ?? '')
-    const run = path`/workflows/${namespace(ref.namespace)}/${workflowName(ref.name)}/run`
+  async run(parsed, context) {
+    const { async: isAsync, version, detailed } = parsed.options
+    const ref = parseWorkflowRef(parsed.args[0] ?? '')
+    const run = path`/workflows/${toNamespace(ref.namespace)}/${toWorkflowName(ref.name)}/run`
     if (version !== undefined && !VERSION.test(String(version)))
       throw new UsageError('--version must be a whole number from 1')
-    const call = client(given, world)
+    const call = createApiCall(parsed, context)
     const shown = { detailed: detailed ? 'true' : undefined }
     const request = {
       method: 'POST' as const,
       path: `${run}/${isAsync ? 'async' : 'sync'}`,
       query: { version: version?.toString(), ...shown },
-      body: await inputOf(given.args[1]),
+      body: await readInput(parsed.args[1]),
     }
-    const answer = isAsync ? await call(request) : await untilSettled(call, request, shown)
-    print(world, answer)
-    return isAsync ? 0 : statusOf(answer)
+    const answer = isAsync ? await call(request) : await waitUntilSettled(call, request, shown)
+    print(context, answer)
+    return isAsync ? 0 : exitStatusOf(answer)
   },
 }
 
@@ -108,18 +111,18 @@ export const workflowStatus: Command = {
   args: ['workflow', 'execution_id'],
   about: 'Show an execution of a workflow',
   options: { ...detailedOption, ...serverOptions },
-  async run(given, world) {
-    const [workflow = '', execution = ''] = given.args
-    const ref = workflowRef(workflow)
-    const answer = await client(
-      given,
-      world,
+  async run(parsed, context) {
+    const [workflow = '', execution = ''] = parsed.args
+    const ref = parseWorkflowRef(workflow)
+    const answer = await createApiCall(
+      parsed,
+      context,
     )({
       method: 'GET',
-      path: path`/workflows/${namespace(ref.namespace)}/${workflowName(ref.name)}/status/${executionId(execution)}`,
-      query: { detailed: given.options.detailed ? 'true' : undefined },
+      path: path`/workflows/${toNamespace(ref.namespace)}/${toWorkflowName(ref.name)}/status/${toExecutionId(execution)}`,
+      query: { detailed: parsed.options.detailed ? 'true' : undefined },
     })
-    print(world, answer)
+    print(context, answer)
     return 0
   },
 }

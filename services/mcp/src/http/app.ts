@@ -1,8 +1,8 @@
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { Logger } from '@windlass/runtime/process/log'
 import express, { type Express, type Request, type Response } from 'express'
-import { type Backend, mcpServer } from '../mcp-server.ts'
-import { oneCredential, refuseWebRequests, type WebAddress } from './guard.ts'
+import { type Backend, createMcpServer } from '../mcp-server.ts'
+import { refuseDuplicateCredentials, refuseWebRequests, type WebAddress } from './guard.ts'
 
 /** A source of one MiB, escaped as JSON; anything larger is answered 413. */
 const MAX_REQUEST_BYTES = 8 * 1_048_576
@@ -12,29 +12,34 @@ const KEEP_ALIVE_MS = 15_000
  * MCP over streamable HTTP at `/mcp`, without sessions: each request stands for itself and carries
  * its own rights, so any replica can answer it and no caller can meet another's state.
  */
-export function httpApp(backend: Backend, address: WebAddress, log: Logger): Express {
+export function createHttpApp(backend: Backend, address: WebAddress, log: Logger): Express {
   const app = express()
   app.disable('x-powered-by')
   app.enable('case sensitive routing')
   app.enable('strict routing')
   app.get('/healthz', (_, res) => void res.json({ status: 'ok' }))
   app.use(refuseWebRequests(address))
-  app.post('/mcp', oneCredential)
-  app.post('/mcp', (req, res) => answer(backend, req, res, log))
+  app.post('/mcp', refuseDuplicateCredentials)
+  app.post('/mcp', (req, res) => handleMcpRequest(backend, req, res, log))
   app.all('/mcp', (_, res) => {
-    res.status(405).set('allow', 'POST').json(problem(-32_000, 'Method not allowed'))
+    res.status(405).set('allow', 'POST').json(toRpcError(-32_000, 'Method not allowed'))
   })
   app.use((_, res) => void res.status(404).json({ detail: 'Not Found' }))
   return app
 }
 
-async function answer(backend: Backend, req: Request, res: Response, log: Logger): Promise<void> {
+async function handleMcpRequest(
+  backend: Backend,
+  req: Request,
+  res: Response,
+  log: Logger,
+): Promise<void> {
   if (req.headers['mcp-session-id'] !== undefined) {
     // We give out none; by the protocol this makes the client begin anew, without one.
-    res.status(404).json(problem(-32_001, 'Session not found'))
+    res.status(404).json(toRpcError(-32_001, 'Session not found'))
     return
   }
-  const server = mcpServer(backend, () => req.headers.authorization)
+  const server = createMcpServer(backend, () => req.headers.authorization)
   const transport = new StreamableHTTPServerTransport({
     sessionIdGenerator: undefined,
     maxRequestBodySize: MAX_REQUEST_BYTES,
@@ -47,7 +52,7 @@ async function answer(backend: Backend, req: Request, res: Response, log: Logger
   await transport.handleRequest(req, res)
 }
 
-const problem = (code: number, message: string) => ({
+const toRpcError = (code: number, message: string) => ({
   jsonrpc: '2.0',
   error: { code, message },
   id: null,

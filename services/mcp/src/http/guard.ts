@@ -22,7 +22,7 @@ export function refuseWebRequests(address: WebAddress): RequestHandler {
 }
 
 /** Refuses two credentials, as the API does: of two headers we would pass on the first, and another reader would believe the last. */
-export const oneCredential: RequestHandler = ({ rawHeaders }, res, next) => {
+export const refuseDuplicateCredentials: RequestHandler = ({ rawHeaders }, res, next) => {
   const names = rawHeaders.filter((_, i) => i % 2 === 0)
   if (names.filter((name) => name.toLowerCase() === 'authorization').length < 2) return next()
   const error = { code: -32_000, message: 'Duplicate Authorization header' }

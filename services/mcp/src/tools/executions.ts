@@ -1,18 +1,18 @@
+import { path, toExecutionId, toNamespace, toWorkflowName } from '@windlass/api-client/path'
+import { getMembers, toJsonObject } from '@windlass/api-client/payload'
 import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
-import { executionId, namespace, path, workflowName } from '../domain/path.ts'
-import { objectOf, pick } from '../domain/payload.ts'
-import { tool } from '../tool.ts'
+import { defineTool } from '../tool.ts'
 import {
   detailedArg,
   detailedQuery,
-  execution,
   executionArg,
-  members,
-  noExecution,
-  noWorkflow,
+  executionNotFound,
   pageArgs,
+  selectMembers,
+  toExecutionView,
   workflowArgs,
+  workflowNotFound,
 } from './shared.ts'
 
 const PAGE = ['executions', 'total', 'limit', 'offset']
@@ -28,22 +28,22 @@ const pageQuery = ({ limit, offset }: { limit: number; offset: number }) => ({
   offset: String(offset),
 })
 
-export const getExecutionStatus = tool({
+export const getExecutionStatus = defineTool({
   name: 'get_execution_status',
   description: 'Show the state and the output of an execution of a workflow.',
   args: { workflow_name, ...executionArg, ...detailedArg, workflow_namespace },
   request: (args) => ({
     method: 'GET',
-    path: path`/workflows/${namespace(args.workflow_namespace)}/${workflowName(args.workflow_name)}/status/${executionId(args.execution_id)}`,
+    path: path`/workflows/${toNamespace(args.workflow_namespace)}/${toWorkflowName(args.workflow_name)}/status/${toExecutionId(args.execution_id)}`,
     query: detailedQuery(args.detailed),
   }),
-  result: execution,
-  errors: { 404: noExecution },
+  result: toExecutionView,
+  errors: { 404: executionNotFound },
   doing: 'retrieving execution status',
   effect: 'reads',
 })
 
-export const listExecutions = tool({
+export const listExecutions = defineTool({
   name: 'list_executions',
   description: 'List executions of all workflows, newest first.',
   args: {
@@ -60,42 +60,42 @@ export const listExecutions = tool({
       ...pageQuery(page),
     },
   }),
-  result: members(...PAGE),
+  result: selectMembers(...PAGE),
   doing: 'listing executions',
   effect: 'reads',
 })
 
-export const getExecution = tool({
+export const getExecution = defineTool({
   name: 'get_execution',
   description: 'Show the state and the output of an execution by its id alone.',
   args: { ...executionArg, ...detailedArg },
   request: ({ execution_id, detailed }) => ({
     method: 'GET',
-    path: path`/executions/${executionId(execution_id)}`,
+    path: path`/executions/${toExecutionId(execution_id)}`,
     query: detailedQuery(detailed),
   }),
-  result: execution,
-  errors: { 404: noExecution },
+  result: toExecutionView,
+  errors: { 404: executionNotFound },
   doing: 'retrieving execution',
   effect: 'reads',
 })
 
-export const listWorkflowExecutions = tool({
+export const listWorkflowExecutions = defineTool({
   name: 'list_workflow_executions',
   description: 'List the executions of one workflow, newest first.',
   args: { workflow_name, ...stateArg, ...pageArgs, workflow_namespace },
   request: ({ workflow_namespace, workflow_name, state, ...page }) => ({
     method: 'GET',
-    path: path`/workflows/${namespace(workflow_namespace)}/${workflowName(workflow_name)}/executions`,
+    path: path`/workflows/${toNamespace(workflow_namespace)}/${toWorkflowName(workflow_name)}/executions`,
     query: { state: state ?? undefined, ...pageQuery(page) },
   }),
   result: (answer, { workflow_name }) =>
-    objectOf({
+    toJsonObject({
       success: 'true',
       workflow_name: quote(workflow_name),
-      ...pick(answer, PAGE),
+      ...getMembers(answer, PAGE),
     }),
-  errors: { 404: noWorkflow },
+  errors: { 404: workflowNotFound },
   doing: 'listing workflow executions',
   effect: 'reads',
 })

@@ -1,18 +1,18 @@
+import { ArgumentError } from '@windlass/api-client/errors'
+import type { ApiRequest } from '@windlass/api-client/http-client'
+import { path, toExecutionId, toNamespace, toWorkflowName } from '@windlass/api-client/path'
+import { toJsonObject, toPayload } from '@windlass/api-client/payload'
 import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
-import type { ApiRequest } from '../api.ts'
-import { executionId, namespace, path, workflowName } from '../domain/path.ts'
-import { objectOf, payloadOf } from '../domain/payload.ts'
-import { Refusal } from '../domain/refusal.ts'
-import { tool } from '../tool.ts'
+import { defineTool } from '../tool.ts'
 import {
   detailedArg,
   detailedQuery,
-  execution,
   executionArg,
-  noExecution,
-  noWorkflow,
+  executionNotFound,
+  toExecutionView,
   workflowArgs,
+  workflowNotFound,
 } from './shared.ts'
 
 /** The server answers a little before the client gives up, so that an agent always learns the id. */
@@ -35,37 +35,37 @@ interface ExecuteArgs {
   detailed: boolean
 }
 
-const waiting = (mode: 'sync' | 'async', { detailed }: { detailed: boolean }) =>
+const waitOptions = (mode: 'sync' | 'async', { detailed }: { detailed: boolean }) =>
   mode === 'sync'
     ? { query: { ...WAIT, ...detailedQuery(detailed) }, timeoutMs: WAIT_MS }
     : { query: detailedQuery(detailed) }
 
-function execute(mode: 'sync' | 'async', args: ExecuteArgs): ApiRequest {
+function toRunRequest(mode: 'sync' | 'async', args: ExecuteArgs): ApiRequest {
   const { workflow_namespace, workflow_name, input_data } = args
-  const run = path`/workflows/${namespace(workflow_namespace)}/${workflowName(workflow_name)}/run`
-  const body = payloadOf(input_data)
-  return { method: 'POST', path: `${run}/${mode}`, body, ...waiting(mode, args) }
+  const run = path`/workflows/${toNamespace(workflow_namespace)}/${toWorkflowName(workflow_name)}/run`
+  const body = toPayload(input_data)
+  return { method: 'POST', path: `${run}/${mode}`, body, ...waitOptions(mode, args) }
 }
 
-export const executeWorkflowAsync = tool({
+export const executeWorkflowAsync = defineTool({
   name: 'execute_workflow_async',
   description: 'Start a workflow and answer at once with the execution, to be asked about later.',
   args: executeArgs,
-  request: (args) => execute('async', args),
-  result: execution,
-  errors: { 404: noWorkflow },
+  request: (args) => toRunRequest('async', args),
+  result: toExecutionView,
+  errors: { 404: workflowNotFound },
   doing: 'executing workflow',
   effect: 'changes',
 })
 
-export const executeWorkflowSync = tool({
+export const executeWorkflowSync = defineTool({
   name: 'execute_workflow_sync',
   description:
     'Start a workflow and wait until it has finished or paused. After 290 seconds the execution is answered in the state it is in; it goes on.',
   args: executeArgs,
-  request: (args) => execute('sync', args),
-  result: execution,
-  errors: { 404: noWorkflow },
+  request: (args) => toRunRequest('sync', args),
+  result: toExecutionView,
+  errors: { 404: workflowNotFound },
   doing: 'executing workflow',
   effect: 'changes',
 })
@@ -80,11 +80,11 @@ const resumeArgs = {
 
 type ResumeArgs = ExecuteArgs & { execution_id: string }
 
-function resume(mode: 'sync' | 'async', args: ResumeArgs): ApiRequest {
+function toResumeRequest(mode: 'sync' | 'async', args: ResumeArgs): ApiRequest {
   const { workflow_namespace, workflow_name, execution_id, input_data } = args
-  const resumed = path`/workflows/${namespace(workflow_namespace)}/${workflowName(workflow_name)}/resume/${executionId(execution_id)}`
-  const body = payloadOf(input_data)
-  return { method: 'POST', path: `${resumed}/${mode}`, body, ...waiting(mode, args) }
+  const resumed = path`/workflows/${toNamespace(workflow_namespace)}/${toWorkflowName(workflow_name)}/resume/${toExecutionId(execution_id)}`
+  const body = toPayload(input_data)
+  return { method: 'POST', path: `${resumed}/${mode}`, body, ...waitOptions(mode, args) }
 }
 
 const resumeErrors = {
@@ -93,30 +93,30 @@ const resumeErrors = {
     `Workflow '${workflow_namespace}/${workflow_name}' or execution '${execution_id}' not found`,
 }
 
-export const resumeWorkflowAsync = tool({
+export const resumeWorkflowAsync = defineTool({
   name: 'resume_workflow_async',
   description: 'Resume a paused execution and answer at once.',
   args: resumeArgs,
-  request: (args) => resume('async', args),
-  result: execution,
+  request: (args) => toResumeRequest('async', args),
+  result: toExecutionView,
   errors: resumeErrors,
   doing: 'resuming workflow',
   effect: 'changes',
 })
 
-export const resumeWorkflowSync = tool({
+export const resumeWorkflowSync = defineTool({
   name: 'resume_workflow_sync',
   description:
     'Resume a paused execution and wait until it has finished or paused again, at most 290 seconds.',
   args: resumeArgs,
-  request: (args) => resume('sync', args),
-  result: execution,
+  request: (args) => toResumeRequest('sync', args),
+  result: toExecutionView,
   errors: resumeErrors,
   doing: 'resuming workflow',
   effect: 'changes',
 })
 
-export const cancelExecution = tool({
+export const cancelExecution = defineTool({
   name: 'cancel_execution',
   description: 'Cancel an execution. Mode `sync` waits until it has ended.',
   args: {
@@ -127,16 +127,17 @@ export const cancelExecution = tool({
     workflow_namespace,
   },
   request({ workflow_namespace, workflow_name, execution_id, mode, detailed }) {
-    if (mode !== 'sync' && mode !== 'async') throw new Refusal("Mode must be 'sync' or 'async'")
+    if (mode !== 'sync' && mode !== 'async')
+      throw new ArgumentError("Mode must be 'sync' or 'async'")
     return {
       method: 'GET',
-      path: path`/workflows/${namespace(workflow_namespace)}/${workflowName(workflow_name)}/cancel/${executionId(execution_id)}`,
+      path: path`/workflows/${toNamespace(workflow_namespace)}/${toWorkflowName(workflow_name)}/cancel/${toExecutionId(execution_id)}`,
       query: { mode, ...detailedQuery(detailed) },
       timeoutMs: mode === 'sync' ? WAIT_MS : undefined,
     }
   },
   result: (answer, { execution_id, workflow_name, mode }) =>
-    objectOf({
+    toJsonObject({
       success: 'true',
       execution_id: quote(execution_id),
       workflow_name: quote(workflow_name),
@@ -145,7 +146,7 @@ export const cancelExecution = tool({
     }),
   errors: {
     400: (_, body) => `Cannot cancel execution: ${body}`,
-    404: noExecution,
+    404: executionNotFound,
   },
   doing: 'cancelling execution',
   effect: 'changes',

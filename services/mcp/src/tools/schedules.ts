@@ -1,10 +1,10 @@
+import { ArgumentError } from '@windlass/api-client/errors'
+import { path, toScheduleRef } from '@windlass/api-client/path'
+import { toJsonObject, toPayload, toScheduleConfig } from '@windlass/api-client/payload'
 import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
-import { path, scheduleRef } from '../domain/path.ts'
-import { configOf, objectOf, payloadOf } from '../domain/payload.ts'
-import { Refusal } from '../domain/refusal.ts'
-import { tool } from '../tool.ts'
-import { counted, members, pageArgs, wrapped } from './shared.ts'
+import { defineTool } from '../tool.ts'
+import { pageArgs, selectMembers, wrapAs, wrapListAs } from './shared.ts'
 
 const CONFIG =
   'As JSON: {"type":"cron","cron_expression":"0 9 * * 1-5","timezone":"Europe/Berlin"}, {"type":"interval","interval_seconds":300} or {"type":"once","run_time":"2030-01-31T08:00:00Z"}'
@@ -18,16 +18,16 @@ const textArgs = {
   input_data: optional('The input of its executions, as JSON'),
 }
 
-const noSchedule = ({ schedule_id }: { schedule_id: string }) =>
+const scheduleNotFound = ({ schedule_id }: { schedule_id: string }) =>
   `Schedule '${schedule_id}' not found`
 
 /** An empty text counts as none, except for the description, which may be emptied. */
 const changesOf = (args: { description: string | null; input_data: string | null }) => ({
   description: args.description === null ? undefined : quote(args.description),
-  input_data: args.input_data ? payloadOf(args.input_data) : undefined,
+  input_data: args.input_data ? toPayload(args.input_data) : undefined,
 })
 
-export const createSchedule = tool({
+export const createSchedule = defineTool({
   name: 'create_schedule',
   description: 'Create a schedule that starts a workflow at certain times.',
   args: {
@@ -39,20 +39,20 @@ export const createSchedule = tool({
   request: ({ workflow_name, name, schedule_config, ...rest }) => ({
     method: 'POST',
     path: path`/schedules`,
-    body: objectOf({
+    body: toJsonObject({
       workflow_name: quote(workflow_name),
       name: quote(name),
-      schedule_config: configOf(schedule_config),
+      schedule_config: toScheduleConfig(schedule_config),
       ...changesOf(rest),
     }),
   }),
-  result: wrapped('schedule'),
+  result: wrapAs('schedule'),
   errors: { 404: ({ workflow_name }) => `Workflow '${workflow_name}' not found` },
   doing: 'creating schedule',
   effect: 'changes',
 })
 
-export const listSchedules = tool({
+export const listSchedules = defineTool({
   name: 'list_schedules',
   description: 'List schedules, newest first; paused ones only on demand.',
   args: {
@@ -71,98 +71,98 @@ export const listSchedules = tool({
       offset: offset?.toString(),
     },
   }),
-  result: counted('schedules'),
+  result: wrapListAs('schedules'),
   doing: 'listing schedules',
   effect: 'reads',
 })
 
-export const getSchedule = tool({
+export const getSchedule = defineTool({
   name: 'get_schedule',
   description: 'Show a schedule and when it fires next.',
   args: refArg,
   request: ({ schedule_id }) => ({
     method: 'GET',
-    path: path`/schedules/${scheduleRef(schedule_id)}`,
+    path: path`/schedules/${toScheduleRef(schedule_id)}`,
   }),
-  result: wrapped('schedule'),
-  errors: { 404: noSchedule },
+  result: wrapAs('schedule'),
+  errors: { 404: scheduleNotFound },
   doing: 'retrieving schedule',
   effect: 'reads',
 })
 
-export const updateSchedule = tool({
+export const updateSchedule = defineTool({
   name: 'update_schedule',
   description: 'Change when a schedule fires, its description or its input. The rest stays.',
   args: { ...refArg, schedule_config: optional(CONFIG), ...textArgs },
   request({ schedule_id, schedule_config, ...rest }) {
-    const ref = path`/schedules/${scheduleRef(schedule_id)}`
+    const ref = path`/schedules/${toScheduleRef(schedule_id)}`
     const changes = {
-      schedule_config: schedule_config ? configOf(schedule_config) : undefined,
+      schedule_config: schedule_config ? toScheduleConfig(schedule_config) : undefined,
       ...changesOf(rest),
     }
     if (Object.values(changes).every((change) => change === undefined))
-      throw new Refusal('No update parameters provided')
-    return { method: 'PUT', path: ref, body: objectOf(changes) }
+      throw new ArgumentError('No update parameters provided')
+    return { method: 'PUT', path: ref, body: toJsonObject(changes) }
   },
-  result: wrapped('schedule'),
-  errors: { 404: noSchedule },
+  result: wrapAs('schedule'),
+  errors: { 404: scheduleNotFound },
   doing: 'updating schedule',
   effect: 'changes',
 })
 
-export const pauseSchedule = tool({
+export const pauseSchedule = defineTool({
   name: 'pause_schedule',
   description: 'Pause a schedule: it fires no more until it is resumed.',
   args: refArg,
   request: ({ schedule_id }) => ({
     method: 'POST',
-    path: path`/schedules/${scheduleRef(schedule_id)}/pause`,
+    path: path`/schedules/${toScheduleRef(schedule_id)}/pause`,
   }),
-  result: wrapped('schedule'),
-  errors: { 404: noSchedule },
+  result: wrapAs('schedule'),
+  errors: { 404: scheduleNotFound },
   doing: 'pausing schedule',
   effect: 'changes',
 })
 
-export const resumeSchedule = tool({
+export const resumeSchedule = defineTool({
   name: 'resume_schedule',
   description: 'Resume a paused schedule, from its next time on.',
   args: refArg,
   request: ({ schedule_id }) => ({
     method: 'POST',
-    path: path`/schedules/${scheduleRef(schedule_id)}/resume`,
+    path: path`/schedules/${toScheduleRef(schedule_id)}/resume`,
   }),
-  result: wrapped('schedule'),
-  errors: { 404: noSchedule },
+  result: wrapAs('schedule'),
+  errors: { 404: scheduleNotFound },
   doing: 'resuming schedule',
   effect: 'changes',
 })
 
-export const deleteSchedule = tool({
+export const deleteSchedule = defineTool({
   name: 'delete_schedule',
   description: 'Delete a schedule and its history.',
   args: refArg,
   request: ({ schedule_id }) => ({
     method: 'DELETE',
-    path: path`/schedules/${scheduleRef(schedule_id)}`,
+    path: path`/schedules/${toScheduleRef(schedule_id)}`,
   }),
-  result: members('message'),
-  errors: { 404: noSchedule },
+  result: selectMembers('message'),
+  errors: { 404: scheduleNotFound },
   doing: 'deleting schedule',
   effect: 'deletes',
 })
 
-export const getScheduleHistory = tool({
+export const getScheduleHistory = defineTool({
   name: 'get_schedule_history',
   description: 'List what a schedule has started or skipped, newest first.',
   args: { ...refArg, ...pageArgs },
   request: ({ schedule_id, limit, offset }) => ({
     method: 'GET',
-    path: path`/schedules/${scheduleRef(schedule_id)}/history`,
+    path: path`/schedules/${toScheduleRef(schedule_id)}/history`,
     query: { limit: String(limit), offset: String(offset) },
   }),
-  result: members('schedule_id', 'workflow_name', 'entries', 'total', 'limit', 'offset'),
-  errors: { 404: noSchedule },
+  result: selectMembers('schedule_id', 'workflow_name', 'entries', 'total', 'limit', 'offset'),
+  errors: { 404: scheduleNotFound },
   doing: 'retrieving schedule history',
   effect: 'reads',
 })

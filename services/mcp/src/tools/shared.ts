@@ -1,5 +1,5 @@
+import { getElements, getMembers, toJsonObject } from '@windlass/api-client/payload'
 import { z } from 'zod'
-import { elements, objectOf, pick } from '../domain/payload.ts'
 
 export const workflowArgs = {
   workflow_name: z.string().describe('Name of the workflow'),
@@ -22,18 +22,18 @@ export const detailedQuery = (detailed: boolean) => ({ detailed: detailed ? 'tru
 const SUCCESS = { success: 'true' }
 
 /** `{success: true, <name>: <answer>}`. */
-export const wrapped = (name: string) => (answer: string) =>
-  objectOf({ ...SUCCESS, [name]: answer })
+export const wrapAs = (name: string) => (answer: string) =>
+  toJsonObject({ ...SUCCESS, [name]: answer })
 
 /** `{success: true, <name>: [...], count}`. */
-export const counted = (name: string) => (answer: string) =>
-  objectOf({ ...SUCCESS, [name]: answer, count: String(elements(answer).length) })
+export const wrapListAs = (name: string) => (answer: string) =>
+  toJsonObject({ ...SUCCESS, [name]: answer, count: String(getElements(answer).length) })
 
 /** `{success: true, …}` with these members of the answer. */
-export const members =
+export const selectMembers =
   (...names: string[]) =>
   (answer: string) =>
-    objectOf({ ...SUCCESS, ...pick(answer, names) })
+    toJsonObject({ ...SUCCESS, ...getMembers(answer, names) })
 
 const SUMMARY = [
   'workflow_id',
@@ -47,16 +47,16 @@ const SUMMARY = [
 ]
 
 /** An execution as these tools show it: its summary bare, or the whole context as it came. */
-export const execution = (answer: string, { detailed }: { detailed: boolean }) =>
-  detailed ? answer : objectOf(pick(answer, SUMMARY))
+export const toExecutionView = (answer: string, { detailed }: { detailed: boolean }) =>
+  detailed ? answer : toJsonObject(getMembers(answer, SUMMARY))
 
 interface WorkflowArgs {
   workflow_name: string
   workflow_namespace: string
 }
 
-export const noWorkflow = ({ workflow_namespace, workflow_name }: WorkflowArgs) =>
+export const workflowNotFound = ({ workflow_namespace, workflow_name }: WorkflowArgs) =>
   `Workflow '${workflow_namespace}/${workflow_name}' not found`
 
-export const noExecution = ({ execution_id }: { execution_id: string }) =>
+export const executionNotFound = ({ execution_id }: { execution_id: string }) =>
   `Execution '${execution_id}' not found`

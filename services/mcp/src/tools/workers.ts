@@ -1,40 +1,40 @@
+import { path, toWorkerName } from '@windlass/api-client/path'
 import { z } from 'zod'
-import { path, workerName } from '../domain/path.ts'
-import { tool } from '../tool.ts'
-import { counted, wrapped } from './shared.ts'
+import { defineTool } from '../tool.ts'
+import { wrapAs, wrapListAs } from './shared.ts'
 
-export const listWorkers = tool({
+export const listWorkers = defineTool({
   name: 'list_workers',
   description: 'List the connected workers with their status and metrics.',
   args: {},
   request: () => ({ method: 'GET', path: path`/workers` }),
-  result: counted('workers'),
+  result: wrapListAs('workers'),
   doing: 'listing workers',
-  tellsConnection: true,
+  reportsConnectionError: true,
   effect: 'reads',
 })
 
-export const getWorker = tool({
+export const getWorker = defineTool({
   name: 'get_worker',
   description: 'Show one worker, connected or not.',
   args: { worker_name: z.string().describe('Name of the worker') },
   request: ({ worker_name }) => ({
     method: 'GET',
-    path: path`/workers/${workerName(worker_name)}`,
+    path: path`/workers/${toWorkerName(worker_name)}`,
   }),
-  result: wrapped('worker'),
+  result: wrapAs('worker'),
   errors: { 404: ({ worker_name }) => `Worker '${worker_name}' not found` },
   doing: 'retrieving worker',
   effect: 'reads',
 })
 
-export const healthCheck = tool({
+export const healthCheck = defineTool({
   name: 'health_check',
   description: 'Ask whether the server is healthy.',
   args: {},
   request: () => ({ method: 'GET', path: path`/health` }),
-  result: wrapped('health'),
+  result: wrapAs('health'),
   doing: 'checking health',
-  tellsConnection: true,
+  reportsConnectionError: true,
   effect: 'reads',
 })

@@ -1,46 +1,46 @@
+import { path, toNamespace, toWorkflowName } from '@windlass/api-client/path'
+import { getElements, getMembers, toJsonObject } from '@windlass/api-client/payload'
 import { z } from 'zod'
-import { namespace, path, workflowName } from '../domain/path.ts'
-import { elements, objectOf, pick } from '../domain/payload.ts'
-import { tool } from '../tool.ts'
-import { counted, members, noWorkflow, workflowArgs, wrapped } from './shared.ts'
+import { defineTool } from '../tool.ts'
+import { selectMembers, workflowArgs, workflowNotFound, wrapAs, wrapListAs } from './shared.ts'
 
-export const listWorkflows = tool({
+export const listWorkflows = defineTool({
   name: 'list_workflows',
   description: 'List the latest version of every workflow you may read.',
   args: {},
   request: () => ({ method: 'GET', path: path`/workflows` }),
-  result: counted('workflows'),
+  result: wrapListAs('workflows'),
   doing: 'listing workflows',
-  tellsConnection: true,
+  reportsConnectionError: true,
   effect: 'reads',
 })
 
-export const listNamespaces = tool({
+export const listNamespaces = defineTool({
   name: 'list_namespaces',
   description: 'List the namespaces that hold workflows, and how many each holds.',
   args: {},
   request: () => ({ method: 'GET', path: path`/namespaces` }),
-  result: counted('namespaces'),
+  result: wrapListAs('namespaces'),
   doing: 'listing namespaces',
-  tellsConnection: true,
+  reportsConnectionError: true,
   effect: 'reads',
 })
 
-export const getWorkflowDetails = tool({
+export const getWorkflowDetails = defineTool({
   name: 'get_workflow_details',
   description: 'Show the latest version of a workflow: metadata and source (base64).',
   args: workflowArgs,
   request: (args) => ({
     method: 'GET',
-    path: path`/workflows/${namespace(args.workflow_namespace)}/${workflowName(args.workflow_name)}`,
+    path: path`/workflows/${toNamespace(args.workflow_namespace)}/${toWorkflowName(args.workflow_name)}`,
   }),
-  result: wrapped('workflow'),
-  errors: { 404: noWorkflow },
+  result: wrapAs('workflow'),
+  errors: { 404: workflowNotFound },
   doing: 'retrieving workflow details',
   effect: 'reads',
 })
 
-export const uploadWorkflow = tool({
+export const uploadWorkflow = defineTool({
   name: 'upload_workflow',
   description:
     'Register the workflows of a Python source file. Each becomes a new version. Schedules that the source declares are registered too.',
@@ -51,14 +51,14 @@ export const uploadWorkflow = tool({
     return { method: 'POST', path: path`/workflows`, body }
   },
   result(answer) {
-    const names = elements(answer).map((row) => pick(row, ['name']).name)
-    return objectOf({ success: 'true', workflows: `[${names.join(',')}]`, result: answer })
+    const names = getElements(answer).map((row) => getMembers(row, ['name']).name)
+    return toJsonObject({ success: 'true', workflows: `[${names.join(',')}]`, result: answer })
   },
   doing: 'uploading workflow',
   effect: 'changes',
 })
 
-export const deleteWorkflow = tool({
+export const deleteWorkflow = defineTool({
   name: 'delete_workflow',
   description: 'Delete one version of a workflow, or all versions when none is given.',
   args: {
@@ -68,30 +68,30 @@ export const deleteWorkflow = tool({
   },
   request: (args) => ({
     method: 'DELETE',
-    path: path`/workflows/${namespace(args.workflow_namespace)}/${workflowName(args.workflow_name)}`,
+    path: path`/workflows/${toNamespace(args.workflow_namespace)}/${toWorkflowName(args.workflow_name)}`,
     query: { version: args.version?.toString() },
   }),
-  result: members('message'),
-  errors: { 404: noWorkflow },
+  result: selectMembers('message'),
+  errors: { 404: workflowNotFound },
   doing: 'deleting workflow',
   effect: 'deletes',
 })
 
-export const listWorkflowVersions = tool({
+export const listWorkflowVersions = defineTool({
   name: 'list_workflow_versions',
   description: 'List the versions of a workflow, newest first.',
   args: workflowArgs,
   request: (args) => ({
     method: 'GET',
-    path: path`/workflows/${namespace(args.workflow_namespace)}/${workflowName(args.workflow_name)}/versions`,
+    path: path`/workflows/${toNamespace(args.workflow_namespace)}/${toWorkflowName(args.workflow_name)}/versions`,
   }),
-  result: counted('versions'),
-  errors: { 404: noWorkflow },
+  result: wrapListAs('versions'),
+  errors: { 404: workflowNotFound },
   doing: 'listing workflow versions',
   effect: 'reads',
 })
 
-export const getWorkflowVersion = tool({
+export const getWorkflowVersion = defineTool({
   name: 'get_workflow_version',
   description: 'Show one version of a workflow: metadata and source (base64).',
   args: {
@@ -101,9 +101,9 @@ export const getWorkflowVersion = tool({
   },
   request: (args) => ({
     method: 'GET',
-    path: `${path`/workflows/${namespace(args.workflow_namespace)}/${workflowName(args.workflow_name)}/versions`}/${args.version}`,
+    path: `${path`/workflows/${toNamespace(args.workflow_namespace)}/${toWorkflowName(args.workflow_name)}/versions`}/${args.version}`,
   }),
-  result: wrapped('workflow'),
+  result: wrapAs('workflow'),
   errors: {
     404: ({ workflow_namespace, workflow_name, version }) =>
       `Workflow '${workflow_namespace}/${workflow_name}' version ${version} not found`,

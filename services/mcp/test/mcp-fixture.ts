@@ -1,13 +1,11 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { fakeApi } from '@windlass/testkit/api-fake'
 import { startService } from '@windlass/testkit/service'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
-import { scriptedApi } from './scripted-api.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
@@ -18,8 +16,8 @@ const newClient = () => {
 }
 
 /** The MCP server over HTTP in front of a scripted API, and clients of it with tokens of their own. */
-export async function overHttp(env: Record<string, string> = {}) {
-  const api = await scriptedApi()
+export async function connectOverHttp(env: Record<string, string> = {}) {
+  const api = await fakeApi()
   const { ports } = await startService(start, {
     SVC_MCP__PORT: '0',
     SVC_MCP__SERVER_URL: api.url,
@@ -42,8 +40,8 @@ export const stdioArgs = ['--conditions=windlass', '--import', 'tsx', MAIN]
 export const stdioEnv = { SVC_CONFIG: '/dev/null', SVC_MCP__TRANSPORT: 'stdio' }
 
 /** The MCP server as a process of its own, spoken to over its standard input and output. */
-export async function overStdio(env: Record<string, string> = {}) {
-  const api = await scriptedApi()
+export async function connectOverStdio(env: Record<string, string> = {}) {
+  const api = await fakeApi()
   const inherited = process.env as Record<string, string>
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -62,14 +60,4 @@ export async function callTool(client: Client, name: string, args: Record<string
   const [item] = content as { type: string; text: string }[]
   const text = item?.text ?? ''
   return { text, isError: isError === true, structured: structuredContent }
-}
-
-/** A URL where nothing listens. */
-export async function deadUrl(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return `http://127.0.0.1:${port}`
 }

@@ -8,7 +8,12 @@ const KEEP_ALIVE_MS = 75_000
 const DRAIN_MS = 5_000
 
 /** Serves until `stop`, which lets running requests finish, for a while. */
-export async function listen(app: RequestListener, host: string, port: number, log: Logger) {
+export async function startHttpServer(
+  app: RequestListener,
+  host: string,
+  port: number,
+  log: Logger,
+) {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, app)
   server.listen(port, host)
   await once(server, 'listening')

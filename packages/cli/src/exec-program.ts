@@ -10,7 +10,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  * it once. It has a process group of its own, else a terminal's Ctrl-C would reach it twice. It reads
  * `secret`, if there is one, from file descriptor 3. Answers its exit status.
  */
-export async function become(
+export async function execProgram(
   program: string,
   args: string[],
   env: NodeJS.ProcessEnv,
@@ -25,7 +25,7 @@ export async function become(
     if (secret !== undefined) stdio.push('pipe')
     const running = spawn(program, args, { stdio, env, detached: true })
     child = running
-    send(secret, running)
+    writeSecret(secret, running)
     return await new Promise((resolve, reject) => {
       running.once('error', (error) =>
         reject(new Failure(`cannot run ${program}: ${error.message}`)),
@@ -39,7 +39,7 @@ export async function become(
   }
 }
 
-function send(secret: string | undefined, { stdio }: ChildProcess): void {
+function writeSecret(secret: string | undefined, { stdio }: ChildProcess): void {
   const pipe = stdio[3]
   if (secret === undefined || !(pipe instanceof Writable)) return
   pipe.on('error', () => {}) // The child ended before it read; its exit status says so.

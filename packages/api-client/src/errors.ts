@@ -1,0 +1,44 @@
+import { describeDetail } from './describe-detail.ts'
+
+/** An argument that no request can be built from; nothing was sent. The message is complete, for people and agents. */
+export class ArgumentError extends Error {
+  override readonly name = 'ArgumentError'
+}
+
+/** The server answered with a status other than 2xx. */
+export class StatusError extends Error {
+  override readonly name = 'StatusError'
+  readonly status: number
+  /** The body as it came. */
+  readonly body: string
+
+  constructor(status: number, body: string) {
+    super(`HTTP error: ${status} - ${body}`)
+    this.status = status
+    this.body = body
+  }
+
+  /** The server's reason as a sentence, or undefined if the body is not an error of the API. */
+  get detail(): string | undefined {
+    return describeDetail(this.body)
+  }
+}
+
+/** No connection to the server could be made, or it broke before the answer was complete. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError'
+}
+
+/** The server sent nothing for the time that the request allows. */
+export class RequestTimeoutError extends Error {
+  override readonly name = 'RequestTimeoutError'
+
+  constructor(timeoutMs: number) {
+    super(`no answer within ${timeoutMs / 1_000} seconds`)
+  }
+}
+
+/** The answer breaks the API's promises: it is not JSON, is too large, or lacks a member. */
+export class ResponseError extends Error {
+  override readonly name = 'ResponseError'
+}

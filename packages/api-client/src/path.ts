@@ -1,0 +1,51 @@
+import { ArgumentError } from './errors.ts'
+
+const MAX_SHOWN_CHARS = 100
+
+/**
+ * Part of a path that was checked against its grammar. `parse` is the only constructor, so no path is
+ * built from unchecked text.
+ */
+export class PathSegment {
+  readonly #text: string
+
+  private constructor(text: string) {
+    this.#text = text
+  }
+
+  static parse(what: string, form: RegExp, text: string): PathSegment {
+    const name = text.normalize('NFC')
+    if (name === '.' || name === '..' || !form.test(name))
+      throw new ArgumentError(`Invalid ${what} '${text.slice(0, MAX_SHOWN_CHARS)}'`)
+    return new PathSegment(name)
+  }
+
+  get encoded(): string {
+    return encodeURIComponent(this.#text)
+  }
+}
+
+const NAMESPACE = /^[a-z0-9][a-z0-9_-]{0,63}$/
+const WORKFLOW = /^[\p{L}\p{M}\p{N}._ -]{1,128}$/u
+const WORKER = /^[A-Za-z0-9._-]{1,128}$/
+const ID = /^[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}$/
+/** Narrower than the grammar of names; a schedule whose name has one of these characters is reached by its id. */
+const SCHEDULE = /^[^\p{C}\p{Zl}\p{Zp}/\\%?#]{1,255}$/u
+
+export const toNamespace = (text: string) =>
+  PathSegment.parse('workflow namespace', NAMESPACE, text)
+export const toWorkflowName = (text: string) => PathSegment.parse('workflow name', WORKFLOW, text)
+export const toWorkerName = (text: string) => PathSegment.parse('worker name', WORKER, text)
+
+/** A text that is a name but not an id is reported as an unknown execution, in the text of the contract. */
+export function toExecutionId(text: string): PathSegment {
+  if (WORKER.test(text) && !ID.test(text) && !/^\.+$/.test(text))
+    throw new ArgumentError(`Execution '${text}' not found`)
+  return PathSegment.parse('execution id', ID, text)
+}
+
+export const toScheduleRef = (text: string) => PathSegment.parse('schedule id', SCHEDULE, text)
+
+/** Builds a path of constant text and checked, percent-encoded segments. */
+export const path = (constants: TemplateStringsArray, ...segments: PathSegment[]): string =>
+  constants.reduce((text, constant, i) => `${text}${segments[i - 1]?.encoded ?? ''}${constant}`)

@@ -1,0 +1,57 @@
+import { ArgumentError } from '@windlass/api-client/errors'
+import { type Command, type CommandContext, parseArguments, UsageError } from './command.ts'
+import { commands } from './commands.ts'
+import { formatHelp, formatOverview } from './help.ts'
+import { readVersion } from './version.ts'
+
+const SUCCEEDED = 0
+const FAILED = 1
+const MISUSED = 2
+
+/** Runs one command line and answers its exit status: 0 done, 1 failed, 2 misused. */
+export async function runCommandLine(argv: string[], context: CommandContext): Promise<number> {
+  const [first] = argv
+  if (first === '--version' || first === '-V')
+    return printAndSucceed(context, `windlass ${readVersion()}\n`)
+  if (first === undefined || first === '--help' || first === '-h' || first === 'help')
+    return printAndSucceed(context, formatOverview(commands))
+
+  const command = findCommand(argv)
+  if (!command) return reportUnknownCommand(argv, context)
+  const rest = argv.slice(command.words.split(' ').length)
+  if (!command.isPassThrough && rest.some((word) => word === '--help' || word === '-h'))
+    return printAndSucceed(context, formatHelp(command))
+  try {
+    return await command.run(parseArguments(command, rest), context)
+  } catch (error) {
+    return reportError(command, error, context)
+  }
+}
+
+const findCommand = (argv: string[]): Command | undefined =>
+  commands.find(({ words }) => words.split(' ').every((word, i) => argv[i] === word))
+
+function printAndSucceed({ out }: CommandContext, text: string): number {
+  out(text)
+  return SUCCEEDED
+}
+
+/** A known first word shows what may follow it. */
+function reportUnknownCommand(argv: string[], { out, err }: CommandContext): number {
+  const group = commands.filter(({ words }) => words.startsWith(`${argv[0]} `))
+  if (group.length > 0 && (argv[1] === undefined || argv[1] === '--help' || argv[1] === '-h')) {
+    out(formatOverview(group))
+    return argv[1] === undefined ? MISUSED : SUCCEEDED
+  }
+  err(`windlass: unknown command '${argv.slice(0, 2).join(' ')}'; see windlass --help\n`)
+  return MISUSED
+}
+
+function reportError(command: Command, error: unknown, { err }: CommandContext): number {
+  if (error instanceof UsageError || error instanceof ArgumentError) {
+    err(`windlass: ${error.message}; see windlass ${command.words} --help\n`)
+    return MISUSED
+  }
+  err(`windlass: ${(error as Error).message}\n`)
+  return FAILED
+}

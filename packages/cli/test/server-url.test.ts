@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { closedUrl } from '@windlass/testkit/api-fake'
+import { expect, onTestFinished, test } from 'vitest'
+import { findRunningServer, projectFile } from '../src/project.ts'
+import { cliFixture } from './cli-fixture.ts'
+
+test('nothing configured and a system runs from this clone: it is called', async () => {
+  const { api, windlass } = await cliFixture({ running: (url) => url })
+  api.answers.set('GET /workflows', { body: '[]' })
+  expect(await windlass('workflow', 'list', '--json')).toMatchObject({ status: 0, out: '[]\n' })
+})
+
+test('a configured server, or --server-url: takes precedence over the running system', async () => {
+  const closed = await closedUrl()
+  const { api, windlass } = await cliFixture({ running: () => closed })
+  api.answers.set('GET /workflows', { body: '[]' })
+  expect(await windlass('workflow', 'list', '--server-url', api.url)).toMatchObject({ status: 0 })
+
+  const env = { SVC_WORKERS__SERVER_URL: api.url }
+  const configured = await cliFixture({ running: () => closed, env })
+  expect(await configured.windlass('workflow', 'list')).toMatchObject({ status: 0 })
+  expect((await windlass('workflow', 'list')).err).toContain(`cannot connect to ${closed}`)
+})
+
+test('nothing configured and no system runs: the address of the settings is called', async () => {
+  const { api, windlass } = await cliFixture()
+  const { port } = new URL(api.url)
+  const env = { SVC_SERVER__PORT: port, SVC_SERVER__HOST: '0.0.0.0' }
+  const local = await cliFixture({ running: () => undefined, env })
+  api.answers.set('GET /workflows', { body: '[]' })
+  expect(await local.windlass('workflow', 'list')).toMatchObject({ status: 0 })
+  expect(api.seen).toHaveLength(1)
+  expect((await windlass('workflow', 'list')).status).toBe(0)
+})
+
+test('the data directory of a running system: has its URL while the system runs', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'windlass-cli-'))
+  onTestFinished(() => rm(dir, { recursive: true }))
+  expect(await findRunningServer(dir)).toBeUndefined()
+  const load = (file: string) => import(projectFile(`scripts/lib/${file}`).href)
+  const { lock } = await load('lock.mjs')
+  const { publishServer } = await load('server-file.mjs')
+  const unlock = lock(dir)
+  publishServer(dir, 'http://127.0.0.1:8123')
+  expect(await findRunningServer(dir)).toBe('http://127.0.0.1:8123')
+  unlock()
+  expect(await findRunningServer(dir)).toBeUndefined()
+})

@@ -1,0 +1,40 @@
+import { ArgumentError, ConnectionError, StatusError } from '@windlass/api-client/errors'
+import type { ApiCaller, ApiClient } from '@windlass/api-client/http-client'
+import { toJsonObject } from '@windlass/api-client/payload'
+import { quote } from '@windlass/runtime/json/json'
+import type { Tool } from './tool.ts'
+
+const MAX_ERROR_CHARS = 10_000
+
+/** Runs a tool for a caller and returns the JSON text of its result; a failure is a result too. */
+export async function callTool(
+  { api, serverUrl }: { api: ApiClient; serverUrl: string },
+  tool: Tool,
+  args: Record<string, unknown>,
+  caller: ApiCaller,
+): Promise<string> {
+  try {
+    return tool.result(await api.call(tool.request(args), caller), args)
+  } catch (error) {
+    const text = toErrorText(tool, args, error, serverUrl).slice(0, MAX_ERROR_CHARS)
+    return toJsonObject({ success: 'false', error: quote(text) })
+  }
+}
+
+function toErrorText(
+  tool: Tool,
+  args: Record<string, unknown>,
+  error: unknown,
+  serverUrl: string,
+): string {
+  if (error instanceof ArgumentError) return error.message
+  if (error instanceof StatusError) {
+    const own =
+      error.status === 400 || error.status === 404 ? tool.errors?.[error.status] : undefined
+    return own?.(args, error.body) ?? error.message
+  }
+  if (tool.reportsConnectionError && error instanceof ConnectionError)
+    return `Could not connect to Windlass server at ${serverUrl}`
+  const prefix = tool.reportsConnectionError ? 'Unexpected error' : `Error ${tool.doing}`
+  return `${prefix}: ${(error as Error).message}`
+}
