@@ -3,7 +3,7 @@ import type { Declaration } from './declaration.ts'
 import { argumentsOf } from './python/arguments.ts'
 import type { Budget } from './python/budget.ts'
 import type { Outline } from './python/outline.ts'
-import { type Definition, END_OF_SOURCE, findBindings, type Scope } from './python/scope.ts'
+import { AT_END, type Definition, findBindings, type Scope } from './python/scope.ts'
 
 /** Declarations that a workflow can run, besides its own body. */
 export interface Reachable {
@@ -139,7 +139,7 @@ export class CallGraph {
 
   #followName(word: Word): WordEdges {
     const { scope } = word.region
-    const bindings = findBindings(scope, word.name, END_OF_SOURCE)
+    const bindings = findBindings(scope, word.name, AT_END)
     const leads = bindings.some(({ kind }) => kind === 'definition' || kind === 'value')
     if (!leads) return { edges: [], isResolved: true }
     if (this.#isFollowedBy(ASSIGNMENT, word) || !isIdentifier(word))
@@ -170,7 +170,7 @@ export class CallGraph {
     const changed = argumentsOf({
       node: call,
       scope: region.scope,
-      at: END_OF_SOURCE,
+      at: AT_END,
       hops: 0,
       budget,
     })

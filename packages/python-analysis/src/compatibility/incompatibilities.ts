@@ -7,8 +7,8 @@ import {
   objectOf,
   otherMembers,
   resolveRef,
+  rulesOf,
   type Subschema,
-  validationKeywords,
   valuesOf,
 } from './subschemas.ts'
 import { hasUnguardedRecursion } from './unguarded-recursion.ts'
@@ -111,7 +111,7 @@ class Proof {
   }
 
   #prove(was: Schema, is: Schema, loc: Loc): Problem[] {
-    const rules = validationKeywords(is)
+    const rules = rulesOf(is)
     if (rules.length === 0) return []
     const unknown = rules.find((rule) => !KNOWN_RULES.has(rule))
     if (unknown) return [{ loc, msg: `'${unknown}' is not compared` }]
@@ -130,13 +130,12 @@ class Proof {
     if (refused.length > 0) return [{ loc, msg: `${shown(refused)} is refused` }]
     // Formats such as dates are checked by the workflow only: nothing is known about them here.
     const formats = [is, ...listOf<Schema>(is.anyOf)].map((one) => resolveRef(one, this.#newer))
-    const said = formats.some((one) => typeof one === 'object' && one.format !== undefined)
-    return said ? [{ loc, msg: 'a format is not compared with values' }] : []
+    const hasFormat = formats.some((one) => typeof one === 'object' && one.format !== undefined)
+    return hasFormat ? [{ loc, msg: 'a format is not compared with values' }] : []
   }
 
   #proveAlternatives(was: Schema, is: Schema, loc: Loc): Problem[] {
-    if (validationKeywords(is).length > 1)
-      return [{ loc, msg: "rules next to 'anyOf' are not compared" }]
+    if (rulesOf(is).length > 1) return [{ loc, msg: "rules next to 'anyOf' are not compared" }]
     const all = listOf(is.anyOf).map((one) => this.#compare(was, one, loc))
     if (all.some((problems) => problems.length === 0)) return []
     return [{ loc, msg: 'none of the alternatives takes all of it' }]

@@ -14,7 +14,7 @@ export function resolveRef(part: Subschema, root: Schema): Subschema | undefined
   let here = part
   for (let hops = 0; hops < MAX_HOPS; hops++) {
     if (typeof here === 'boolean' || here.$ref === undefined) return here
-    if (validationKeywords(here).some((keyword) => keyword !== '$ref')) return undefined
+    if (rulesOf(here).some((keyword) => keyword !== '$ref')) return undefined
     const name = /^#\/\$defs\/(.+)$/.exec(String(here.$ref))?.[1]
     const defs = objectOf(root.$defs)
     const key = name === undefined ? undefined : decodeURIComponent(name)
@@ -25,7 +25,7 @@ export function resolveRef(part: Subschema, root: Schema): Subschema | undefined
 }
 
 /** Returns the keywords of a schema that can reject a value. */
-export const validationKeywords = (schema: Schema): string[] =>
+export const rulesOf = (schema: Schema): string[] =>
   Object.keys(schema).filter((keyword) => !ANNOTATIONS.has(keyword))
 
 export const objectOf = (value: unknown): Record<string, Subschema> =>

@@ -1,13 +1,7 @@
 import type { Node } from 'web-tree-sitter'
 import { argumentsOf } from '../python/arguments.ts'
 import { constantOf } from '../python/constants.ts'
-import {
-  calleeOf,
-  type Expression,
-  followNames,
-  subexpression,
-  withoutParentheses,
-} from '../python/expression.ts'
+import { calleeOf, childOf, type Expression, followNames, unwrap } from '../python/expression.ts'
 import { sdkPaths } from '../sdk-names.ts'
 import { type Option, optionFault } from './option.ts'
 
@@ -90,7 +84,7 @@ class PolicyReader {
     }
     const flipped = FLIPPED[op]
     if (!flipped) throw this.#refuse(`'${op}' is not a comparison of workers`)
-    const side = (node: Node) => subexpression(here, node)
+    const side = (node: Node) => childOf(here, node)
     return this.#isSelector(side(left))
       ? { selector: this.#selector(side(left)), op, value: this.#compared(side(right)) }
       : { selector: this.#selector(side(right)), op: flipped, value: this.#compared(side(left)) }
@@ -140,7 +134,7 @@ class PolicyReader {
   }
 
   #call(value: Expression) {
-    const here = followNames(withoutParentheses(value))
+    const here = followNames(unwrap(value))
     const given = here.node.type === 'call' ? argumentsOf(here) : undefined
     const name = this.#name(here)
     if (!given || !name || given.isIncomplete) throw this.#refuse('it must be written out')

@@ -1,5 +1,5 @@
 import type { Node } from 'web-tree-sitter'
-import { type Expression, followNames, subexpression } from './expression.ts'
+import { childOf, type Expression, followNames } from './expression.ts'
 import { nameOf } from './scope.ts'
 import { stringValue } from './strings.ts'
 
@@ -24,7 +24,7 @@ export function argumentsOf(call: Expression): Arguments {
     if (child.type === 'keyword_argument') addPair(found, call, child)
     else if (child.type === 'dictionary_splat') addSplat(found, call, child)
     else if (child.type === 'list_splat') found.isIncomplete = true
-    else if (child.type !== 'comment') found.positional.push(subexpression(call, child))
+    else if (child.type !== 'comment') found.positional.push(childOf(call, child))
   }
   return found
 }
@@ -32,12 +32,12 @@ export function argumentsOf(call: Expression): Arguments {
 function addPair(found: Arguments, call: Expression, argument: Node): void {
   const name = argument.childForFieldName('name')
   const value = argument.childForFieldName('value')
-  if (name && value) found.keywords.set(nameOf(name), subexpression(call, value))
+  if (name && value) found.keywords.set(nameOf(name), childOf(call, value))
 }
 
 function addSplat(found: Arguments, call: Expression, splat: Node): void {
   const inner = splat.firstNamedChild
-  const dictionary = inner ? followNames(subexpression(call, inner)) : undefined
+  const dictionary = inner ? followNames(childOf(call, inner)) : undefined
   if (dictionary?.node.type !== 'dictionary') {
     found.isIncomplete = true
     return
@@ -46,7 +46,7 @@ function addSplat(found: Arguments, call: Expression, splat: Node): void {
     const key = pair.childForFieldName('key')
     const value = pair.childForFieldName('value')
     const name = key?.type === 'string' ? stringValue(key) : undefined
-    if (name !== undefined && value) found.keywords.set(name, subexpression(dictionary, value))
+    if (name !== undefined && value) found.keywords.set(name, childOf(dictionary, value))
     else if (pair.type !== 'comment') found.isIncomplete = true
   }
 }

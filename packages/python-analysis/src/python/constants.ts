@@ -1,14 +1,7 @@
 import type { Node } from 'web-tree-sitter'
-import {
-  bindingsOf,
-  type Expression,
-  pathsOf,
-  subexpression,
-  valueOfBinding,
-  withoutParentheses,
-} from './expression.ts'
+import { bindingsOf, boundValue, childOf, type Expression, pathsOf, unwrap } from './expression.ts'
 import { calculate, numberOf } from './numbers.ts'
-import { type Binding, END_OF_SOURCE, findBindings, nameOf } from './scope.ts'
+import { AT_END, type Binding, findBindings, nameOf } from './scope.ts'
 import { stringValue } from './strings.ts'
 
 /** Value known without running the source. Lists, tuples and sets are arrays. */
@@ -35,9 +28,9 @@ export function constantOf(expression: Expression): Constant | undefined {
 
 function evaluate(expression: Expression, depth: number): Constant {
   expression.budget.spend()
-  const here = withoutParentheses(expression)
+  const here = unwrap(expression)
   const evaluator = depth > MAX_DEPTH ? undefined : evaluators[here.node.type]
-  return requireKnown(evaluator?.(here, depth + 1))
+  return known(evaluator?.(here, depth + 1))
 }
 
 type Evaluate = (expression: Expression, depth: number) => Constant | undefined
@@ -49,8 +42,7 @@ const evaluators: Record<string, Evaluate> = {
   integer: ({ node }) => numberOf(node.text),
   float: ({ node }) => numberOf(node.text),
   string: ({ node }) => stringValue(node),
-  concatenated_string: ({ node }) =>
-    withoutComments(node).map(stringValue).map(requireKnown).join(''),
+  concatenated_string: ({ node }) => withoutComments(node).map(stringValue).map(known).join(''),
   unary_operator: evaluateUnary,
   not_operator: (expression, depth) => {
     const value = evaluate(childField(expression, 'argument'), depth)
@@ -63,24 +55,24 @@ const evaluators: Record<string, Evaluate> = {
   expression_list: evaluateElements,
   dictionary: evaluateDictionary,
   identifier: (expression, depth) =>
-    evaluate(valueOfBinding(expression, requireSingleValue(bindingsOf(expression))), depth),
+    evaluate(boundValue(expression, onlyValue(bindingsOf(expression))), depth),
   attribute: evaluateClassAttribute,
   call: evaluateConversion,
 }
 
-function requireKnown<T>(value: T | undefined): T {
+function known<T>(value: T | undefined): T {
   if (value === undefined) throw UNKNOWN
   return value
 }
 
 /** Returns a child that the grammar guarantees. */
 const childField = (expression: Expression, name: string): Expression =>
-  subexpression(expression, requireKnown(expression.node.childForFieldName(name) ?? undefined))
+  childOf(expression, known(expression.node.childForFieldName(name) ?? undefined))
 
 const withoutComments = (node: Node): Node[] =>
   node.namedChildren.filter(({ type }) => type !== 'comment')
 
-function requireSingleValue(bindings: Binding[]): Extract<Binding, { kind: 'value' }> {
+function onlyValue(bindings: Binding[]): Extract<Binding, { kind: 'value' }> {
   const [binding, ...others] = bindings
   if (binding?.kind !== 'value' || others.length > 0) throw UNKNOWN
   return binding
@@ -119,13 +111,13 @@ function concatenate(expression: Expression, left: Constant, right: Constant) {
 
 function evaluateElements(expression: Expression, depth: number): Constant {
   return withoutComments(expression.node).flatMap((child) => {
-    if (child.type !== 'list_splat') return [evaluate(subexpression(expression, child), depth)]
+    if (child.type !== 'list_splat') return [evaluate(childOf(expression, child), depth)]
     return requireList(expression, evaluate(firstChild(expression, child), depth))
   })
 }
 
 const firstChild = (expression: Expression, node: Node): Expression =>
-  subexpression(expression, requireKnown(node.firstNamedChild ?? undefined))
+  childOf(expression, known(node.firstNamedChild ?? undefined))
 
 function requireList(expression: Expression, value: Constant): Constant[] {
   if (!Array.isArray(value)) throw UNKNOWN
@@ -135,7 +127,7 @@ function requireList(expression: Expression, value: Constant): Constant[] {
 
 function evaluateDictionary(expression: Expression, depth: number): Constant {
   const entries = withoutComments(expression.node).flatMap((child): [Constant, Constant][] => {
-    if (child.type === 'pair') return [evaluatePair(subexpression(expression, child), depth)]
+    if (child.type === 'pair') return [evaluatePair(childOf(expression, child), depth)]
     const splat = evaluate(firstChild(expression, child), depth)
     if (!(splat instanceof Map)) throw UNKNOWN
     expression.budget.spend(splat.size)
@@ -152,14 +144,14 @@ function evaluatePair(pair: Expression, depth: number): [Constant, Constant] {
 
 /** Evaluates `Settings.REGION` for a class in the same source. */
 function evaluateClassAttribute(expression: Expression, depth: number): Constant {
-  const object = withoutParentheses(childField(expression, 'object'))
+  const object = unwrap(childField(expression, 'object'))
   const [owner, ...others] = object.node.type === 'identifier' ? bindingsOf(object) : []
   if (owner?.kind !== 'definition' || others.length > 0) throw UNKNOWN
   const { body } = owner.definition
   const name = nameOf(childField(expression, 'attribute').node)
-  const binding = requireSingleValue(findBindings(body, name, END_OF_SOURCE))
+  const binding = onlyValue(findBindings(body, name, AT_END))
   if (binding.scope !== body) throw UNKNOWN
-  return evaluate(valueOfBinding(expression, binding), depth)
+  return evaluate(boundValue(expression, binding), depth)
 }
 
 const CONVERSIONS = new Set(['list', 'tuple', 'set', 'frozenset'].map((name) => `builtins.${name}`))
@@ -173,7 +165,7 @@ function evaluateConversion(expression: Expression, depth: number): Constant | u
   }
   if (!paths.some((path) => CONVERSIONS.has(path)) || given.length > 1) return undefined
   const [only] = given
-  return only ? requireList(expression, evaluate(subexpression(expression, only), depth)) : []
+  return only ? requireList(expression, evaluate(childOf(expression, only), depth)) : []
 }
 
 function evaluateKeyword(
@@ -181,6 +173,6 @@ function evaluateKeyword(
   argument: Node,
   depth: number,
 ): [string, Constant] {
-  const pair = subexpression(expression, argument)
+  const pair = childOf(expression, argument)
   return [nameOf(childField(pair, 'name').node), evaluate(childField(pair, 'value'), depth)]
 }

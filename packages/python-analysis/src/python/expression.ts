@@ -17,10 +17,10 @@ export interface Expression {
   budget: Budget
 }
 
-export const subexpression = (whole: Expression, node: Node): Expression => ({ ...whole, node })
+export const childOf = (whole: Expression, node: Node): Expression => ({ ...whole, node })
 
 /** Removes surrounding parentheses. */
-export function withoutParentheses(expression: Expression): Expression {
+export function unwrap(expression: Expression): Expression {
   let { node } = expression
   while (node.type === 'parenthesized_expression' || node.type === 'type') {
     const inner = node.firstNamedChild
@@ -34,7 +34,7 @@ export function withoutParentheses(expression: Expression): Expression {
 export function calleeOf(expression: Expression): Expression | undefined {
   const { node } = expression
   const callee = node.type === 'call' ? node.childForFieldName('function') : null
-  return callee ? withoutParentheses(subexpression(expression, callee)) : undefined
+  return callee ? unwrap(childOf(expression, callee)) : undefined
 }
 
 /** Returns the possible bindings of a bare name, latest first. */
@@ -44,20 +44,20 @@ export function bindingsOf({ node, scope, at, hops, budget }: Expression): Bindi
 }
 
 /** Returns the expression that a name is bound to. */
-export function valueOfBinding(
+export function boundValue(
   from: Expression,
   { value, scope, at }: Extract<Binding, { kind: 'value' }>,
 ): Expression {
-  return withoutParentheses({ node: value, scope, at, hops: from.hops + 1, budget: from.budget })
+  return unwrap({ node: value, scope, at, hops: from.hops + 1, budget: from.budget })
 }
 
 /** Follows names to their values while each has exactly one value. */
 export function followNames(expression: Expression): Expression {
-  let here = withoutParentheses(expression)
+  let here = unwrap(expression)
   while (here.node.type === 'identifier') {
     const [binding, ...others] = bindingsOf(here)
     if (binding?.kind !== 'value' || others.length > 0) break
-    here = valueOfBinding(here, binding)
+    here = boundValue(here, binding)
   }
   return here
 }
@@ -73,7 +73,7 @@ export function pathsOf(expression: Expression): string[] {
     const name = node.childForFieldName('attribute')
     if (!object || !name || expression.hops > MAX_HOPS) return []
     const within = {
-      ...withoutParentheses(subexpression(expression, object)),
+      ...unwrap(childOf(expression, object)),
       hops: expression.hops + 1,
     }
     return pathsOf(within).map((path) => `${path}.${nameOf(name)}`)
@@ -83,7 +83,7 @@ export function pathsOf(expression: Expression): string[] {
   if (bindings.length === 0) return unboundPaths(expression)
   return bindings.flatMap((binding) => {
     if (binding.kind === 'import') return [binding.path]
-    return binding.kind === 'value' ? pathsOf(valueOfBinding(expression, binding)) : []
+    return binding.kind === 'value' ? pathsOf(boundValue(expression, binding)) : []
   })
 }
 

@@ -15,7 +15,7 @@ export interface Outline {
 
 interface Place {
   scope: Scope
-  isUnconditional: boolean
+  isCertain: boolean
   depth: number
 }
 
@@ -23,7 +23,7 @@ interface Place {
 export function outlineOf(root: Node, source: string): Outline {
   const walk = new OutlineBuilder(source)
   const module = newScope('module')
-  walk.statements(root, { scope: module, isUnconditional: true, depth: 0 })
+  walk.statements(root, { scope: module, isCertain: true, depth: 0 })
   return { source, module, definitions: walk.definitions, imports: walk.imports() }
 }
 
@@ -78,10 +78,10 @@ class OutlineBuilder {
 
   /** Reads a compound statement or one of its clauses. Names bound in its head are opaque. */
   #compound(node: Node, place: Place): void {
-    const certain = node.type === 'with_statement' || node.type === 'finally_clause'
+    const always = node.type === 'with_statement' || node.type === 'finally_clause'
     const inner = {
       ...place,
-      isUnconditional: place.isUnconditional && certain,
+      isCertain: place.isCertain && always,
       depth: place.depth + 1,
     }
     for (const child of node.namedChildren) {
@@ -101,7 +101,7 @@ class OutlineBuilder {
     }
   }
 
-  #definition(node: Node, { scope, isUnconditional, depth }: Place): void {
+  #definition(node: Node, { scope, isCertain, depth }: Place): void {
     const decorated = node.type === 'decorated_definition'
     const inner = decorated ? node.childForFieldName('definition') : node
     const identifier = inner?.childForFieldName('name')
@@ -116,12 +116,8 @@ class OutlineBuilder {
       body: newScope(kind, scope),
     }
     this.definitions.push(definition)
-    this.#bind(
-      definition.name,
-      { kind: 'definition', definition },
-      { at: inner, scope, isUnconditional },
-    )
-    const within = { scope: definition.body, isUnconditional: true, depth: depth + 1 }
+    this.#bind(definition.name, { kind: 'definition', definition }, { at: inner, scope, isCertain })
+    const within = { scope: definition.body, isCertain: true, depth: depth + 1 }
     if (kind === 'class') this.#body(inner, within)
     else this.#functionBody(inner, within)
   }
@@ -152,10 +148,10 @@ class OutlineBuilder {
     }
   }
 
-  #import(node: Node, { scope, isUnconditional, depth }: Place): void {
+  #import(node: Node, { scope, isCertain, depth }: Place): void {
     for (const { name, path, listed } of importsOf(node)) {
       this.#imports.push({ listed, depth })
-      if (name) this.#bind(name, { kind: 'import', path }, { at: node, scope, isUnconditional })
+      if (name) this.#bind(name, { kind: 'import', path }, { at: node, scope, isCertain })
       else scope.starImports.push(path)
     }
   }
@@ -230,10 +226,10 @@ class OutlineBuilder {
   #bind(
     name: string,
     bound: BindingTarget,
-    place: { at: Node; scope: Scope; isUnconditional: boolean },
+    place: { at: Node; scope: Scope; isCertain: boolean },
   ): void {
-    const { scope, isUnconditional } = place
-    const binding = { ...bound, at: place.at.startIndex, isUnconditional, scope }
+    const { scope, isCertain } = place
+    const binding = { ...bound, at: place.at.startIndex, isCertain, scope }
     const bindings = scope.bindings.get(name)
     if (bindings) bindings.push(binding)
     else scope.bindings.set(name, [binding])

@@ -16,7 +16,7 @@ export interface Definition {
 export type Binding = BindingTarget & {
   at: number
   /** True if it happens whenever the surrounding code runs: not in a branch, loop or handler. */
-  isUnconditional: boolean
+  isCertain: boolean
   scope: Scope
 }
 
@@ -52,7 +52,7 @@ export const newScope = (kind: Scope['kind'], outer?: Scope): Scope => ({
 })
 
 /** Position for code that runs after the whole module: function bodies, deferred types. */
-export const END_OF_SOURCE = Number.POSITIVE_INFINITY
+export const AT_END = Number.POSITIVE_INFINITY
 
 /**
  * Returns the bindings that `name` may have when read at `at` in `scope`, latest first: several if
@@ -69,7 +69,7 @@ export function findBindings(scope: Scope, name: string, at: number): Binding[] 
     // A name bound anywhere in a function is local to it, even before the binding. Other names are
     // looked up when the function runs.
     if (bindings) return bindings
-    before = END_OF_SOURCE
+    before = AT_END
   }
   return []
 }
@@ -89,7 +89,7 @@ function latest(bindings: Binding[], before: number): Binding[] {
     const binding = bindings[i] as Binding
     if (binding.at >= before) continue
     found.push(binding)
-    if (binding.isUnconditional) break
+    if (binding.isCertain) break
   }
   return found
 }

@@ -1,6 +1,6 @@
 import { argumentsOf } from '../python/arguments.ts'
 import { constantOf } from '../python/constants.ts'
-import { calledPaths, type Expression, pathsOf, withoutParentheses } from '../python/expression.ts'
+import { calledPaths, type Expression, pathsOf, unwrap } from '../python/expression.ts'
 import { knownName } from './known-types.ts'
 import { subscriptOf } from './type-expression.ts'
 
@@ -34,12 +34,12 @@ const METADATA = new Map<string, string[]>(
 export function readFieldOptions(value: Expression | undefined): FieldOptions {
   const options = new Map<string, Expression>()
   if (!value) return { options, hasDefault: false }
-  const here = withoutParentheses(value)
+  const here = unwrap(value)
   const given = isField(here) ? argumentsOf(here) : undefined
   if (!given) return { options, ...readDefault(here) }
   const { positional, keywords } = given
   const fallback = keywords.get('default') ?? positional[0]
-  if (fallback) return { options: keywords, ...readDefault(withoutParentheses(fallback)) }
+  if (fallback) return { options: keywords, ...readDefault(unwrap(fallback)) }
   return { options: keywords, hasDefault: keywords.has('default_factory') }
 }
 
@@ -55,7 +55,7 @@ const isField = (value: Expression): boolean =>
 
 /** Reads the options that one item of `Annotated[type, item, …]` adds; undefined for other items. */
 export function readMetadataOptions(item: Expression): FieldOptions | undefined {
-  const here = withoutParentheses(item)
+  const here = unwrap(item)
   if (isField(here)) return readFieldOptions(here)
   const names = calledPaths(here)
     .map((path) => METADATA.get(path))
@@ -75,7 +75,7 @@ export function readMetadataOptions(item: Expression): FieldOptions | undefined 
  * …]`.
  */
 export function isWrappedIn(type: Expression, word: string): boolean {
-  let here = withoutParentheses(type)
+  let here = unwrap(type)
   for (let depth = 0; depth < 8; depth++) {
     const subscript = subscriptOf(here)
     const name = lastName(subscript?.base ?? here)

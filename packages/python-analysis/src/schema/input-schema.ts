@@ -1,8 +1,8 @@
 import type { Node } from 'web-tree-sitter'
 import type { AnalysisContext } from '../analysis-context.ts'
 import { hasUnguardedRecursion } from '../compatibility/unguarded-recursion.ts'
-import { type Expression, subexpression, withoutParentheses } from '../python/expression.ts'
-import { type Definition, END_OF_SOURCE } from '../python/scope.ts'
+import { childOf, type Expression, unwrap } from '../python/expression.ts'
+import { AT_END, type Definition } from '../python/scope.ts'
 import { stringValue } from '../python/strings.ts'
 import { isSdkName } from '../sdk-names.ts'
 import type { Schema } from './known-types.ts'
@@ -22,7 +22,7 @@ export function readInputSchema(definition: Definition, context: AnalysisContext
   if (!type) return nothing
   const { budget, sdkModules, parse } = context
   const annotation = unquote(
-    { node: type, scope: definition.scope, at: END_OF_SOURCE, hops: 0, budget },
+    { node: type, scope: definition.scope, at: AT_END, hops: 0, budget },
     parse,
   )
   const subscript = annotation && subscriptOf(annotation)
@@ -47,8 +47,8 @@ function findContextAnnotation({ node }: Definition): Node | undefined {
 }
 
 function unquote(type: Expression, parse: AnalysisContext['parse']): Expression | undefined {
-  const here = withoutParentheses(type)
+  const here = unwrap(type)
   if (here.node.type !== 'string') return here
   const node = parse(stringValue(here.node) ?? '')
-  return node && withoutParentheses(subexpression(here, node))
+  return node && unwrap(childOf(here, node))
 }

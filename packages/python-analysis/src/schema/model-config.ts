@@ -1,12 +1,7 @@
 import { argumentsOf } from '../python/arguments.ts'
 import { attributesOf } from '../python/class-body.ts'
 import { constantOf } from '../python/constants.ts'
-import {
-  type Expression,
-  pathsOf,
-  subexpression,
-  withoutParentheses,
-} from '../python/expression.ts'
+import { childOf, type Expression, pathsOf, unwrap } from '../python/expression.ts'
 import { bindingsIn, type Definition } from '../python/scope.ts'
 import { stringValue } from '../python/strings.ts'
 import { type ClassShape, shapeOf } from './class-kind.ts'
@@ -94,19 +89,19 @@ function ownOptions(definition: Definition, context: TypeContext): Map<string, E
   }
   const value = attributesOf(definition).find(({ name }) => name === 'model_config')?.value
   if (!value) return new Map()
-  const config = withoutParentheses(context.inClassBody(definition, value))
+  const config = unwrap(context.inClassBody(definition, value))
   if (config.node.type !== 'dictionary') return argumentsOf(config).keywords
   return new Map(
     config.node.namedChildren.flatMap((pair): [string, Expression][] => {
       const [key, item] = [pair.childForFieldName('key'), pair.childForFieldName('value')]
       const name = key?.type === 'string' ? stringValue(key) : undefined
-      return name !== undefined && item ? [[name, subexpression(config, item)]] : []
+      return name !== undefined && item ? [[name, childOf(config, item)]] : []
     }),
   )
 }
 
 function readAliasGenerator(generator: Expression | undefined): ModelConfig['rename'] {
   if (!generator || constantOf(generator) === null) return (name) => name
-  const path = pathsOf(withoutParentheses(generator)).find((path) => path.startsWith('pydantic.'))
+  const path = pathsOf(unwrap(generator)).find((path) => path.startsWith('pydantic.'))
   return path ? GENERATORS.get(path.slice(path.lastIndexOf('.') + 1)) : undefined
 }

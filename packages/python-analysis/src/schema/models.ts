@@ -89,13 +89,13 @@ function fieldOf(
   const isPrivate = shape.kind === 'model' && (name.startsWith('_') || name === 'model_config')
   if (!type || isPrivate) return undefined
   const annotation = context.inClassBody(definition, type)
-  const said = readFieldOptions(value && context.inClassBody(definition, value))
+  const stated = readFieldOptions(value && context.inClassBody(definition, value))
   if (isWrappedIn(annotation, 'ClassVar')) return undefined
   // Pydantic treats a `Final` with a default as a class constant.
-  const isConstant = shape.kind === 'model' && said.hasDefault && isWrappedIn(annotation, 'Final')
+  const isConstant = shape.kind === 'model' && stated.hasDefault && isWrappedIn(annotation, 'Final')
   if (isConstant) return undefined
-  if (shape.kind === 'dataclass' && isNoArgument(annotation, said)) return undefined
-  return { name, where: `${definition.name}.${name}`, annotation, declared: said, shape }
+  if (shape.kind === 'dataclass' && isNoArgument(annotation, stated)) return undefined
+  return { name, where: `${definition.name}.${name}`, annotation, declared: stated, shape }
 }
 
 /** True for `_: KW_ONLY` and for fields with `init=False`. */
@@ -112,13 +112,13 @@ function toProperties(
   context: TypeContext,
 ): [string, Property][] {
   const { name, where, annotation } = field
-  const { schema, said } = context.readField(annotation, where)
-  const options = new Map([...said.options, ...field.declared.options])
+  const { schema, stated } = context.readField(annotation, where)
+  const options = new Map([...stated.options, ...field.declared.options])
   for (const reason of constrain(schema, field.declared.options)) {
     context.note(where, `its ${reason} is not checked`)
   }
   describe(schema, field.declared.options)
-  const fallback = field.declared.default ?? said.default
+  const fallback = field.declared.default ?? stated.default
   const known = fallback && toJson(constantOf(fallback))
   if (known !== undefined) schema.default = known
   const names = namesOf(name, options, config)
@@ -127,7 +127,7 @@ function toProperties(
     config.forbidsExtra = false
   }
   if (names.length > 1) context.note(where, `it may be given as ${names.join(' or ')}`)
-  const required = names.length === 1 && isRequired(field, said)
+  const required = names.length === 1 && isRequired(field, stated)
   return names.map((property) => {
     const title = schema.title || refersTo(schema) ? {} : { title: toTitle(property) }
     return [property, { schema: { ...schema, ...title }, required }]

@@ -9,7 +9,7 @@ export interface TypeContext {
   /** Returns the schema of a type; `where` names the place in notes. */
   read(type: Expression, where: string): Schema
   /** Returns the schema of a field's type and the field options in its `Annotated`. */
-  readField(type: Expression, where: string): { schema: Schema; said: FieldOptions }
+  readField(type: Expression, where: string): { schema: Schema; stated: FieldOptions }
   /** Records that something about a type is unknown. */
   note(where: string, reason: string): void
   /** Returns a node of a class body as an expression, evaluated after the whole module. */

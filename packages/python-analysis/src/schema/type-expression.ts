@@ -1,11 +1,6 @@
 import type { Node } from 'web-tree-sitter'
-import {
-  bindingsOf,
-  type Expression,
-  subexpression,
-  withoutParentheses,
-} from '../python/expression.ts'
-import { type Definition, END_OF_SOURCE, findBindings, nameOf } from '../python/scope.ts'
+import { bindingsOf, childOf, type Expression, unwrap } from '../python/expression.ts'
+import { AT_END, type Definition, findBindings, nameOf } from '../python/scope.ts'
 
 /** `list[int]`: base and arguments of a subscript. */
 export interface Subscript {
@@ -16,7 +11,7 @@ export interface Subscript {
 /** Splits a subscripted type; undefined for other expressions. */
 export function subscriptOf(expression: Expression): Subscript | undefined {
   const { node } = expression
-  const here = (part_: Node) => withoutParentheses(subexpression(expression, part_))
+  const here = (part_: Node) => unwrap(childOf(expression, part_))
   if (node.type === 'generic_type') {
     const [base, parameters] = node.namedChildren
     if (!base) return undefined
@@ -36,13 +31,11 @@ const withoutComments = (node: Node | undefined): Node[] =>
 /** Returns the alternatives of `A | B | C`, without recursion. */
 export function alternativesOf(expression: Expression): Expression[] {
   const found: Expression[] = []
-  const waiting = [withoutParentheses(expression)]
+  const waiting = [unwrap(expression)]
   for (let here = waiting.pop(); here; here = waiting.pop()) {
     const whole = here
     if (isUnion(whole.node)) {
-      const sides = withoutComments(whole.node).map((side) =>
-        withoutParentheses(subexpression(whole, side)),
-      )
+      const sides = withoutComments(whole.node).map((side) => unwrap(childOf(whole, side)))
       waiting.push(...sides.reverse())
     } else found.push(whole)
   }
@@ -63,10 +56,8 @@ export function classOf(expression: Expression): Definition | undefined {
   if (node.type === 'identifier') return classIn(bindingsOf(expression)[0])
   const object = node.type === 'attribute' ? node.childForFieldName('object') : null
   const name = node.childForFieldName('attribute')
-  const owner = object ? classOf(subexpression(expression, object)) : undefined
-  return owner && name
-    ? classIn(findBindings(owner.body, nameOf(name), END_OF_SOURCE)[0])
-    : undefined
+  const owner = object ? classOf(childOf(expression, object)) : undefined
+  return owner && name ? classIn(findBindings(owner.body, nameOf(name), AT_END)[0]) : undefined
 }
 
 function classIn(binding: ReturnType<typeof bindingsOf>[number] | undefined) {

@@ -4,14 +4,14 @@ import type { Budget } from '../python/budget.ts'
 import { attributesOf } from '../python/class-body.ts'
 import {
   bindingsOf,
+  boundValue,
   calledPaths,
+  childOf,
   type Expression,
   pathsOf,
-  subexpression,
-  valueOfBinding,
-  withoutParentheses,
+  unwrap,
 } from '../python/expression.ts'
-import { type Definition, END_OF_SOURCE, nameOf } from '../python/scope.ts'
+import { AT_END, type Definition, nameOf } from '../python/scope.ts'
 import { stringValue } from '../python/strings.ts'
 import { shapeOf } from './class-kind.ts'
 import { constrain, describe } from './constraints.ts'
@@ -64,12 +64,12 @@ export class TypeReader implements TypeContext {
   }
 
   inClassBody({ body }: Definition, node: Node): Expression {
-    return { node, scope: body, at: END_OF_SOURCE, hops: 0, budget: this.#budget }
+    return { node, scope: body, at: AT_END, hops: 0, budget: this.#budget }
   }
 
   read(type: Expression, where: string): Schema {
     this.#budget.spend()
-    const here = withoutParentheses(type)
+    const here = unwrap(type)
     const { node } = here
     if (node.type === 'none') return { type: 'null' }
     if (node.type === 'string') return this.#readForwardReference(here, where)
@@ -87,30 +87,30 @@ export class TypeReader implements TypeContext {
     return schema || this.#unknown(here, where)
   }
 
-  readField(type: Expression, where: string): { schema: Schema; said: FieldOptions } {
-    const here = withoutParentheses(type)
+  readField(type: Expression, where: string): { schema: Schema; stated: FieldOptions } {
+    const here = unwrap(type)
     const subscript = subscriptOf(here)
     const name = subscript && knownName(pathsOf(subscript.base))
     const [inner, ...items] = subscript?.args ?? []
     const isWrapper = name !== undefined && (name === 'Annotated' || WRAPPERS.has(name))
     if (!inner || !isWrapper) {
-      return { schema: this.read(here, where), said: { options: new Map(), hasDefault: false } }
+      return { schema: this.read(here, where), stated: { options: new Map(), hasDefault: false } }
     }
-    const { schema, said } = this.readField(inner, where)
-    for (const item of items) this.#narrow(schema, said, { item, where })
-    return { schema, said }
+    const { schema, stated } = this.readField(inner, where)
+    for (const item of items) this.#narrow(schema, stated, { item, where })
+    return { schema, stated }
   }
 
   #narrow(
     schema: Schema,
-    said: FieldOptions,
+    stated: FieldOptions,
     { item, where }: { item: Expression; where: string },
   ) {
     const more = readMetadataOptions(item)
     if (!more) return
-    for (const [name, value] of more.options) said.options.set(name, value)
-    said.hasDefault ||= more.hasDefault
-    if (more.default) said.default = more.default
+    for (const [name, value] of more.options) stated.options.set(name, value)
+    stated.hasDefault ||= more.hasDefault
+    if (more.default) stated.default = more.default
     this.#constrain(schema, more.options, where)
     describe(schema, more.options)
   }
@@ -125,10 +125,7 @@ export class TypeReader implements TypeContext {
     const short = text !== undefined && text.length <= MAX_FORWARD_CHARS
     const node = short ? this.#parse(text) : undefined
     if (!node || here.hops > 8) return this.#unknown(here, where)
-    return this.read(
-      { ...subexpression(here, node), at: END_OF_SOURCE, hops: here.hops + 1 },
-      where,
-    )
+    return this.read({ ...childOf(here, node), at: AT_END, hops: here.hops + 1 }, where)
   }
 
   #readName(here: Expression, where: string): Schema {
@@ -136,8 +133,8 @@ export class TypeReader implements TypeContext {
     if (definition) return this.#readClass(definition, where)
     const [binding] = here.node.type === 'identifier' ? bindingsOf(here) : []
     if (binding?.kind === 'value') {
-      const value = valueOfBinding(here, binding)
-      return this.#readAlias(nameOf(here.node), { ...value, at: END_OF_SOURCE }, where)
+      const value = boundValue(here, binding)
+      return this.#readAlias(nameOf(here.node), { ...value, at: AT_END }, where)
     }
     const name = binding && binding.kind !== 'import' ? undefined : knownName(pathsOf(here))
     return (name && knownSchema(name, [], where, this)) || this.#unknown(here, where)
