@@ -16,7 +16,7 @@ test.each(ZONES)(
 )
 
 test.each(ZONES)(
-  'T5: wildcards in %s: equal to the scan in the weeks of clock changes and one week a year',
+  'T5: wildcards in %s: equal to a scan of the weeks of clock changes and one week a year',
   (zone) => {
     const ordinary = Array.from({ length: 10 }, (_, i) => Date.UTC(2020 + i, 6, 1))
     const set = changesIn(zone, FROM, TO)

@@ -148,7 +148,7 @@ test(
 )
 
 test(
-  'D10: workers and dispatchers killed: every gateway converges to the true worker states',
+  'D10: worker gone, worker hung, dispatcher killed: every gateway shows the true worker states',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 4)
