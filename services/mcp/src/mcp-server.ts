@@ -1,7 +1,16 @@
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import {
+  type CallToolRequest,
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+} from '@modelcontextprotocol/sdk/types.js'
 import type { ApiClient } from '@windlass/api-client/http-client'
 import { z } from 'zod'
 import { callTool } from './call-tool.ts'
+import { type ProgressContext, startProgress } from './progress.ts'
 import type { Tool } from './tool.ts'
 import { tools } from './tools.ts'
 import { VERSION } from './version.ts'
@@ -12,34 +21,91 @@ export interface Backend {
   serverUrl: string
 }
 
-const ANY_OBJECT = z.looseObject({})
-
-/** The schemas are made once; a server is made for each request. */
-const declared = tools.map((tool) => ({
-  tool,
-  config: {
-    description: tool.description,
-    inputSchema: z.strictObject(tool.args),
-    outputSchema: ANY_OBJECT,
-    annotations: toAnnotations(tool),
-  },
-}))
-
-function toAnnotations({ effect }: Tool) {
-  return { readOnlyHint: effect === 'reads', destructiveHint: effect === 'deletes' }
+/** The client's request as the transport delivers it. */
+interface RequestExtra extends ProgressContext {
+  signal: AbortSignal
+  requestInfo?: { headers: Record<string, unknown> }
 }
 
 type AuthorizationOf = (headers: Record<string, unknown> | undefined) => string | undefined
 
-/** An MCP server of all tools, which act with the rights of whoever `authorizationOf` says. */
-export function createMcpServer(backend: Backend, authorizationOf: AuthorizationOf): McpServer {
-  const server = new McpServer({ name: backend.name, version: VERSION })
-  for (const { tool, config } of declared) {
-    server.registerTool(tool.name, config, async (args, { signal, requestInfo }) => {
-      const authorization = authorizationOf(requestInfo?.headers)
-      const text = await callTool(backend, tool, args, { authorization, signal })
-      return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) }
-    })
+const HINTS: Record<Tool['effect'], { destructive: boolean; idempotent: boolean }> = {
+  reads: { destructive: false, idempotent: true },
+  creates: { destructive: false, idempotent: false },
+  runs: { destructive: false, idempotent: false },
+  updates: { destructive: false, idempotent: true },
+  deletes: { destructive: true, idempotent: true },
+}
+
+const toSchema = (schema: z.ZodObject) =>
+  z.toJSONSchema(schema, { target: 'draft-7', io: 'input' }) as { type: 'object' }
+
+const ANY_OBJECT = toSchema(z.looseObject({}))
+
+/** The schemas are created once; a server is created for each request. */
+const declared = tools.map((tool) => ({ tool, schema: z.strictObject(tool.args) }))
+const byName = new Map(declared.map((entry) => [entry.tool.name, entry]))
+const list = declared.map(({ tool, schema }) => ({
+  name: tool.name,
+  title: tool.title,
+  description: tool.description,
+  inputSchema: toSchema(schema),
+  outputSchema: ANY_OBJECT,
+  annotations: toAnnotations(tool),
+}))
+
+function toAnnotations({ title, effect }: Tool) {
+  const { destructive, idempotent } = HINTS[effect]
+  return {
+    title,
+    readOnlyHint: effect === 'reads',
+    destructiveHint: destructive,
+    idempotentHint: idempotent,
+    // A workflow can reach anything that its worker can.
+    openWorldHint: effect === 'runs',
   }
+}
+
+/**
+ * Creates an MCP server of all tools; a call has the rights of the Authorization header that
+ * `authorizationOf` returns. It is the SDK's protocol server and not its McpServer, which announces
+ * changes of the list, accepts any cursor, and reports an unknown tool as a result.
+ */
+export function createMcpServer(backend: Backend, authorizationOf: AuthorizationOf): Server {
+  const info = { name: backend.name, version: VERSION }
+  const server = new Server(info, { capabilities: { tools: {} } })
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+    // The list has one page, so no cursor was ever given out.
+    if (params?.cursor !== undefined)
+      throw new McpError(ErrorCode.InvalidParams, 'Invalid cursor: the list has one page')
+    return { tools: list }
+  })
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
+    handleCall(backend, params, extra as RequestExtra, authorizationOf),
+  )
   return server
+}
+
+async function handleCall(
+  backend: Backend,
+  { name, arguments: args = {} }: CallToolRequest['params'],
+  extra: RequestExtra,
+  authorizationOf: AuthorizationOf,
+): Promise<CallToolResult> {
+  const entry = byName.get(name)
+  if (!entry) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name}`)
+  const parsed = entry.schema.safeParse(args)
+  if (!parsed.success) {
+    const text = `Invalid arguments of ${name}: ${z.prettifyError(parsed.error)}`
+    return { content: [{ type: 'text', text }], isError: true }
+  }
+  const stopProgress = entry.tool.waits ? startProgress(extra) : undefined
+  try {
+    const authorization = authorizationOf(extra.requestInfo?.headers)
+    const caller = { authorization, signal: extra.signal }
+    const text = await callTool(backend, entry.tool, parsed.data, caller)
+    return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) }
+  } finally {
+    stopProgress?.()
+  }
 }

@@ -7,7 +7,7 @@ import { createHttpApp } from './http/app.ts'
 import { startHttpServer } from './http/http-server.ts'
 import { serveStdio } from './stdio.ts'
 
-/** Serves MCP as the settings say: over streamable HTTP, or over standard input and output. */
+/** Serves MCP over the configured transport: streamable HTTP, or standard input and output. */
 export async function start(settings: Settings, runtime: Runtime): Promise<Record<string, number>> {
   const { mcp, server } = settings
   const { name, server_url: serverUrl } = mcp

@@ -3,17 +3,17 @@ import { loadSettings } from '@windlass/runtime/config/load-settings'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { type Backend, createMcpServer } from './mcp-server.ts'
 
-/** Where logs go: standard output belongs to the protocol when that is how it is spoken. */
+/** The file descriptor for logs: standard error if the protocol uses standard output. */
 export function logFd(): 1 | 2 {
   try {
     return loadSettings().mcp.transport === 'stdio' ? 2 : 1
   } catch {
-    // The start will say what is wrong with the settings.
+    // The start reports the error in the settings.
     return 1
   }
 }
 
-/** MCP over standard input and output, with the token of whoever started it, until the input ends. */
+/** Serves MCP over standard input and output, with the token of the environment, until the input ends. */
 export async function serveStdio(
   backend: Backend,
   token: string | undefined,
@@ -22,10 +22,10 @@ export async function serveStdio(
   const server = createMcpServer(backend, () => (token ? `Bearer ${token}` : undefined))
   teardown.add('mcp', () => server.close())
   await server.connect(new StdioServerTransport())
-  // An ended input holds the process no longer, and it has yet to stop in order.
+  // An ended input no longer keeps the process alive, but the teardown still has to run.
   const alive = setInterval(() => {}, 60_000)
   teardown.add('input', () => clearInterval(alive))
-  const leave = () => process.kill(process.pid, 'SIGTERM')
-  process.stdin.once('end', leave)
-  process.stdout.once('error', leave)
+  const stop = () => process.kill(process.pid, 'SIGTERM')
+  process.stdin.once('end', stop)
+  process.stdout.once('error', stop)
 }

@@ -147,7 +147,7 @@ test.each<[string, object, string, number, string, string]>([
     '<html>',
     'Unexpected error: the answer is not JSON: unexpected character at offset 0',
   ],
-])('%s: %j, %s, answered %i', async (...row) => {
+])('%s %j, %s answers %i: the error of the contract', async (...row) => {
   const [name, args, route, status, body, error] = row
   const { api, connect } = await connectOverHttp()
   api.answers.set(route, { status, body })
@@ -158,7 +158,7 @@ test.each<[string, object, string, number, string, string]>([
 
 const HOSTILE = ['', '.', '..', '%2e%2e', 'a/b', '?x=', '#', 'x?version=1', 'a\\b', 'a\0']
 
-test('what would steer a path elsewhere is refused without asking the server', async () => {
+test('names with characters of paths and queries: refused, and no request is sent', async () => {
   const { api, connect } = await connectOverHttp()
   const client = await connect()
   const hostile: [string, (text: string) => object][] = [
@@ -198,31 +198,47 @@ test.each<[string, object, string]>([
     { schedule_id: 's', schedule_config: '', input_data: '' },
     'No update parameters provided',
   ],
-])('%s %j is refused: %s', async (name, args, error) => {
+])('%s %j: refused with %s, and no request is sent', async (name, args, error) => {
   const { api, connect } = await connectOverHttp()
   const { text } = await callTool(await connect(), name, args as Record<string, unknown>)
   expect(text).toBe(failure(error))
   expect(api.seen).toEqual([])
 })
 
-test('wrong arguments and unknown tools are errors of the protocol, and reach no server', async () => {
+test('wrong arguments: a tool error with the reason, and no request is sent', async () => {
   const { api, connect } = await connectOverHttp()
   const client = await connect()
-  const wrong: [string, Record<string, unknown>][] = [
-    ['no_such_tool', {}],
-    ['list_workflows', { extra: 1 }],
-    ['get_execution', {}],
-    ['execute_workflow_sync', wf],
-    ['get_workflow_version', { ...wf, version: '1' }],
-    ['list_executions', { limit: 1.5 }],
-    ['get_execution_status', { ...ex, detailed: 'yes' }],
+  const wrong: [string, Record<string, unknown>, string][] = [
+    ['list_workflows', { extra: 1 }, 'extra'],
+    ['get_execution', {}, 'execution_id'],
+    ['execute_workflow_sync', wf, 'input_data'],
+    ['get_workflow_version', { ...wf, version: '1' }, 'version'],
+    ['list_executions', { limit: 1.5 }, 'limit'],
+    ['get_execution_status', { ...ex, detailed: 'yes' }, 'detailed'],
   ]
-  for (const [name, args] of wrong)
-    expect(await callTool(client, name, args)).toMatchObject({ isError: true })
+  for (const [name, args, field] of wrong) {
+    const { text, isError } = await callTool(client, name, args)
+    expect(isError, name).toBe(true)
+    expect(text).toContain(`Invalid arguments of ${name}: `)
+    expect(text).toContain(field)
+  }
   expect(api.seen).toEqual([])
 })
 
-test('without a server the tools say so', async () => {
+test('an unknown tool, or a cursor: the protocol error -32602', async () => {
+  const { api, connect } = await connectOverHttp()
+  const client = await connect()
+  await expect(callTool(client, 'no_such_tool')).rejects.toMatchObject({
+    code: -32_602,
+    message: expect.stringContaining('Unknown tool: no_such_tool'),
+  })
+  await expect(callTool(client, 'toString')).rejects.toMatchObject({ code: -32_602 })
+  for (const cursor of ['guessed', ''])
+    await expect(client.listTools({ cursor })).rejects.toMatchObject({ code: -32_602 })
+  expect(api.seen).toEqual([])
+})
+
+test('no server: the connection error of each tool', async () => {
   const url = await closedUrl()
   const { connect } = await connectOverHttp({ SVC_MCP__SERVER_URL: url })
   const client = await connect()

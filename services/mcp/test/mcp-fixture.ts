@@ -15,7 +15,7 @@ const newClient = () => {
   return client
 }
 
-/** The MCP server over HTTP in front of a scripted API, and clients of it with tokens of their own. */
+/** Starts the MCP server over HTTP in front of a fake API; `connect` creates a client with its own token. */
 export async function connectOverHttp(env: Record<string, string> = {}) {
   const api = await fakeApi()
   const { ports } = await startService(start, {
@@ -39,7 +39,7 @@ export async function connectOverHttp(env: Record<string, string> = {}) {
 export const stdioArgs = ['--conditions=windlass', '--import', 'tsx', MAIN]
 export const stdioEnv = { SVC_CONFIG: '/dev/null', SVC_MCP__TRANSPORT: 'stdio' }
 
-/** The MCP server as a process of its own, spoken to over its standard input and output. */
+/** Starts the MCP server as a process; the client uses its standard input and output. */
 export async function connectOverStdio(env: Record<string, string> = {}) {
   const api = await fakeApi()
   const inherited = process.env as Record<string, string>
@@ -54,7 +54,7 @@ export async function connectOverStdio(env: Record<string, string> = {}) {
   return { api, client }
 }
 
-/** Calls a tool and answers its result, after checking that it is told twice in the same words. */
+/** Calls a tool; returns its result as text and as structured content. */
 export async function callTool(client: Client, name: string, args: Record<string, unknown> = {}) {
   const { content, structuredContent, isError } = await client.callTool({ name, arguments: args })
   const [item] = content as { type: string; text: string }[]

@@ -189,7 +189,7 @@ const cases: [string, object, string, string, string][] = [
   ],
 ]
 
-test('each tool asks its route and tells the answer in its form, as text and structured', async () => {
+test('each tool: calls its route and returns the answer in its form, as text and structured', async () => {
   const { api, connect } = await connectOverHttp()
   const client = await connect()
   for (const [name, args, route, body, expected] of cases) {

@@ -9,7 +9,7 @@ const SUMMARY = `{"workflow_id":"${ID}","workflow_namespace":"default","workflow
 const ANSWER = `{"worker_name":"w1",${SUMMARY.slice(1)}`
 const wf = { workflow_name: 'report' }
 
-test('all twenty-seven tools are listed in their order, with closed schemas', async () => {
+test('tools/list: all 27 tools in the order of the contract, with closed schemas', async () => {
   const { connect } = await connectOverHttp()
   const { tools } = await (await connect()).listTools()
 
@@ -57,7 +57,57 @@ test('all twenty-seven tools are listed in their order, with closed schemas', as
   })
 })
 
-test('inputs travel untouched: JSON as it is, nothing as null, anything else as a string', async () => {
+test('tools/list: each tool has a title and all hints; the list is not announced to change', async () => {
+  const { connect } = await connectOverHttp()
+  const client = await connect()
+  const { tools } = await client.listTools()
+  const named = (hint: 'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint') =>
+    tools.filter(({ annotations }) => annotations?.[hint]).map(({ name }) => name)
+
+  for (const { name, title, annotations } of tools) {
+    expect(title, name).toMatch(/^[A-Z][a-z]+( [a-z]+)+$/)
+    expect(Object.values(annotations ?? {}), name).toHaveLength(5)
+  }
+  expect(named('readOnlyHint')).toHaveLength(15)
+  expect(named('destructiveHint')).toEqual([
+    'cancel_execution',
+    'delete_workflow',
+    'delete_schedule',
+  ])
+  expect(named('openWorldHint')).toEqual([
+    'execute_workflow_async',
+    'execute_workflow_sync',
+    'resume_workflow_async',
+    'resume_workflow_sync',
+  ])
+  expect(
+    tools.map(({ name }) => name).filter((name) => !named('idempotentHint').includes(name)),
+  ).toEqual([
+    'execute_workflow_async',
+    'execute_workflow_sync',
+    'resume_workflow_async',
+    'resume_workflow_sync',
+    'upload_workflow',
+    'create_schedule',
+  ])
+  expect(client.getServerCapabilities()).toEqual({ tools: {} })
+})
+
+test('a synchronous run with a progress token: reports progress before its result', async () => {
+  const { api, connect } = await connectOverHttp()
+  const client = await connect()
+  api.answers.set('POST /workflows/default/report/run/sync?wait_for=paused&timeout=290', {
+    body: ANSWER,
+  })
+  const reports: unknown[] = []
+  const onprogress = (report: unknown) => void reports.push(report)
+  const call = { name: 'execute_workflow_sync', arguments: { ...wf, input_data: '1' } }
+  const { structuredContent } = await client.callTool(call, undefined, { onprogress })
+  expect(structuredContent).toMatchObject({ state: 'COMPLETED' })
+  expect(reports).toEqual([{ progress: 0, message: 'waiting for the execution for 0 s' }])
+})
+
+test('input_data: JSON is sent unchanged, an empty text as null, other text as a string', async () => {
   const { api, connect } = await connectOverHttp()
   const client = await connect()
   const route = 'POST /workflows/default/report/run/async'
@@ -75,7 +125,7 @@ test('inputs travel untouched: JSON as it is, nothing as null, anything else as 
   }
 })
 
-test('an upload sends the source as a file and tells the names', async () => {
+test('upload_workflow: sends the source as a file and returns the names', async () => {
   const { api, connect } = await connectOverHttp()
   const rows =
     '[{"namespace":"default","name":"a","version":1},{"namespace":"x","name":"b","version":2}]'
@@ -90,7 +140,7 @@ test('an upload sends the source as a file and tells the names', async () => {
   expect(body).toContain(file_content)
 })
 
-test('schedules are made and changed with what was given, and no more', async () => {
+test('create_schedule and update_schedule: send the given members only', async () => {
   const { api, connect } = await connectOverHttp()
   const client = await connect()
   api.answers.set('POST /schedules', { body: '{"id":"x"}' })
@@ -111,7 +161,7 @@ test('schedules are made and changed with what was given, and no more', async ()
   expect(api.seen.at(-1)?.body).toBe('{"description":""}')
 })
 
-test('over standard input and output the same tools act with the token of the environment', async () => {
+test('over standard input and output: the same tools, with the token of the environment', async () => {
   const { api, client } = await connectOverStdio({ SVC_AUTH_TOKEN: 'ci.secret' })
   api.answers.set('GET /health', { body: '{"status":"healthy"}' })
 
@@ -121,7 +171,7 @@ test('over standard input and output the same tools act with the token of the en
   expect((await client.listTools()).tools).toHaveLength(27)
 })
 
-test('standard output carries the protocol alone, and the end of the input ends the server in order', async () => {
+test('the end of standard input: ends the process with status 0; standard output has the protocol only', async () => {
   const server = spawn(process.execPath, stdioArgs, { env: { ...process.env, ...stdioEnv } })
   const output = [text(server.stdout), text(server.stderr)]
   server.stdin.end('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')

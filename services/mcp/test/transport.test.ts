@@ -11,7 +11,7 @@ const HEADERS = {
 }
 const LIST = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
 
-/** A bare request, since fetch does not let a Host be set. */
+/** Sends a request with node:http, because fetch does not allow a Host header. */
 function post(url: string, headers: Record<string, string>, body = LIST, method = 'POST') {
   return new Promise<number>((resolve, reject) => {
     const sent = request(
@@ -27,23 +27,23 @@ function post(url: string, headers: Record<string, string>, body = LIST, method 
   })
 }
 
-test('it is healthy without any other part', async () => {
+test('no other service: /healthz answers 200', async () => {
   const { url } = await connectOverHttp({ SVC_MCP__SERVER_URL: await closedUrl() })
   const answer = await fetch(`${url}/healthz`)
   expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }])
 })
 
-test('each caller acts with the rights it came with, however many there are', async () => {
+test('concurrent callers: each call has the token of its own request', async () => {
   const { api, connect } = await connectOverHttp()
   api.answers.set('GET /workers', ({ headers }) => ({
-    body: JSON.stringify([headers.authorization ?? 'nobody']),
+    body: JSON.stringify([headers.authorization ?? 'anonymous']),
   }))
   const callers = ['Bearer a.1', 'Bearer b.2', undefined]
   const clients = await Promise.all(callers.map((authorization) => connect(authorization)))
 
   const rounds = Array.from({ length: 300 }, async (_, i) => {
     const { structured } = await callTool(clients[i % 3] as (typeof clients)[0], 'list_workers')
-    expect(structured).toMatchObject({ workers: [callers[i % 3] ?? 'nobody'] })
+    expect(structured).toMatchObject({ workers: [callers[i % 3] ?? 'anonymous'] })
   })
   await Promise.all(rounds)
 })
@@ -95,14 +95,14 @@ test('allowed hosts of the server and of MCP: served', async () => {
   expect(await post(url, { host: 'evil.example' })).toBe(403)
 })
 
-test('there are no sessions to guess, to steal or to reuse', async () => {
+test('a session id, GET or DELETE: refused, because there are no sessions', async () => {
   const { url } = await connectOverHttp()
   expect(await post(url, { 'mcp-session-id': 'guessed' })).toBe(404)
   expect(await post(url, {}, '', 'GET')).toBe(405)
   expect(await post(url, {}, '', 'DELETE')).toBe(405)
 })
 
-test('what is no request is a client error, and so is one of ten megabytes', async () => {
+test('a malformed request, or one of 10 MB: a client error, and nothing reaches the API', async () => {
   const { url, api } = await connectOverHttp()
   for (const body of ['', '{', '{"jsonrpc":"1.0"}', `"${'x'.repeat(10_000_000)}"`]) {
     const status = await post(url, {}, body)
@@ -112,7 +112,7 @@ test('what is no request is a client error, and so is one of ten megabytes', asy
   expect(api.seen).toEqual([])
 })
 
-test('when a client hangs up, what was asked for it ends', async () => {
+test('a client disconnects: its call of the API is aborted', async () => {
   const { url, api } = await connectOverHttp()
   api.answers.set('GET /workers', 'silence')
   const call =

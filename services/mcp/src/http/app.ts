@@ -4,13 +4,13 @@ import express, { type Express, type Request, type Response } from 'express'
 import { type Backend, createMcpServer } from '../mcp-server.ts'
 import { refuseDuplicateCredentials, refuseWebRequests, type WebAddress } from './guard.ts'
 
-/** A source of one MiB, escaped as JSON; anything larger is answered 413. */
+/** Fits a source of 1 MiB escaped as JSON; a larger request gets 413. */
 const MAX_REQUEST_BYTES = 8 * 1_048_576
 const KEEP_ALIVE_MS = 15_000
 
 /**
- * MCP over streamable HTTP at `/mcp`, without sessions: each request stands for itself and carries
- * its own rights, so any replica can answer it and no caller can meet another's state.
+ * Creates the app that serves MCP over streamable HTTP at `/mcp`. There are no sessions: each request
+ * is complete and carries its own credentials, so any replica can answer it and callers share no state.
  */
 export function createHttpApp(backend: Backend, address: WebAddress, log: Logger): Express {
   const app = express()
@@ -35,7 +35,7 @@ async function handleMcpRequest(
   log: Logger,
 ): Promise<void> {
   if (req.headers['mcp-session-id'] !== undefined) {
-    // We give out none; by the protocol this makes the client begin anew, without one.
+    // No session was ever given out; by the protocol the client then initializes again without one.
     res.status(404).json(toRpcError(-32_001, 'Session not found'))
     return
   }
@@ -46,7 +46,7 @@ async function handleMcpRequest(
     keepAliveMs: KEEP_ALIVE_MS,
   })
   transport.onerror = (error) => log.warn({ err: error }, 'mcp request failed')
-  // Whoever hangs up ends what was asked of the API for it.
+  // A client that disconnects aborts its calls of the API.
   res.once('close', () => void server.close().catch(() => {}))
   await server.connect(transport)
   await transport.handleRequest(req, res)

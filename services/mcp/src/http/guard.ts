@@ -21,7 +21,10 @@ export function refuseWebRequests(address: WebAddress): RequestHandler {
   }
 }
 
-/** Refuses two credentials, as the API does: of two headers we would pass on the first, and another reader would believe the last. */
+/**
+ * Refuses two Authorization headers, as the API does: this service would forward the first, while
+ * another HTTP implementation may use the last.
+ */
 export const refuseDuplicateCredentials: RequestHandler = ({ rawHeaders }, res, next) => {
   const names = rawHeaders.filter((_, i) => i % 2 === 0)
   if (names.filter((name) => name.toLowerCase() === 'authorization').length < 2) return next()

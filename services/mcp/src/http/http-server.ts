@@ -3,11 +3,11 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from '@windlass/runtime/process/log'
 
-/** Longer than a balancer keeps an idle connection, so that it never writes into a closing one. */
+/** Longer than load balancers keep an idle connection, so that they never send on a closing one. */
 const KEEP_ALIVE_MS = 75_000
 const DRAIN_MS = 5_000
 
-/** Serves until `stop`, which lets running requests finish, for a while. */
+/** Starts an HTTP server; `stop` closes it after its running requests, or after DRAIN_MS. */
 export async function startHttpServer(
   app: RequestListener,
   host: string,
@@ -23,9 +23,9 @@ export async function startHttpServer(
     const closed = once(server, 'close')
     server.close()
     server.closeIdleConnections()
-    const impatience = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+    const forceCloseTimer = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
     await closed
-    clearTimeout(impatience)
+    clearTimeout(forceCloseTimer)
   }
   return { port: (server.address() as AddressInfo).port, stop }
 }

@@ -20,7 +20,11 @@ const PAGE = ['executions', 'total', 'limit', 'offset']
 const { workflow_name, workflow_namespace } = workflowArgs
 
 const stateArg = {
-  state: z.string().nullable().default(null).describe('Only this state, such as running or failed'),
+  state: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Only executions in this state, such as running or failed'),
 }
 
 const pageQuery = ({ limit, offset }: { limit: number; offset: number }) => ({
@@ -30,6 +34,7 @@ const pageQuery = ({ limit, offset }: { limit: number; offset: number }) => ({
 
 export const getExecutionStatus = defineTool({
   name: 'get_execution_status',
+  title: 'Get execution status',
   description: 'Show the state and the output of an execution of a workflow.',
   args: { workflow_name, ...executionArg, ...detailedArg, workflow_namespace },
   request: (args) => ({
@@ -45,6 +50,7 @@ export const getExecutionStatus = defineTool({
 
 export const listExecutions = defineTool({
   name: 'list_executions',
+  title: 'List executions',
   description: 'List executions of all workflows, newest first.',
   args: {
     workflow_name: z.string().nullable().default(null).describe('Only of workflows of this name'),
@@ -67,7 +73,8 @@ export const listExecutions = defineTool({
 
 export const getExecution = defineTool({
   name: 'get_execution',
-  description: 'Show the state and the output of an execution by its id alone.',
+  title: 'Get execution',
+  description: 'Show the state and the output of an execution by its id.',
   args: { ...executionArg, ...detailedArg },
   request: ({ execution_id, detailed }) => ({
     method: 'GET',
@@ -82,6 +89,7 @@ export const getExecution = defineTool({
 
 export const listWorkflowExecutions = defineTool({
   name: 'list_workflow_executions',
+  title: 'List workflow executions',
   description: 'List the executions of one workflow, newest first.',
   args: { workflow_name, ...stateArg, ...pageArgs, workflow_namespace },
   request: ({ workflow_namespace, workflow_name, state, ...page }) => ({

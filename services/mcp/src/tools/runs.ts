@@ -15,7 +15,7 @@ import {
   workflowNotFound,
 } from './shared.ts'
 
-/** The server answers a little before the client gives up, so that an agent always learns the id. */
+/** The server answers 10 s before the client's limit, so an agent always gets the execution id. */
 const WAIT = { wait_for: 'paused', timeout: '290' }
 const WAIT_MS = 300_000
 
@@ -23,7 +23,7 @@ const { workflow_name, workflow_namespace } = workflowArgs
 
 const executeArgs = {
   workflow_name,
-  input_data: z.string().describe('The input as JSON; text that is no JSON is passed as a string'),
+  input_data: z.string().describe('The input as JSON; text that is not JSON is passed as a string'),
   ...detailedArg,
   workflow_namespace,
 }
@@ -49,31 +49,34 @@ function toRunRequest(mode: 'sync' | 'async', args: ExecuteArgs): ApiRequest {
 
 export const executeWorkflowAsync = defineTool({
   name: 'execute_workflow_async',
-  description: 'Start a workflow and answer at once with the execution, to be asked about later.',
+  title: 'Execute workflow without waiting',
+  description: 'Start a workflow and return the execution at once, without its result.',
   args: executeArgs,
   request: (args) => toRunRequest('async', args),
   result: toExecutionView,
   errors: { 404: workflowNotFound },
   doing: 'executing workflow',
-  effect: 'changes',
+  effect: 'runs',
 })
 
 export const executeWorkflowSync = defineTool({
   name: 'execute_workflow_sync',
+  title: 'Execute workflow and wait',
   description:
-    'Start a workflow and wait until it has finished or paused. After 290 seconds the execution is answered in the state it is in; it goes on.',
+    'Start a workflow and wait until it has finished or paused. After 290 seconds the execution is returned in its current state and continues.',
   args: executeArgs,
   request: (args) => toRunRequest('sync', args),
   result: toExecutionView,
   errors: { 404: workflowNotFound },
   doing: 'executing workflow',
-  effect: 'changes',
+  waits: true,
+  effect: 'runs',
 })
 
 const resumeArgs = {
   workflow_name,
   ...executionArg,
-  input_data: z.string().describe('What the paused task gets, as JSON'),
+  input_data: z.string().describe('The input of the paused task, as JSON'),
   ...detailedArg,
   workflow_namespace,
 }
@@ -95,17 +98,19 @@ const resumeErrors = {
 
 export const resumeWorkflowAsync = defineTool({
   name: 'resume_workflow_async',
-  description: 'Resume a paused execution and answer at once.',
+  title: 'Resume workflow without waiting',
+  description: 'Resume a paused execution and return it at once.',
   args: resumeArgs,
   request: (args) => toResumeRequest('async', args),
   result: toExecutionView,
   errors: resumeErrors,
   doing: 'resuming workflow',
-  effect: 'changes',
+  effect: 'runs',
 })
 
 export const resumeWorkflowSync = defineTool({
   name: 'resume_workflow_sync',
+  title: 'Resume workflow and wait',
   description:
     'Resume a paused execution and wait until it has finished or paused again, at most 290 seconds.',
   args: resumeArgs,
@@ -113,12 +118,14 @@ export const resumeWorkflowSync = defineTool({
   result: toExecutionView,
   errors: resumeErrors,
   doing: 'resuming workflow',
-  effect: 'changes',
+  waits: true,
+  effect: 'runs',
 })
 
 export const cancelExecution = defineTool({
   name: 'cancel_execution',
-  description: 'Cancel an execution. Mode `sync` waits until it has ended.',
+  title: 'Cancel execution',
+  description: 'Cancel an execution. Mode `sync` waits until it is terminal.',
   args: {
     workflow_name,
     ...executionArg,
@@ -149,5 +156,6 @@ export const cancelExecution = defineTool({
     404: executionNotFound,
   },
   doing: 'cancelling execution',
-  effect: 'changes',
+  waits: true,
+  effect: 'deletes',
 })

@@ -14,14 +14,14 @@ const refArg = { schedule_id: z.string().describe('Id or name of the schedule') 
 const optional = (description: string) => z.string().nullable().default(null).describe(description)
 
 const textArgs = {
-  description: optional('What it is for'),
+  description: optional('Purpose of the schedule'),
   input_data: optional('The input of its executions, as JSON'),
 }
 
 const scheduleNotFound = ({ schedule_id }: { schedule_id: string }) =>
   `Schedule '${schedule_id}' not found`
 
-/** An empty text counts as none, except for the description, which may be emptied. */
+/** Empty texts are ignored, except for the description, which can be emptied. */
 const changesOf = (args: { description: string | null; input_data: string | null }) => ({
   description: args.description === null ? undefined : quote(args.description),
   input_data: args.input_data ? toPayload(args.input_data) : undefined,
@@ -29,7 +29,8 @@ const changesOf = (args: { description: string | null; input_data: string | null
 
 export const createSchedule = defineTool({
   name: 'create_schedule',
-  description: 'Create a schedule that starts a workflow at certain times.',
+  title: 'Create schedule',
+  description: 'Create a schedule that starts a workflow at given times.',
   args: {
     workflow_name: z.string().describe('`name`, or `namespace/name`'),
     name: z.string().describe('Name of the schedule, unique'),
@@ -49,17 +50,18 @@ export const createSchedule = defineTool({
   result: wrapAs('schedule'),
   errors: { 404: ({ workflow_name }) => `Workflow '${workflow_name}' not found` },
   doing: 'creating schedule',
-  effect: 'changes',
+  effect: 'creates',
 })
 
 export const listSchedules = defineTool({
   name: 'list_schedules',
-  description: 'List schedules, newest first; paused ones only on demand.',
+  title: 'List schedules',
+  description: 'List schedules, newest first; paused ones only with active_only false.',
   args: {
     workflow_name: optional('Only of this workflow: `name`, or `namespace/name`'),
-    active_only: z.boolean().default(true).describe('Leave paused ones out'),
-    limit: z.int().nullable().default(null).describe('How many to list at most'),
-    offset: z.int().nullable().default(null).describe('How many to leave out first'),
+    active_only: z.boolean().default(true).describe('List only schedules that are not paused'),
+    limit: z.int().nullable().default(null).describe('Maximum number of items'),
+    offset: z.int().nullable().default(null).describe('Number of items to skip'),
   },
   request: ({ workflow_name, active_only, limit, offset }) => ({
     method: 'GET',
@@ -78,7 +80,8 @@ export const listSchedules = defineTool({
 
 export const getSchedule = defineTool({
   name: 'get_schedule',
-  description: 'Show a schedule and when it fires next.',
+  title: 'Get schedule',
+  description: 'Show a schedule and its next run.',
   args: refArg,
   request: ({ schedule_id }) => ({
     method: 'GET',
@@ -92,7 +95,9 @@ export const getSchedule = defineTool({
 
 export const updateSchedule = defineTool({
   name: 'update_schedule',
-  description: 'Change when a schedule fires, its description or its input. The rest stays.',
+  title: 'Update schedule',
+  description:
+    'Change the times, the description or the input of a schedule; members that are not given stay unchanged.',
   args: { ...refArg, schedule_config: optional(CONFIG), ...textArgs },
   request({ schedule_id, schedule_config, ...rest }) {
     const ref = path`/schedules/${toScheduleRef(schedule_id)}`
@@ -107,12 +112,13 @@ export const updateSchedule = defineTool({
   result: wrapAs('schedule'),
   errors: { 404: scheduleNotFound },
   doing: 'updating schedule',
-  effect: 'changes',
+  effect: 'updates',
 })
 
 export const pauseSchedule = defineTool({
   name: 'pause_schedule',
-  description: 'Pause a schedule: it fires no more until it is resumed.',
+  title: 'Pause schedule',
+  description: 'Pause a schedule; it does not fire until it is resumed.',
   args: refArg,
   request: ({ schedule_id }) => ({
     method: 'POST',
@@ -121,12 +127,13 @@ export const pauseSchedule = defineTool({
   result: wrapAs('schedule'),
   errors: { 404: scheduleNotFound },
   doing: 'pausing schedule',
-  effect: 'changes',
+  effect: 'updates',
 })
 
 export const resumeSchedule = defineTool({
   name: 'resume_schedule',
-  description: 'Resume a paused schedule, from its next time on.',
+  title: 'Resume schedule',
+  description: 'Resume a paused schedule; it fires again from its next time on.',
   args: refArg,
   request: ({ schedule_id }) => ({
     method: 'POST',
@@ -135,11 +142,12 @@ export const resumeSchedule = defineTool({
   result: wrapAs('schedule'),
   errors: { 404: scheduleNotFound },
   doing: 'resuming schedule',
-  effect: 'changes',
+  effect: 'updates',
 })
 
 export const deleteSchedule = defineTool({
   name: 'delete_schedule',
+  title: 'Delete schedule',
   description: 'Delete a schedule and its history.',
   args: refArg,
   request: ({ schedule_id }) => ({
@@ -154,7 +162,8 @@ export const deleteSchedule = defineTool({
 
 export const getScheduleHistory = defineTool({
   name: 'get_schedule_history',
-  description: 'List what a schedule has started or skipped, newest first.',
+  title: 'Get schedule history',
+  description: 'List the runs that a schedule has started or skipped, newest first.',
   args: { ...refArg, ...pageArgs },
   request: ({ schedule_id, limit, offset }) => ({
     method: 'GET',

@@ -9,27 +9,27 @@ export const workflowArgs = {
 export const executionArg = { execution_id: z.string().describe('Id of the execution') }
 
 export const detailedArg = {
-  detailed: z.boolean().default(false).describe('Answer the full context with all events'),
+  detailed: z.boolean().default(false).describe('Return the full context with all events'),
 }
 
 export const pageArgs = {
-  limit: z.int().default(50).describe('How many to list at most'),
-  offset: z.int().default(0).describe('How many to leave out first'),
+  limit: z.int().default(50).describe('Maximum number of items'),
+  offset: z.int().default(0).describe('Number of items to skip'),
 }
 
 export const detailedQuery = (detailed: boolean) => ({ detailed: detailed ? 'true' : undefined })
 
 const SUCCESS = { success: 'true' }
 
-/** `{success: true, <name>: <answer>}`. */
+/** Returns `{success: true, <name>: <answer>}`. */
 export const wrapAs = (name: string) => (answer: string) =>
   toJsonObject({ ...SUCCESS, [name]: answer })
 
-/** `{success: true, <name>: [...], count}`. */
+/** Returns `{success: true, <name>: [...], count}`. */
 export const wrapListAs = (name: string) => (answer: string) =>
   toJsonObject({ ...SUCCESS, [name]: answer, count: String(getElements(answer).length) })
 
-/** `{success: true, …}` with these members of the answer. */
+/** Returns `{success: true, …}` with these members of the answer. */
 export const selectMembers =
   (...names: string[]) =>
   (answer: string) =>
@@ -46,7 +46,7 @@ const SUMMARY = [
   'current_worker',
 ]
 
-/** An execution as these tools show it: its summary bare, or the whole context as it came. */
+/** The summary of an execution without `success`, or the whole context unchanged. */
 export const toExecutionView = (answer: string, { detailed }: { detailed: boolean }) =>
   detailed ? answer : toJsonObject(getMembers(answer, SUMMARY))
 

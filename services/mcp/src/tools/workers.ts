@@ -5,6 +5,7 @@ import { wrapAs, wrapListAs } from './shared.ts'
 
 export const listWorkers = defineTool({
   name: 'list_workers',
+  title: 'List workers',
   description: 'List the connected workers with their status and metrics.',
   args: {},
   request: () => ({ method: 'GET', path: path`/workers` }),
@@ -16,6 +17,7 @@ export const listWorkers = defineTool({
 
 export const getWorker = defineTool({
   name: 'get_worker',
+  title: 'Get worker',
   description: 'Show one worker, connected or not.',
   args: { worker_name: z.string().describe('Name of the worker') },
   request: ({ worker_name }) => ({
@@ -30,7 +32,8 @@ export const getWorker = defineTool({
 
 export const healthCheck = defineTool({
   name: 'health_check',
-  description: 'Ask whether the server is healthy.',
+  title: 'Check health',
+  description: 'Show if the server and its dependencies are healthy.',
   args: {},
   request: () => ({ method: 'GET', path: path`/health` }),
   result: wrapAs('health'),

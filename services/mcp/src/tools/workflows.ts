@@ -6,6 +6,7 @@ import { selectMembers, workflowArgs, workflowNotFound, wrapAs, wrapListAs } fro
 
 export const listWorkflows = defineTool({
   name: 'list_workflows',
+  title: 'List workflows',
   description: 'List the latest version of every workflow you may read.',
   args: {},
   request: () => ({ method: 'GET', path: path`/workflows` }),
@@ -17,7 +18,8 @@ export const listWorkflows = defineTool({
 
 export const listNamespaces = defineTool({
   name: 'list_namespaces',
-  description: 'List the namespaces that hold workflows, and how many each holds.',
+  title: 'List namespaces',
+  description: 'List the namespaces that have workflows, with the number of workflows in each.',
   args: {},
   request: () => ({ method: 'GET', path: path`/namespaces` }),
   result: wrapListAs('namespaces'),
@@ -28,6 +30,7 @@ export const listNamespaces = defineTool({
 
 export const getWorkflowDetails = defineTool({
   name: 'get_workflow_details',
+  title: 'Get workflow details',
   description: 'Show the latest version of a workflow: metadata and source (base64).',
   args: workflowArgs,
   request: (args) => ({
@@ -42,6 +45,7 @@ export const getWorkflowDetails = defineTool({
 
 export const uploadWorkflow = defineTool({
   name: 'upload_workflow',
+  title: 'Upload workflow',
   description:
     'Register the workflows of a Python source file. Each becomes a new version. Schedules that the source declares are registered too.',
   args: { file_content: z.string().describe('The Python source, as text') },
@@ -55,15 +59,16 @@ export const uploadWorkflow = defineTool({
     return toJsonObject({ success: 'true', workflows: `[${names.join(',')}]`, result: answer })
   },
   doing: 'uploading workflow',
-  effect: 'changes',
+  effect: 'creates',
 })
 
 export const deleteWorkflow = defineTool({
   name: 'delete_workflow',
-  description: 'Delete one version of a workflow, or all versions when none is given.',
+  title: 'Delete workflow',
+  description: 'Delete one version of a workflow, or all versions if none is given.',
   args: {
     workflow_name: workflowArgs.workflow_name,
-    version: z.int().nullable().default(null).describe('The version; all when null'),
+    version: z.int().nullable().default(null).describe('The version; all versions if null'),
     workflow_namespace: workflowArgs.workflow_namespace,
   },
   request: (args) => ({
@@ -79,6 +84,7 @@ export const deleteWorkflow = defineTool({
 
 export const listWorkflowVersions = defineTool({
   name: 'list_workflow_versions',
+  title: 'List workflow versions',
   description: 'List the versions of a workflow, newest first.',
   args: workflowArgs,
   request: (args) => ({
@@ -93,6 +99,7 @@ export const listWorkflowVersions = defineTool({
 
 export const getWorkflowVersion = defineTool({
   name: 'get_workflow_version',
+  title: 'Get workflow version',
   description: 'Show one version of a workflow: metadata and source (base64).',
   args: {
     workflow_name: workflowArgs.workflow_name,
