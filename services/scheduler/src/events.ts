@@ -1,28 +1,28 @@
 import type { Event } from '@windlass/proto/windlass/events/v1/events'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Teardown } from '@windlass/runtime/process/teardown'
-import type { SchedulerDeps } from './deps.ts'
-import { onExecutionFinished } from './execution-results.ts'
-import { reconcile } from './reconcile.ts'
+import type { SchedulerDeps } from './engine/deps.ts'
+import { onExecutionFinished } from './engine/execution-results.ts'
+import { reconcile } from './engine/reconcile.ts'
 
 /** What this service hears. Missing an event costs time only: both facts are also looked up. */
 export function consumeEvents(
   bus: Bus,
-  parts: SchedulerDeps,
+  deps: SchedulerDeps,
   teardown: Teardown,
   autoSchedules: boolean,
 ): void {
   const finished = { durable: 'scheduler-executions', subject: 'executions.execution_finished' }
-  teardown.add(finished.durable, bus.consumeDurable(finished, onExecutionFinished(parts)))
+  teardown.add(finished.durable, bus.consumeDurable(finished, onExecutionFinished(deps)))
   if (!autoSchedules) return
   const changed = { durable: 'scheduler-catalog', subject: 'catalog.>' }
-  teardown.add(changed.durable, bus.consumeDurable(changed, onWorkflowChanged(parts)))
+  teardown.add(changed.durable, bus.consumeDurable(changed, onWorkflowChanged(deps)))
 }
 
 /** A workflow changed or lost versions: whatever happened, the latest one counts. */
-const onWorkflowChanged = (parts: SchedulerDeps) => async (event: Event) => {
+const onWorkflowChanged = (deps: SchedulerDeps) => async (event: Event) => {
   const { body } = event
   if (body?.$case !== 'workflow_changed' && body?.$case !== 'workflow_deleted') return
   const { namespace, name } = body.value
-  await reconcile(parts, { workflow_namespace: namespace, workflow_name: name })
+  await reconcile(deps, { workflow_namespace: namespace, workflow_name: name })
 }

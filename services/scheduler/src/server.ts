@@ -13,14 +13,14 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import { loop } from '@windlass/runtime/process/loop'
 import type { Runtime } from '@windlass/runtime/process/main'
 import * as access from './access.ts'
-import type { SchedulerDeps } from './deps.ts'
+import type { SchedulerDeps } from './engine/deps.ts'
+import { reconcile } from './engine/reconcile.ts'
 import { consumeEvents } from './events.ts'
 import { handlers } from './handlers/index.ts'
 import { reconcileAll } from './loops/reconcile-all.ts'
 import { startTickLoop } from './loops/tick.ts'
-import { reconcile } from './reconcile.ts'
 
-const SURVEY_MS = 30_000
+const RECONCILE_INTERVAL_MS = 30_000
 
 /** Builds the service from the outside in; teardown takes it apart in the opposite order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
@@ -41,8 +41,8 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
 
   const principals = security.auth.enabled ? identity : undefined
   const catchupMs = scheduling.catchup_window * 1_000
-  const wake = () => clock.wake()
-  const parts: SchedulerDeps = {
+  const wake = () => tickLoop.wake()
+  const deps: SchedulerDeps = {
     db,
     catalog,
     executions,
@@ -52,21 +52,23 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     catchupMs,
     wake,
   }
-  const clock = startTickLoop(parts)
-  teardown.add('clock', () => clock.stop())
+  const tickLoop = startTickLoop(deps)
+  teardown.add('clock', () => tickLoop.stop())
 
   const autoSchedules = scheduling.auto_schedule_enabled
   if (autoSchedules) {
-    const surveying = loop({ name: 'survey', pauseMs: SURVEY_MS, log }, () => reconcileAll(parts))
-    teardown.add('survey', () => surveying.stop())
+    const reconcileLoop = loop({ name: 'survey', pauseMs: RECONCILE_INTERVAL_MS, log }, () =>
+      reconcileAll(deps),
+    )
+    teardown.add('survey', () => reconcileLoop.stop())
   }
-  consumeEvents(bus, parts, teardown, autoSchedules)
+  consumeEvents(bus, deps, teardown, autoSchedules)
 
   const rpc = new RpcServer(log, serviceIdentity)
   rpc.serve(
     SchedulerService,
-    handlers(parts, async (workflow_namespace, workflow_name) => {
-      if (autoSchedules) await reconcile(parts, { workflow_namespace, workflow_name })
+    handlers(deps, async (workflow_namespace, workflow_name) => {
+      if (autoSchedules) await reconcile(deps, { workflow_namespace, workflow_name })
     }),
     access.scheduler,
   )

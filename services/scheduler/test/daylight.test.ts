@@ -1,7 +1,13 @@
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { GOLDEN, NEW_YORK } from './golden.ts'
-import { derivedId, eventually, page, request, setup } from './scheduler-fixture.ts'
+import { DAYLIGHT_CASES, NEW_YORK } from './daylight-cases.ts'
+import {
+  derivedId,
+  eventually,
+  historyPage,
+  request,
+  schedulerFixture,
+} from './scheduler-fixture.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -11,9 +17,9 @@ const minuteOf = (date: Date) => date.toISOString().slice(5, 16)
  * Two schedulers whose database shows a clock that the test sets: functions of their own schema stand
  * before those of the server, so that whoever asks for the time is told this one.
  */
-async function underFakedClock(catchup_seconds: number) {
+async function fakedClockFixture(catchup_seconds: number) {
   const env = { SVC_SCHEDULING__CATCHUP_WINDOW: `${catchup_seconds}` }
-  const system = await setup(env, (url) => {
+  const system = await schedulerFixture(env, (url) => {
     url.searchParams.set('options', '-c search_path=scheduler,pg_catalog')
     return url
   })
@@ -28,7 +34,7 @@ async function underFakedClock(catchup_seconds: number) {
 
   /** Somebody who asks for nothing makes it look at the clock at once. */
   const set = (at: Date) => db.run(sql`update the_time set at = ${at}`)
-  const goOnTo = async (at: Date, ref: string) => {
+  const advanceTo = async (at: Date, ref: string) => {
     await set(at)
     await client.update({ ref })
     const open = () =>
@@ -40,16 +46,18 @@ async function underFakedClock(catchup_seconds: number) {
   const scheduled = (cron_expression: string, timezone: string) =>
     client.create(request({ config: JSON.stringify({ type: 'cron', cron_expression, timezone }) }))
   const history = async (ref: string) =>
-    (await client.history(page(ref))).entries.toReversed().map(({ scheduled_for, ...entry }) => ({
-      ...entry,
-      at: scheduled_for && minuteOf(scheduled_for),
-    }))
-  return { ...system, client, set, goOnTo, scheduled, history }
+    (await client.history(historyPage(ref))).entries
+      .toReversed()
+      .map(({ scheduled_for, ...entry }) => ({
+        ...entry,
+        at: scheduled_for && minuteOf(scheduled_for),
+      }))
+  return { ...system, client, set, goOnTo: advanceTo, scheduled, history }
 }
 
 test('schedulers whose clock goes through the changes of the golden table start what it says, and nothing else (T5)', async () => {
-  const { client, executions, set, goOnTo, scheduled, history } = await underFakedClock(86_400)
-  for (const { name, expression, timezone, from, to, fires } of GOLDEN) {
+  const { client, executions, set, goOnTo, scheduled, history } = await fakedClockFixture(86_400)
+  for (const { name, expression, timezone, from, to, fires } of DAYLIGHT_CASES) {
     const [begin, end] = [from.getTime(), to.getTime()]
     await set(from)
     const { id } = await scheduled(expression, timezone)
@@ -64,11 +72,11 @@ test('schedulers whose clock goes through the changes of the golden table start 
     for (const one of ids) expect(executions.created.has(one)).toBe(true)
     await client.delete({ ref: id })
   }
-  expect(executions.created.size).toBe(GOLDEN.flatMap(({ fires }) => fires).length)
+  expect(executions.created.size).toBe(DAYLIGHT_CASES.flatMap(({ fires }) => fires).length)
 })
 
 test('schedulers that sleep through a fold start the newest of what they missed, once, and record the rest (T4, T5)', async () => {
-  const { executions, set, goOnTo, scheduled, history } = await underFakedClock(3_600)
+  const { executions, set, goOnTo, scheduled, history } = await fakedClockFixture(3_600)
   await set(new Date('2026-11-01T04:45Z'))
   const { id } = await scheduled('*/30 * * * *', NEW_YORK)
   await goOnTo(new Date('2026-11-01T06:45Z'), id)
@@ -84,7 +92,7 @@ test('schedulers that sleep through a fold start the newest of what they missed,
 })
 
 test('a clock that is set back starts nothing again (T1)', async () => {
-  const { executions, set, goOnTo, scheduled, history } = await underFakedClock(86_400)
+  const { executions, set, goOnTo, scheduled, history } = await fakedClockFixture(86_400)
   await set(new Date('2026-11-01T04:45Z'))
   const { id } = await scheduled('*/30 * * * *', NEW_YORK)
   for (const at of ['05:10', '05:40', '04:50', '05:10', '05:40', '06:10'])

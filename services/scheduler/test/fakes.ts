@@ -16,7 +16,7 @@ import { onTestFinished } from 'vitest'
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
 
-async function serving<S extends Parameters<RpcServer['serve']>[0]>(
+async function startFake<S extends Parameters<RpcServer['serve']>[0]>(
   service: S,
   handlers: Partial<Handlers<S>>,
 ): Promise<string> {
@@ -31,7 +31,7 @@ async function serving<S extends Parameters<RpcServer['serve']>[0]>(
 export async function fakeCatalog() {
   const workflows = new Map<string, Workflow>()
   const script = { down: false, lists: 0 }
-  const address = await serving(CatalogService, {
+  const address = await startFake(CatalogService, {
     async resolve({ namespace, name }) {
       if (script.down) throw unavailable('down')
       const workflow = workflows.get(`${namespace}/${name}`)
@@ -77,21 +77,21 @@ export async function fakeCatalog() {
 /** Executions that only remember: every creation asked for, and the state the test gives them. */
 export async function fakeExecutions() {
   const created = new Map<string, Execution>()
-  const asked: Command[] = []
+  const commands: Command[] = []
   /** `deaf`: it creates what it is asked for, and the answer is lost. */
-  const script = { mode: 'well' as 'well' | 'down' | 'deaf' | 'refusing', gets: 0 }
-  const address = await serving(ExecutionsService, {
+  const script = { mode: 'healthy' as 'healthy' | 'down' | 'reply_lost' | 'refusing', gets: 0 }
+  const address = await startFake(ExecutionsService, {
     async submit({ commands }) {
       if (script.mode === 'down') throw unavailable('down')
-      asked.push(...commands)
+      commands.push(...commands)
       if (script.mode === 'refusing') {
         const refusal = { kind: 'too_large', message: 'the input is too large', details_json: '' }
         return {
           results: commands.map(() => ({ body: { $case: 'refusal', value: refusal }, log: [] })),
         }
       }
-      const rows = commands.map((command) => change(created, command))
-      if (script.mode === 'deaf') throw new Fault('unavailable', 'the answer was lost')
+      const rows = commands.map((command) => applyCommand(created, command))
+      if (script.mode === 'reply_lost') throw new Fault('unavailable', 'the answer was lost')
       return { results: rows.map((value) => ({ body: { $case: 'execution', value }, log: [] })) }
     },
     async get({ execution_ids }) {
@@ -100,10 +100,10 @@ export async function fakeExecutions() {
       return { executions: execution_ids.flatMap((id) => created.get(id) ?? []) }
     },
   })
-  return { address, script, created, asked }
+  return { address, script, created, asked: commands }
 }
 
-function change(created: Map<string, Execution>, { execution_id, body }: Command): Execution {
+function applyCommand(created: Map<string, Execution>, { execution_id, body }: Command): Execution {
   const known = created.get(execution_id)
   if (known && body?.$case === 'cancel') known.state = 'CANCELLING'
   if (known) return known
@@ -133,7 +133,7 @@ function change(created: Map<string, Execution>, { execution_id, body }: Command
 export async function fakePrincipals() {
   const accounts = new Map<string, { enabled: boolean; permissions: string[] }>()
   const script = { down: false }
-  const address = await serving(PrincipalsService, {
+  const address = await startFake(PrincipalsService, {
     async resolve({ subject, external_issuer }) {
       if (script.down) throw unavailable('down')
       const account = accounts.get(`${subject}@${external_issuer}`)

@@ -7,19 +7,19 @@ import {
   ADA,
   derivedId,
   eventually,
-  every,
-  missed,
-  once,
-  page,
+  everySeconds,
+  historyPage,
+  makeOverdue,
+  onceInHours,
   request,
-  setup,
+  schedulerFixture,
 } from './scheduler-fixture.ts'
 
 test('a tick starts the latest version with the input of the schedule, as who made it', async () => {
-  const { replica, catalog, executions } = await setup()
+  const { replica, catalog, executions } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(
-    request({ config: every(1), input_json: '{"n":9007199254740993}' }),
+    request({ config: everySeconds(1), input_json: '{"n":9007199254740993}' }),
   )
   const latest = catalog.put('team', 'report')
 
@@ -40,12 +40,12 @@ test('a tick starts the latest version with the input of the schedule, as who ma
 })
 
 test('an interval keeps the rhythm of its beginning and tells of every firing (T9)', async () => {
-  const { replica, executions } = await setup()
+  const { replica, executions } = await schedulerFixture()
   const client = await replica()
-  const made = await client.create(request({ config: every(1) }))
+  const made = await client.create(request({ config: everySeconds(1) }))
   await eventually(() => executions.created.size).toBeGreaterThanOrEqual(3)
 
-  const { entries, total } = await client.history(page(made.id))
+  const { entries, total } = await client.history(historyPage(made.id))
   expect(total).toBe(entries.length)
   const first = (made.next_run_at as Date).getTime()
   for (const [i, entry] of entries.toReversed().entries()) {
@@ -56,7 +56,7 @@ test('an interval keeps the rhythm of its beginning and tells of every firing (T
 })
 
 test('hundreds of ticks that replicas race for fire exactly once each (T1)', async () => {
-  const { db, replica, executions } = await setup()
+  const { db, replica, executions } = await schedulerFixture()
   const replicas = [await replica(), await replica()]
   const client = replicas[0] as (typeof replicas)[0]
   const made: Schedule[] = []
@@ -76,9 +76,9 @@ test('hundreds of ticks that replicas race for fire exactly once each (T1)', asy
 })
 
 test('a schedule of one tick fires once and stays without a next one', async () => {
-  const { replica, executions } = await setup()
+  const { replica, executions } = await schedulerFixture()
   const client = await replica()
-  const made = await client.create(request({ config: once(1 / 3_600) }))
+  const made = await client.create(request({ config: onceInHours(1 / 3_600) }))
 
   await eventually(() => executions.created.size).toBe(1)
   await eventually(async () => await client.get({ ref: made.id })).toMatchObject({
@@ -89,17 +89,17 @@ test('a schedule of one tick fires once and stays without a next one', async () 
 })
 
 test('of ticks that were missed the newest fires and the others are recorded as skipped (T2, T4)', async () => {
-  const { db, replica, executions } = await setup()
+  const { db, replica, executions } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request())
-  await missed(db, made, 600, 3_600)
+  await makeOverdue(db, made, 600, 3_600)
   await eventually(() => executions.created.size).toBe(1)
 
-  const many = await client.create(request({ config: every(60) }))
-  await missed(db, many, 630, 60)
+  const many = await client.create(request({ config: everySeconds(60) }))
+  await makeOverdue(db, many, 630, 60)
   await eventually(() => executions.created.size).toBe(2)
   // It is made before its tick says so.
-  await eventually(async () => (await client.history(page(many.id))).entries).toMatchObject([
+  await eventually(async () => (await client.history(historyPage(many.id))).entries).toMatchObject([
     { state: 'SCHEDULED', execution_id: expect.stringMatching(/^[0-9a-f]{32}$/) },
     {
       state: 'SKIPPED',
@@ -107,16 +107,18 @@ test('of ticks that were missed the newest fires and the others are recorded as 
       error: expect.stringMatching(/^missed: .*every tick from/),
     },
   ])
-  expect((await client.history(page(many.id))).total).toBe(2)
+  expect((await client.history(historyPage(many.id))).total).toBe(2)
 })
 
 test('what is older than the catch-up window is skipped, and says so', async () => {
-  const { db, replica, executions } = await setup({ SVC_SCHEDULING__CATCHUP_WINDOW: '300' })
+  const { db, replica, executions } = await schedulerFixture({
+    SVC_SCHEDULING__CATCHUP_WINDOW: '300',
+  })
   const client = await replica()
   const made = await client.create(request())
-  await missed(db, made, 301, 3_600)
+  await makeOverdue(db, made, 301, 3_600)
 
-  await eventually(async () => (await client.history(page(made.id))).entries).toMatchObject([
+  await eventually(async () => (await client.history(historyPage(made.id))).entries).toMatchObject([
     { state: 'SKIPPED', execution_id: '', error: expect.stringContaining('missed') },
   ])
   expect(executions.asked).toEqual([])
@@ -124,57 +126,59 @@ test('what is older than the catch-up window is skipped, and says so', async () 
 })
 
 test('a schedule that cannot start its workflow goes on and says why (T8)', async () => {
-  const { db, replica, catalog, executions } = await setup()
+  const { db, replica, catalog, executions } = await schedulerFixture()
   const client = await replica()
   const orphan = await client.create(request())
   const refused = await client.create(request({ input_json: '"too large"' }))
   catalog.remove('team', 'report')
-  await missed(db, orphan, 1, 3_600)
-  await eventually(async () => (await client.history(page(orphan.id))).entries).toMatchObject([
+  await makeOverdue(db, orphan, 1, 3_600)
+  await eventually(
+    async () => (await client.history(historyPage(orphan.id))).entries,
+  ).toMatchObject([
     { state: 'FAILED', execution_id: '', error: "Workflow 'team/report' not found" },
   ])
   expect(await client.get({ ref: orphan.id })).toMatchObject({ failure_count: 1, run_count: 0 })
 
   catalog.put('team', 'report')
   executions.script.mode = 'refusing'
-  await missed(db, refused, 1, 3_600)
-  await eventually(async () => (await client.history(page(refused.id))).entries).toMatchObject([
-    { state: 'FAILED', error: 'the input is too large' },
-  ])
+  await makeOverdue(db, refused, 1, 3_600)
+  await eventually(
+    async () => (await client.history(historyPage(refused.id))).entries,
+  ).toMatchObject([{ state: 'FAILED', error: 'the input is too large' }])
   const { next_run_at } = await client.get({ ref: refused.id })
   expect(next_run_at?.getTime()).toBeGreaterThan(Date.now())
 })
 
 test('one schedule that cannot be read does not keep the others from firing', async () => {
-  const { db, replica, executions } = await setup()
+  const { db, replica, executions } = await schedulerFixture()
   const client = await replica()
   const broken = await client.create(request())
   const sound = await client.create(request())
   await db.run(
     sql`update schedules set schedule_config = '{"type":"lunar"}' where id = ${broken.id}`,
   )
-  await missed(db, broken, 2, 3_600)
-  await missed(db, sound, 1, 3_600)
+  await makeOverdue(db, broken, 2, 3_600)
+  await makeOverdue(db, sound, 1, 3_600)
 
   await eventually(() => executions.created.size).toBe(1)
-  expect((await client.history(page(broken.id))).entries).toMatchObject([
+  expect((await client.history(historyPage(broken.id))).entries).toMatchObject([
     { state: 'SKIPPED', error: expect.stringContaining('cannot be read') },
   ])
 })
 
 test('nothing fires between the answer to a pause and the call to resume; what was due is recorded (T2, T3)', async () => {
-  const { db, replica, executions } = await setup()
+  const { db, replica, executions } = await schedulerFixture()
   const client = await replica()
-  const made = await client.create(request({ config: every(60) }))
+  const made = await client.create(request({ config: everySeconds(60) }))
   await client.pause({ ref: made.id })
-  await missed(db, made, 150, 60)
+  await makeOverdue(db, made, 150, 60)
   // an active one that is due at the same time shows that the clock has been by
   const other = await client.create(request())
-  await missed(db, other, 1, 3_600)
+  await makeOverdue(db, other, 1, 3_600)
   await eventually(() => executions.created.size).toBe(1)
 
   await client.resume({ ref: made.id })
-  const { entries, total } = await client.history(page(made.id))
+  const { entries, total } = await client.history(historyPage(made.id))
   expect(total).toBe(1)
   expect(entries).toMatchObject([
     {
@@ -186,10 +190,10 @@ test('nothing fires between the answer to a pause and the call to resume; what w
 })
 
 test('a deleted schedule fires no more, and its ticks are deleted after it', async () => {
-  const { db, replica, executions } = await setup()
+  const { db, replica, executions } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request())
-  await missed(db, made, 1, 3_600)
+  await makeOverdue(db, made, 1, 3_600)
   await eventually(() => executions.created.size).toBe(1)
   await client.delete({ ref: made.id })
 
@@ -198,10 +202,10 @@ test('a deleted schedule fires no more, and its ticks are deleted after it', asy
 })
 
 test('a schedule far beyond what a timer can hold neither fires nor spins', async () => {
-  const { db, replica, executions } = await setup()
+  const { db, replica, executions } = await schedulerFixture()
   const client = await replica()
   await client.create(request({ config: '{"type":"once","run_time":"9999-12-31T00:00:00Z"}' }))
-  const other = await client.create(request({ config: once(1 / 3_600) }))
+  const other = await client.create(request({ config: onceInHours(1 / 3_600) }))
 
   await eventually(() => executions.created.size).toBe(1)
   expect(executions.asked[0]?.body?.value).toMatchObject({ schedule_id: other.id })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { every, newName, request, setup } from './scheduler-fixture.ts'
+import { everySeconds, newName, request, schedulerFixture } from './scheduler-fixture.ts'
 
 const cron = (cron_expression: string, timezone = 'UTC') =>
   JSON.stringify({ type: 'cron', cron_expression, timezone })
@@ -8,7 +8,7 @@ const YEAR = { hours: 8_784, limit: 10_000, all: true, ids: [] }
 const WEEK = { hours: 168, limit: 1_000, all: true, ids: [] }
 
 test('next tells the ticks to come on both clocks, of a paused schedule too', async () => {
-  const { replica } = await setup()
+  const { replica } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request({ config: cron('0 9 1 1 *', 'America/New_York') }))
   await client.pause({ ref: made.id })
@@ -30,7 +30,7 @@ test('next tells the ticks to come on both clocks, of a paused schedule too', as
 })
 
 test('next tells where the clocks are set', async () => {
-  const { replica } = await setup()
+  const { replica } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request({ config: cron('30 2 * * *', 'America/New_York') }))
   const { clock_changes } = await client.next({ ref: made.id, count: 366 })
@@ -43,7 +43,7 @@ test('next tells where the clocks are set', async () => {
 })
 
 test('a forecast lists what fires in order, and what clashes', async () => {
-  const { replica, catalog } = await setup()
+  const { replica, catalog } = await schedulerFixture()
   const client = await replica()
   catalog.put('team', 'digest')
   const a = await client.create(request({ config: cron('0 6 * * *') }))
@@ -78,10 +78,10 @@ test('a forecast lists what fires in order, and what clashes', async () => {
 })
 
 test('a frequent schedule is cut, so that it does not hide the others', async () => {
-  const { replica } = await setup()
+  const { replica } = await schedulerFixture()
   const client = await replica()
   const frequent = await client.create(request({ config: cron('* * * * * *') }))
-  await client.create(request({ config: every(86_400) }))
+  await client.create(request({ config: everySeconds(86_400) }))
   const { schedules, ticks } = await client.forecast(WEEK)
   const [first] = schedules
   expect(first).toMatchObject({ schedule_id: frequent.id, listed: 200 })
@@ -91,7 +91,7 @@ test('a frequent schedule is cut, so that it does not hide the others', async ()
 })
 
 test('a forecast of a year names the times that the clocks leave out or show twice', async () => {
-  const { replica } = await setup()
+  const { replica } = await schedulerFixture()
   const client = await replica()
   await client.create(request({ config: cron('30 1 * * *', 'America/New_York') }))
   await client.create(request({ config: cron('30 1 * * *', 'UTC') }))

@@ -2,22 +2,29 @@ import type { Execution } from '@windlass/proto/windlass/executions/v1/execution
 import { toDurableMessage } from '@windlass/runtime/postgres/outbox'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { by, eventually, missed, page, request, setup } from './scheduler-fixture.ts'
+import {
+  callAs,
+  eventually,
+  historyPage,
+  makeOverdue,
+  request,
+  schedulerFixture,
+} from './scheduler-fixture.ts'
 
 /** A schedule whose one execution was fired and is not finished. */
-async function fired() {
-  const system = await setup()
+async function firedFixture() {
+  const system = await schedulerFixture()
   const client = await system.replica()
   const made = await client.create(request())
-  await missed(system.db, made, 1, 3_600)
+  await makeOverdue(system.db, made, 1, 3_600)
   await eventually(async () => (await client.get({ ref: made.id })).run_count).toBe(1)
   const execution = [...system.executions.created.values()][0] as Execution
-  const entries = async () => (await client.history(page(made.id))).entries
+  const entries = async () => (await client.history(historyPage(made.id))).entries
   return { ...system, client, made, execution, entries }
 }
 
 test('a schedule hears how its execution ended, and a failure says why', async () => {
-  const { bus, executions, execution, entries, made } = await fired()
+  const { bus, executions, execution, entries, made } = await firedFixture()
   Object.assign(execution, { state: 'FAILED', output_json: '{"type":"E","message":"no disk"}' })
   const { execution_id, workflow_namespace, workflow_name } = execution
   const value = {
@@ -38,7 +45,7 @@ test('a schedule hears how its execution ended, and a failure says why', async (
 })
 
 test('N155: a message that an execution has ended changes nothing while its owner says otherwise', async () => {
-  const { bus, executions, execution, entries, made } = await fired()
+  const { bus, executions, execution, entries, made } = await firedFixture()
   const { execution_id, workflow_namespace, workflow_name } = execution
   const forged = { workflow_namespace, workflow_name, schedule_id: made.id, state: 'COMPLETED' }
   const before = await entries()
@@ -53,7 +60,7 @@ test('N155: a message that an execution has ended changes nothing while its owne
 })
 
 test('an execution whose end was not heard is looked up', async () => {
-  const { db, execution, entries } = await fired()
+  const { db, execution, entries } = await firedFixture()
   execution.state = 'RUNNING'
   await db.run(sql`update schedule_ticks set check_at = now()`)
   await eventually(entries).toMatchObject([{ state: 'RUNNING', completed_at: undefined }])
@@ -67,12 +74,14 @@ test('an execution whose end was not heard is looked up', async () => {
 })
 
 test('an update keeps the history, and pages of it are newest first', async () => {
-  const { db, client, made } = await fired()
-  await client.update({ ref: made.id, description: 'new' }, by('bob'))
-  await missed(db, made, 1, 3_600)
+  const { db, client, made } = await firedFixture()
+  await client.update({ ref: made.id, description: 'new' }, callAs('bob'))
+  await makeOverdue(db, made, 1, 3_600)
   await eventually(async () => (await client.get({ ref: made.id })).run_count).toBe(2)
 
-  const { entries, total, schedule_id, workflow_name } = await client.history(page(made.name, 1))
+  const { entries, total, schedule_id, workflow_name } = await client.history(
+    historyPage(made.name, 1),
+  )
   expect({ total, schedule_id, workflow_name }).toEqual({
     total: 2,
     schedule_id: made.id,

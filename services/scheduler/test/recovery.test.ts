@@ -5,21 +5,29 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import { createLog } from '@windlass/runtime/process/log'
 import { testIdentity } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
-import { fire } from '../src/fire.ts'
-import { startExecutions } from '../src/start-executions.ts'
-import { derivedId, eventually, every, missed, page, request, setup } from './scheduler-fixture.ts'
+import { fire } from '../src/engine/fire.ts'
+import { startExecutions } from '../src/engine/start-executions.ts'
+import {
+  derivedId,
+  eventually,
+  everySeconds,
+  historyPage,
+  makeOverdue,
+  request,
+  schedulerFixture,
+} from './scheduler-fixture.ts'
 
 test('a tick whose replica died before it could be started is started by another, once (T1)', async () => {
-  const { db, replica, executions } = await setup()
+  const { db, replica, executions } = await schedulerFixture()
   executions.script.mode = 'down'
   const first = await replica()
   const made = await first.create(request())
-  await missed(db, made, 1, 3_600)
+  await makeOverdue(db, made, 1, 3_600)
   await eventually(() =>
     db.rows(sql`select from schedule_ticks where status = 'pending'`),
   ).toHaveLength(1)
   await first.stop()
-  executions.script.mode = 'well'
+  executions.script.mode = 'healthy'
   await db.run(sql`update schedule_ticks set retry_at = now()`)
 
   const [second] = [await replica(), await replica()]
@@ -31,28 +39,30 @@ test('a tick whose replica died before it could be started is started by another
 })
 
 test('an answer that was lost starts nothing twice and holds the schedule until it is known (T1)', async () => {
-  const { db, replica, executions } = await setup()
-  executions.script.mode = 'deaf'
+  const { db, replica, executions } = await schedulerFixture()
+  executions.script.mode = 'reply_lost'
   const client = await replica()
-  const made = await client.create(request({ config: every(1) }))
+  const made = await client.create(request({ config: everySeconds(1) }))
   await eventually(() => executions.asked.length).toBeGreaterThanOrEqual(2)
 
   expect(new Set(executions.asked.map(({ execution_id }) => execution_id))).toEqual(
     new Set([derivedId(made.id, made.next_run_at as Date)]),
   )
-  executions.script.mode = 'well'
+  executions.script.mode = 'healthy'
   await db.run(sql`update schedule_ticks set retry_at = now() where retry_at is not null`)
   await eventually(async () => (await client.get({ ref: made.id })).run_count).toBeGreaterThan(0)
 })
 
 test('a tick that could not be started within the window is skipped, unless it was started after all', async () => {
-  const { db, replica, executions } = await setup({ SVC_SCHEDULING__CATCHUP_WINDOW: '60' })
+  const { db, replica, executions } = await schedulerFixture({
+    SVC_SCHEDULING__CATCHUP_WINDOW: '60',
+  })
   executions.script.mode = 'down'
   const first = await replica()
   const lost = await first.create(request())
   const found = await first.create(request())
-  await missed(db, lost, 1, 3_600)
-  await missed(db, found, 1, 3_600)
+  await makeOverdue(db, lost, 1, 3_600)
+  await makeOverdue(db, found, 1, 3_600)
   const pending = sql`select from schedule_ticks where status = 'pending' and attempts > 0`
   await eventually(() => db.rows(pending)).toHaveLength(2)
   await first.stop()
@@ -65,14 +75,14 @@ test('a tick that could not be started within the window is skipped, unless it w
   )
   const id = tick?.execution_id as string
   executions.created.set(id, { ...EXECUTION, execution_id: id, workflow_id: found.workflow_id })
-  executions.script.mode = 'well'
+  executions.script.mode = 'healthy'
   const client = await replica()
-  await eventually(async () => (await client.history(page(lost.id))).entries).toMatchObject([
+  await eventually(async () => (await client.history(historyPage(lost.id))).entries).toMatchObject([
     { state: 'SKIPPED', execution_id: '' },
   ])
-  await eventually(async () => (await client.history(page(found.id))).entries).toMatchObject([
-    { state: 'COMPLETED', execution_id: id },
-  ])
+  await eventually(async () => (await client.history(historyPage(found.id))).entries).toMatchObject(
+    [{ state: 'COMPLETED', execution_id: id }],
+  )
 })
 
 const EXECUTION = {
@@ -90,8 +100,8 @@ const EXECUTION = {
 }
 
 /** A tick that is due, no replica, and what one works with: for going through its steps by hand. */
-async function byHand() {
-  const system = await setup()
+async function overdueFixture() {
+  const system = await schedulerFixture()
   const { db, catalog, executions, replica } = system
   const first = await replica()
   const made = await first.create(request())
@@ -104,17 +114,17 @@ async function byHand() {
   onTestFinished(() => Object.values(clients).forEach((one) => void one.close()))
   const log = createLog('test', 'silent')
   const known = { db, ...clients, principals: undefined, serviceIdentity, log }
-  const parts = { ...known, catchupMs: 3_600_000, wake: () => {} }
-  await missed(db, made, 1, 3_600)
-  return { ...system, made, parts }
+  const deps = { ...known, catchupMs: 3_600_000, wake: () => {} }
+  await makeOverdue(db, made, 1, 3_600)
+  return { ...system, made, deps }
 }
 
 test('a replica that was stopped after it took a tick, and goes on when its lease is over, starts nothing; another did (T1)', async () => {
-  const { db, executions, replica, parts } = await byHand()
-  const taken = await fire(parts)
+  const { db, executions, replica, deps } = await overdueFixture()
+  const taken = await fire(deps)
   expect(taken).toHaveLength(1)
   await startExecutions(
-    parts,
+    deps,
     taken.map((firing) => ({ ...firing, until: performance.now() })),
   )
   expect(executions.asked).toEqual([])
@@ -124,14 +134,14 @@ test('a replica that was stopped after it took a tick, and goes on when its leas
 })
 
 test('a tick that was taken before a pause and not started yet is skipped, and says so (T2, T3)', async () => {
-  const { db, executions, replica, parts, made } = await byHand()
-  const taken = await fire(parts)
+  const { db, executions, replica, deps, made } = await overdueFixture()
+  const taken = await fire(deps)
   await db.run(sql`update schedules set status = 'paused'`)
-  await startExecutions(parts, taken)
+  await startExecutions(deps, taken)
   expect(executions.asked).toEqual([])
   await db.run(sql`update schedule_ticks set retry_at = now()`)
   const client = await replica()
-  await eventually(async () => (await client.history(page(made.id))).entries).toMatchObject([
+  await eventually(async () => (await client.history(historyPage(made.id))).entries).toMatchObject([
     { state: 'SKIPPED', error: 'the schedule was paused before it could be started' },
   ])
   expect(executions.asked).toEqual([])

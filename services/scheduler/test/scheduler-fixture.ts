@@ -14,10 +14,10 @@ import { start } from '../src/server.ts'
 import { fakeCatalog, fakeExecutions, fakePrincipals } from './fakes.ts'
 
 /** A database of its own, a scripted catalog with the workflow `team/report`, scripted executions, and schedulers on demand. */
-export async function setup(
+export async function schedulerFixture(
   env: Record<string, string> = {},
   /** How schedulers reach the database. */
-  reached = (url: URL) => url,
+  toReplicaUrl = (url: URL) => url,
 ) {
   const database = await freshDatabase('scheduler', new URL('../migrations/', import.meta.url))
   const db = openDb(database, 'scheduler')
@@ -33,7 +33,7 @@ export async function setup(
 
   const replica = async () => {
     const { ports, stop } = await startService(start, {
-      SVC_POSTGRES__URL: reached(new URL(database)).href,
+      SVC_POSTGRES__URL: toReplicaUrl(new URL(database)).href,
       SVC_NATS__URL: testUrl('TEST_NATS_URL'),
       SVC_NATS__PREFIX: prefix,
       SVC_SERVICES__CATALOG: catalog.address,
@@ -62,10 +62,10 @@ export async function setup(
 }
 
 /** By somebody of this name. */
-export const by = (subject: string, issuer = 'corp') => ({ caller: { subject, issuer } })
+export const callAs = (subject: string, issuer = 'corp') => ({ caller: { subject, issuer } })
 
 /** Who makes and changes schedules, unless a test says otherwise. */
-export const ADA = by('ada').caller
+export const ADA = callAs('ada').caller
 
 const HANG_MS = 15_000
 
@@ -76,17 +76,18 @@ export const newName = () => `s-${randomBytes(4).toString('hex')}`
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
 
-export const every = (interval_seconds: number) =>
+export const everySeconds = (interval_seconds: number) =>
   JSON.stringify({ type: 'interval', interval_seconds })
 
-export const once = (hours: number) => JSON.stringify({ type: 'once', run_time: inHours(hours) })
+export const onceInHours = (hours: number) =>
+  JSON.stringify({ type: 'once', run_time: inHours(hours) })
 
 /** A request for a schedule of `team/report` that is not due within an hour. */
 export const request = (given: { name?: string; config?: string; input_json?: string } = {}) => ({
   workflow_namespace: 'team',
   workflow_name: 'report',
   name: given.name ?? newName(),
-  schedule_config_json: given.config ?? every(3_600),
+  schedule_config_json: given.config ?? everySeconds(3_600),
   input_json: given.input_json ?? 'null',
 })
 
@@ -95,7 +96,7 @@ export const derivedId = (schedule_id: string, nominal: Date) =>
   createHash('sha256').update(`${schedule_id}|${nominal.toISOString()}`).digest('hex').slice(0, 32)
 
 /** Puts a schedule's next tick, and the rhythm it stands in, this many seconds into the past. */
-export const missed = (db: Db, { id }: Schedule, seconds: number, interval: number) =>
+export const makeOverdue = (db: Db, { id }: Schedule, seconds: number, interval: number) =>
   db.run(sql`
     update schedules
        set next_run_at = now() - ${seconds}::float8 * interval '1 s',
@@ -103,4 +104,4 @@ export const missed = (db: Db, { id }: Schedule, seconds: number, interval: numb
      where id = ${id}`)
 
 /** The newest entries of a history. */
-export const page = (ref: string, limit = 1_000) => ({ ref, limit, offset: 0 })
+export const historyPage = (ref: string, limit = 1_000) => ({ ref, limit, offset: 0 })

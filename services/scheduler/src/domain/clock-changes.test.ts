@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { clockChanges } from './clock-changes.ts'
+import { listClockChanges } from './clock-changes.ts'
 import { parseConfig } from './config.ts'
-import { listTransitions, localText } from './zone.ts'
+import { listTransitions, toLocalText } from './zone.ts'
 
 const FROM = new Date('2026-01-01T00:00:00Z')
 const TO = new Date('2027-01-01T00:00:00Z')
 const changes = (cron_expression: string, timezone: string) =>
-  clockChanges(
+  listClockChanges(
     {
       recurrence: parseConfig(JSON.stringify({ type: 'cron', cron_expression, timezone })),
       anchor: FROM,
@@ -58,8 +58,8 @@ test('intervals and single moments do not go by the clock', () => {
     { type: 'interval', interval_seconds: 3_600, timezone: 'America/New_York' },
     { type: 'once', run_time: '2026-03-08T02:30:00', timezone: 'America/New_York' },
   ]) {
-    const clockwork = { recurrence: parseConfig(JSON.stringify(config)), anchor: FROM }
-    expect(clockChanges(clockwork, FROM, TO)).toEqual([])
+    const anchored = { recurrence: parseConfig(JSON.stringify(config)), anchor: FROM }
+    expect(listClockChanges(anchored, FROM, TO)).toEqual([])
   }
 })
 
@@ -75,5 +75,5 @@ test.each([
   ['America/St_Johns', '2025-12-31T20:30:00-03:30'],
   ['Asia/Kathmandu', '2026-01-01T05:45:00+05:45'],
 ])('the clocks of %s show %s', (timezone, text) => {
-  expect(localText(timezone, FROM)).toBe(text)
+  expect(toLocalText(timezone, FROM)).toBe(text)
 })

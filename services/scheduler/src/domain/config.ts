@@ -1,7 +1,7 @@
 import { CronError } from '@windlass/domain/cron'
 import { isOverlapPolicy, OVERLAP_POLICIES, type OverlapPolicy } from '@windlass/domain/overlap'
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
-import { compile } from './cron.ts'
+import { compileCron } from './cron.ts'
 import { parseTime } from './parse-time.ts'
 import { nextTick, type Recurrence } from './recurrence.ts'
 
@@ -35,10 +35,10 @@ export function parseConfig(json: string): Recurrence {
 }
 
 /** What a configuration that `parseConfig` accepts says of overlapping executions, if anything. */
-export const overlapIn = (json: string): OverlapPolicy | undefined => overlapOf(membersOf(json))
+export const parseOverlap = (json: string): OverlapPolicy | undefined => overlapOf(membersOf(json))
 
 /** The zone whose clock a configuration that `parseConfig` accepts goes by. */
-export const timezoneIn = (json: string): string => timezoneOf(membersOf(json))
+export const parseTimezone = (json: string): string => timezoneOf(membersOf(json))
 
 /** The first tick after `now`; `unprocessable` for a configuration that has none. */
 export function firstTick(recurrence: Recurrence, now: Date): Date {
@@ -76,7 +76,7 @@ function kindOf(config: Config): Kind {
 function cronOf(config: Config, timezone: string): Recurrence {
   const expression = textIn(config, 'cron_expression') ?? missing('cron_expression')
   try {
-    return { kind: 'cron', cron: compile(expression, timezone), expression, timezone }
+    return { kind: 'cron', cron: compileCron(expression, timezone), expression, timezone }
   } catch (error) {
     if (!(error instanceof CronError)) throw error
     throw wrong('cron_expression', error.message)

@@ -6,7 +6,7 @@ import { Cron } from 'croner'
  * daylight-saving gaps fixed times fire once right after it, in folds once, at the first; wildcards
  * follow elapsed time. Throws CronError, with a message for the user, for what is none or never fires.
  */
-export function compile(expression: string, timezone: string): Cron {
+export function compileCron(expression: string, timezone: string): Cron {
   const [minute, hour, dayOfMonth, month, dayOfWeek, second = '0'] =
     cronFields(expression).map(translate)
   const pattern = [second, minute, hour, dayOfMonth, month, dayOfWeek].join(' ')

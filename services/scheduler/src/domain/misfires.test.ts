@@ -6,12 +6,12 @@ import { type AnchoredRecurrence, latestTick, nextTick } from './recurrence.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const at = (time: string) => new Date(`2026-11-21T${time}Z`)
-const clockwork = (config: object, anchor = at('12:00:00')): AnchoredRecurrence => ({
+const anchored = (config: object, anchor = at('12:00:00')): AnchoredRecurrence => ({
   recurrence: parseConfig(JSON.stringify(config)),
   anchor,
 })
 const every = (interval_seconds: number, more = {}) =>
-  clockwork({ type: 'interval', interval_seconds, ...more })
+  anchored({ type: 'interval', interval_seconds, ...more })
 
 test('a tick that is due fires, and the next one keeps the rhythm of the anchor', () => {
   expect(planMisfires(every(60), at('12:01:00'), at('12:01:00.250'), HOUR_MS)).toEqual({
@@ -38,7 +38,7 @@ test('a tick that is due at this very moment counts as missed no longer', () => 
 })
 
 test('what is older than the catch-up window does not fire', () => {
-  const daily = clockwork({ type: 'cron', cron_expression: '0 6 * * *' })
+  const daily = anchored({ type: 'cron', cron_expression: '0 6 * * *' })
   expect(planMisfires(daily, at('06:00:00'), at('07:00:00'), HOUR_MS).fire).toEqual(at('06:00:00'))
   expect(planMisfires(daily, at('06:00:00'), at('07:00:00.001'), HOUR_MS)).toEqual({
     fire: undefined,
@@ -49,7 +49,7 @@ test('what is older than the catch-up window does not fire', () => {
 
 test('two years of missed seconds are planned as fast as one', () => {
   const later = new Date('2028-11-21T12:00:00.500Z')
-  for (const seconds of [every(1), clockwork({ type: 'cron', cron_expression: '* * * * * *' })]) {
+  for (const seconds of [every(1), anchored({ type: 'cron', cron_expression: '* * * * * *' })]) {
     const started = performance.now()
     expect(planMisfires(seconds, at('12:00:01'), later, HOUR_MS)).toEqual({
       fire: new Date('2028-11-21T12:00:00Z'),
@@ -61,7 +61,7 @@ test('two years of missed seconds are planned as fast as one', () => {
 })
 
 test('a schedule of one tick has no next one', () => {
-  const once = clockwork({ type: 'once', run_time: '2026-11-21T13:00:00Z' })
+  const once = anchored({ type: 'once', run_time: '2026-11-21T13:00:00Z' })
   expect(planMisfires(once, at('13:00:00'), at('13:10:00'), HOUR_MS)).toEqual({
     fire: at('13:00:00'),
     skipped: undefined,
@@ -110,7 +110,7 @@ function* ticks(clock: AnchoredRecurrence, from: Date, end: Date) {
 }
 
 test.each(CASES)('backwards is the mirror of forwards: $cron_expression $timezone', (config) => {
-  const clock = clockwork(config)
+  const clock = anchored(config)
   for (const stretch of STRETCHES) {
     const from = new Date(stretch)
     const forwards = [...ticks(clock, from, new Date(from.getTime() + 4 * DAY_MS))]

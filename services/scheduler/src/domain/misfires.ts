@@ -19,27 +19,27 @@ export interface MisfirePlan {
  * tick as for a million.
  */
 export function planMisfires(
-  clockwork: AnchoredRecurrence,
+  anchored: AnchoredRecurrence,
   due: Date,
   now: Date,
   windowMs: number,
 ): MisfirePlan {
-  const following = nextTick(clockwork, due)
-  const alone = following === undefined || following > now
-  const newest = alone ? due : (latestTick(clockwork, now) ?? following)
-  const next = alone ? following : nextTick(clockwork, now)
+  const following = nextTick(anchored, due)
+  const isOnlyTick = following === undefined || following > now
+  const newest = isOnlyTick ? due : (latestTick(anchored, now) ?? following)
+  const next = isOnlyTick ? following : nextTick(anchored, now)
   if (now.getTime() - newest.getTime() > windowMs)
     return { fire: undefined, skipped: { first: due, last: newest }, next }
-  return { fire: newest, skipped: ticksBefore(clockwork, due, newest), next }
+  return { fire: newest, skipped: ticksBefore(anchored, due, newest), next }
 }
 
 /** The ticks from `due` to before `end`, if there are any: what a pause or a change keeps from firing. */
 export function ticksBefore(
-  clockwork: AnchoredRecurrence,
+  anchored: AnchoredRecurrence,
   due: Date,
   end: Date,
 ): TickRange | undefined {
   if (due >= end) return undefined
-  const last = latestTick(clockwork, new Date(end.getTime() - 1))
+  const last = latestTick(anchored, new Date(end.getTime() - 1))
   return { first: due, last: last && last > due ? last : due }
 }

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { autoNames, scheduleName } from './names.ts'
+import { autoNames, parseScheduleName } from './names.ts'
 
 test.each(['nightly', 'every day at 5', 'Überprüfung', 'a:b*c', '💡', 'x'.repeat(255), '...'])(
   '%j is a name',
   (name) => {
-    expect(scheduleName(name)).toBe(name)
+    expect(parseScheduleName(name)).toBe(name)
   },
 )
 
 test('names are kept in one normal form', () => {
-  expect(scheduleName('u\u0308ber')).toBe('\u00fcber')
+  expect(parseScheduleName('u\u0308ber')).toBe('\u00fcber')
 })
 
 test.each([
@@ -32,7 +32,7 @@ test.each([
   '00000000-0000-4000-8000-00000000000F',
   'forecast',
 ])('%j is none', (name) => {
-  expect(() => scheduleName(name)).toThrow(expect.objectContaining({ kind: 'unprocessable' }))
+  expect(() => parseScheduleName(name)).toThrow(expect.objectContaining({ kind: 'unprocessable' }))
 })
 
 test('a declared schedule is named after its workflow', () => {

@@ -7,7 +7,7 @@ const ID = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 const RESERVED = new Set(['forecast'])
 
 /** A schedule's name in its one form, or `unprocessable`. What reads as an id is refused: a reference must mean one thing. */
-export function scheduleName(given: string): string {
+export function parseScheduleName(given: string): string {
   const name = given.normalize('NFC')
   if (name === '.' || name === '..' || name.trim() !== name || !NAME.test(name))
     throw wrong("must be 1 to 255 printable characters, without '/' and blanks around it")

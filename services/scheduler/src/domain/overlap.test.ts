@@ -10,16 +10,16 @@ const open = (status: UnfinishedTick['status'], second = 0): UnfinishedTick => (
 })
 
 test.each(OVERLAP_POLICIES)('with nothing before it a tick starts: %s', (overlap) => {
-  expect(decideOverlap(overlap, [])).toEqual({ do: 'start' })
+  expect(decideOverlap(overlap, [])).toEqual({ action: 'start' })
 })
 
 test('ticks start beside one another unless something else is said', () => {
-  expect(decideOverlap('allow', [open('started')])).toEqual({ do: 'start' })
+  expect(decideOverlap('allow', [open('started')])).toEqual({ action: 'start' })
 })
 
 test('skip leaves the tick out and names what still runs', () => {
   expect(decideOverlap('skip', [open('started')])).toEqual({
-    do: 'skip',
+    action: 'skip',
     reason: `overlap: the execution ${'0'.repeat(32)} of 2026-01-01T00:00:00.000Z is still RUNNING`,
   })
 })
@@ -27,16 +27,16 @@ test('skip leaves the tick out and names what still runs', () => {
 test('queue waits behind all that is open, up to a limit', () => {
   const queue = Array.from({ length: MAX_QUEUED }, (_, i) => open('queued', i + 1))
   expect(decideOverlap('queue', [open('started'), ...queue.slice(1)])).toEqual({
-    do: 'wait',
+    action: 'wait',
     cancel: [],
     replace: [],
   })
-  expect(decideOverlap('queue', [open('started'), ...queue])).toMatchObject({ do: 'skip' })
+  expect(decideOverlap('queue', [open('started'), ...queue])).toMatchObject({ action: 'skip' })
 })
 
 test('cancel_previous cancels what runs, takes the place of what waits, and waits itself', () => {
   expect(decideOverlap('cancel_previous', [open('started'), open('queued', 1)])).toEqual({
-    do: 'wait',
+    action: 'wait',
     cancel: [open('started')],
     replace: [open('queued', 1)],
   })

@@ -12,10 +12,10 @@ export interface UnfinishedTick {
 }
 
 export type OverlapDecision =
-  | { do: 'start' }
-  | { do: 'skip'; reason: string }
+  | { action: 'start' }
+  | { action: 'skip'; reason: string }
   /** Wait for the earlier ones; meanwhile cancel these executions and drop these waiting ticks. */
-  | { do: 'wait'; cancel: UnfinishedTick[]; replace: UnfinishedTick[] }
+  | { action: 'wait'; cancel: UnfinishedTick[]; replace: UnfinishedTick[] }
 
 /** What becomes of a tick before which these are open, oldest first. */
 export function decideOverlap(
@@ -23,16 +23,16 @@ export function decideOverlap(
   open: readonly UnfinishedTick[],
 ): OverlapDecision {
   const [first] = open
-  if (overlap === 'allow' || !first) return { do: 'start' }
-  if (overlap === 'skip') return { do: 'skip', reason: stillRuns(first) }
+  if (overlap === 'allow' || !first) return { action: 'start' }
+  if (overlap === 'skip') return { action: 'skip', reason: stillRuns(first) }
   const waiting = open.filter(({ status }) => status === 'queued')
   if (overlap === 'cancel_previous') {
     const running = open.filter(({ status }) => status === 'started')
-    return { do: 'wait', cancel: running, replace: waiting }
+    return { action: 'wait', cancel: running, replace: waiting }
   }
   if (waiting.length >= MAX_QUEUED)
-    return { do: 'skip', reason: `overlap: ${MAX_QUEUED} ticks are waiting already` }
-  return { do: 'wait', cancel: [], replace: [] }
+    return { action: 'skip', reason: `overlap: ${MAX_QUEUED} ticks are waiting already` }
+  return { action: 'wait', cancel: [], replace: [] }
 }
 
 export const REPLACED = 'overlap: a later tick took its place'

@@ -27,7 +27,7 @@ const cron = fc.record({
   timezone: fc.constantFrom('UTC', 'America/New_York', 'Australia/Lord_Howe', 'Africa/Cairo'),
 })
 
-const clockwork = fc.oneof(interval, cron).map(
+const anchored = fc.oneof(interval, cron).map(
   (config): AnchoredRecurrence => ({
     recurrence: parseConfig(JSON.stringify(config)),
     anchor: ANCHOR,
@@ -36,7 +36,7 @@ const clockwork = fc.oneof(interval, cron).map(
 
 test('the next tick is strictly later, and there is none between', () => {
   fc.assert(
-    fc.property(clockwork, moment, (clock, after) => {
+    fc.property(anchored, moment, (clock, after) => {
       const next = nextTick(clock, after) as Date
       expect(next.getTime()).toBeGreaterThan(after.getTime())
       expect(latestTick(clock, next)).toEqual(next)
@@ -50,7 +50,7 @@ test('the next tick is strictly later, and there is none between', () => {
 test('going on from any moment between two ticks leads to the same ones', () => {
   fc.assert(
     fc.property(
-      clockwork,
+      anchored,
       moment,
       fc.double({ min: 0, max: 1, noNaN: true }),
       (clock, after, share) => {
@@ -90,7 +90,7 @@ test('an interval never drifts: every tick is whole steps from its anchor, howev
 
 test('of what was missed every tick is fired or skipped, none is both, and the next is later (T2, T4)', () => {
   fc.assert(
-    fc.property(clockwork, moment, fc.integer({ min: 0, max: 400_000 }), (clock, start, lateMs) => {
+    fc.property(anchored, moment, fc.integer({ min: 0, max: 400_000 }), (clock, start, lateMs) => {
       const due = nextTick(clock, start) as Date
       const now = new Date(due.getTime() + lateMs)
       const { fire, skipped, next } = planMisfires(clock, due, now, HOUR_MS)

@@ -55,16 +55,16 @@ export function latestTick(
 
 /** The ticks after one moment and up to another, at most so many. */
 export function listTicks(
-  clockwork: AnchoredRecurrence,
+  anchored: AnchoredRecurrence,
   after: Date,
   until: Date,
   max: number,
 ): Date[] {
   const ticks: Date[] = []
-  let tick = nextTick(clockwork, after)
+  let tick = nextTick(anchored, after)
   while (tick && tick <= until && ticks.length < max) {
     ticks.push(tick)
-    tick = nextTick(clockwork, tick)
+    tick = nextTick(anchored, tick)
   }
   return ticks
 }

@@ -7,11 +7,11 @@ export const retryDelayMs = (attempts: number): number =>
   Math.min(FIRST_MS * 2 ** Math.min(attempts, 10), LONGEST_MS)
 
 /** Whether a firing of this age is tried again, looked up for the last time, or waits until it may be: then how long. */
-export function retryDecision(
+export function decideRetry(
   ageMs: number,
   catchupMs: number,
-): 'try' | 'give up' | { waitMs: number } {
-  if (ageMs <= catchupMs) return 'try'
+): 'retry' | 'give_up' | { waitMs: number } {
+  if (ageMs <= catchupMs) return 'retry'
   const waitMs = catchupMs + QUIET_MS - ageMs
-  return waitMs > 0 ? { waitMs } : 'give up'
+  return waitMs > 0 ? { waitMs } : 'give_up'
 }

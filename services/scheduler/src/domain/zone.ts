@@ -26,14 +26,15 @@ export function listTransitions(timezone: string, from: Date, to: Date): Transit
   for (let start = from.getTime(); start < to.getTime(); start += DAY_MS) {
     const end = Math.min(start + DAY_MS, to.getTime())
     const afterMs = offsetAt(timezone, new Date(end))
-    if (afterMs !== beforeMs) found.push({ at: changeIn(timezone, start, end), beforeMs, afterMs })
+    if (afterMs !== beforeMs)
+      found.push({ at: findTransition(timezone, start, end), beforeMs, afterMs })
     beforeMs = afterMs
   }
   return found
 }
 
 /** The second at which the offset has changed between two moments. */
-function changeIn(timezone: string, start: number, end: number): Date {
+function findTransition(timezone: string, start: number, end: number): Date {
   const before = offsetAt(timezone, new Date(start))
   let [low, high] = [Math.floor(start / 1_000), Math.ceil(end / 1_000)]
   while (high - low > 1) {
@@ -45,16 +46,16 @@ function changeIn(timezone: string, start: number, end: number): Date {
 }
 
 /** A moment as the clocks of a zone show it: RFC 3339 with the zone's offset. */
-export function localText(timezone: string, at: Date): string {
+export function toLocalText(timezone: string, at: Date): string {
   const offset = offsetAt(timezone, at)
   const minutes = Math.round(Math.abs(offset) / 60_000)
   const two = (number: number) => String(number).padStart(2, '0')
   const ahead = `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
-  return clockText(new Date(at.getTime() + offset)) + ahead
+  return toClockText(new Date(at.getTime() + offset)) + ahead
 }
 
 /** The face of a clock that is held as if it were UTC. */
-export const clockText = (clock: Date): string => clock.toISOString().replace(/(\.000)?Z$/, '')
+export const toClockText = (clock: Date): string => clock.toISOString().replace(/(\.000)?Z$/, '')
 
 function formatOf(timezone: string): Intl.DateTimeFormat {
   const known = formats.get(timezone)

@@ -3,25 +3,25 @@ import { isOverlapPolicy, OVERLAP_POLICIES, type OverlapPolicy } from '@windlass
 import type { CreateRequest, Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { conflict, unprocessable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
-import type { SchedulerDeps } from '../deps.ts'
-import { firstTick, overlapIn, parseConfig } from '../domain/config.ts'
-import { scheduleName } from '../domain/names.ts'
+import { firstTick, parseConfig, parseOverlap } from '../domain/config.ts'
+import { parseScheduleName } from '../domain/names.ts'
+import type { SchedulerDeps } from '../engine/deps.ts'
 import * as schedules from '../store/schedules.ts'
-import { scheduleView } from '../views.ts'
+import { toScheduleView } from './views.ts'
 
 const NO_INPUT = 'null'
 
 /** Faults: `unprocessable` name or configuration, `not_found` workflow, `conflict` of names. */
-export async function create(
-  parts: SchedulerDeps,
+export async function createSchedule(
+  deps: SchedulerDeps,
   request: CreateRequest,
   { subject, issuer }: Caller,
 ): Promise<Schedule> {
-  const { db, catalog, wake } = parts
-  const name = scheduleName(request.name)
+  const { db, catalog, wake } = deps
+  const name = parseScheduleName(request.name)
   const recurrence = parseConfig(request.schedule_config_json)
-  const overlap = readOverlap(request.overlap, request.schedule_config_json) ?? 'allow'
-  const now = await schedules.clock(db)
+  const overlap = resolveOverlap(request.overlap, request.schedule_config_json) ?? 'allow'
+  const now = await schedules.readClock(db)
   const next_run_at = firstTick(recurrence, now)
   const { workflow_namespace, workflow_name } = parseWorkflowRef(request)
   const workflow = await catalog.resolve({
@@ -49,12 +49,13 @@ export async function create(
   })
   if (!row) throw conflict(`Schedule '${name}' already exists`)
   wake()
-  return scheduleView(row, input)
+  return toScheduleView(row, input)
 }
 
 /** What a request says of overlapping executions, in its own member or in its configuration. */
-export function readOverlap(given: string | undefined, config: string | undefined) {
-  const declared: OverlapPolicy | undefined = config === undefined ? undefined : overlapIn(config)
+export function resolveOverlap(given: string | undefined, config: string | undefined) {
+  const declared: OverlapPolicy | undefined =
+    config === undefined ? undefined : parseOverlap(config)
   if (given === undefined) return declared
   if (isOverlapPolicy(given) && (declared === undefined || declared === given)) return given
   const must = isOverlapPolicy(given)

@@ -7,15 +7,15 @@ import type {
   NextResponse,
 } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { notFound } from '@windlass/runtime/faults'
-import type { SchedulerDeps } from '../deps.ts'
 import { type ForecastTick, findClashes } from '../domain/clashes.ts'
-import { clockChanges } from '../domain/clock-changes.ts'
-import { timezoneIn } from '../domain/config.ts'
+import { listClockChanges } from '../domain/clock-changes.ts'
+import { parseTimezone } from '../domain/config.ts'
 import { listTicks } from '../domain/recurrence.ts'
-import { localText } from '../domain/zone.ts'
-import { toAnchoredRecurrence } from '../recurrences.ts'
+import { toLocalText } from '../domain/zone.ts'
+import type { SchedulerDeps } from '../engine/deps.ts'
+import { toAnchoredRecurrence } from '../engine/read-recurrence.ts'
 import * as schedules from '../store/schedules.ts'
-import { scheduleView } from '../views.ts'
+import { toScheduleView } from './views.ts'
 
 const HOUR_MS = 3_600_000
 const MAX_HOURS = 8_784
@@ -28,47 +28,47 @@ const MAX_COMPUTED = 10_000
 const MAX_OF_ONE = 200
 const END_OF_TIME = new Date(8.64e15)
 
-const bounded = (given: number, max: number) => Math.min(Math.max(given, 1), max)
+const clamp = (given: number, max: number) => Math.min(Math.max(given, 1), max)
 
 /** The ticks to come of one schedule, paused or not. Faults: `not_found`. */
-export async function next(
+export async function listNextTicks(
   { db }: SchedulerDeps,
   { ref, count }: NextRequest,
 ): Promise<NextResponse> {
   const row = await schedules.find(db, ref)
   if (!row) throw notFound('Schedule', ref)
-  const now = await schedules.clock(db)
-  const clockwork = toAnchoredRecurrence(row)
-  const timezone = timezoneIn(row.schedule_config)
-  const ticks = listTicks(clockwork, now, END_OF_TIME, bounded(count, MAX_COUNT))
+  const now = await schedules.readClock(db)
+  const anchored = toAnchoredRecurrence(row)
+  const timezone = parseTimezone(row.schedule_config)
+  const ticks = listTicks(anchored, now, END_OF_TIME, clamp(count, MAX_COUNT))
   return {
-    schedule: scheduleView(row),
+    schedule: toScheduleView(row),
     timezone,
-    ticks: ticks.map((at) => ({ at, local: localText(timezone, at) })),
-    clock_changes: clockChanges(clockwork, now, soonAfter(now, ticks.at(-1))),
+    ticks: ticks.map((at) => ({ at, local: toLocalText(timezone, at) })),
+    clock_changes: listClockChanges(anchored, now, lastChangeToList(now, ticks.at(-1))),
   }
 }
 
 /** A clock change is told of for a year at most, however far the ticks reach. */
-const soonAfter = (now: Date, last: Date | undefined) =>
+const lastChangeToList = (now: Date, last: Date | undefined) =>
   new Date(Math.min(last?.getTime() ?? now.getTime(), now.getTime() + MAX_HOURS * HOUR_MS))
 
 /** What fires in the hours to come. Lets other work through between one schedule and the next. */
-export async function forecast(
+export async function forecastTicks(
   { db }: SchedulerDeps,
   request: ForecastRequest,
 ): Promise<ForecastResponse> {
-  const from = await schedules.clock(db)
-  const to = new Date(from.getTime() + bounded(request.hours, MAX_HOURS) * HOUR_MS)
+  const from = await schedules.readClock(db)
+  const to = new Date(from.getTime() + clamp(request.hours, MAX_HOURS) * HOUR_MS)
   const ids = request.all ? undefined : request.ids
-  const { schedules: rows, total } = await schedules.upcoming(db, ids, MAX_SCHEDULES)
-  const maxOfOne = bounded(Math.floor(MAX_COMPUTED / Math.max(rows.length, 1)), MAX_OF_ONE)
+  const { schedules: rows, total } = await schedules.listUpcoming(db, ids, MAX_SCHEDULES)
+  const maxOfOne = clamp(Math.floor(MAX_COMPUTED / Math.max(rows.length, 1)), MAX_OF_ONE)
   const listed: ForecastSchedule[] = []
   const ticks: ForecastTick[] = []
   for (const row of rows) {
     await turn()
-    const clockwork = toAnchoredRecurrence(row)
-    const own = listTicks(clockwork, from, to, maxOfOne + 1)
+    const anchored = toAnchoredRecurrence(row)
+    const own = listTicks(anchored, from, to, maxOfOne + 1)
     const isCut = own.length > maxOfOne
     if (isCut) own.pop()
     if (own.length === 0) continue
@@ -77,14 +77,14 @@ export async function forecast(
     for (const at of own) ticks.push({ at, schedule_id, workflow })
     listed.push({
       ...{ schedule_id, name, workflow_namespace, workflow_name },
-      timezone: timezoneIn(row.schedule_config),
+      timezone: parseTimezone(row.schedule_config),
       listed: own.length,
       listed_until: isCut ? own.at(-1) : undefined,
-      clock_changes: clockChanges(clockwork, from, to),
+      clock_changes: listClockChanges(anchored, from, to),
     })
   }
   ticks.sort((a, b) => a.at.getTime() - b.at.getTime())
-  const shown = ticks.slice(0, bounded(request.limit, MAX_LISTED))
+  const shown = ticks.slice(0, clamp(request.limit, MAX_LISTED))
   return {
     ...{ from, to, schedules: listed, looked_at: rows.length, active: total },
     ticks: shown.map(({ at, schedule_id }) => ({ at, schedule_id })),

@@ -1,14 +1,14 @@
 import type { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { callerOf, type Handlers } from '@windlass/rpc/call'
 import { notFound } from '@windlass/runtime/faults'
-import { pauseLocked, resumeLocked } from '../change-locked.ts'
-import type { SchedulerDeps } from '../deps.ts'
+import { pauseLocked, resumeLocked } from '../engine/change-locked.ts'
+import type { SchedulerDeps } from '../engine/deps.ts'
 import * as schedules from '../store/schedules.ts'
 import * as ticks from '../store/ticks.ts'
-import { historyEntry, scheduleView } from '../views.ts'
-import { create } from './create.ts'
-import { forecast, next } from './forecast.ts'
-import { update, updateLocked } from './update.ts'
+import { createSchedule } from './create.ts'
+import { forecastTicks, listNextTicks } from './forecast.ts'
+import { updateLocked, updateSchedule } from './update.ts'
+import { toHistoryEntry, toScheduleView } from './views.ts'
 
 const MAX_PAGE = 1_000
 const DEFAULT_PAGE = 50
@@ -21,37 +21,37 @@ const pageOf = ({ limit, offset }: { limit: number; offset: number }) => ({
 export type Reconcile = (namespace: string, name: string) => Promise<void>
 
 export const handlers = (
-  parts: SchedulerDeps,
+  deps: SchedulerDeps,
   reconcile: Reconcile,
 ): Handlers<typeof SchedulerService> => ({
-  create: (request, call) => create(parts, request, callerOf(call)),
+  create: (request, call) => createSchedule(deps, request, callerOf(call)),
 
   async get({ ref }) {
-    const row = await schedules.find(parts.db, ref)
+    const row = await schedules.find(deps.db, ref)
     if (!row) throw notFound('Schedule', ref)
-    return scheduleView(row, await schedules.inputOf(parts.db, row.id))
+    return toScheduleView(row, await schedules.readInput(deps.db, row.id))
   },
 
   async list({ workflow_namespace, workflow_name, active_only, ...page }) {
     const filter = { workflow_namespace, workflow_name, active_only, ...pageOf(page) }
-    const { schedules: rows, total } = await schedules.list(parts.db, filter)
-    return { schedules: rows.map((row) => scheduleView(row)), total }
+    const { schedules: rows, total } = await schedules.list(deps.db, filter)
+    return { schedules: rows.map((row) => toScheduleView(row)), total }
   },
 
-  update: (request, call) => update(parts, request, callerOf(call)),
+  update: (request, call) => updateSchedule(deps, request, callerOf(call)),
 
   pause: ({ ref }) =>
-    updateLocked(parts, ref, async (tx, row) =>
+    updateLocked(deps, ref, async (tx, row) =>
       row.status === 'paused' ? row : pauseLocked(tx, row),
     ),
 
   resume: ({ ref }) =>
-    updateLocked(parts, ref, async (tx, row) =>
+    updateLocked(deps, ref, async (tx, row) =>
       row.status === 'active' ? row : resumeLocked(tx, row),
     ),
 
   async delete({ ref }) {
-    await parts.db.tx(async (tx) => {
+    await deps.db.tx(async (tx) => {
       const row = await schedules.lock(tx, ref)
       if (!row) throw notFound('Schedule', ref)
       await schedules.remove(tx, row.id)
@@ -60,21 +60,21 @@ export const handlers = (
   },
 
   async history({ ref, ...page }) {
-    const row = await schedules.find(parts.db, ref)
+    const row = await schedules.find(deps.db, ref)
     if (!row) throw notFound('Schedule', ref)
     const { limit, offset } = pageOf(page)
-    const entries = await ticks.page(parts.db, row.id, limit, offset)
+    const entries = await ticks.listPage(deps.db, row.id, limit, offset)
     return {
       schedule_id: row.id,
       workflow_name: row.workflow_name,
-      entries: entries.map((tick) => historyEntry(tick, row.workflow_name)),
+      entries: entries.map((tick) => toHistoryEntry(tick, row.workflow_name)),
       total: row.tick_count,
     }
   },
 
-  next: (request) => next(parts, request),
+  next: (request) => listNextTicks(deps, request),
 
-  forecast: (request) => forecast(parts, request),
+  forecast: (request) => forecastTicks(deps, request),
 
   async reconcile({ workflow_namespace, workflow_name }) {
     await reconcile(workflow_namespace, workflow_name)

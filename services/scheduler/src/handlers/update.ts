@@ -2,12 +2,12 @@ import type { Caller } from '@windlass/domain/caller'
 import type { Schedule, UpdateRequest } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { notFound } from '@windlass/runtime/faults'
 import type { Tx } from '@windlass/runtime/postgres/db'
-import { reconfigureLocked } from '../change-locked.ts'
-import type { SchedulerDeps } from '../deps.ts'
 import { firstTick, parseConfig } from '../domain/config.ts'
+import { reconfigureLocked } from '../engine/change-locked.ts'
+import type { SchedulerDeps } from '../engine/deps.ts'
 import * as schedules from '../store/schedules.ts'
-import { scheduleView } from '../views.ts'
-import { readOverlap } from './create.ts'
+import { resolveOverlap } from './create.ts'
+import { toScheduleView } from './views.ts'
 
 /** Locks a schedule, lets `change` decide, stores what it answers. What it answers unchanged is not touched. */
 export async function updateLocked(
@@ -20,25 +20,25 @@ export async function updateLocked(
     if (!row) throw notFound('Schedule', ref)
     const after = await change(tx, row)
     const saved = after === row ? row : await schedules.save(tx, after)
-    return scheduleView(saved as schedules.ScheduleRow, await schedules.inputOf(tx, row.id))
+    return toScheduleView(saved as schedules.ScheduleRow, await schedules.readInput(tx, row.id))
   })
   wake()
   return view
 }
 
 /** Changes what is given and keeps the rest, the history included. */
-export async function update(
-  parts: SchedulerDeps,
+export async function updateSchedule(
+  deps: SchedulerDeps,
   request: UpdateRequest,
   { subject, issuer }: Caller,
 ): Promise<Schedule> {
   const { schedule_config_json, description, input_json, run_as_service_account } = request
   if (schedule_config_json !== undefined)
-    firstTick(parseConfig(schedule_config_json), await schedules.clock(parts.db))
-  const overlap = readOverlap(request.overlap, schedule_config_json)
+    firstTick(parseConfig(schedule_config_json), await schedules.readClock(deps.db))
+  const overlap = resolveOverlap(request.overlap, schedule_config_json)
   const given = [schedule_config_json, description, input_json, run_as_service_account, overlap]
 
-  return await updateLocked(parts, request.ref, async (tx, row) => {
+  return await updateLocked(deps, request.ref, async (tx, row) => {
     if (given.every((member) => member === undefined)) return row
     if (input_json !== undefined) await schedules.saveInput(tx, row.id, input_json || 'null')
     const kept =

@@ -1,31 +1,31 @@
-import type { SchedulerDeps } from '../deps.ts'
-import { reconcile } from '../reconcile.ts'
+import type { SchedulerDeps } from '../engine/deps.ts'
+import { reconcile } from '../engine/reconcile.ts'
 import * as declarations from '../store/declarations.ts'
 
 const LIST_MS = 10_000
 
 /** Compares what was last seen of each workflow with the catalog, in case an event was lost. */
-export async function reconcileAll(parts: SchedulerDeps): Promise<void> {
-  const { workflows } = await parts.catalog.list({ namespace: '' }, { timeoutMs: LIST_MS })
-  const unseen = new Map((await declarations.listSeen(parts.db)).map((seen) => [keyOf(seen), seen]))
+export async function reconcileAll(deps: SchedulerDeps): Promise<void> {
+  const { workflows } = await deps.catalog.list({ namespace: '' }, { timeoutMs: LIST_MS })
+  const unseen = new Map((await declarations.listSeen(deps.db)).map((seen) => [keyOf(seen), seen]))
   for (const { namespace: workflow_namespace, name: workflow_name, id } of workflows) {
     const workflow = { workflow_namespace, workflow_name }
     const known = unseen.get(keyOf(workflow))
     unseen.delete(keyOf(workflow))
-    if (known?.workflow_id !== id) await tryReconcile(parts, workflow)
+    if (known?.workflow_id !== id) await tryReconcile(deps, workflow)
   }
-  for (const gone of unseen.values()) await tryReconcile(parts, gone)
+  for (const gone of unseen.values()) await tryReconcile(deps, gone)
 }
 
 /** One workflow that cannot be followed must not hide the others. */
 async function tryReconcile(
-  parts: SchedulerDeps,
+  deps: SchedulerDeps,
   workflow: declarations.WorkflowName,
 ): Promise<void> {
   try {
-    await reconcile(parts, workflow)
+    await reconcile(deps, workflow)
   } catch (error) {
-    parts.log.warn({ err: error, workflow: keyOf(workflow) }, 'cannot follow a workflow yet')
+    deps.log.warn({ err: error, workflow: keyOf(workflow) }, 'cannot follow a workflow yet')
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Loop, loop } from '@windlass/runtime/process/loop'
-import type { SchedulerDeps } from '../deps.ts'
+import type { SchedulerDeps } from '../engine/deps.ts'
 import { runDueWork } from './due-work.ts'
 
 /** Looks this often even when nothing is known to become due: another replica may have stored something. */
@@ -11,22 +11,22 @@ const MIN_WAIT_MS = 20
  * Runs rounds when something is due, by the database's clock, and at least once a second. Timers
  * are never longer than that, however far away the next tick is.
  */
-export function startTickLoop(parts: SchedulerDeps): Loop {
+export function startTickLoop(deps: SchedulerDeps): Loop {
   let timer: NodeJS.Timeout | undefined
-  const clock = loop({ name: 'clock', pauseMs: POLL_INTERVAL_MS, log: parts.log }, async () => {
+  const tickLoop = loop({ name: 'clock', pauseMs: POLL_INTERVAL_MS, log: deps.log }, async () => {
     clearTimeout(timer)
-    const waitMs = await runDueWork(parts).catch((error: unknown) => {
-      parts.log.error({ err: error }, 'round of the clock failed')
+    const waitMs = await runDueWork(deps).catch((error: unknown) => {
+      deps.log.error({ err: error }, 'round of the clock failed')
       return POLL_INTERVAL_MS
     })
     if (waitMs < POLL_INTERVAL_MS)
-      timer = setTimeout(() => clock.wake(), Math.max(waitMs, MIN_WAIT_MS))
+      timer = setTimeout(() => tickLoop.wake(), Math.max(waitMs, MIN_WAIT_MS))
   })
   return {
-    wake: () => clock.wake(),
+    wake: () => tickLoop.wake(),
     async stop() {
       clearTimeout(timer)
-      await clock.stop()
+      await tickLoop.stop()
       clearTimeout(timer)
     },
   }

@@ -7,11 +7,14 @@ export interface DueSummary {
   fire_ms: number | undefined
   retry_ms: number | undefined
   check_ms: number | undefined
-  purge: boolean
+  has_deleted: boolean
 }
 
 export interface DueSchedule
-  extends Omit<Firing, 'nominal_at' | 'execution_id' | 'attempts' | 'queued' | 'until'> {
+  extends Omit<
+    Firing,
+    'nominal_at' | 'execution_id' | 'attempts' | 'is_queued' | 'submit_before_ms'
+  > {
   schedule_config: string
   anchor_at: Date
   next_run_at: Date
@@ -25,8 +28,8 @@ export interface NextRun {
   schedule_id: string
   next_run_at: Date | undefined
   /** A tick of it waits for acknowledgement now. */
-  pending: boolean
-  ticks: number
+  is_pending: boolean
+  new_ticks: number
 }
 
 const msUntil = (first: ReturnType<typeof sql>) =>
@@ -42,7 +45,7 @@ export const readDueSummary = (db: Queries) =>
              select min(retry_at) from schedule_ticks where retry_at is not null`)} as retry_ms,
            ${msUntil(sql`
              select min(check_at) from schedule_ticks where check_at is not null`)} as check_ms,
-           exists (select from deleted_schedules) as purge`)
+           exists (select from deleted_schedules) as has_deleted`)
 
 const isDue = sql`s.status = 'active' and not s.pending and s.next_run_at <= now()`
 
@@ -53,7 +56,7 @@ const CANDIDATES = 8
  * Schedules whose tick has come, locked; those that another replica holds are left to it. Where there
  * are many, their owners take turns, so that the thousands of one do not delay those of others.
  */
-export const take = (tx: Tx, limit: number) =>
+export const lockDue = (tx: Tx, limit: number) =>
   tx.rows<DueSchedule>(sql`
     select s.id as schedule_id, workflow_namespace, workflow_name, input_bytes,
            ${accountColumns}, overlap, schedule_config, anchor_at, next_run_at, released_at, now() as now
@@ -76,8 +79,8 @@ export const advance = (tx: Tx, moves: NextRun[]) =>
        set next_run_at = m.next_run_at, pending = m.pending, tick_count = s.tick_count + m.ticks
       from unnest(${moves.map((move) => move.schedule_id)}::uuid[],
                   ${moves.map((move) => move.next_run_at)}::timestamptz[],
-                  ${moves.map((move) => move.pending)}::boolean[],
-                  ${moves.map((move) => move.ticks)}::int[]) as m (id, next_run_at, pending, ticks)
+                  ${moves.map((move) => move.is_pending)}::boolean[],
+                  ${moves.map((move) => move.new_ticks)}::int[]) as m (id, next_run_at, pending, ticks)
      where s.id = m.id`)
 
 /** Counts a tick that was recorded outside of a round. */

@@ -59,7 +59,7 @@ const columns = sql`
   last_run_at, run_count, failure_count, tick_count, created_at, updated_at`
 
 /** The time by the only clock that decides what is due. */
-export async function clock(db: Queries): Promise<Date> {
+export async function readClock(db: Queries): Promise<Date> {
   const row = await db.maybe<{ now: Date }>(sql`select clock_timestamp() as now`)
   return row?.now as Date
 }
@@ -80,16 +80,16 @@ export const insert = (db: Queries, row: NewSchedule) =>
     returning ${columns}`)
 
 /** An id, dashed or not, or a name; no name reads as an id. */
-function means(ref: string) {
+function matchesRef(ref: string) {
   const id = parseId(ref)
   return id ? sql`id = ${id}` : sql`name = ${ref.normalize('NFC')}`
 }
 
 export const find = (db: Queries, ref: string) =>
-  db.maybe<ScheduleRow>(sql`select ${columns} from schedules where ${means(ref)}`)
+  db.maybe<ScheduleRow>(sql`select ${columns} from schedules where ${matchesRef(ref)}`)
 
 export const lock = (tx: Tx, ref: string) =>
-  tx.maybe<ScheduleRow>(sql`select ${columns} from schedules where ${means(ref)} for update`)
+  tx.maybe<ScheduleRow>(sql`select ${columns} from schedules where ${matchesRef(ref)} for update`)
 
 export async function list(db: Queries, filter: Filter) {
   const { workflow_namespace, workflow_name, active_only, limit, offset } = filter
@@ -108,7 +108,7 @@ export async function list(db: Queries, filter: Filter) {
 }
 
 /** Active schedules that will fire again, the next one first: all, or those of these ids. Answers how many there are, and the first of them. */
-export async function upcoming(db: Queries, ids: string[] | undefined, limit: number) {
+export async function listUpcoming(db: Queries, ids: string[] | undefined, limit: number) {
   const matching = sql`
     from schedules
      where status = 'active' and next_run_at is not null
@@ -147,13 +147,13 @@ export async function remove(tx: Tx, id: string): Promise<boolean> {
   return deleted > 0
 }
 
-export async function inputOf(db: Queries, id: string): Promise<string | undefined> {
+export async function readInput(db: Queries, id: string): Promise<string | undefined> {
   const row = await db.maybe<{ input: string }>(sql`select input from schedules where id = ${id}`)
   return row?.input
 }
 
 /** The input of each of these schedules that is there and active at this moment. */
-export async function activeInputs(db: Queries, ids: string[]): Promise<Map<string, string>> {
+export async function readActiveInputs(db: Queries, ids: string[]): Promise<Map<string, string>> {
   const rows = await db.rows<{ id: string; input: string }>(
     sql`select id, input from schedules where id = any(${ids}::uuid[]) and status = 'active'`,
   )

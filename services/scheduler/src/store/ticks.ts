@@ -18,9 +18,9 @@ export interface Firing {
   overlap: OverlapPolicy
   attempts: number
   /** It waits for earlier ones. */
-  queued: boolean
+  is_queued: boolean
   /** When it is too late to submit it, by the monotonic clock of who took it. */
-  until: number
+  submit_before_ms: number
 }
 
 /** Columns of `schedules s` that say whose rights its ticks have. Accounts that can be named are the service's own. */
@@ -85,15 +85,15 @@ export const insertSkipped = (tx: Tx, skipped: SkippedRange[]) =>
                   ${skipped.map((span) => span.last)}::timestamptz[],
                   ${skipped.map((span) => span.reason)}::text[]) as s (schedule_id, first, last, reason)`)
 
-export interface UnacknowledgedFiring extends Omit<Firing, 'until'> {
+export interface UnacknowledgedTick extends Omit<Firing, 'submit_before_ms'> {
   age_ms: number
   /** Its schedule is. */
-  paused: boolean
+  is_paused: boolean
 }
 
 /** Firings that were not acknowledged in time, now held by the caller for `leaseMs`. Those of deleted schedules are dropped. */
-export const takeUnacknowledged = (db: Queries, limit: number, leaseMs: number) =>
-  db.rows<UnacknowledgedFiring>(sql`
+export const leaseUnacknowledged = (db: Queries, limit: number, leaseMs: number) =>
+  db.rows<UnacknowledgedTick>(sql`
     with late as (
       select schedule_id, nominal_at from schedule_ticks
        where retry_at <= now()
@@ -110,7 +110,7 @@ export const takeUnacknowledged = (db: Queries, limit: number, leaseMs: number) 
     )
     select t.schedule_id, t.nominal_at, t.execution_id, t.attempts,
            s.workflow_namespace, s.workflow_name, s.input_bytes, s.overlap, ${accountColumns},
-           t.status = 'queued' as queued, s.status = 'paused' as paused,
+           t.status = 'queued' as is_queued, s.status = 'paused' as is_paused,
            (extract(epoch from now() - t.nominal_at) * 1000)::float8 as age_ms
       from taken t join schedules s on s.id = t.schedule_id`)
 
@@ -174,11 +174,11 @@ export async function acknowledge(tx: Tx, outcomes: Outcome[]): Promise<void> {
            failure_count = s.failure_count + summed.failures
       from summed
      where s.id = summed.schedule_id`)
-  await lookAtFirst(tx, ids)
+  await checkFirstQueued(tx, ids)
 }
 
 /** Of the ticks that wait in these locked schedules the first is looked at from time to time, the others not before it is gone. */
-const lookAtFirst = (tx: Tx, schedule_ids: string[]) =>
+const checkFirstQueued = (tx: Tx, schedule_ids: string[]) =>
   tx.run(sql`
     update schedule_ticks t
        set retry_at = now() + ${QUEUE_CHECK_SECONDS}::int * interval '1 s'
@@ -188,16 +188,16 @@ const lookAtFirst = (tx: Tx, schedule_ids: string[]) =>
      where t.schedule_id = first.schedule_id and t.nominal_at = first.nominal_at
        and t.retry_at is null`)
 
-interface OpenBefore extends UnfinishedTick {
+interface EarlierTick extends UnfinishedTick {
   schedule_id: string
   /** The tick that they are before. */
-  of: Date
+  later_at: Date
 }
 
 /** The earlier ticks of the same schedule that are not over, as last heard, oldest first. */
-export const openBefore = (db: Queries, firings: Firing[]) =>
-  db.rows<OpenBefore>(sql`
-    select t.schedule_id, f.nominal_at as of, t.nominal_at, t.status, t.execution_id, t.state
+export const listUnfinishedBefore = (db: Queries, firings: Firing[]) =>
+  db.rows<EarlierTick>(sql`
+    select t.schedule_id, f.nominal_at as later_at, t.nominal_at, t.status, t.execution_id, t.state
       from unnest(${firings.map((firing) => firing.schedule_id)}::uuid[],
                   ${firings.map((firing) => firing.nominal_at)}::timestamptz[])
              as f (schedule_id, nominal_at)
@@ -240,7 +240,7 @@ export interface FinishedExecution {
 }
 
 /** Told once or often, before or after the firing was acknowledged. Answers the schedule, if the execution is one of ours. */
-export const finish = (db: Queries, finished: FinishedExecution) =>
+export const saveFinished = (db: Queries, finished: FinishedExecution) =>
   db.maybe<{ schedule_id: string }>(sql`
     update schedule_ticks
        set state = ${finished.state}, completed_at = coalesce(completed_at, ${finished.completed_at}),
@@ -260,7 +260,7 @@ export const saveState = (db: Queries, execution_id: string, state: string) =>
      where execution_id = ${execution_id} and completed_at is null`)
 
 /** Newest first. */
-export const page = (db: Queries, schedule_id: string, limit: number, offset: number) =>
+export const listPage = (db: Queries, schedule_id: string, limit: number, offset: number) =>
   db.rows<TickRow>(sql`
     select nominal_at, status, skipped_from, execution_id, state, error, started_at, completed_at
       from schedule_ticks where schedule_id = ${schedule_id}

@@ -1,11 +1,18 @@
 import { newId } from '@windlass/runtime/ids'
 import { expect, test } from 'vitest'
-import { by, every, newName, once, request, setup } from './scheduler-fixture.ts'
+import {
+  callAs,
+  everySeconds,
+  newName,
+  onceInHours,
+  request,
+  schedulerFixture,
+} from './scheduler-fixture.ts'
 
 const dashed = (id: string) => id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
 test('a schedule is found by its id in any form and by its name', async () => {
-  const { replica, catalog } = await setup()
+  const { replica, catalog } = await schedulerFixture()
   const client = await replica()
   const workflow = catalog.put('team', 'report')
   const made = await client.create({ ...request({ input_json: '{"n": 1.0}' }), description: 'x' })
@@ -19,7 +26,7 @@ test('a schedule is found by its id in any form and by its name', async () => {
     status: 'active',
     run_count: 0,
     failure_count: 0,
-    schedule_config_json: every(3_600),
+    schedule_config_json: everySeconds(3_600),
     input_json: '{"n": 1.0}',
   })
   expect(made.next_run_at?.getTime()).toBeGreaterThan(Date.now() + 3_500_000)
@@ -28,7 +35,7 @@ test('a schedule is found by its id in any form and by its name', async () => {
 })
 
 test('an unknown schedule is not found, whatever is asked of it', async () => {
-  const { replica } = await setup()
+  const { replica } = await schedulerFixture()
   const client = await replica()
 
   for (const ref of [newId(), newName(), '', '..', '\u0001']) {
@@ -46,7 +53,7 @@ test('an unknown schedule is not found, whatever is asked of it', async () => {
 })
 
 test('a name is given once, also to many who ask at once, and is free again after a delete', async () => {
-  const { replica } = await setup()
+  const { replica } = await schedulerFixture()
   const [a, b] = [await replica(), await replica()]
   const name = newName()
 
@@ -62,7 +69,7 @@ test('a name is given once, also to many who ask at once, and is free again afte
 })
 
 test('a schedule needs a workflow that exists; its name may carry the namespace', async () => {
-  const { replica, catalog } = await setup()
+  const { replica, catalog } = await schedulerFixture()
   const client = await replica()
   catalog.put('default', 'plain')
 
@@ -75,17 +82,17 @@ test('a schedule needs a workflow that exists; its name may carry the namespace'
 })
 
 test('a wrong configuration or name is unprocessable and leaves nothing behind', async () => {
-  const { replica } = await setup()
+  const { replica } = await schedulerFixture()
   const client = await replica()
 
-  for (const bad of [{ config: '{"type":"cron"}' }, { config: once(-1) }, { name: 'a/b' }])
+  for (const bad of [{ config: '{"type":"cron"}' }, { config: onceInHours(-1) }, { name: 'a/b' }])
     await expect(client.create(request(bad))).rejects.toMatchObject({ kind: 'unprocessable' })
   const all = { workflow_namespace: '', workflow_name: '', active_only: false }
   expect(await client.list({ ...all, limit: 10, offset: 0 })).toEqual({ schedules: [], total: 0 })
 })
 
 test('while the catalog is out of reach a schedule can be neither made nor refused', async () => {
-  const { replica, catalog } = await setup()
+  const { replica, catalog } = await schedulerFixture()
   const client = await replica()
   catalog.script.down = true
 
@@ -93,7 +100,7 @@ test('while the catalog is out of reach a schedule can be neither made nor refus
 })
 
 test('lists are newest first, paged, and filtered by workflow and status', async () => {
-  const { replica, catalog } = await setup()
+  const { replica, catalog } = await schedulerFixture()
   const client = await replica()
   catalog.put('other', 'report')
   catalog.put('team', 'digest')
@@ -127,11 +134,11 @@ test('lists are newest first, paged, and filtered by workflow and status', async
 })
 
 test('an update changes what it gives and keeps the rest', async () => {
-  const { replica } = await setup()
+  const { replica } = await schedulerFixture()
   const client = await replica()
   const made = await client.create({ ...request({ input_json: '1' }), description: 'stays' })
 
-  const touched = await client.update({ ref: made.name, input_json: '{"a":1}' }, by('bob'))
+  const touched = await client.update({ ref: made.name, input_json: '{"a":1}' }, callAs('bob'))
   expect(touched).toMatchObject({
     description: 'stays',
     next_run_at: made.next_run_at,
@@ -141,7 +148,7 @@ test('an update changes what it gives and keeps the rest', async () => {
   await client.resume({ ref: made.id })
   const config = '{"type":"cron","cron_expression":"30 5 2 2 *"}'
   const given = { schedule_config_json: config, run_as_service_account: 'svc-reports' }
-  const changed = await client.update({ ref: made.id, ...given }, by('bob'))
+  const changed = await client.update({ ref: made.id, ...given }, callAs('bob'))
   expect(changed).toMatchObject({ schedule_type: 'cron', run_as_service_account: 'svc-reports' })
   expect(changed.next_run_at?.toISOString()).toMatch(/-02-02T05:30:00.000Z$/)
   expect(await client.get({ ref: made.id })).toMatchObject({
@@ -152,18 +159,18 @@ test('an update changes what it gives and keeps the rest', async () => {
 })
 
 test('a wrong update changes nothing, an empty one neither', async () => {
-  const { replica } = await setup()
+  const { replica } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request())
 
-  const wrong = { ref: made.id, schedule_config_json: every(0), description: 'x' }
+  const wrong = { ref: made.id, schedule_config_json: everySeconds(0), description: 'x' }
   await expect(client.update(wrong)).rejects.toMatchObject({ kind: 'unprocessable' })
-  await client.update({ ref: made.id }, by('bob'))
+  await client.update({ ref: made.id }, callAs('bob'))
   expect(await client.get({ ref: made.id })).toEqual(made)
 })
 
 test('pause and resume may be repeated; a schedule goes on in its old rhythm', async () => {
-  const { replica } = await setup()
+  const { replica } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request())
 

@@ -2,13 +2,13 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import { verifiedStarter } from '@windlass/testkit/service-identity'
 import { expect, test } from 'vitest'
 import {
-  by as asker,
+  callAs as asker,
   eventually,
-  every,
-  missed,
-  page,
+  everySeconds,
+  historyPage,
+  makeOverdue,
   request,
-  setup,
+  schedulerFixture,
 } from './scheduler-fixture.ts'
 
 /** In whose name an execution was started, by the signed statement that executions believes. */
@@ -25,22 +25,22 @@ const AUTH_ON = {
 }
 
 /** Authentication is on, and there are `ada@corp`, who may run the workflow, and the account `robot`. */
-async function guarded() {
-  const system = await setup(AUTH_ON)
+async function authFixture() {
+  const system = await schedulerFixture(AUTH_ON)
   const { accounts } = system.identity
   accounts.set('ada@corp', { enabled: true, permissions: [RUN] })
   accounts.set('robot@svc', { enabled: true, permissions: ['workflow:*:*:run'] })
   const client = await system.replica()
   const by = (subject: string, issuer: string, given = {}) =>
     client.create(request(given), asker(subject, issuer))
-  const fireNow = (made: Awaited<ReturnType<typeof by>>) => missed(system.db, made, 1, 3_600)
-  const newest = async (id: string) => (await client.history(page(id))).entries[0]
+  const fireNow = (made: Awaited<ReturnType<typeof by>>) => makeOverdue(system.db, made, 1, 3_600)
+  const newest = async (id: string) => (await client.history(historyPage(id))).entries[0]
   return { ...system, accounts, client, by, fireNow, newest }
 }
 
 test('a tick runs with the rights of who made the schedule, at the moment it fires; without them it is skipped and the next one is tried (T7)', async () => {
-  const { accounts, by, client, newest, executions } = await guarded()
-  const made = await by('ada', 'corp', { config: every(1) })
+  const { accounts, by, client, newest, executions } = await authFixture()
+  const made = await by('ada', 'corp', { config: everySeconds(1) })
   await eventually(() => executions.created.size).toBeGreaterThan(0)
   expect(starterOf(executions.asked[0])).toBe('ada')
 
@@ -60,7 +60,7 @@ test.each([
   ['is disabled', { enabled: false, permissions: ['*'] }, "not allowed: 'ada' is disabled"],
   ['is gone', undefined, "not allowed: there is no 'ada' any more"],
 ])('one who %s runs nothing (T7)', async (_, account, reason) => {
-  const { accounts, by, fireNow, newest, executions } = await guarded()
+  const { accounts, by, fireNow, newest, executions } = await authFixture()
   const made = await by('ada', 'corp')
   if (account) accounts.set('ada@corp', account)
   else accounts.delete('ada@corp')
@@ -70,7 +70,7 @@ test.each([
 })
 
 test('the same subject at another issuer is somebody else (T7)', async () => {
-  const { by, fireNow, newest } = await guarded()
+  const { by, fireNow, newest } = await authFixture()
   const made = await by('ada', 'elsewhere')
   await fireNow(made)
   await eventually(() => newest(made.id)).toMatchObject({
@@ -79,7 +79,7 @@ test('the same subject at another issuer is somebody else (T7)', async () => {
 })
 
 test("what was made while authentication was off is nobody's (T7)", async () => {
-  const { by, fireNow, newest } = await guarded()
+  const { by, fireNow, newest } = await authFixture()
   const made = await by('', '')
   await fireNow(made)
   await eventually(() => newest(made.id)).toMatchObject({
@@ -89,7 +89,7 @@ test("what was made while authentication was off is nobody's (T7)", async () => 
 })
 
 test('a named account runs it, whoever made it; taking the name away makes it its changer’s (T7)', async () => {
-  const { client, by, fireNow, newest, executions } = await guarded()
+  const { client, by, fireNow, newest, executions } = await authFixture()
   const made = await by('bob', 'corp')
   const { id: ref } = made
   await client.update({ ref, run_as_service_account: 'robot' }, asker('bob'))
@@ -109,18 +109,18 @@ test('a named account runs it, whoever made it; taking the name away makes it it
 })
 
 test('a declared schedule runs as its uploader (T7)', async () => {
-  const { client, catalog, accounts, db, executions } = await guarded()
+  const { client, catalog, accounts, db, executions } = await authFixture()
   accounts.set('uploader@corp', { enabled: true, permissions: ['workflow:team:declared:run'] })
   const workflow = catalog.put('team', 'declared', { type: 'interval', interval_seconds: 3_600 })
   Object.assign(workflow, { created_by_issuer: 'corp' })
   await client.reconcile({ workflow_namespace: 'team', workflow_name: 'declared' })
-  await missed(db, await client.get({ ref: 'declared_auto' }), 1, 3_600)
+  await makeOverdue(db, await client.get({ ref: 'declared_auto' }), 1, 3_600)
   await eventually(() => executions.created.size).toBe(1)
   expect(starterOf(executions.asked[0])).toBe('uploader')
 })
 
 test('while it cannot be told who may do what, the tick waits and is started later (T7)', async () => {
-  const { identity, db, by, fireNow, executions } = await guarded()
+  const { identity, db, by, fireNow, executions } = await authFixture()
   identity.script.down = true
   const made = await by('ada', 'corp')
   await fireNow(made)

@@ -1,8 +1,8 @@
 import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
+import { decideOverlap, REPLACED, type UnfinishedTick } from '../domain/overlap.ts'
+import * as ticks from '../store/ticks.ts'
 import type { SchedulerDeps } from './deps.ts'
-import { decideOverlap, REPLACED, type UnfinishedTick } from './domain/overlap.ts'
 import { recordStates } from './execution-results.ts'
-import * as ticks from './store/ticks.ts'
 import { queuedOutcome, skippedOutcome } from './tick-outcomes.ts'
 
 const CANCEL_MS = 4_000
@@ -13,40 +13,44 @@ const LOOK_UP_BATCH = 50
  * the others may. Whether an execution still runs is asked, not believed. Throws when that cannot be known.
  */
 export async function applyOverlapPolicy(
-  parts: SchedulerDeps,
+  deps: SchedulerDeps,
   firings: ticks.Firing[],
 ): Promise<ticks.Outcome[]> {
-  const careful = firings.filter(({ overlap }) => overlap !== 'allow')
-  if (careful.length === 0) return []
-  const open = await filterUnfinished(parts, await ticks.openBefore(parts.db, careful))
+  const restricted = firings.filter(({ overlap }) => overlap !== 'allow')
+  if (restricted.length === 0) return []
+  const open = await filterUnfinished(deps, await ticks.listUnfinishedBefore(deps.db, restricted))
   const outcomes: ticks.Outcome[] = []
-  for (const firing of careful) {
+  for (const firing of restricted) {
     const before = open.filter(
-      ({ schedule_id, of }) => schedule_id === firing.schedule_id && +of === +firing.nominal_at,
+      ({ schedule_id, later_at }) =>
+        schedule_id === firing.schedule_id && +later_at === +firing.nominal_at,
     )
-    const verdict = decideOverlap(firing.overlap, before)
-    if (verdict.do === 'start') continue
-    if (verdict.do === 'skip') {
-      outcomes.push(skippedOutcome(firing, verdict.reason))
+    const decision = decideOverlap(firing.overlap, before)
+    if (decision.action === 'start') continue
+    if (decision.action === 'skip') {
+      outcomes.push(skippedOutcome(firing, decision.reason))
       continue
     }
-    if (verdict.cancel.length > 0) await cancel(parts, verdict.cancel)
+    if (decision.cancel.length > 0) await cancel(deps, decision.cancel)
     const { schedule_id } = firing
-    const replaced = verdict.replace.map(({ nominal_at }) => ({ schedule_id, nominal_at }))
+    const replaced = decision.replace.map(({ nominal_at }) => ({ schedule_id, nominal_at }))
     outcomes.push(...replaced.map((tick) => skippedOutcome(tick, REPLACED)), queuedOutcome(firing))
   }
   return outcomes
 }
 
-type EarlierTicks = Awaited<ReturnType<typeof ticks.openBefore>>
+type UnfinishedTicks = Awaited<ReturnType<typeof ticks.listUnfinishedBefore>>
 
-async function filterUnfinished(parts: SchedulerDeps, open: EarlierTicks): Promise<EarlierTicks> {
+async function filterUnfinished(
+  deps: SchedulerDeps,
+  open: UnfinishedTicks,
+): Promise<UnfinishedTicks> {
   const started = open.filter(({ status }) => status === 'started')
   const ids = [...new Set(started.map(({ execution_id }) => execution_id))]
   const running = new Map<string, string>()
   for (let i = 0; i < ids.length; i += LOOK_UP_BATCH)
     for (const { execution_id, state } of (
-      await recordStates(parts, ids.slice(i, i + LOOK_UP_BATCH))
+      await recordStates(deps, ids.slice(i, i + LOOK_UP_BATCH))
     ).values())
       running.set(execution_id, state)
   return open

@@ -1,12 +1,12 @@
 import { toDurableMessage } from '@windlass/runtime/postgres/outbox'
 import { expect, test } from 'vitest'
-import { eventually, newName, request, setup } from './scheduler-fixture.ts'
+import { eventually, newName, request, schedulerFixture } from './scheduler-fixture.ts'
 
 const hourly = { type: 'interval', interval_seconds: 3_600, start_time: null }
 const daily = { type: 'cron', cron_expression: '0 5 * * *', timezone: 'Europe/Berlin' }
 
-async function declaring(env: Record<string, string> = {}) {
-  const system = await setup(env)
+async function declaredFixture(env: Record<string, string> = {}) {
+  const system = await schedulerFixture(env)
   const client = await system.replica()
   const name = newName()
   const reconcile = (workflow_namespace = 'team') =>
@@ -25,7 +25,7 @@ async function declaring(env: Record<string, string> = {}) {
 }
 
 test('a declared schedule is there when the upload is answered, and follows its workflow', async () => {
-  const { upload, find, count, catalog, name, reconcile } = await declaring()
+  const { upload, find, count, catalog, name, reconcile } = await declaredFixture()
   const first = await upload(hourly)
   const made = await find()
   expect(made).toMatchObject({
@@ -55,7 +55,7 @@ test('a declared schedule is there when the upload is answered, and follows its 
 })
 
 test('what overlapping ticks do is declared with the schedule, and what a person said of it stands until then', async () => {
-  const { client, name, upload, find } = await declaring()
+  const { client, name, upload, find } = await declaredFixture()
   await upload({ ...hourly, overlap: 'skip' })
   expect(await find()).toMatchObject({ overlap: 'skip' })
   await client.update({ ref: `${name}_auto`, overlap: 'queue' })
@@ -68,7 +68,7 @@ test('what overlapping ticks do is declared with the schedule, and what a person
 })
 
 test('a hundred uploads at once, told to two replicas, leave one schedule (T6)', async () => {
-  const { replica, client, catalog, name, count, find } = await declaring()
+  const { replica, client, catalog, name, count, find } = await declaredFixture()
   const other = await replica()
   const told = Array.from({ length: 100 }, (_, i) => {
     catalog.put('team', name, i % 2 ? hourly : daily)
@@ -81,7 +81,7 @@ test('a hundred uploads at once, told to two replicas, leave one schedule (T6)',
 })
 
 test('a name that is taken is not taken away: the schedule is then named with its namespace', async () => {
-  const { client, catalog, name, upload, find, reconcile } = await declaring()
+  const { client, catalog, name, upload, find, reconcile } = await declaredFixture()
   const persons = await client.create(request({ name: `${name}_auto` }))
   await upload(hourly)
   expect(await find()).toEqual(persons)
@@ -93,7 +93,7 @@ test('a name that is taken is not taken away: the schedule is then named with it
 })
 
 test('what a person did to a declared schedule stands until another one is declared', async () => {
-  const { client, name, upload, find } = await declaring()
+  const { client, name, upload, find } = await declaredFixture()
   await upload(hourly)
   const ref = `${name}_auto`
   await client.update({
@@ -116,7 +116,7 @@ test('what a person did to a declared schedule stands until another one is decla
 })
 
 test('a declaration that cannot be read, or whose moment has passed, harms nothing', async () => {
-  const { upload, find } = await declaring()
+  const { upload, find } = await declaredFixture()
   await upload(hourly)
   await upload({ type: 'cron', cron_expression: 'sometimes' })
   expect(await find()).toBe('not_found')
@@ -125,13 +125,13 @@ test('a declaration that cannot be read, or whose moment has passed, harms nothi
 })
 
 test('declared schedules can be turned off', async () => {
-  const { upload, find } = await declaring({ SVC_SCHEDULING__AUTO_SCHEDULE_ENABLED: 'false' })
+  const { upload, find } = await declaredFixture({ SVC_SCHEDULING__AUTO_SCHEDULE_ENABLED: 'false' })
   await upload(hourly)
   expect(await find()).toBe('not_found')
 })
 
 test('a change of a workflow is heard', async () => {
-  const { bus, catalog, name, find, client } = await declaring()
+  const { bus, catalog, name, find, client } = await declaredFixture()
   const { id: workflow_id, namespace, version } = catalog.put('team', name, hourly)
   const tell = (body: Parameters<typeof toDurableMessage>[2]) =>
     bus.publishDurable([toDurableMessage('catalog', name, body)])
@@ -153,7 +153,7 @@ test('a change of a workflow is heard', async () => {
 })
 
 test('a change that was not heard is found by comparing with the catalog', async () => {
-  const { catalog, name, find, replica } = await declaring()
+  const { catalog, name, find, replica } = await declaredFixture()
   catalog.put('team', name, hourly)
   await replica() // compares when it starts
   await eventually(() => find()).toMatchObject({ workflow_name: name })

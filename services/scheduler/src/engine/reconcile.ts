@@ -3,12 +3,12 @@ import { Fault } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { membersOf } from '@windlass/runtime/json/json'
 import type { Tx } from '@windlass/runtime/postgres/db'
+import { parseConfig, parseOverlap } from '../domain/config.ts'
+import { autoNames } from '../domain/names.ts'
+import * as declarations from '../store/declarations.ts'
+import * as schedules from '../store/schedules.ts'
 import { reconfigureLocked, toTiming } from './change-locked.ts'
 import type { SchedulerDeps } from './deps.ts'
-import { overlapIn, parseConfig } from './domain/config.ts'
-import { autoNames } from './domain/names.ts'
-import * as declarations from './store/declarations.ts'
-import * as schedules from './store/schedules.ts'
 
 const RESOLVE_MS = 5_000
 
@@ -18,20 +18,20 @@ const RESOLVE_MS = 5_000
  * something else. The latest version is read under a lock, so whoever comes last has seen the most.
  */
 export async function reconcile(
-  parts: SchedulerDeps,
+  deps: SchedulerDeps,
   workflow: declarations.WorkflowName,
 ): Promise<void> {
-  await parts.db.tx(async (tx) => {
+  await deps.db.tx(async (tx) => {
     await declarations.lock(tx, workflow)
     const [known, latest] = await Promise.all([
       declarations.find(tx, workflow),
-      resolveLatest(parts, workflow),
+      resolveLatest(deps, workflow),
     ])
     if (latest?.id === known?.workflow_id) return
-    if (latest) await applyDeclaration(parts, tx, known, latest)
+    if (latest) await applyDeclaration(deps, tx, known, latest)
     else if (known) await removeDeclaration(tx, known)
   })
-  parts.wake()
+  deps.wake()
 }
 
 async function resolveLatest({ catalog }: SchedulerDeps, workflow: declarations.WorkflowName) {
@@ -50,7 +50,7 @@ async function removeDeclaration(tx: Tx, known: declarations.Declaration): Promi
 }
 
 async function applyDeclaration(
-  parts: SchedulerDeps,
+  deps: SchedulerDeps,
   tx: Tx,
   known: declarations.Declaration | undefined,
   latest: Workflow,
@@ -64,7 +64,7 @@ async function applyDeclaration(
     schedule_config,
     schedule_id: existing?.id,
   }
-  if (schedule_config === undefined || !isReadable(parts, latest, schedule_config)) {
+  if (schedule_config === undefined || !isReadable(deps, latest, schedule_config)) {
     if (existing) await schedules.remove(tx, existing.id)
     declaration.schedule_id = undefined
   } else if (existing) {
@@ -76,7 +76,7 @@ async function applyDeclaration(
   } else {
     declaration.schedule_id = await insertDeclared(tx, latest, schedule_config)
     if (!declaration.schedule_id) {
-      parts.log.warn({ workflow: autoNames(latest.namespace, latest.name) }, 'both names are taken')
+      deps.log.warn({ workflow: autoNames(latest.namespace, latest.name) }, 'both names are taken')
       return
     }
   }
@@ -116,7 +116,7 @@ async function bindToLatest(
       ? row
       : {
           ...(await reconfigureLocked(tx, row, schedule_config)),
-          overlap: overlapIn(schedule_config) ?? 'allow',
+          overlap: parseOverlap(schedule_config) ?? 'allow',
         }
   return { ...timed, workflow_id: latest.id, ...toChangedBy(latest) }
 }
@@ -133,14 +133,14 @@ async function insertDeclared(
   schedule_config: string,
 ): Promise<string | undefined> {
   const row = {
-    ...toTiming(schedule_config, await schedules.clock(tx)),
+    ...toTiming(schedule_config, await schedules.readClock(tx)),
     workflow_id: latest.id,
     workflow_namespace: latest.namespace,
     workflow_name: latest.name,
     description: 'Declared by the workflow',
     input: 'null',
     run_as_service_account: undefined,
-    overlap: overlapIn(schedule_config) ?? ('allow' as const),
+    overlap: parseOverlap(schedule_config) ?? ('allow' as const),
     ...toChangedBy(latest),
   }
   for (const name of autoNames(latest.namespace, latest.name)) {

@@ -7,7 +7,7 @@ const GET_MS = 4_000
  * The executions of these ids that exist. They come with their payloads: where they do not fit into
  * one answer, they are asked for in halves.
  */
-export async function lookUp(
+export async function findExecutions(
   executions: Executions,
   execution_ids: string[],
 ): Promise<Map<string, Execution>> {
@@ -18,7 +18,10 @@ export async function lookUp(
     if (execution_ids.length < 2 || isOutage(error)) throw error
     const middle = execution_ids.length >> 1
     const [a, b] = [execution_ids.slice(0, middle), execution_ids.slice(middle)]
-    return new Map([...(await lookUp(executions, a)), ...(await lookUp(executions, b))])
+    return new Map([
+      ...(await findExecutions(executions, a)),
+      ...(await findExecutions(executions, b)),
+    ])
   }
 }
 

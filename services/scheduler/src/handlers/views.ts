@@ -1,9 +1,9 @@
 import type { HistoryEntry, Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
-import type { ScheduleRow } from './store/schedules.ts'
-import type { TickRow } from './store/ticks.ts'
+import type { ScheduleRow } from '../store/schedules.ts'
+import type { TickRow } from '../store/ticks.ts'
 
 /** Lists leave the input out: it may be large, and nobody shows it. */
-export function scheduleView(row: ScheduleRow, input_json = ''): Schedule {
+export function toScheduleView(row: ScheduleRow, input_json = ''): Schedule {
   const { schedule_config, ...shown } = row
   return { ...shown, schedule_config_json: schedule_config, input_json }
 }
@@ -17,7 +17,7 @@ const STATES = {
 }
 
 /** A tick that started nothing has no execution; what it says instead is its error. */
-export function historyEntry(tick: TickRow, workflow_name: string): HistoryEntry {
+export function toHistoryEntry(tick: TickRow, workflow_name: string): HistoryEntry {
   const isRun = tick.status === 'pending' || tick.status === 'started'
   return {
     execution_id: (isRun && tick.execution_id) || '',

@@ -1,16 +1,22 @@
 import type { HistoryEntry } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { eventually, every, page, request, setup } from './scheduler-fixture.ts'
+import {
+  eventually,
+  everySeconds,
+  historyPage,
+  request,
+  schedulerFixture,
+} from './scheduler-fixture.ts'
 
 /** A schedule of one second with this policy, whose executions run until the test ends them. */
-async function overlapping(overlap: string) {
-  const system = await setup()
+async function overlapFixture(overlap: string) {
+  const system = await schedulerFixture()
   const client = await system.replica()
-  const made = await client.create({ ...request({ config: every(1) }), overlap })
+  const made = await client.create({ ...request({ config: everySeconds(1) }), overlap })
   await eventually(() => system.executions.created.size).toBeGreaterThanOrEqual(1)
   const entries = async (state?: string) => {
-    const all = (await client.history(page(made.id))).entries.toReversed()
+    const all = (await client.history(historyPage(made.id))).entries.toReversed()
     return state ? all.filter((entry) => entry.state === state) : all
   }
   const started = () => [...system.executions.created.keys()]
@@ -22,12 +28,12 @@ async function overlapping(overlap: string) {
 const reasons = (entries: HistoryEntry[]) => entries.map(({ error }) => error)
 
 test('allow: executions run beside one another', async () => {
-  const { running } = await overlapping('allow')
+  const { running } = await overlapFixture('allow')
   await eventually(() => running().length).toBeGreaterThanOrEqual(3)
 })
 
 test('skip: while one runs the ticks are recorded with what still runs; then they start again', async () => {
-  const { entries, started, finish } = await overlapping('skip')
+  const { entries, started, finish } = await overlapFixture('skip')
   await eventually(() => entries('SKIPPED')).toHaveLength(2)
   expect(started()).toHaveLength(1)
   const [first] = started()
@@ -38,13 +44,13 @@ test('skip: while one runs the ticks are recorded with what still runs; then the
 })
 
 test('skip: that an execution still runs is asked, not believed', async () => {
-  const { started, finish } = await overlapping('skip')
+  const { started, finish } = await overlapFixture('skip')
   await finish(started()[0] as string, 'COMPLETED', false)
   await eventually(() => started().length).toBe(2)
 })
 
 test('queue: ticks wait for their turn, each in its order, and none runs beside another', async () => {
-  const { entries, started, running, finish } = await overlapping('queue')
+  const { entries, started, running, finish } = await overlapFixture('queue')
   await eventually(() => entries('QUEUED')).toHaveLength(3)
   const nominal = (await entries()).slice(0, 4).map(({ scheduled_for }) => scheduled_for)
   for (let turn = 1; turn <= 3; turn++) {
@@ -59,7 +65,7 @@ test('queue: ticks wait for their turn, each in its order, and none runs beside 
 })
 
 test('queue: an end that was not heard of is found out', async () => {
-  const { db, entries, started, finish } = await overlapping('queue')
+  const { db, entries, started, finish } = await overlapFixture('queue')
   await eventually(() => entries('QUEUED')).not.toEqual([])
   await finish(started()[0] as string, 'COMPLETED', false)
   await db.run(sql`update schedule_ticks set retry_at = now() where retry_at is not null`)
@@ -67,7 +73,7 @@ test('queue: an end that was not heard of is found out', async () => {
 })
 
 test('queue: a pause leaves out what waits', async () => {
-  const { client, made, entries, started, finish } = await overlapping('queue')
+  const { client, made, entries, started, finish } = await overlapFixture('queue')
   await eventually(() => entries('QUEUED')).not.toEqual([])
   await client.pause({ ref: made.id })
   expect(await entries('QUEUED')).toEqual([])
@@ -77,7 +83,7 @@ test('queue: a pause leaves out what waits', async () => {
 })
 
 test('cancel_previous: what runs is cancelled, and the newest tick starts when it is over', async () => {
-  const { executions, entries, started, finish } = await overlapping('cancel_previous')
+  const { executions, entries, started, finish } = await overlapFixture('cancel_previous')
   const [first] = started()
   await eventually(() => executions.created.get(first as string)?.state).toBe('CANCELLING')
   await eventually(() => entries('SKIPPED')).not.toEqual([])
@@ -89,7 +95,7 @@ test('cancel_previous: what runs is cancelled, and the newest tick starts when i
 })
 
 test('the policy is shown, changed alone, and may stand in the configuration', async () => {
-  const { replica } = await setup()
+  const { replica } = await schedulerFixture()
   const client = await replica()
   const config = '{"type":"interval","interval_seconds":3600,"overlap":"skip"}'
   const made = await client.create(request({ config }))

@@ -1,14 +1,19 @@
 import { expect } from 'vitest'
-import { compile } from '../src/domain/cron.ts'
-import { bruteForce } from './oracle.ts'
+import { compileCron } from '../src/domain/cron.ts'
+import { listTicksByBruteForce } from './cron-oracle.ts'
 
 /** Compares every tick between two moments with brute force; answers how many there were. */
-export function compare(expression: string, timezone: string, from: Date, to: Date): number {
-  const cron = compile(expression, timezone)
+export function compareWithOracle(
+  expression: string,
+  timezone: string,
+  from: Date,
+  to: Date,
+): number {
+  const cron = compileCron(expression, timezone)
   const ours: number[] = []
   for (let tick = cron.nextRun(from); tick && tick < to; tick = cron.nextRun(tick))
     ours.push(tick.getTime())
-  const expected = bruteForce(expression, timezone, from, to)
+  const expected = listTicksByBruteForce(expression, timezone, from, to)
   const i = expected.findIndex((tick, at) => tick !== ours[at])
   const around = (ticks: number[]) =>
     ticks.slice(Math.max(0, i - 1), i + 3).map((tick) => new Date(tick).toISOString())

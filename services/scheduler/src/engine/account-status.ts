@@ -2,8 +2,8 @@ import { type FindLatest, missingPermissionsToRun } from '@windlass/domain/permi
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
+import type { Firing } from '../store/ticks.ts'
 import type { SchedulerDeps } from './deps.ts'
-import type { Firing } from './store/ticks.ts'
 
 const RESOLVE_MS = 2_000
 const WITHOUT_ACCOUNT =

@@ -8,4 +8,4 @@ export const SUBMIT_MS = 5_000
  * Until when, by this process's monotonic clock, a firing taken now may be submitted by whoever took
  * it. A process that was stopped meanwhile finds that it is too late.
  */
-export const submitUntil = (): number => performance.now() + LEASE_MS - SUBMIT_MS
+export const submitDeadlineMs = (): number => performance.now() + LEASE_MS - SUBMIT_MS

@@ -1,12 +1,20 @@
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { by, eventually, every, missed, page, request, setup } from './scheduler-fixture.ts'
+import {
+  callAs,
+  eventually,
+  everySeconds,
+  historyPage,
+  makeOverdue,
+  request,
+  schedulerFixture,
+} from './scheduler-fixture.ts'
 
 const DAY_SECONDS = 86_400
 
 test('after any answer to pause, resume, update or delete only what it allows is started (T3)', async () => {
-  const { replica, executions, db } = await setup()
+  const { replica, executions, db } = await schedulerFixture()
   const client = await replica()
   const second = await replica()
   const clock = async () => {
@@ -17,7 +25,7 @@ test('after any answer to pause, resume, update or delete only what it allows is
   const still = new Map<string, [from: number, to: number][]>()
   const END = Number.POSITIVE_INFINITY
 
-  const torment = async (made: Schedule, seed: number) => {
+  const alternateChanges = async (made: Schedule, seed: number) => {
     const ref = made.id
     const spans: [number, number][] = []
     still.set(ref, spans)
@@ -36,8 +44,8 @@ test('after any answer to pause, resume, update or delete only what it allows is
         () => other.resume({ ref }),
       )
       await during(
-        () => other.update({ ref, schedule_config_json: every(DAY_SECONDS) }),
-        () => client.update({ ref, schedule_config_json: every(1) }),
+        () => other.update({ ref, schedule_config_json: everySeconds(DAY_SECONDS) }),
+        () => client.update({ ref, schedule_config_json: everySeconds(1) }),
       )
     }
     if (seed % 2) await client.delete({ ref })
@@ -45,8 +53,8 @@ test('after any answer to pause, resume, update or delete only what it allows is
     spans.push([await clock(), END])
   }
   const made: Schedule[] = []
-  for (let i = 0; i < 20; i++) made.push(await client.create(request({ config: every(1) })))
-  await Promise.all(made.map(torment))
+  for (let i = 0; i < 20; i++) made.push(await client.create(request({ config: everySeconds(1) })))
+  await Promise.all(made.map(alternateChanges))
   await new Promise((resolve) => setTimeout(resolve, 2_500))
 
   const nominals = await nominalTimes(client, made)
@@ -67,22 +75,22 @@ test('after any answer to pause, resume, update or delete only what it allows is
 async function nominalTimes({ history }: Pick<Client, 'history'>, made: Schedule[]) {
   const nominals = new Map<string, number>()
   for (const { id } of made) {
-    const { entries } = await history(page(id)).catch(() => ({ entries: [] }))
+    const { entries } = await history(historyPage(id)).catch(() => ({ entries: [] }))
     for (const { execution_id, scheduled_for } of entries)
       nominals.set(execution_id, Number(scheduled_for))
   }
   return nominals
 }
 
-type Client = Awaited<ReturnType<Awaited<ReturnType<typeof setup>>['replica']>>
+type Client = Awaited<ReturnType<Awaited<ReturnType<typeof schedulerFixture>>['replica']>>
 
 test('the thousands of one owner do not delay what others have due in the same second (T9, N133)', async () => {
-  const { replica, executions, db } = await setup()
+  const { replica, executions, db } = await schedulerFixture()
   const client = await replica()
-  const greedy = await client.create(request(), by('greedy'))
+  const greedy = await client.create(request(), callAs('greedy'))
   const others: string[] = []
   for (const subject of ['ada', 'bob', 'cy'])
-    others.push((await client.create(request(), by(subject))).id)
+    others.push((await client.create(request(), callAs(subject))).id)
   await client.pause({ ref: greedy.id })
   await db.run(sql`
     insert into schedules (id, name, workflow_id, workflow_namespace, workflow_name, schedule_type,
@@ -102,16 +110,16 @@ test('the thousands of one owner do not delay what others have due in the same s
 test.each([1, 100, 101, 1_000_000])(
   'after an outage of %i ticks the newest starts, the others are one entry, and nothing hangs (T4)',
   async (ticks) => {
-    const { db, replica, executions } = await setup()
+    const { db, replica, executions } = await schedulerFixture()
     const client = await replica()
-    const made = await client.create(request({ config: every(60) }))
+    const made = await client.create(request({ config: everySeconds(60) }))
     const begun = performance.now()
-    await missed(db, made, (ticks - 1) * 60 + 10, 60)
+    await makeOverdue(db, made, (ticks - 1) * 60 + 10, 60)
     await eventually(() => executions.created.size).toBe(1)
     await eventually(async () => (await client.get({ ref: made.id })).run_count).toBe(1)
     expect(performance.now() - begun).toBeLessThan(10_000)
 
-    const { entries } = await client.history(page(made.id))
+    const { entries } = await client.history(historyPage(made.id))
     const [fired, ...skipped] = entries
     expect(fired).toMatchObject({ state: 'SCHEDULED' })
     expect(skipped).toHaveLength(ticks === 1 ? 0 : 1)
@@ -122,9 +130,9 @@ test.each([1, 100, 101, 1_000_000])(
 )
 
 test('a schedule that fails is tried once a tick, not over and over (T8)', async () => {
-  const { replica, catalog, executions } = await setup()
+  const { replica, catalog, executions } = await schedulerFixture()
   const client = await replica()
-  const made = await client.create(request({ config: every(1) }))
+  const made = await client.create(request({ config: everySeconds(1) }))
   catalog.remove('team', 'report')
   await new Promise((resolve) => setTimeout(resolve, 4_500))
   const { failure_count, run_count } = await client.get({ ref: made.id })
@@ -135,7 +143,7 @@ test('a schedule that fails is tried once a tick, not over and over (T8)', async
 })
 
 test('a version that was deleted does not take the declared schedule with it, the last one does (T6)', async () => {
-  const { replica, catalog } = await setup()
+  const { replica, catalog } = await schedulerFixture()
   const client = await replica()
   const declared = { type: 'interval', interval_seconds: 3_600 }
   const told = { workflow_namespace: 'team', workflow_name: 'declared' }

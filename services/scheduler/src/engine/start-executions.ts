@@ -7,14 +7,14 @@ import {
   type Result,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault } from '@windlass/runtime/faults'
+import { chunkByBytes } from '../domain/chunks.ts'
+import { retryDelayMs } from '../domain/retry.ts'
+import * as schedules from '../store/schedules.ts'
+import * as ticks from '../store/ticks.ts'
 import { type AccountStatus, accountKey, describeRefusal, lookUpAccount } from './account-status.ts'
 import type { SchedulerDeps } from './deps.ts'
-import { chunkByBytes } from './domain/chunks.ts'
-import { retryDelayMs } from './domain/retry.ts'
 import { SUBMIT_MS } from './lease.ts'
 import { applyOverlapPolicy } from './overlap-policy.ts'
-import * as schedules from './store/schedules.ts'
-import * as ticks from './store/ticks.ts'
 import { failedOutcome, skippedOutcome, startedOutcome } from './tick-outcomes.ts'
 
 const RESOLVE_MS = 2_000
@@ -22,82 +22,76 @@ const CALLS_AT_ONCE = 16
 const MAX_COMMANDS = 100
 const MAX_INPUT_BYTES = 8 * 1_048_576
 /** Refused for now; everything else is an answer for good. */
-const RETRIED = new Set(['unavailable', 'rate_limited'])
+const RETRIED_FAULTS = new Set(['unavailable', 'rate_limited'])
 
 /**
  * Starts an execution for each firing and settles what got an answer, good or bad. What got none is
  * tried again later; since the execution's id is derived, a repetition cannot start a second one.
  */
-export async function startExecutions(
-  parts: SchedulerDeps,
-  firings: ticks.Firing[],
-): Promise<void> {
+export async function startExecutions(deps: SchedulerDeps, firings: ticks.Firing[]): Promise<void> {
   if (firings.length === 0) return
   const outcomes: ticks.Outcome[] = []
-  const allowed = await selectAllowed(parts, firings, outcomes)
-  const held = await applyOverlapPolicy(
-    parts,
+  const allowed = await selectAllowed(deps, firings, outcomes)
+  const postponed = await applyOverlapPolicy(
+    deps,
     allowed.map(({ firing }) => firing),
   ).catch((error: unknown) => {
-    parts.log.warn({ err: error }, 'cannot tell yet which executions still run')
+    deps.log.warn({ err: error }, 'cannot tell yet which executions still run')
     return undefined
   })
-  outcomes.push(...(held ?? []))
-  const waiting = new Set(held?.map(({ firing }) => firing))
+  outcomes.push(...(postponed ?? []))
+  const waiting = new Set(postponed?.map(({ firing }) => firing))
   const ready = allowed.filter(
-    ({ firing }) => firing.overlap === 'allow' || (held && !waiting.has(firing)),
+    ({ firing }) => firing.overlap === 'allow' || (postponed && !waiting.has(firing)),
   )
   const limits = { items: MAX_COMMANDS, bytes: MAX_INPUT_BYTES }
   // What failed together may fail because of one of them, so it is repeated one by one.
-  const bytesOf = ({ firing }: StartableFiring) =>
+  const bytesOf = ({ firing }: StartableTick) =>
     firing.attempts > 0 ? MAX_INPUT_BYTES : firing.input_bytes
   for (const chunk of chunkByBytes(ready, bytesOf, limits))
-    outcomes.push(...(await submit(parts, chunk)))
+    outcomes.push(...(await submit(deps, chunk)))
 
   const settled = new Set(outcomes.map(({ firing }) => firing))
   const open = firings.filter((firing) => !settled.has(firing))
-  if (outcomes.length > 0) await parts.db.tx((tx) => ticks.acknowledge(tx, outcomes))
+  if (outcomes.length > 0) await deps.db.tx((tx) => ticks.acknowledge(tx, outcomes))
   if (open.length > 0)
     await ticks.postpone(
-      parts.db,
+      deps.db,
       open,
       open.map((f) => retryDelayMs(f.attempts)),
     )
 }
 
-interface StartableFiring {
+interface StartableTick {
   firing: ticks.Firing
   workflow: Workflow
 }
 
 /** Those whose workflow is there and whose account may run it, at this moment; of the others, what is known for good. */
 async function selectAllowed(
-  parts: SchedulerDeps,
+  deps: SchedulerDeps,
   firings: ticks.Firing[],
   outcomes: ticks.Outcome[],
-): Promise<StartableFiring[]> {
+): Promise<StartableTick[]> {
   const [workflows, accounts] = await Promise.all([
-    lookUpDistinct(firings, workflowKey, (firing) => resolveLatest(parts, firing)),
-    lookUpDistinct(firings, accountKey, (firing) => lookUpAccount(parts, firing)),
+    lookUpDistinct(firings, workflowKey, (firing) => resolveLatest(deps, firing)),
+    lookUpDistinct(firings, accountKey, (firing) => lookUpAccount(deps, firing)),
   ])
   const refusals = new Map<string, Promise<string | undefined>>()
-  const allowed: StartableFiring[] = []
+  const allowed: StartableTick[] = []
   for (const firing of firings) {
     const workflow = workflows.get(workflowKey(firing))
     if (workflow instanceof Fault) outcomes.push(failedOutcome(firing, workflow.message))
     if (!workflow || workflow instanceof Fault) continue
     const key = `${accountKey(firing)} ${workflowKey(firing)}`
-    const refusal = refusals.get(key) ?? findRefusal(parts, { firing, workflow }, accounts)
+    const refusal = refusals.get(key) ?? findRefusal(deps, { firing, workflow }, accounts)
     refusals.set(key, refusal)
     try {
       const reason = await refusal
       if (reason === undefined) allowed.push({ firing, workflow })
       else outcomes.push(skippedOutcome(firing, reason))
     } catch (error) {
-      parts.log.warn(
-        { err: error, workflow: workflowKey(firing) },
-        'cannot tell yet who may run it',
-      )
+      deps.log.warn({ err: error, workflow: workflowKey(firing) }, 'cannot tell yet who may run it')
     }
   }
   return allowed
@@ -106,7 +100,7 @@ async function selectAllowed(
 /** Why the account of a firing may not run its workflow, if it may not. Throws when that cannot be known now. */
 async function findRefusal(
   { principals, catalog }: SchedulerDeps,
-  { firing, workflow }: StartableFiring,
+  { firing, workflow }: StartableTick,
   accounts: Map<string, AccountStatus>,
 ): Promise<string | undefined> {
   if (!principals) return undefined
@@ -126,13 +120,13 @@ async function findRefusal(
 async function lookUpDistinct<T>(
   firings: ticks.Firing[],
   keyOf: (firing: ticks.Firing) => string,
-  ask: (firing: ticks.Firing) => Promise<T>,
+  lookUp: (firing: ticks.Firing) => Promise<T>,
 ): Promise<Map<string, T>> {
   const wanted = [...new Map(firings.map((firing) => [keyOf(firing), firing])).entries()]
   const answers = new Map<string, T>()
   const next = async () => {
     for (let item = wanted.pop(); item; item = wanted.pop())
-      answers.set(item[0], await ask(item[1]))
+      answers.set(item[0], await lookUp(item[1]))
   }
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, next))
   return answers
@@ -146,7 +140,7 @@ async function resolveLatest({ catalog, log }: SchedulerDeps, firing: ticks.Firi
   try {
     return await catalog.resolve({ namespace, name, version: 0 }, { timeoutMs: RESOLVE_MS })
   } catch (error) {
-    if (error instanceof Fault && !RETRIED.has(error.kind)) return error
+    if (error instanceof Fault && !RETRIED_FAULTS.has(error.kind)) return error
     log.warn(
       { err: error, workflow: workflowKey(firing) },
       'cannot resolve a scheduled workflow yet',
@@ -158,14 +152,14 @@ async function resolveLatest({ catalog, log }: SchedulerDeps, firing: ticks.Firi
 /** Of schedules that were paused or deleted since, nothing is started; nor is anything that another replica may have taken over. */
 async function submit(
   { db, executions, serviceIdentity, log }: SchedulerDeps,
-  chunk: StartableFiring[],
+  chunk: StartableTick[],
 ): Promise<ticks.Outcome[]> {
-  const inputs = await schedules.activeInputs(
+  const inputs = await schedules.readActiveInputs(
     db,
     chunk.map(({ firing }) => firing.schedule_id),
   )
   const kept = chunk.filter(
-    ({ firing }) => inputs.has(firing.schedule_id) && performance.now() < firing.until,
+    ({ firing }) => inputs.has(firing.schedule_id) && performance.now() < firing.submit_before_ms,
   )
   if (kept.length === 0) return []
   const commands = kept.map((ready) =>
@@ -181,7 +175,7 @@ async function submit(
 }
 
 function toCreateCommand(
-  { firing, workflow }: StartableFiring,
+  { firing, workflow }: StartableTick,
   input_json: string,
   serviceIdentity: SchedulerDeps['serviceIdentity'],
 ): Command {
@@ -206,9 +200,9 @@ function toCreateCommand(
   return { execution_id, with_log: false, body: { $case: 'create', value: create } }
 }
 
-function toOutcomes({ firing }: StartableFiring, result: Result | undefined): ticks.Outcome[] {
+function toOutcomes({ firing }: StartableTick, result: Result | undefined): ticks.Outcome[] {
   if (result?.body?.$case === 'execution') return [startedOutcome(firing, result.body.value)]
   const refusal = result?.body?.value
-  if (!refusal || RETRIED.has(refusal.kind)) return []
+  if (!refusal || RETRIED_FAULTS.has(refusal.kind)) return []
   return [failedOutcome(firing, refusal.message)]
 }

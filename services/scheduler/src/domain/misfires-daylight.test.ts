@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { GOLDEN, NEW_YORK } from '../../test/golden.ts'
+import { DAYLIGHT_CASES, NEW_YORK } from '../../test/daylight-cases.ts'
 import { parseConfig } from './config.ts'
 import { planMisfires } from './misfires.ts'
 import { type AnchoredRecurrence, nextTick } from './recurrence.ts'
 
 const HOUR_MS = 3_600_000
 
-const clockwork = (cron_expression: string, timezone: string): AnchoredRecurrence => ({
+const anchored = (cron_expression: string, timezone: string): AnchoredRecurrence => ({
   recurrence: parseConfig(JSON.stringify({ type: 'cron', cron_expression, timezone })),
   anchor: new Date(0),
 })
@@ -24,16 +24,16 @@ function fired(clock: AnchoredRecurrence, from: Date, to: Date, everyMs: number)
   return times
 }
 
-test.each(GOLDEN)(
+test.each(DAYLIGHT_CASES)(
   'a faked clock that goes through it fires what the golden table says (T5): $name',
   ({ expression, timezone, from, to, fires }) => {
     for (const everyMs of [1_000, 7 * 60_000])
-      expect(fired(clockwork(expression, timezone), from, to, everyMs)).toEqual(fires)
+      expect(fired(anchored(expression, timezone), from, to, everyMs)).toEqual(fires)
   },
 )
 
 test('who sleeps through a change of the clock fires the newest of what was missed, once (T4, T5)', () => {
-  const clock = clockwork('*/30 * * * *', NEW_YORK)
+  const clock = anchored('*/30 * * * *', NEW_YORK)
   const due = new Date('2026-11-01T05:00Z')
   expect(planMisfires(clock, due, new Date('2026-11-01T06:45Z'), HOUR_MS)).toEqual({
     fire: new Date('2026-11-01T06:30Z'),

@@ -16,7 +16,12 @@ interface Parsed {
 }
 
 /** When the expression fires after `from` and before `to`, as milliseconds. Five fields; of the extensions `L`, names. */
-export function bruteForce(expression: string, timezone: string, from: Date, to: Date): number[] {
+export function listTicksByBruteForce(
+  expression: string,
+  timezone: string,
+  from: Date,
+  to: Date,
+): number[] {
   const { minutesOfDay, fits, isWild } = parse(expression)
   const days = new Map<number, boolean>()
   const isNamed = (wall: number) => {
@@ -133,7 +138,7 @@ export const WILD = [
 ]
 
 /** The quarters of an hour, as milliseconds, at which the clocks of a zone are found to have been set. */
-export function changesIn(timezone: string, from: Date, to: Date): number[] {
+export function listOffsetChanges(timezone: string, from: Date, to: Date): number[] {
   const [first, last] = [from.getTime() / MINUTE_MS, to.getTime() / MINUTE_MS]
   const offsets = offsetsOf(timezone, first, last)
   const changes: number[] = []

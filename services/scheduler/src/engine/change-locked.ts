@@ -1,11 +1,11 @@
 import type { Tx } from '@windlass/runtime/postgres/db'
-import { parseConfig } from './domain/config.ts'
-import { ticksBefore } from './domain/misfires.ts'
-import { nextTick } from './domain/recurrence.ts'
-import { toAnchoredRecurrence } from './recurrences.ts'
-import * as due from './store/due.ts'
-import { clock, type ScheduleRow } from './store/schedules.ts'
-import * as ticks from './store/ticks.ts'
+import { parseConfig } from '../domain/config.ts'
+import { ticksBefore } from '../domain/misfires.ts'
+import { nextTick } from '../domain/recurrence.ts'
+import * as due from '../store/due.ts'
+import { readClock, type ScheduleRow } from '../store/schedules.ts'
+import * as ticks from '../store/ticks.ts'
+import { toAnchoredRecurrence } from './read-recurrence.ts'
 
 /** The columns that a configuration decides, when it counts from `now`. `next_run_at` is absent if it never fires. */
 export function toTiming(schedule_config: string, now: Date) {
@@ -24,7 +24,7 @@ export async function pauseLocked(tx: Tx, row: ScheduleRow): Promise<ScheduleRow
 
 /** Lets a locked schedule go on from now, in its old rhythm; the ticks of its pause are recorded as skipped. */
 export async function resumeLocked(tx: Tx, row: ScheduleRow): Promise<ScheduleRow> {
-  const now = await clock(tx)
+  const now = await readClock(tx)
   await skipDue(tx, row, now)
   return { ...row, status: 'active', next_run_at: nextTick(toAnchoredRecurrence(row), now) }
 }
@@ -35,7 +35,7 @@ export async function reconfigureLocked(
   row: ScheduleRow,
   schedule_config: string,
 ): Promise<ScheduleRow> {
-  const now = await clock(tx)
+  const now = await readClock(tx)
   await skipDue(tx, row, now)
   return { ...row, ...toTiming(schedule_config, now) }
 }

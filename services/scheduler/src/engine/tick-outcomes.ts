@@ -1,12 +1,12 @@
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
-import type { Outcome } from './store/ticks.ts'
+import type { Outcome } from '../store/ticks.ts'
 
-type Of = Outcome['firing']
+type TickKey = Outcome['firing']
 
 const NOTHING = { workflow_id: undefined, state: undefined, started_at: undefined }
 
 /** Its execution is there. */
-export const startedOutcome = (firing: Of, execution: Execution): Outcome => ({
+export const startedOutcome = (firing: TickKey, execution: Execution): Outcome => ({
   firing,
   status: 'started',
   workflow_id: execution.workflow_id,
@@ -16,7 +16,7 @@ export const startedOutcome = (firing: Of, execution: Execution): Outcome => ({
 })
 
 /** It cannot be started, for a reason that stands. */
-export const failedOutcome = (firing: Of, error: string): Outcome => ({
+export const failedOutcome = (firing: TickKey, error: string): Outcome => ({
   firing,
   status: 'failed',
   error,
@@ -24,7 +24,7 @@ export const failedOutcome = (firing: Of, error: string): Outcome => ({
 })
 
 /** It is not to be started. */
-export const skippedOutcome = (firing: Of, error: string): Outcome => ({
+export const skippedOutcome = (firing: TickKey, error: string): Outcome => ({
   firing,
   status: 'skipped',
   error,
@@ -32,7 +32,7 @@ export const skippedOutcome = (firing: Of, error: string): Outcome => ({
 })
 
 /** It waits until the earlier ones of its schedule are over. */
-export const queuedOutcome = (firing: Of): Outcome => ({
+export const queuedOutcome = (firing: TickKey): Outcome => ({
   firing,
   status: 'queued',
   error: undefined,

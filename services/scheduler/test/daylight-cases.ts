@@ -4,7 +4,7 @@ const LORD_HOWE = 'Australia/Lord_Howe'
 const at = (time: string) => new Date(`2026-${time}Z`)
 
 /** The golden table: when a schedule fires while the clock goes from one moment to another. */
-export const GOLDEN = [
+export const DAYLIGHT_CASES = [
   {
     name: 'a fixed time in a gap fires once right after it',
     expression: '30 2 * * *',

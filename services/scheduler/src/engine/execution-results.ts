@@ -1,10 +1,10 @@
 import { isTerminal } from '@windlass/domain/states'
 import type { Event } from '@windlass/proto/windlass/events/v1/events'
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
+import { summarizeFailure } from '../domain/failure-summary.ts'
+import * as ticks from '../store/ticks.ts'
 import type { SchedulerDeps } from './deps.ts'
-import { summarizeFailure } from './domain/failure-summary.ts'
-import { lookUp } from './look-up.ts'
-import * as ticks from './store/ticks.ts'
+import { findExecutions } from './find-executions.ts'
 
 const BATCH = 50
 
@@ -12,21 +12,21 @@ const BATCH = 50
  * A schedule learns how the execution it fired ended. The message only says where to look: how it
  * ended, the owner of executions says. Hearing it twice does no harm.
  */
-export const onExecutionFinished = (parts: SchedulerDeps) => async (event: Event) => {
+export const onExecutionFinished = (deps: SchedulerDeps) => async (event: Event) => {
   if (event.body?.$case !== 'execution_finished' || !event.body.value.schedule_id) return
   const { execution_id } = event.body.value
-  const execution = (await lookUp(parts.executions, [execution_id])).get(execution_id)
+  const execution = (await findExecutions(deps.executions, [execution_id])).get(execution_id)
   if (!execution || !isTerminal(execution.state)) return
-  const ours = await ticks.finish(parts.db, toFinished(execution))
-  if (ours && (await ticks.wakeFirstQueued(parts.db, ours.schedule_id))) parts.wake()
+  const ours = await ticks.saveFinished(deps.db, toFinished(execution))
+  if (ours && (await ticks.wakeFirstQueued(deps.db, ours.schedule_id))) deps.wake()
 }
 
 /** Asks about executions that were not heard to finish, in case the event was lost. */
-export async function checkUnfinished(parts: SchedulerDeps): Promise<boolean> {
-  const silent = await ticks.takeUnfinished(parts.db, BATCH)
+export async function checkUnfinished(deps: SchedulerDeps): Promise<boolean> {
+  const silent = await ticks.takeUnfinished(deps.db, BATCH)
   if (silent.length > 0)
     await recordStates(
-      parts,
+      deps,
       silent.map(({ execution_id }) => execution_id),
     )
   return silent.length === BATCH
@@ -37,10 +37,10 @@ export async function recordStates(
   { db, executions }: SchedulerDeps,
   execution_ids: string[],
 ): Promise<Map<string, Execution>> {
-  const found = await lookUp(executions, execution_ids)
+  const found = await findExecutions(executions, execution_ids)
   for (const execution of found.values()) {
     if (isTerminal(execution.state)) {
-      await ticks.finish(db, toFinished(execution))
+      await ticks.saveFinished(db, toFinished(execution))
       found.delete(execution.execution_id)
     } else await ticks.saveState(db, execution.execution_id, execution.state)
   }

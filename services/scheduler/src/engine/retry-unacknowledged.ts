@@ -1,0 +1,58 @@
+import { decideRetry } from '../domain/retry.ts'
+import * as ticks from '../store/ticks.ts'
+import type { SchedulerDeps } from './deps.ts'
+import { findExecutions } from './find-executions.ts'
+import { LEASE_MS, submitDeadlineMs } from './lease.ts'
+import { startExecutions } from './start-executions.ts'
+import { skippedOutcome, startedOutcome } from './tick-outcomes.ts'
+
+const BATCH = 50
+
+/** Goes on with firings that nobody settled: their replica died, a service was out of reach, or they wait for their turn. */
+export async function retryUnacknowledged(deps: SchedulerDeps): Promise<boolean> {
+  const submit_before_ms = submitDeadlineMs()
+  const late = await ticks.leaseUnacknowledged(deps.db, BATCH, LEASE_MS)
+  const retried: ticks.Firing[] = []
+  const expired: ticks.UnacknowledgedTick[] = []
+  const waiting: ticks.UnacknowledgedTick[] = []
+  const waitsMs: number[] = []
+  for (const firing of late) {
+    const decision = decide(firing, deps.catchupMs)
+    if (decision === 'retry') retried.push({ ...firing, submit_before_ms })
+    else if (decision === 'give_up') expired.push(firing)
+    else {
+      waiting.push(firing)
+      waitsMs.push(decision.waitMs)
+    }
+  }
+  if (waiting.length > 0) await ticks.postpone(deps.db, waiting, waitsMs)
+  if (expired.length > 0) await giveUp(deps, expired)
+  await startExecutions(deps, retried)
+  return late.length === BATCH
+}
+
+/** What waits for its turn is not late, however long it waits. */
+function decide({ is_paused, is_queued, age_ms }: ticks.UnacknowledgedTick, catchupMs: number) {
+  if (is_paused) return 'give_up'
+  return is_queued ? 'retry' : decideRetry(age_ms, catchupMs)
+}
+
+/** What may not be started any more is skipped, unless an attempt that seemed to fail did start it. */
+async function giveUp(
+  { db, executions }: SchedulerDeps,
+  lost: ticks.UnacknowledgedTick[],
+): Promise<void> {
+  const found = await findExecutions(
+    executions,
+    lost.map(({ execution_id }) => execution_id),
+  )
+  const outcomes = lost.map((firing) => {
+    const execution = found.get(firing.execution_id)
+    if (execution) return startedOutcome(firing, execution)
+    return skippedOutcome(firing, firing.is_paused ? PAUSED : UNAVAILABLE)
+  })
+  await db.tx((tx) => ticks.acknowledge(tx, outcomes))
+}
+
+const PAUSED = 'the schedule was paused before it could be started'
+const UNAVAILABLE = 'missed: it could not be started within the catch-up window'
