@@ -31,8 +31,7 @@ const SERVICES = {
     ['http'],
     ['domain'],
   ],
-  // admin-key calls the handlers as the server does, for the command that makes the first administrator
-  identity: [['main', 'migrate', 'create-admin-key'], ['server', 'admin-key'], ...SERVICE.slice(2)],
+  identity: [['main', 'migrate', 'create-admin-key'], ...SERVICE.slice(1)],
   // they start loops, as the server does
   dispatcher: [['main', 'migrate'], ['server', 'work-distribution'], ...SERVICE.slice(2)],
   mcp: [['main'], ['server', 'stdio'], ['http'], ['mcp-server', 'tools'], ['root']],

@@ -10,7 +10,7 @@ create table worker_sessions (
 create index worker_sessions_live on worker_sessions (worker_name, created_at) where ended_at is null;
 create index worker_sessions_ended on worker_sessions (ended_at) where ended_at is not null;
 
--- Epochs that must be replaced because of a change that is committed; any replica finishes the job.
+-- Markers: a committed change requires a new cache generation. Any replica replaces it.
 create table pending_epoch (
   position bigint generated always as identity primary key,
   name text not null check (name = 'auth'),

@@ -31,7 +31,7 @@ create table principals (
   unique (subject, external_issuer)
 );
 
--- A role that is deleted is held by nobody, so that another one of its name is granted to nobody.
+-- Deleting a role deletes its grants, so a later role of the same name has no holders.
 create table principal_roles (
   principal_id uuid not null references principals on delete cascade,
   role_name text not null references roles on delete cascade,

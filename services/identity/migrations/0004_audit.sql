@@ -1,4 +1,4 @@
--- Who changed what. Each entry is hashed with the one before: see packages/runtime/src/audit.ts.
+-- Hash chain of changes: each hash covers the hash before it, see packages/domain/src/audit.ts.
 create table audit_log (
   seq bigint primary key check (seq > 0),
   at timestamptz not null,
@@ -19,7 +19,7 @@ create index audit_log_subject on audit_log (subject, seq);
 create index audit_log_action on audit_log (action text_pattern_ops, seq);
 create index audit_log_object on audit_log (object, seq);
 
--- The newest entry. Whoever appends holds this row until his commit, so numbers have no gaps.
+-- The newest entry. A writer locks this row until it commits, so numbers have no gaps.
 create table audit_head (
   id boolean primary key default true check (id),
   seq bigint not null,

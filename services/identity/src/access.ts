@@ -8,7 +8,7 @@ import {
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { allow, allowOnBehalfOf, listRpcs, type RpcAccess } from '@windlass/rpc/policy'
 
-/** Who may call what here. Whoever changes something is named by a signed statement. */
+/** Services that may call each rpc. An rpc that changes something requires an on-behalf-of token. */
 export const identity: RpcAccess<typeof IdentityService> = {
   checkBootstrap: allow('gateway'),
   issueSession: allowOnBehalfOf('gateway'),
@@ -62,7 +62,7 @@ export const configs: RpcAccess<typeof ConfigsService> = {
 }
 
 export const audit: RpcAccess<typeof AuditService> = {
-  /** Each entry has a statement of its own. */
+  /** Each entry carries its own on-behalf-of token. */
   record: allow('gateway'),
   list: allow('gateway'),
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { loadSettings } from '@windlass/runtime/config/load-settings'
 import { openDb } from '@windlass/runtime/postgres/db'
-import { makeAdminKey } from './admin-key.ts'
+import { createAdminKey } from './engine/admin-key.ts'
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -12,7 +12,7 @@ const db = openDb(loadSettings().postgres.url, 'identity', { maxConnections: 2 }
 try {
   const days = values.days ?? '0'
   if (!/^\d{1,5}$/.test(days)) throw new Error('--days must be a whole number')
-  const key = await makeAdminKey(db, {
+  const key = await createAdminKey(db, {
     subject: positionals[0] ?? 'admin',
     name: values.name ?? `admin-${randomBytes(4).toString('hex')}`,
     days: Number(days),

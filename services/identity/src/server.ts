@@ -17,23 +17,23 @@ import { loop } from '@windlass/runtime/process/loop'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import * as access from './access.ts'
-import { announce } from './announce.ts'
-import { bootstrap } from './bootstrap.ts'
-import { encryptionKeys } from './encryption-key.ts'
-import { auditHandlers } from './handlers/audit.ts'
-import { configHandlers } from './handlers/configs.ts'
+import { createBootstrapTokenReader } from './engine/bootstrap-token.ts'
+import { invalidatePending } from './engine/cache-invalidation.ts'
+import { deriveKeyring } from './engine/derive-keyring.ts'
+import { auditHandlers } from './handlers/audit-handlers.ts'
+import { configHandlers } from './handlers/config-handlers.ts'
 import { handlers } from './handlers/index.ts'
-import { keyHandlers } from './handlers/keys.ts'
-import { principalHandlers } from './handlers/principals.ts'
-import { roleHandlers } from './handlers/roles.ts'
-import { secretHandlers } from './handlers/secrets.ts'
-import { endIdle, forget } from './loops/forget.ts'
+import { keyHandlers } from './handlers/key-handlers.ts'
+import { principalHandlers } from './handlers/principal-handlers.ts'
+import { roleHandlers } from './handlers/role-handlers.ts'
+import { secretHandlers } from './handlers/secret-handlers.ts'
+import { deleteEndedSessions, endIdleSessions } from './loops/end-sessions.ts'
 
-const ANNOUNCE_MS = 1_000
-const FORGET_MS = 600_000
-const END_IDLE_MS = 60_000
+const INVALIDATE_INTERVAL_MS = 1_000
+const DELETE_ENDED_INTERVAL_MS = 600_000
+const END_IDLE_INTERVAL_MS = 60_000
 
-/** Builds the service from the outside in; teardown takes it apart in the opposite order. */
+/** Builds the service from the outside in; teardown releases its parts in reverse order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
   requireAuthSecrets(settings, ['[svc.security.encryption].encryption_key'])
   const db = openDb(settings.postgres.url, 'identity', {
@@ -45,22 +45,30 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('redis', () => redis.disconnect())
   await redisReady(redis)
 
-  const bootstrapToken = bootstrap(settings.home, settings.workers.bootstrap_token, log)
-  await bootstrapToken()
-  const keys = await encryptionKeys(settings.security.encryption)
-
-  const announcing = loop({ name: 'announce', pauseMs: ANNOUNCE_MS, log }, () =>
-    announce(db, redis),
+  const bootstrapToken = createBootstrapTokenReader(
+    settings.home,
+    settings.workers.bootstrap_token,
+    log,
   )
-  teardown.add('announce', () => announcing.stop())
-  const forgetting = loop({ name: 'forget', pauseMs: FORGET_MS, log }, () => forget(db))
-  teardown.add('forget', () => forgetting.stop())
+  await bootstrapToken()
+  const keys = await deriveKeyring(settings.security.encryption)
+
+  const invalidateLoop = loop(
+    { name: 'invalidate caches', pauseMs: INVALIDATE_INTERVAL_MS, log },
+    () => invalidatePending(db, redis),
+  )
+  teardown.add('invalidate caches', () => invalidateLoop.stop())
+  const deleteEndedLoop = loop(
+    { name: 'delete ended sessions', pauseMs: DELETE_ENDED_INTERVAL_MS, log },
+    () => deleteEndedSessions(db),
+  )
+  teardown.add('delete ended sessions', () => deleteEndedLoop.stop())
 
   const { session_idle_timeout: sessionIdleS } = settings.workers
-  const ending = loop({ name: 'end idle sessions', pauseMs: END_IDLE_MS, log }, () =>
-    endIdle(db, sessionIdleS),
+  const endIdleLoop = loop({ name: 'end idle sessions', pauseMs: END_IDLE_INTERVAL_MS, log }, () =>
+    endIdleSessions(db, sessionIdleS),
   )
-  teardown.add('end idle sessions', () => ending.stop())
+  teardown.add('end idle sessions', () => endIdleLoop.stop())
 
   const serviceIdentity = await openServiceIdentity(settings, 'identity', log)
   const rpc = new RpcServer(log, serviceIdentity)

@@ -1,29 +1,29 @@
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { entry, problems, setup } from './audit-log.ts'
+import { auditFixture, entry, findChainProblems } from './audit-fixture.ts'
 
 const APPENDED = 6
 
 async function withLog() {
-  const all = await setup()
+  const all = await auditFixture()
   const records = Array.from({ length: APPENDED }, (_, i) => entry({ object: `o${i}` }))
   await all.audit.record({ records })
   return all
 }
 
 test.each([
-  ['an update', sql`update audit_log set subject = 'eve'`],
-  ['a delete', sql`delete from audit_log`],
-  ['a truncation', sql`truncate audit_log`],
-  ['a head that is set back', sql`update audit_head set seq = 1`],
-  ['a head that is deleted', sql`delete from audit_head`],
-])('the database refuses %s', async (_, statement) => {
+  ['update of entries', sql`update audit_log set subject = 'eve'`],
+  ['deletion of entries', sql`delete from audit_log`],
+  ['truncation', sql`truncate audit_log`],
+  ['head set back', sql`update audit_head set seq = 1`],
+  ['head deleted', sql`delete from audit_head`],
+])('%s: refused by the database', async (_, statement) => {
   const all = await withLog()
   await expect(all.db.run(statement)).rejects.toThrow('only appended to')
-  expect(await problems(all)).toEqual([])
+  expect(await findChainProblems(all)).toEqual([])
 })
 
-/** What somebody does who owns the database and takes the triggers off, and what then is found. */
+/** Changes by a database owner who disables the triggers, and the problems that the verifier reports. */
 const tampering: Record<string, [statements: Sql[], found: string[]]> = {
   'a changed actor': [
     [sql`update audit_log set subject = 'eve' where seq = 3`],
@@ -37,17 +37,20 @@ const tampering: Record<string, [statements: Sql[], found: string[]]> = {
     [sql`update audit_log set outcome = 'denied' where seq = 1`],
     ['entry 1 was changed'],
   ],
-  'a blank more in a detail': [
+  'an added space in a detail': [
     [sql`update audit_log set detail = '{ }' where seq = 2`],
     ['entry 2 was changed'],
   ],
   'a deleted entry': [[sql`delete from audit_log where seq = 3`], ['entry 3 is missing']],
-  'a deleted beginning': [
+  'deleted first entries': [
     [sql`delete from audit_log where seq < 3`],
     ['entries 1 to 2 are missing'],
   ],
-  'a deleted end': [[sql`delete from audit_log where seq > 4`], ['entries 5 to 6 are missing']],
-  'a deleted entry whose number another one took': [
+  'deleted last entries': [
+    [sql`delete from audit_log where seq > 4`],
+    ['entries 5 to 6 are missing'],
+  ],
+  'a deleted entry with renumbered successors': [
     [
       sql`delete from audit_log where seq = 3`,
       sql`update audit_log set seq = seq - 1 where seq > 3`,
@@ -60,7 +63,7 @@ const tampering: Record<string, [statements: Sql[], found: string[]]> = {
       'entry 6 is missing',
     ],
   ],
-  'entries that changed places': [
+  'exchanged entries': [
     [
       sql`update audit_log set seq = 100 where seq = 2`,
       sql`update audit_log set seq = 2 where seq = 3`,
@@ -76,11 +79,14 @@ const tampering: Record<string, [statements: Sql[], found: string[]]> = {
   ],
 }
 
-test.each(Object.entries(tampering))('%s is found and named', async (_, [statements, found]) => {
-  const all = await withLog()
-  await all.db.tx(async (tx) => {
-    await tx.run(sql`set local session_replication_role = replica`)
-    for (const statement of statements) await tx.run(statement)
-  })
-  expect(await problems(all)).toEqual(found)
-})
+test.each(Object.entries(tampering))(
+  '%s: reported by the verifier',
+  async (_, [statements, found]) => {
+    const all = await withLog()
+    await all.db.tx(async (tx) => {
+      await tx.run(sql`set local session_replication_role = replica`)
+      for (const statement of statements) await tx.run(statement)
+    })
+    expect(await findChainProblems(all)).toEqual(found)
+  },
+)

@@ -2,11 +2,19 @@ import type { AuditRecord, ListAuditRequest } from '@windlass/proto/windlass/ide
 import { newId } from '@windlass/runtime/ids'
 import { signedCaller } from '@windlass/testkit/service-identity'
 import { expect, test } from 'vitest'
-import { makeAdminKey } from '../src/admin-key.ts'
-import { ann, by, entry, problems, robot, setup, spokenFor } from './audit-log.ts'
+import { createAdminKey } from '../src/engine/admin-key.ts'
+import {
+  ann,
+  auditFixture,
+  by,
+  entry,
+  findChainProblems,
+  robot,
+  signedAuditCaller,
+} from './audit-fixture.ts'
 
-test('each change leaves one entry that says who, what and to whom, and no secret', async () => {
-  const all = await setup()
+test('each change: adds one entry with caller, action and object, and without a secret', async () => {
+  const all = await auditFixture()
   const { principals, keys, roles, secrets, configs, identity, list } = all
   const named = { principal: robot }
   await roles.create({ name: 'r', permissions: ['a:b'] })
@@ -65,11 +73,11 @@ test('each change leaves one entry that says who, what and to whom, and no secre
   const text = JSON.stringify(entries)
   for (const hidden of ['canary', secret, token.split('.')[1] ?? ''])
     expect(text).not.toContain(hidden)
-  expect(await problems(all)).toEqual([])
+  expect(await findChainProblems(all)).toEqual([])
 })
 
-test('what is refused changes nothing and leaves no entry', async () => {
-  const { principals, keys, roles, secrets, list } = await setup()
+test('refused change: adds no entry', async () => {
+  const { principals, keys, roles, secrets, list } = await auditFixture()
   const refused = [
     () => roles.create({ name: 'admin', permissions: [] }),
     () => roles.update({ name: 'admin', add_permissions: ['a'], remove_permissions: [] }),
@@ -82,9 +90,9 @@ test('what is refused changes nothing and leaves no entry', async () => {
   expect(await list()).toMatchObject({ entries: [], total: 0, head_seq: 0 })
 })
 
-test('the first administrator, and who comes by himself, are recorded too', async () => {
-  const { db, principals, list } = await setup()
-  await makeAdminKey(db, { subject: 'root', name: 'first', days: 0 })
+test('first administrator and provisioned principal: both are recorded', async () => {
+  const { db, principals, list } = await auditFixture()
+  await createAdminKey(db, { subject: 'root', name: 'first', days: 0 })
   await principals.provision(
     {
       principal: { subject: 'bob', external_issuer: 'https://idp/' },
@@ -102,8 +110,8 @@ test('the first administrator, and who comes by himself, are recorded too', asyn
   ])
 })
 
-test('replicas that append at once make one chain without gaps', async () => {
-  const all = await setup()
+test('concurrent appends by two replicas: one chain without gaps', async () => {
+  const all = await auditFixture()
   const other = await all.replica()
   const replicas = [all, other]
   const writes = Array.from({ length: 60 }, (_, i) => {
@@ -116,16 +124,16 @@ test('replicas that append at once make one chain without gaps', async () => {
   const { total, head_seq, entries } = await all.list()
   expect([total, head_seq]).toEqual([100, 100])
   expect(new Set(entries.map(({ draft }) => draft?.object)).size).toBe(100)
-  expect(await problems(all, 7)).toEqual([])
+  expect(await findChainProblems(all, 7)).toEqual([])
 })
 
-test('entries are found by what they say, newest first or from a number on', async () => {
-  const { audit, list } = await setup()
+test('list: filters by each member; newest first, or ascending after a number', async () => {
+  const { audit, list } = await auditFixture()
   const { seqs } = await audit.record({
     records: [
       entry({ action: 'schedule.pause', object: 'schedule:a' }),
       entry({ action: 'schedule.resume', object: 'schedule:a', outcome: 'denied' }),
-      entry({ caller: spokenFor({ ...ann, subject: 'bob' }) }),
+      entry({ caller: signedAuditCaller({ ...ann, subject: 'bob' }) }),
     ],
   })
   expect(seqs).toEqual([1, 2, 3])
@@ -149,14 +157,14 @@ test('entries are found by what they say, newest first or from a number on', asy
 })
 
 test.each<[string, Partial<AuditRecord>, string]>([
-  ['without a statement of who asked', { caller: '' }, 'forbidden'],
-  ['with a name for a statement', { caller: 'ann' }, 'forbidden'],
-  ['with a statement for something else', { caller: signedCaller(ann) }, 'forbidden'],
-  ['with the statement of another service', { caller: spokenFor(ann, 'scheduler') }, 'forbidden'],
-  ['of an action that nobody knows', { action: 'role.eat' }, 'invalid'],
-  ['with an outcome that nobody knows', { outcome: 'perhaps' }, 'invalid'],
-])('an entry %s is refused with its batch', async (_, changes, kind) => {
-  const { audit, list } = await setup()
+  ['without an on-behalf-of token', { caller: '' }, 'forbidden'],
+  ['with a name in place of the token', { caller: 'ann' }, 'forbidden'],
+  ['with a token for another rpc', { caller: signedCaller(ann) }, 'forbidden'],
+  ['with a token of another service', { caller: signedAuditCaller(ann, 'scheduler') }, 'forbidden'],
+  ['with an unknown action', { action: 'role.eat' }, 'invalid'],
+  ['with an unknown outcome', { outcome: 'perhaps' }, 'invalid'],
+])('entry %s: its whole batch is refused', async (_, changes, kind) => {
+  const { audit, list } = await auditFixture()
   const records = [entry(), entry(changes)]
   await expect(audit.record({ records })).rejects.toMatchObject({ kind })
   expect((await list()).total).toBe(0)

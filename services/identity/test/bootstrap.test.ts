@@ -9,7 +9,7 @@ import { clientOf } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
 import { start } from '../src/server.ts'
 
-/** A directory that does not exist yet, in one that is removed after the test. */
+/** Path of a missing directory below one that is removed after the test. */
 const newHome = () => join(temporaryFolder('identity'), 'a', 'home')
 
 async function setup(home: string, env: Record<string, string> = {}) {
@@ -30,7 +30,7 @@ async function setup(home: string, env: Record<string, string> = {}) {
 const tokenIn = async (home: string) =>
   (await readFile(join(home, 'bootstrap-token'), 'utf8')).trim()
 
-test('a first start makes a token of 64 hex digits that only its owner can read', async () => {
+test('first start: creates a token of 64 hex digits that only its owner can read', async () => {
   const home = newHome()
   const replica = await setup(home)
   const client = await replica()
@@ -42,7 +42,7 @@ test('a first start makes a token of 64 hex digits that only its owner can read'
   expect(await client.checkBootstrap({ token })).toEqual({ configured: true, valid: true })
 })
 
-test('replicas that start at once end with one token and leave nothing else behind', async () => {
+test('concurrent first starts: one token and no other file', async () => {
   const home = newHome()
   const replica = await setup(home)
   const clients = await Promise.all([replica(), replica(), replica(), replica()])
@@ -54,7 +54,7 @@ test('replicas that start at once end with one token and leave nothing else behi
   expect(await readdir(home)).toEqual(['bootstrap-token'])
 })
 
-test('a token is accepted whole or not at all', async () => {
+test('altered token: refused', async () => {
   const home = newHome()
   const client = await (await setup(home))()
   const token = await tokenIn(home)
@@ -76,7 +76,7 @@ test('a token is accepted whole or not at all', async () => {
   }
 })
 
-test('the configured token counts, without the blanks around it, and no file is made', async () => {
+test('configured token: used without surrounding blanks, and no file is created', async () => {
   const home = newHome()
   const token = randomBytes(8).toString('hex')
   const replica = await setup(home, { SVC_WORKERS__BOOTSTRAP_TOKEN: `  ${token}\n` })
@@ -86,7 +86,7 @@ test('the configured token counts, without the blanks around it, and no file is 
   await expect(stat(home)).rejects.toThrow('ENOENT')
 })
 
-test('a blank setting and a blank file both count as no token', async () => {
+test('blank setting and blank file: a token is created', async () => {
   const home = newHome()
   const replica = await setup(home, { SVC_WORKERS__BOOTSTRAP_TOKEN: ' ' })
   const client = await replica()
@@ -96,7 +96,7 @@ test('a blank setting and a blank file both count as no token', async () => {
   expect(await tokenIn(home)).toMatch(/^[0-9a-f]{64}$/)
 })
 
-test('a token that the operator rotates in the file counts from then on', async () => {
+test('file changed by the operator: the new token is valid at once', async () => {
   const home = newHome()
   const client = await (await setup(home))()
   const before = await tokenIn(home)
@@ -106,7 +106,7 @@ test('a token that the operator rotates in the file counts from then on', async 
   expect(await client.checkBootstrap({ token: before })).toMatchObject({ valid: false })
 })
 
-test('where no token can be made the service runs and says that none is configured', async () => {
+test('home cannot be written: the service runs and reports that no token is configured', async () => {
   const client = await (await setup('/dev/null/home'))()
 
   expect(await client.checkBootstrap({ token: '' })).toEqual({ configured: false, valid: false })

@@ -1,9 +1,9 @@
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { identities } from './identity.ts'
+import { startIdentity } from './identity-fixture.ts'
 
 async function setup() {
-  const { db, replica } = await identities()
+  const { db, replica } = await startIdentity()
   const { principals, roles } = await replica()
   const make = async (subject: string, role = 'admin') => {
     const made = { subject, external_issuer: 'svc' }
@@ -16,7 +16,7 @@ async function setup() {
 const by = (subject: string) => ({ caller: { subject, issuer: 'svc' } })
 const refused = { kind: 'conflict', message: 'The last administrator cannot give up being one' }
 
-test('N061: the last administrator does not lock itself out, but may when there is another', async () => {
+test('N061: last administrator removes itself: 409; with another administrator: accepted', async () => {
   const { principals, make } = await setup()
   const ann = await make('ann')
   const turns = [
@@ -34,7 +34,7 @@ test('N061: the last administrator does not lock itself out, but may when there 
   await principals.update({ principal: bob, enabled: false }, by('carol'))
 })
 
-test('N061: nor by the role that makes it one', async () => {
+test('N061: last administrator removes the permission or the role: 409', async () => {
   const { principals, roles, make } = await setup()
   await roles.create({ name: 'all', permissions: ['*'] })
   const ann = await make('ann', 'all')
@@ -50,7 +50,7 @@ test.each([
   ['themselves', ['ann', 'bob']],
   ['each other', ['bob', 'ann']],
 ])(
-  'N061: of the last two, who disable %s at once, one stays',
+  'N061: last two administrators disable %s at once: one remains',
   async (_, [first = '', second = '']) => {
     const { db, principals, make } = await setup()
     const targets = [await make('ann'), await make('bob')]
@@ -60,8 +60,8 @@ test.each([
         select count(*)::int as count from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock'`)
       )?.count
-    // Nobody gets on to commit before both have looked who is left.
-    const going = await db.tx(async (tx) => {
+    // The lock on the head blocks both commits until both changes have been applied.
+    const started = await db.tx(async (tx) => {
       await tx.run(sql`select from audit_head for update`)
       const both = targets.map((principal) =>
         principals.update(
@@ -73,7 +73,7 @@ test.each([
       await expect.poll(waiting, { timeout: 10_000 }).toBe(2)
       return { ends }
     })
-    const ends = await going.ends
+    const ends = await started.ends
     expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({ reason: refused })
     const { principals: left } = await principals.list({ type: '' })

@@ -2,11 +2,11 @@ import { readGeneration } from '@windlass/runtime/cache-generation'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { dumpDatabase } from '@windlass/testkit/database'
 import { expect, test } from 'vitest'
-import { makeAdminKey } from '../src/admin-key.ts'
-import { grant, robot, setup } from './registry.ts'
+import { createAdminKey } from '../src/engine/admin-key.ts'
+import { grant, principalsFixture, robot } from './principals-fixture.ts'
 
-test('a subject is one principal at each issuer', async () => {
-  const { principals, make } = await setup()
+test('same subject at two issuers: two principals', async () => {
+  const { principals, make } = await principalsFixture()
   const a = await make({ display_name: 'Robot', roles: ['worker', 'viewer', 'worker'] })
   expect(a).toMatchObject({ ...robot, enabled: true, roles: ['viewer', 'worker'] })
   const b = await make({ type: 'user', external_issuer: 'https://idp/' })
@@ -21,16 +21,16 @@ test('a subject is one principal at each issuer', async () => {
   })
 })
 
-test('what is refused leaves nothing behind', async () => {
-  const { principals, make } = await setup()
+test('refused creation: stores nothing', async () => {
+  const { principals, make } = await principalsFixture()
   await expect(make({ roles: ['viewer', 'nope'] })).rejects.toMatchObject({ kind: 'not_found' })
   await expect(make({ type: 'robot' })).rejects.toMatchObject({ kind: 'unprocessable' })
   await expect(make({ subject: 'a\nb' })).rejects.toMatchObject({ kind: 'unprocessable' })
   expect(await principals.list({ type: '' })).toEqual({ principals: [] })
 })
 
-test('a change says what is given and keeps the rest', async () => {
-  const { principals, make } = await setup()
+test('update: changes the given members and keeps the others', async () => {
+  const { principals, make } = await principalsFixture()
   await make({ display_name: 'Robot', roles: ['viewer'] })
   await principals.update({ principal: robot, display_name: undefined, enabled: false })
   const changed = { principal: robot, display_name: 'R2', enabled: undefined }
@@ -41,8 +41,8 @@ test('a change says what is given and keeps the rest', async () => {
   })
 })
 
-test('roles are granted if they are there, and revoked whether held or not', async () => {
-  const { principals, make } = await setup()
+test('grant: requires an existing role; revoke: succeeds without the grant', async () => {
+  const { principals, make } = await principalsFixture()
   await make()
   for (const _ of [1, 2]) await principals.grantRole(grant('viewer'))
   await expect(principals.grantRole(grant('nope'))).rejects.toMatchObject({ kind: 'not_found' })
@@ -51,8 +51,8 @@ test('roles are granted if they are there, and revoked whether held or not', asy
   expect((await principals.get(robot)).roles).toEqual([])
 })
 
-test('a key stands for its account with all that its roles grant', async () => {
-  const { keys, make, find } = await setup()
+test('key: resolves to its account with all permissions of its roles', async () => {
+  const { keys, make, find } = await principalsFixture()
   const principal = await make({ roles: ['worker', 'admin'] })
   const { key } = await keys.create({ principal: robot, name: 'ci', expires_in_days: 1 })
   expect(key).toMatch(/^wk_[0-9a-f]{16}\.[A-Za-z0-9_-]{43}$/)
@@ -62,19 +62,19 @@ test('a key stands for its account with all that its roles grant', async () => {
   expect(Number(expires_at) - Date.now()).toBeCloseTo(86_400_000, -5)
 })
 
-test('a key tells when it was used last, and a refused try is no use', async () => {
-  const { keys, principals, make, find, db } = await setup()
+test('last use of a key: updated by a valid use only', async () => {
+  const { keys, principals, make, find, db } = await principalsFixture()
   await make()
   const { key } = await keys.create({ principal: robot, name: 'ci', expires_in_days: 1 })
   const lastUse = async () => (await keys.list(robot)).keys[0]?.last_used_at
-  const forget = () => db.run(sql`update api_keys set last_used_at = null`)
+  const clearLastUse = () => db.run(sql`update api_keys set last_used_at = null`)
   expect(await lastUse()).toBeUndefined()
   await expect(find(`${key.slice(0, -1)}!`)).rejects.toMatchObject({ kind: 'unauthenticated' })
   expect(await lastUse()).toBeUndefined()
   await find(key)
   expect(await lastUse()).toBeInstanceOf(Date)
 
-  await forget()
+  await clearLastUse()
   await principals.update({ principal: robot, display_name: undefined, enabled: false })
   await find(key)
   await principals.update({ principal: robot, display_name: undefined, enabled: true })
@@ -83,8 +83,8 @@ test('a key tells when it was used last, and a refused try is no use', async () 
   expect(await lastUse()).toBeUndefined()
 })
 
-test('a key that is asked for again and again is written down once', async () => {
-  const { keys, make, find, db } = await setup()
+test('repeated use of a key: last_used_at is written once in 5 s', async () => {
+  const { keys, make, find, db } = await principalsFixture()
   await make()
   const { key } = await keys.create({ principal: robot, name: 'ci', expires_in_days: 0 })
   const lastUse = async () => (await keys.list(robot)).keys[0]?.last_used_at
@@ -98,8 +98,8 @@ test('a key that is asked for again and again is written down once', async () =>
   expect(Number(await lastUse())).toBeGreaterThanOrEqual(Number(first))
 })
 
-test("what is nobody's key is refused", async () => {
-  const { keys, make, find } = await setup()
+test('unknown or altered key: refused', async () => {
+  const { keys, make, find } = await principalsFixture()
   await make()
   const made = async (name: string) =>
     (await keys.create({ principal: robot, name, expires_in_days: 0 })).key.split('.')
@@ -111,8 +111,8 @@ test("what is nobody's key is refused", async () => {
   await expect(keys.find(short)).rejects.toMatchObject({ kind: 'unauthenticated' })
 })
 
-test('keys are for service accounts, and each name for one of them', async () => {
-  const { keys, make } = await setup()
+test('key: requires a service account and a name that is unique for it', async () => {
+  const { keys, make } = await principalsFixture()
   await make()
   const user = { subject: 'ann', external_issuer: 'svc' }
   await make({ subject: 'ann', type: 'user' })
@@ -127,8 +127,8 @@ test('keys are for service accounts, and each name for one of them', async () =>
   expect((await keys.list(robot)).keys.map(({ name }) => name)).toEqual(['k'])
 })
 
-test('of a key only its hash is kept', async () => {
-  const { database, keys, make } = await setup()
+test('stored key: prefix and hash only', async () => {
+  const { database, keys, make } = await principalsFixture()
   await make()
   const { key } = await keys.create({ principal: robot, name: 'k', expires_in_days: 0 })
   const [prefix = '', secret = ''] = key.split('.')
@@ -137,8 +137,8 @@ test('of a key only its hash is kept', async () => {
   expect(contents).not.toContain(secret)
 })
 
-test('a principal with keys is deleted by force only, and takes them along', async () => {
-  const { principals, keys, make, find } = await setup()
+test('deletion of a principal with keys: requires force and deletes its keys', async () => {
+  const { principals, keys, make, find } = await principalsFixture()
   await make()
   const { key } = await keys.create({ principal: robot, name: 'k', expires_in_days: 0 })
   const ask = { principal: robot, force: false }
@@ -149,8 +149,8 @@ test('a principal with keys is deleted by force only, and takes them along', asy
   expect((await keys.list(robot)).keys).toEqual([])
 })
 
-test('whatever changes rights replaces the epoch before it is answered', async () => {
-  const { redis, principals, keys, roles, make } = await setup()
+test('each change of rights: replaces the cache generation before it returns', async () => {
+  const { redis, principals, keys, roles, make } = await principalsFixture()
   await make()
   await roles.create({ name: 'temp', permissions: ['a'] })
   await keys.create({ principal: robot, name: 'k', expires_in_days: 0 })
@@ -171,22 +171,22 @@ test('whatever changes rights replaces the epoch before it is answered', async (
   }
 })
 
-test('the first key of an administrator takes nothing but the database', async () => {
-  const { db, principals, find } = await setup()
-  const key = await makeAdminKey(db, { subject: 'admin', name: 'first', days: 0 })
+test('admin key: needs only the database', async () => {
+  const { db, principals, find } = await principalsFixture()
+  const key = await createAdminKey(db, { subject: 'admin', name: 'first', days: 0 })
   expect((await find(key)).account).toMatchObject({
     principal: { subject: 'admin', type: 'service_account', roles: ['admin'] },
     permissions: ['*'],
   })
-  const second = await makeAdminKey(db, { subject: 'admin', name: 'second', days: 1 })
+  const second = await createAdminKey(db, { subject: 'admin', name: 'second', days: 1 })
   expect((await find(second)).account).toEqual((await find(key)).account)
   expect((await principals.list({ type: '' })).principals).toHaveLength(1)
 })
 
-test('a key of an administrator is not made of what is no enabled service account', async () => {
-  const { db, principals, make } = await setup()
+test('admin key of a user: refused', async () => {
+  const { db, principals, make } = await principalsFixture()
   await make({ type: 'user' })
   const ask = { subject: 'robot', name: 'k', days: 0 }
-  await expect(makeAdminKey(db, ask)).rejects.toMatchObject({ kind: 'conflict' })
+  await expect(createAdminKey(db, ask)).rejects.toMatchObject({ kind: 'conflict' })
   expect((await principals.get(robot)).roles).toEqual([])
 })

@@ -1,15 +1,15 @@
 import { ANONYMOUS_CALLER } from '@windlass/domain/caller'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { identities } from './identity.ts'
+import { startIdentity } from './identity-fixture.ts'
 
 async function setup() {
-  const { db, replica } = await identities()
+  const { db, replica } = await startIdentity()
   const { principals } = await replica()
   return { db, principals }
 }
 
-test('a newcomer is made once, with the roles of newcomers', async () => {
+test('first request of a principal: creates it once, with the default roles', async () => {
   const { db, principals } = await setup()
   const principal = { subject: 'eve', external_issuer: 'https://idp/' }
   await expect(principals.resolve(principal)).rejects.toMatchObject({ kind: 'not_found' })
@@ -34,7 +34,7 @@ test('a newcomer is made once, with the roles of newcomers', async () => {
   expect(kept?.metadata).toBe('{"azp":"app"}')
 })
 
-test('N021: of fifty first requests at once one makes the principal, and all are let in', async () => {
+test('N021: fifty concurrent first requests: one principal, and all succeed', async () => {
   const { db, principals } = await setup()
   const principal = { subject: 'eve', external_issuer: 'https://idp/' }
   const ask = { principal, display_name: 'Eve', roles: ['viewer'], metadata_json: '{}' }

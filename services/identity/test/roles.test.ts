@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { robot, setup } from './registry.ts'
+import { principalsFixture, robot } from './principals-fixture.ts'
 
-test('the built-in roles grant what the contract says, and cannot be changed', async () => {
-  const { roles } = await setup()
+test('built-in roles: grant the permissions of the contract and cannot be changed', async () => {
+  const { roles } = await principalsFixture()
   const all = new Map((await roles.list({})).roles.map((role) => [role.name, role]))
   expect([...all.keys()].sort()).toEqual(['admin', 'operator', 'viewer', 'worker'])
   expect(all.get('admin')?.permissions).toEqual(['*'])
@@ -18,8 +18,8 @@ test('the built-in roles grant what the contract says, and cannot be changed', a
   }
 })
 
-test('a clone is a role of its own', async () => {
-  const { roles } = await setup()
+test('clone: later changes do not affect the original role', async () => {
+  const { roles } = await principalsFixture()
   const clone = await roles.clone({ name: 'worker', new_name: 'copy' })
   expect(clone).toEqual({ name: 'copy', permissions: ['worker:*:*'], built_in: false })
   await roles.update({ name: 'copy', add_permissions: ['a:b', 'c'], remove_permissions: ['c'] })
@@ -29,8 +29,8 @@ test('a clone is a role of its own', async () => {
   await expect(roles.clone(again)).rejects.toMatchObject({ kind: 'conflict' })
 })
 
-test('a change of a role is simulated as it would be made, and not made', async () => {
-  const { principals, roles, make } = await setup()
+test('simulate: returns the result of a change and changes nothing', async () => {
+  const { principals, roles, make } = await principalsFixture()
   await roles.create({ name: 'temp', permissions: ['a', 'b'] })
   const ann = await make({ subject: 'ann', roles: ['temp'] })
   const bob = await make({ subject: 'bob', roles: ['temp', 'worker'] })
@@ -54,8 +54,8 @@ test('a change of a role is simulated as it would be made, and not made', async 
     await expect(roles.simulate({ ...change, ...wrong })).rejects.toMatchObject({ kind: 'invalid' })
 })
 
-test('a deleted role is held by nobody, though another one takes its name', async () => {
-  const { principals, roles, make } = await setup()
+test('deleted role: a new role of the same name has no holders', async () => {
+  const { principals, roles, make } = await principalsFixture()
   await roles.create({ name: 'temp', permissions: ['a'] })
   await make({ roles: ['temp'] })
   await roles.delete({ name: 'temp' })

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { identities } from './identity.ts'
+import { startIdentity } from './identity-fixture.ts'
 
 const [OLD, NEW] = ['the old key', 'the new key']
 
 async function setup() {
-  const { db, replica: any, log } = await identities()
+  const { db, replica: any, log } = await startIdentity()
   const replica = async (current: string, ...previous: string[]) => {
     const { secrets, audit } = await any({
       SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: current,
@@ -30,7 +30,7 @@ const read = async (replica: Replica, name: string) =>
 
 const rotate = (replica: Replica, limit: number, after = '') => replica.rotateKey({ after, limit })
 
-/** Goes over all names in batches; answers how many calls it took. */
+/** Rotates all names in batches; returns the number of calls. */
 async function rotateAll(replica: Replica, limit: number): Promise<number> {
   let calls = 0
   for (let after: string | undefined = ''; after !== undefined; calls++)
@@ -40,7 +40,7 @@ async function rotateAll(replica: Replica, limit: number): Promise<number> {
 
 const names = Array.from({ length: 25 }, (_, i) => `secret ${String(i).padStart(2, '0')}`)
 
-test('what the earlier key wrote is read during and after, and needs it no more in the end', async () => {
+test('rotation: values stay readable, and afterwards without the previous key', async () => {
   const { replica, keyIds } = await setup()
   const before = await replica(OLD)
   for (const name of names) await put(before, name, `of ${name}`)
@@ -56,7 +56,7 @@ test('what the earlier key wrote is read during and after, and needs it no more 
   for (const name of names) expect(await read(during, name)).toBe(`of ${name}`)
   expect(await keyIds()).toHaveLength(2)
 
-  // Broken off, and begun again from the beginning.
+  // Interrupted, then restarted from the first name.
   expect(await rotateAll(during, 10)).toBe(2)
   const ids = await keyIds()
   expect(ids).toMatchObject([{ total: 25 }])
@@ -69,7 +69,7 @@ test('what the earlier key wrote is read during and after, and needs it no more 
   })
 })
 
-test('each batch that did something is in the audit log, without a value', async () => {
+test('each batch with changes: one audit entry without a value', async () => {
   const { replica } = await setup()
   const before = await replica(OLD)
   for (const name of names.slice(0, 3)) await put(before, name, 'canary')
@@ -85,13 +85,13 @@ test('each batch that did something is in the audit log, without a value', async
   ])
 })
 
-test('what is written meanwhile is never set back, whoever writes it and rotates', async () => {
+test('writes during concurrent rotations: never overwritten by an older value', async () => {
   const { replica, keyIds } = await setup()
   const [before, a, b] = [await replica(OLD, NEW), await replica(NEW, OLD), await replica(NEW, OLD)]
   for (const name of names) await put(before, name, 'first')
   const last = new Map<string, string>()
   let isOver = false
-  // Each name has one writer, so the last value that was acknowledged is the value.
+  // Each name has one writer, so the last acknowledged value is the expected one.
   const writer = async (replica: Replica, own: string[]) => {
     while (!isOver)
       for (const name of own) {
@@ -117,7 +117,7 @@ test('what is written meanwhile is never set back, whoever writes it and rotates
   for (const name of names) expect(await read(b, name)).toBe(last.get(name))
 })
 
-test('without the earlier key its secrets are refused and logged, never another value', async () => {
+test('previous key missing: its secrets are refused and logged', async () => {
   const { replica, keyIds, log } = await setup()
   const before = await replica(OLD)
   await put(before, 'a', 'canary-a')
@@ -131,12 +131,12 @@ test('without the earlier key its secrets are refused and logged, never another 
   })
   expect(await rotate(after, 10)).toMatchObject({ rotated: 0, remaining: 1, unreadable: ['a'] })
   expect(await read(after, 'b')).toBe('canary-b')
-  expect(log()).toContain(`it was encrypted under the key ${key_id}, which is not configured`)
+  expect(log()).toContain(`key ${key_id} is not configured`)
   expect(log()).not.toContain('canary')
   expect(await read(before, 'a')).toBe('canary-a')
 })
 
-test('a batch of none or of more than a thousand is refused', async () => {
+test('batch of 0 or of more than 1,000: refused', async () => {
   const { replica } = await setup()
   const keys = await replica(NEW)
   for (const limit of [0, 1_001])

@@ -1,12 +1,12 @@
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { dumpDatabase } from '@windlass/testkit/database'
 import { expect, test } from 'vitest'
-import { identities } from './identity.ts'
+import { startIdentity } from './identity-fixture.ts'
 
 const KEY = { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'correct horse battery staple' }
 
 async function setup() {
-  const { replica, ...rest } = await identities()
+  const { replica, ...rest } = await startIdentity()
   return { ...rest, replica: (env: Record<string, string> = KEY) => replica(env) }
 }
 
@@ -14,35 +14,41 @@ const entry = (name: string, value_json: string) => ({ entry: { name, value_json
 
 const services = ['secrets', 'configs'] as const
 
-test.each(services)('%s are read as they were written, by every replica', async (service) => {
-  const { replica } = await setup()
-  const [a, b] = [(await replica())[service], (await replica())[service]]
-  const values = ['9007199254740993', ' {"b":1e400,"a":[null],"a":2} ', '""', 'false', '"\\ud800"']
-  for (const value of values) {
-    await a.put(entry('odd name+1', value))
-    expect(await b.get({ name: 'odd name+1' })).toEqual({ name: 'odd name+1', value_json: value })
-  }
-})
-
 test.each(services)(
-  '%s are listed by name, and those of a batch that are there answered',
+  '%s: every replica returns the exact text that was written',
   async (service) => {
     const { replica } = await setup()
-    const client = (await replica())[service]
-    expect(await client.list({})).toEqual({ names: [] })
-    for (const name of ['b', 'a', 'cafe\u0301']) await client.put(entry(name, `"${name}"`))
-
-    expect(await client.list({})).toEqual({ names: ['a', 'b', 'caf\u00e9'] })
-    const { entries } = await client.getMany({ names: ['a', 'missing', 'caf\u00e9', 'a'] })
-    expect(new Set(entries.map(({ name }) => name))).toEqual(new Set(['a', 'caf\u00e9']))
-    expect(await client.getMany({ names: [] })).toEqual({ entries: [] })
+    const [a, b] = [(await replica())[service], (await replica())[service]]
+    const values = [
+      '9007199254740993',
+      ' {"b":1e400,"a":[null],"a":2} ',
+      '""',
+      'false',
+      '"\\ud800"',
+    ]
+    for (const value of values) {
+      await a.put(entry('odd name+1', value))
+      expect(await b.get({ name: 'odd name+1' })).toEqual({ name: 'odd name+1', value_json: value })
+    }
   },
 )
+
+test.each(services)('%s: listed by name; a batch returns the existing ones', async (service) => {
+  const { replica } = await setup()
+  const client = (await replica())[service]
+  expect(await client.list({})).toEqual({ names: [] })
+  for (const name of ['b', 'a', 'cafe\u0301']) await client.put(entry(name, `"${name}"`))
+
+  expect(await client.list({})).toEqual({ names: ['a', 'b', 'caf\u00e9'] })
+  const { entries } = await client.getMany({ names: ['a', 'missing', 'caf\u00e9', 'a'] })
+  expect(new Set(entries.map(({ name }) => name))).toEqual(new Set(['a', 'caf\u00e9']))
+  expect(await client.getMany({ names: [] })).toEqual({ entries: [] })
+})
 
 test.each([
   ['secrets', 'Secret not found: a'],
   ['configs', 'Config not found: a'],
-] as const)('%s are gone once deleted, and may be deleted again', async (service, message) => {
+] as const)('%s: deletion is idempotent and reads answer not_found', async (service, message) => {
   const { replica } = await setup()
   const client = (await replica())[service]
   await client.put(entry('a', '1'))
@@ -51,21 +57,24 @@ test.each([
   await expect(client.get({ name: 'a' })).rejects.toMatchObject({ kind: 'not_found', message })
 })
 
-test.each(services)('%s refuse what is no name, no value, or too much', async (service) => {
-  const { replica, log } = await setup()
-  const client = (await replica())[service]
-  const names = Array.from({ length: 101 }, (_, i) => `n${i}`)
-  await expect(client.put(entry('a/b', '1'))).rejects.toMatchObject({ kind: 'invalid' })
-  await expect(client.put(entry('a', 'null'))).rejects.toMatchObject({ kind: 'unprocessable' })
-  await expect(client.put(entry('a', 'canary'))).rejects.toMatchObject({ kind: 'unprocessable' })
-  const long = `"${'x'.repeat(65_536)}"`
-  await expect(client.put(entry('a', long))).rejects.toMatchObject({ kind: 'too_large' })
-  await expect(client.getMany({ names })).rejects.toMatchObject({ kind: 'too_large' })
-  expect(await client.list({})).toEqual({ names: [] })
-  expect(log()).not.toContain('canary')
-})
+test.each(services)(
+  '%s: invalid names, invalid values and oversized batches are refused',
+  async (service) => {
+    const { replica, log } = await setup()
+    const client = (await replica())[service]
+    const names = Array.from({ length: 101 }, (_, i) => `n${i}`)
+    await expect(client.put(entry('a/b', '1'))).rejects.toMatchObject({ kind: 'invalid' })
+    await expect(client.put(entry('a', 'null'))).rejects.toMatchObject({ kind: 'unprocessable' })
+    await expect(client.put(entry('a', 'canary'))).rejects.toMatchObject({ kind: 'unprocessable' })
+    const long = `"${'x'.repeat(65_536)}"`
+    await expect(client.put(entry('a', long))).rejects.toMatchObject({ kind: 'too_large' })
+    await expect(client.getMany({ names })).rejects.toMatchObject({ kind: 'too_large' })
+    expect(await client.list({})).toEqual({ names: [] })
+    expect(log()).not.toContain('canary')
+  },
+)
 
-test('without a key every call is refused, by the name of the setting, and configs go on', async () => {
+test('no encryption key: each secret call names the setting; configs work', async () => {
   const { db, replica } = await setup()
   const { secrets, configs } = await replica({})
   const refusal = {
@@ -95,30 +104,27 @@ const damages: Record<string, Sql> = {
   'an unknown key id': sql`update secrets set key_id = repeat('0', 16) where name = 'a'`,
 }
 
-test.each(Object.entries(damages))(
-  '%s is refused and logged, and neither shows a value',
-  async (_, damage) => {
-    const { db, replica, log } = await setup()
-    const { secrets } = await replica()
-    await secrets.put(entry('a', '"canary-a"'))
-    await secrets.put(entry('b', '"canary-b"'))
-    expect(await db.run(damage)).toBe(1)
+test.each(Object.entries(damages))('%s: refused and logged without a value', async (_, damage) => {
+  const { db, replica, log } = await setup()
+  const { secrets } = await replica()
+  await secrets.put(entry('a', '"canary-a"'))
+  await secrets.put(entry('b', '"canary-b"'))
+  expect(await db.run(damage)).toBe(1)
 
-    for (const call of [
-      () => secrets.get({ name: 'a' }),
-      () => secrets.getMany({ names: ['a', 'b'] }),
-    ])
-      await expect(call()).rejects.toMatchObject({
-        kind: 'misconfigured',
-        message: "Secret 'a' cannot be decrypted",
-      })
-    expect(await secrets.get({ name: 'b' })).toMatchObject({ value_json: '"canary-b"' })
-    expect(log()).toContain('a secret cannot be decrypted')
-    expect(log()).not.toContain('canary')
-  },
-)
+  for (const call of [
+    () => secrets.get({ name: 'a' }),
+    () => secrets.getMany({ names: ['a', 'b'] }),
+  ])
+    await expect(call()).rejects.toMatchObject({
+      kind: 'misconfigured',
+      message: "Secret 'a' cannot be decrypted",
+    })
+  expect(await secrets.get({ name: 'b' })).toMatchObject({ value_json: '"canary-b"' })
+  expect(log()).toContain('failed to decrypt secret')
+  expect(log()).not.toContain('canary')
+})
 
-test('N160: what one key wrote, another does not read; written again it does', async () => {
+test('N160: another key: reading fails until the value is written again', async () => {
   const { replica } = await setup()
   const [old, next] = [
     await replica(),
@@ -130,7 +136,7 @@ test('N160: what one key wrote, another does not read; written again it does', a
   expect(await next.secrets.get({ name: 'a' })).toMatchObject({ value_json: '2' })
 })
 
-test('the same value is never stored as the same bytes', async () => {
+test('same value: each encryption uses a new nonce', async () => {
   const { db, replica } = await setup()
   const { secrets } = await replica()
   for (const name of ['a', 'b', 'c']) await secrets.put(entry(name, '"same"'))
@@ -141,7 +147,7 @@ test('the same value is never stored as the same bytes', async () => {
   expect(new Set(nonces).size).toBe(4)
 })
 
-test('a value is in no column of the schema and in no line of the log', async () => {
+test('secret value: in no column of the schema and in no log line', async () => {
   const { database, replica, log } = await setup()
   const { secrets } = await replica()
   const canary = 'canary-4f1d2c'

@@ -6,10 +6,10 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
-import { identities } from './identity.ts'
+import { startIdentity } from './identity-fixture.ts'
 
 async function setup(env: Record<string, string> = {}) {
-  const { db, replica: any } = await identities()
+  const { db, replica: any } = await startIdentity()
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   onTestFinished(() => redis.disconnect())
   await redisReady(redis)
@@ -26,7 +26,7 @@ const eventually = <T>(read: () => T) => expect.poll(read, { timeout: HANG_MS })
 
 const refused = { kind: 'unauthenticated' }
 
-test('a session token is known to every replica', async () => {
+test('session token: valid at every replica', async () => {
   const { replica, worker_name } = await setup()
   const [a, b] = [await replica(), await replica()]
   const session_id = newId()
@@ -35,7 +35,7 @@ test('a session token is known to every replica', async () => {
   expect(await b.checkSession({ token })).toEqual({ worker_name, session_id })
 })
 
-test("what is nobody's token is refused", async () => {
+test('unknown or altered token: refused', async () => {
   const { replica, worker_name } = await setup()
   const client = await replica()
   const { token } = await client.issueSession({ worker_name, session_id: newId() })
@@ -47,7 +47,7 @@ test("what is nobody's token is refused", async () => {
   }
 })
 
-test('a new session of a name ends its earlier ones, and only those', async () => {
+test('new session of a worker: ends its earlier sessions and no others', async () => {
   const { replica, worker_name } = await setup()
   const [a, b] = [await replica(), await replica()]
   const other = await a.issueSession({ worker_name: `${worker_name}-2`, session_id: newId() })
@@ -59,7 +59,7 @@ test('a new session of a name ends its earlier ones, and only those', async () =
   expect(await a.checkSession({ token: other.token })).toBeTruthy()
 })
 
-test('tokens of one session stay valid beside each other, the sixteen newest', async () => {
+test('tokens of one session: the 16 newest stay valid', async () => {
   const { replica, worker_name } = await setup()
   const client = await replica()
   const session_id = newId()
@@ -73,7 +73,7 @@ test('tokens of one session stay valid beside each other, the sixteen newest', a
   expect(alive).toEqual([...Array(2).fill(false), ...Array(16).fill(true)])
 })
 
-test('of sessions of one name issued at once, exactly one survives', async () => {
+test('concurrent sessions of one worker: exactly one remains', async () => {
   const { replica, worker_name } = await setup()
   const replicas = [await replica(), await replica()]
   const issued = await Promise.all(
@@ -88,7 +88,7 @@ test('of sessions of one name issued at once, exactly one survives', async () =>
   expect(checks.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
 
-test('a change that voids a token replaces the epoch before it is answered; one that voids none does not', async () => {
+test('session issued: replaces the cache generation only if it ended a token', async () => {
   const { db, replica, worker_name } = await setup({
     SVC_REDIS__URL: `${testUrl('TEST_REDIS_URL')}/7`,
   })
@@ -105,24 +105,28 @@ test('a change that voids a token replaces the epoch before it is answered; one 
   expect(await db.rows(sql`select * from pending_epoch`)).toEqual([])
 })
 
-test('while the epoch cannot be replaced nothing that voids a token is promised, and it is made up for later', async () => {
+test('Redis unavailable: an ending session is answered unavailable, and invalidated later', async () => {
   const { db, replica, worker_name } = await setup()
-  const cutOff = await replica({ SVC_REDIS__URL: await deadRedis() })
+  const unreachable = await replica({ SVC_REDIS__URL: await deadRedis() })
   const session_id = newId()
-  await cutOff.issueSession({ worker_name, session_id: newId() })
+  await unreachable.issueSession({ worker_name, session_id: newId() })
 
   const unavailable = { kind: 'unavailable' }
-  await expect(cutOff.issueSession({ worker_name, session_id })).rejects.toMatchObject(unavailable)
-  // the repetition voids nothing by itself, and yet must not promise what is still unannounced
-  await expect(cutOff.issueSession({ worker_name, session_id })).rejects.toMatchObject(unavailable)
+  await expect(unreachable.issueSession({ worker_name, session_id })).rejects.toMatchObject(
+    unavailable,
+  )
+  // The repetition ends no token, but the first invalidation is still pending.
+  await expect(unreachable.issueSession({ worker_name, session_id })).rejects.toMatchObject(
+    unavailable,
+  )
   expect(await db.rows(sql`select * from pending_epoch`)).toHaveLength(1)
 
-  await cutOff.stop()
+  await unreachable.stop()
   await replica()
   await eventually(() => db.rows(sql`select * from pending_epoch`)).toEqual([])
 })
 
-test('sessions that ended more than a day ago are forgotten', async () => {
+test('sessions that ended more than a day ago: deleted', async () => {
   const { db, replica, worker_name } = await setup()
   const client = await replica()
   await client.issueSession({ worker_name, session_id: newId() })
@@ -136,7 +140,7 @@ test('sessions that ended more than a day ago are forgotten', async () => {
   await eventually(() => db.rows(sql`select * from worker_sessions`)).toHaveLength(2)
 })
 
-test('a session that nobody uses ends everywhere, and one that is used does not', async () => {
+test('idle session: ends at every replica; a used session does not', async () => {
   const own = `${testUrl('TEST_REDIS_URL')}/8`
   const { db, replica, worker_name } = await setup({
     SVC_WORKERS__SESSION_IDLE_TIMEOUT: '3600',
@@ -163,7 +167,7 @@ test('a session that nobody uses ends everywhere, and one that is used does not'
   await eventually(() => readGeneration(redis, 'auth')).not.toBe(before)
 })
 
-test('a session id that is none and a name without length are refused', async () => {
+test('malformed session id or empty name: refused', async () => {
   const { replica, worker_name } = await setup()
   const client = await replica()
 
@@ -174,7 +178,7 @@ test('a session id that is none and a name without length are refused', async ()
   )
 })
 
-/** The URL of a port where nothing listens. */
+/** URL of a port without a listener. */
 async function deadRedis(): Promise<string> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

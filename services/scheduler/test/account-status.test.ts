@@ -42,7 +42,7 @@ test('a tick runs with the rights of who made the schedule, at the moment it fir
   const { accounts, by, client, newest, executions } = await authFixture()
   const made = await by('ada', 'corp', { config: everySeconds(1) })
   await eventually(() => executions.created.size).toBeGreaterThan(0)
-  expect(starterOf(executions.asked[0])).toBe('ada')
+  expect(starterOf(executions.submitted[0])).toBe('ada')
 
   accounts.set('ada@corp', { enabled: true, permissions: [] })
   await eventually(() => newest(made.id)).toMatchObject({
@@ -95,7 +95,7 @@ test('a named account runs it, whoever made it; taking the name away makes it it
   await client.update({ ref, run_as_service_account: 'robot' }, asker('bob'))
   await fireNow(made)
   await eventually(() => executions.created.size).toBe(1)
-  expect(starterOf(executions.asked[0])).toBe('robot')
+  expect(starterOf(executions.submitted[0])).toBe('robot')
 
   await client.update({ ref, run_as_service_account: '' }, asker('bob'))
   await fireNow(made)
@@ -105,7 +105,7 @@ test('a named account runs it, whoever made it; taking the name away makes it it
   await client.update({ ref, description: 'x' }, asker('ada'))
   await fireNow(made)
   await eventually(() => executions.created.size).toBe(2)
-  expect(starterOf(executions.asked.at(-1))).toBe('ada')
+  expect(starterOf(executions.submitted.at(-1))).toBe('ada')
 })
 
 test('a declared schedule runs as its uploader (T7)', async () => {
@@ -116,7 +116,7 @@ test('a declared schedule runs as its uploader (T7)', async () => {
   await client.reconcile({ workflow_namespace: 'team', workflow_name: 'declared' })
   await makeOverdue(db, await client.get({ ref: 'declared_auto' }), 1, 3_600)
   await eventually(() => executions.created.size).toBe(1)
-  expect(starterOf(executions.asked[0])).toBe('uploader')
+  expect(starterOf(executions.submitted[0])).toBe('uploader')
 })
 
 test('while it cannot be told who may do what, the tick waits and is started later (T7)', async () => {

@@ -77,13 +77,13 @@ export async function fakeCatalog() {
 /** Executions that only remember: every creation asked for, and the state the test gives them. */
 export async function fakeExecutions() {
   const created = new Map<string, Execution>()
-  const commands: Command[] = []
+  const submitted: Command[] = []
   /** `deaf`: it creates what it is asked for, and the answer is lost. */
   const script = { mode: 'healthy' as 'healthy' | 'down' | 'reply_lost' | 'refusing', gets: 0 }
   const address = await startFake(ExecutionsService, {
     async submit({ commands }) {
       if (script.mode === 'down') throw unavailable('down')
-      commands.push(...commands)
+      submitted.push(...commands)
       if (script.mode === 'refusing') {
         const refusal = { kind: 'too_large', message: 'the input is too large', details_json: '' }
         return {
@@ -100,7 +100,7 @@ export async function fakeExecutions() {
       return { executions: execution_ids.flatMap((id) => created.get(id) ?? []) }
     },
   })
-  return { address, script, created, asked: commands }
+  return { address, script, created, submitted }
 }
 
 function applyCommand(created: Map<string, Execution>, { execution_id, body }: Command): Execution {

@@ -23,8 +23,8 @@ test('a tick starts the latest version with the input of the schedule, as who ma
   )
   const latest = catalog.put('team', 'report')
 
-  await eventually(() => executions.asked.length).toBeGreaterThan(0)
-  const [command] = executions.asked
+  await eventually(() => executions.submitted.length).toBeGreaterThan(0)
+  const [command] = executions.submitted
   expect(command?.execution_id).toBe(derivedId(made.id, made.next_run_at as Date))
   expect(command?.body).toMatchObject({
     $case: 'create',
@@ -67,7 +67,7 @@ test('hundreds of ticks that replicas race for fire exactly once each (T1)', asy
   await eventually(() =>
     db.rows(sql`select from schedule_ticks where status <> 'started'`),
   ).toEqual([])
-  const asked = executions.asked.map(({ execution_id }) => execution_id)
+  const asked = executions.submitted.map(({ execution_id }) => execution_id)
   expect(new Set(asked).size).toBe(asked.length)
   const rows = await db.rows<{ n: number }>(
     sql`select run_count::int as n from schedules where run_count <> 1 or tick_count <> 1`,
@@ -121,7 +121,7 @@ test('what is older than the catch-up window is skipped, and says so', async () 
   await eventually(async () => (await client.history(historyPage(made.id))).entries).toMatchObject([
     { state: 'SKIPPED', execution_id: '', error: expect.stringContaining('missed') },
   ])
-  expect(executions.asked).toEqual([])
+  expect(executions.submitted).toEqual([])
   expect((await client.get({ ref: made.id })).next_run_at?.getTime()).toBeGreaterThan(Date.now())
 })
 
@@ -208,7 +208,7 @@ test('a schedule far beyond what a timer can hold neither fires nor spins', asyn
   const other = await client.create(request({ config: onceInHours(1 / 3_600) }))
 
   await eventually(() => executions.created.size).toBe(1)
-  expect(executions.asked[0]?.body?.value).toMatchObject({ schedule_id: other.id })
+  expect(executions.submitted[0]?.body?.value).toMatchObject({ schedule_id: other.id })
   const calls = await idleRounds(db)
   expect(calls).toBeLessThan(10)
 })

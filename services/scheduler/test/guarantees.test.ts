@@ -59,7 +59,7 @@ test('after any answer to pause, resume, update or delete only what it allows is
 
   const nominals = await nominalTimes(client, made)
   expect(nominals.size).toBeGreaterThan(20)
-  for (const { execution_id, body } of executions.asked) {
+  for (const { execution_id, body } of executions.submitted) {
     const ref = body?.$case === 'create' ? body.value.schedule_id : ''
     const spans = still.get(ref) ?? []
     const nominal = nominals.get(execution_id) ?? 0
@@ -101,7 +101,7 @@ test('the thousands of one owner do not delay what others have due in the same s
   await db.run(sql`
     update schedules set next_run_at = now() + interval '100 ms' * (changed_by <> 'greedy')::int`)
   await eventually(() => executions.created.size).toBe(2_003)
-  const places = executions.asked.flatMap(({ body }, i) =>
+  const places = executions.submitted.flatMap(({ body }, i) =>
     body?.$case === 'create' && others.includes(body.value.schedule_id) ? [i] : [],
   )
   expect(Math.max(...places)).toBeLessThan(1_000)
@@ -139,7 +139,7 @@ test('a schedule that fails is tried once a tick, not over and over (T8)', async
   expect(failure_count).toBeGreaterThanOrEqual(3)
   expect(failure_count).toBeLessThanOrEqual(5)
   expect(run_count).toBe(0)
-  expect(executions.asked).toEqual([])
+  expect(executions.submitted).toEqual([])
 })
 
 test('a version that was deleted does not take the declared schedule with it, the last one does (T6)', async () => {

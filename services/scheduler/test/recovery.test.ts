@@ -43,9 +43,9 @@ test('an answer that was lost starts nothing twice and holds the schedule until 
   executions.script.mode = 'reply_lost'
   const client = await replica()
   const made = await client.create(request({ config: everySeconds(1) }))
-  await eventually(() => executions.asked.length).toBeGreaterThanOrEqual(2)
+  await eventually(() => executions.submitted.length).toBeGreaterThanOrEqual(2)
 
-  expect(new Set(executions.asked.map(({ execution_id }) => execution_id))).toEqual(
+  expect(new Set(executions.submitted.map(({ execution_id }) => execution_id))).toEqual(
     new Set([derivedId(made.id, made.next_run_at as Date)]),
   )
   executions.script.mode = 'healthy'
@@ -125,9 +125,9 @@ test('a replica that was stopped after it took a tick, and goes on when its leas
   expect(taken).toHaveLength(1)
   await startExecutions(
     deps,
-    taken.map((firing) => ({ ...firing, until: performance.now() })),
+    taken.map((firing) => ({ ...firing, submit_before_ms: performance.now() })),
   )
-  expect(executions.asked).toEqual([])
+  expect(executions.submitted).toEqual([])
   await db.run(sql`update schedule_ticks set retry_at = now()`)
   await replica()
   await eventually(() => executions.created.size).toBe(1)
@@ -138,11 +138,11 @@ test('a tick that was taken before a pause and not started yet is skipped, and s
   const taken = await fire(deps)
   await db.run(sql`update schedules set status = 'paused'`)
   await startExecutions(deps, taken)
-  expect(executions.asked).toEqual([])
+  expect(executions.submitted).toEqual([])
   await db.run(sql`update schedule_ticks set retry_at = now()`)
   const client = await replica()
   await eventually(async () => (await client.history(historyPage(made.id))).entries).toMatchObject([
     { state: 'SKIPPED', error: 'the schedule was paused before it could be started' },
   ])
-  expect(executions.asked).toEqual([])
+  expect(executions.submitted).toEqual([])
 })

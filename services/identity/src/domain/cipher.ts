@@ -1,19 +1,19 @@
-/** What encrypts, and the id by which rows say that it did. */
+/** An AES-256 key and the id under which rows name it. */
 export interface Key {
   id: string
   secret: Awaited<ReturnType<typeof crypto.subtle.importKey>>
 }
 
-/** A value as it is stored. */
-export interface Sealed {
+/** A stored value. */
+export interface EncryptedValue {
   key_id: string
   nonce: Uint8Array
-  /** With the tag at its end. */
+  /** Ends with the 16 bytes of the authentication tag. */
   ciphertext: Uint8Array
 }
 
-/** A stored value that this key does not open: of another key, moved to another name, or changed. */
-export class Unreadable extends Error {
+/** A stored value was encrypted under another key or for another name, or its bytes were changed. */
+export class DecryptionError extends Error {
   override readonly name = 'Unreadable'
 }
 
@@ -22,11 +22,11 @@ const KEY_ID_BYTES = 8
 export const MATERIAL_BYTES = KEY_BYTES + KEY_ID_BYTES
 export const NONCE_BYTES = 12
 
-/** Makes a key of 40 derived bytes: 32 to encrypt with, 8 to be known by. */
-export async function keyOf(material: Uint8Array): Promise<Key> {
+/** Imports 40 derived bytes: 32 for the key, 8 for its id. */
+export async function importKey(material: Uint8Array): Promise<Key> {
   const bytes = Uint8Array.from(material)
   return {
-    id: hexOf(bytes.subarray(KEY_BYTES, MATERIAL_BYTES)),
+    id: toHex(bytes.subarray(KEY_BYTES, MATERIAL_BYTES)),
     secret: await crypto.subtle.importKey('raw', bytes.subarray(0, KEY_BYTES), 'AES-GCM', false, [
       'encrypt',
       'decrypt',
@@ -34,36 +34,43 @@ export async function keyOf(material: Uint8Array): Promise<Key> {
   }
 }
 
-interface Named {
+interface NamedValue {
   name: string
   value: string
 }
 
-/** Encrypts a value for its name with AES-256-GCM. A nonce must never be used twice under one key. */
-export async function seal(key: Key, { name, value }: Named, nonce: Uint8Array): Promise<Sealed> {
+/** Encrypts a value with AES-256-GCM (NIST SP 800-38D), bound to its name. A nonce must never be used twice with one key. */
+export async function encrypt(
+  key: Key,
+  { name, value }: NamedValue,
+  nonce: Uint8Array,
+): Promise<EncryptedValue> {
   const plain = new TextEncoder().encode(value)
-  const sealed = await crypto.subtle.encrypt(boundTo(name, nonce), key.secret, plain)
+  const sealed = await crypto.subtle.encrypt(cipherParameters(name, nonce), key.secret, plain)
   return { key_id: key.id, nonce, ciphertext: new Uint8Array(sealed) }
 }
 
-/** The value that was sealed for this name. Throws Unreadable, and never answers another's. */
-export async function unseal(key: Key, name: string, sealed: Sealed): Promise<string> {
-  if (sealed.key_id !== key.id)
-    throw new Unreadable(`it was encrypted under the key ${sealed.key_id}, which is not configured`)
+/** Decrypts the value of this name. Throws DecryptionError; never returns the value of another name. */
+export async function decrypt(key: Key, name: string, sealed: EncryptedValue): Promise<string> {
+  if (sealed.key_id !== key.id) throw new DecryptionError(`key ${sealed.key_id} is not configured`)
   try {
     const ciphertext = Uint8Array.from(sealed.ciphertext)
-    const plain = await crypto.subtle.decrypt(boundTo(name, sealed.nonce), key.secret, ciphertext)
+    const plain = await crypto.subtle.decrypt(
+      cipherParameters(name, sealed.nonce),
+      key.secret,
+      ciphertext,
+    )
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(plain)
   } catch {
-    throw new Unreadable('what is stored was changed')
+    throw new DecryptionError('the stored value was changed')
   }
 }
 
-const boundTo = (name: string, nonce: Uint8Array) => ({
+const cipherParameters = (name: string, nonce: Uint8Array) => ({
   name: 'AES-GCM',
   iv: Uint8Array.from(nonce),
   additionalData: new TextEncoder().encode(name),
 })
 
-const hexOf = (bytes: Uint8Array) =>
+const toHex = (bytes: Uint8Array) =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

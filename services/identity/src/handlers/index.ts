@@ -2,15 +2,15 @@ import type { IdentityService } from '@windlass/proto/windlass/identity/v1/ident
 import type { Handlers } from '@windlass/rpc/call'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Redis } from '@windlass/runtime/redis/redis'
-import { originOf } from '../audit.ts'
-import type { Bootstrap } from '../bootstrap.ts'
-import { hashOf, matches } from '../tokens.ts'
-import * as sessions from './sessions.ts'
+import type { ReadBootstrapToken } from '../engine/bootstrap-token.ts'
+import { originOf } from '../engine/record-change.ts'
+import { hasHash, hashOf } from '../engine/tokens.ts'
+import * as sessions from './session-handlers.ts'
 
-export interface Parts {
+export interface IdentityDeps {
   db: Db
   redis: Redis
-  bootstrapToken: Bootstrap
+  bootstrapToken: ReadBootstrapToken
   sessionIdleS: number
 }
 
@@ -19,14 +19,15 @@ export const handlers = ({
   redis,
   bootstrapToken,
   sessionIdleS,
-}: Parts): Handlers<typeof IdentityService> => ({
+}: IdentityDeps): Handlers<typeof IdentityService> => ({
   async checkBootstrap({ token }) {
     const expected = await bootstrapToken()
     if (expected === undefined) return { configured: false, valid: false }
-    return { configured: true, valid: matches(token, hashOf(expected)) }
+    return { configured: true, valid: hasHash(token, hashOf(expected)) }
   },
 
-  issueSession: (request, call) => sessions.issue(db, redis, { ...request, by: originOf(call) }),
+  issueSession: (request, call) =>
+    sessions.issueSession(db, redis, { ...request, by: originOf(call) }),
 
-  checkSession: (request) => sessions.check(db, request, sessionIdleS),
+  checkSession: (request) => sessions.checkSession(db, request, sessionIdleS),
 })

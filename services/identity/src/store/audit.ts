@@ -7,7 +7,7 @@ import type {
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 
-export interface Draft extends Omit<AuditDraft, 'by'> {
+export interface AuditEntryDraft extends Omit<AuditDraft, 'by'> {
   by: Origin
 }
 
@@ -15,11 +15,11 @@ export interface Draft extends Omit<AuditDraft, 'by'> {
  * Appends these in their order and answers their numbers. Whoever else appends waits until the
  * transaction ends, so it should be the last thing that one does.
  */
-export async function append(tx: Tx, drafts: readonly Draft[]): Promise<number[]> {
+export async function append(tx: Tx, drafts: readonly AuditEntryDraft[]): Promise<number[]> {
   const head = await tx.maybe<Head & { at: Date }>(sql`
     select seq, hash, date_trunc('milliseconds', clock_timestamp()) as at
       from audit_head for update`)
-  if (!head) throw new Error('the audit log has no head')
+  if (!head) throw new Error('the audit log has no head: restore the row of identity.audit_head')
   const entries: ChainedEntry[] = []
   for (const { by, ...draft } of drafts) {
     const { seq, hash: previous_hash } = entries.at(-1) ?? head
@@ -53,7 +53,7 @@ async function insert(tx: Tx, entries: readonly ChainedEntry[]): Promise<void> {
       from (select seq, hash from added order by seq desc limit 1) newest`)
 }
 
-export type Row = Omit<ChainedEntry, 'at'> & { at: Date }
+export type AuditRow = Omit<ChainedEntry, 'at'> & { at: Date }
 
 const columns = sql`
   seq, at, subject, issuer, key_prefix, request_id, action, object, outcome,
@@ -68,9 +68,9 @@ const matching = ({ actor, action, object, outcome, since, until, after }: ListA
   and (${until}::timestamptz is null or at < ${until}::timestamptz)
   and seq > ${after ?? 0}::bigint`
 
-export function list(db: Queries, request: ListAuditRequest): Promise<Row[]> {
+export function list(db: Queries, request: ListAuditRequest): Promise<AuditRow[]> {
   const order = request.after === undefined ? sql`seq desc` : sql`seq`
-  return db.rows<Row>(sql`
+  return db.rows<AuditRow>(sql`
     select ${columns} from audit_log where ${matching(request)}
      order by ${order} limit ${request.limit} offset ${request.offset}`)
 }
@@ -82,8 +82,8 @@ export async function count(db: Queries, request: ListAuditRequest): Promise<num
   return row?.total ?? 0
 }
 
-export async function head(db: Queries): Promise<Head> {
+export async function readHead(db: Queries): Promise<Head> {
   const row = await db.maybe<Head>(sql`select seq, hash from audit_head`)
-  if (!row) throw new Error('the audit log has no head')
+  if (!row) throw new Error('the audit log has no head: restore the row of identity.audit_head')
   return row
 }

@@ -5,7 +5,7 @@ import { sql } from '@windlass/runtime/postgres/sql'
 export const listNames = (db: Queries) =>
   db.rows<{ name: string }>(sql`select name from configs order by name`)
 
-/** Creates or replaces; answers 0 when it is new and there are `max` already. */
+/** Creates or replaces; returns 0 if the name is new and `max` names exist. */
 export const put = (db: Queries, { name, value_json }: Entry, max: number) =>
   db.run(sql`
     insert into configs (name, value_json)

@@ -7,11 +7,11 @@ export interface NewKey {
   token_hash: Buffer
   principal_id: string
   name: string
-  /** 0: it does not expire. */
+  /** 0: the key does not expire. */
   days: number
 }
 
-/** Answers 0 when the principal has a key of the name. */
+/** Returns 0 if the principal has a key of this name. */
 export const insert = (tx: Tx, { prefix, token_hash, principal_id, name, days }: NewKey) =>
   tx.run(sql`
     insert into api_keys (prefix, token_hash, principal_id, name, expires_at)
@@ -39,8 +39,8 @@ export const find = (db: Queries, prefix: string) =>
   )
 
 /**
- * Notes that it was used just now, unless it has expired: what is refused is no use of it. Where that
- * was noted a moment ago nothing is written: without Redis a key is asked for at each request.
+ * Updates `last_used_at` unless the key has expired: a refused attempt is not a use. Writes at most
+ * once in 5 s, because without Redis every request looks up its key.
  */
 export const touch = (db: Queries, prefix: string) =>
   db.run(sql`

@@ -11,7 +11,7 @@ const columns = sql`
   p.id, p.subject, p.type, p.external_issuer, p.display_name, p.enabled,
   array(select role_name from principal_roles where principal_id = p.id order by 1) as roles`
 
-/** By subject; of both types for an empty one. */
+/** Ordered by subject; an empty type lists both types. */
 export const list = (db: Queries, type: string) =>
   db.rows<Principal>(sql`
     select ${columns} from principals p
@@ -22,24 +22,27 @@ export const find = (db: Queries, { subject, external_issuer }: PrincipalRef) =>
     select ${columns} from principals p
      where p.subject = ${subject} and p.external_issuer = ${external_issuer}`)
 
-/** Nobody else changes or deletes it until the end of the transaction. */
+/** Locks the row until the end of the transaction. */
 export const lock = (tx: Tx, { subject, external_issuer }: PrincipalRef) =>
   tx.maybe<{ id: string; type: string } & PrincipalRef>(sql`
     select id, type, subject, external_issuer from principals
      where subject = ${subject} and external_issuer = ${external_issuer} for update`)
 
-type New = Omit<Principal, 'roles' | 'enabled'>
+type NewPrincipal = Omit<Principal, 'roles' | 'enabled'>
 
-/** Answers 0 when the subject is taken at its issuer. */
-export const insert = (tx: Tx, { id, subject, type, external_issuer, display_name }: New) =>
+/** Returns 0 if the subject is taken at its issuer. */
+export const insert = (
+  tx: Tx,
+  { id, subject, type, external_issuer, display_name }: NewPrincipal,
+) =>
   tx.run(sql`
     insert into principals (id, subject, type, external_issuer, display_name)
     values (${id}, ${subject}, ${type}, ${external_issuer}, ${display_name})
     on conflict (subject, external_issuer) do nothing`)
 
-type Change = Pick<Partial<Principal>, 'display_name' | 'enabled'>
+type PrincipalChange = Pick<Partial<Principal>, 'display_name' | 'enabled'>
 
-export const update = (tx: Tx, id: string, { display_name, enabled }: Change) =>
+export const update = (tx: Tx, id: string, { display_name, enabled }: PrincipalChange) =>
   tx.run(sql`
     update principals
        set display_name = coalesce(${display_name}, display_name),
@@ -49,7 +52,7 @@ export const update = (tx: Tx, id: string, { display_name, enabled }: Change) =>
 export const setMetadata = (tx: Tx, id: string, metadata_json: string) =>
   tx.run(sql`update principals set metadata = ${metadata_json}::json where id = ${id}`)
 
-/** Its roles and keys go with it. */
+/** Deletes the principal with its grants and keys. */
 export const remove = (tx: Tx, id: string) => tx.run(sql`delete from principals where id = ${id}`)
 
 export const grant = (tx: Tx, id: string, roles: readonly string[], granted_by: string) =>
@@ -61,8 +64,8 @@ export const grant = (tx: Tx, id: string, roles: readonly string[], granted_by: 
 export const revoke = (tx: Tx, id: string, role: string) =>
   tx.run(sql`delete from principal_roles where principal_id = ${id} and role_name = ${role}`)
 
-/** A principal with everything that its roles grant. */
-export async function account(db: Queries, id: string): Promise<Account | undefined> {
+/** A principal with all permissions of its roles. */
+export async function readAccount(db: Queries, id: string): Promise<Account | undefined> {
   const row = await db.maybe<Principal & { permissions: string[] }>(sql`
     select ${columns},
            array(select distinct unnest(r.permissions) as permission
@@ -74,8 +77,8 @@ export async function account(db: Queries, id: string): Promise<Account | undefi
   return { principal, permissions }
 }
 
-/** Who holds a role, with what the other roles of each grant. */
-export async function holders(db: Queries, role: string): Promise<RoleHolder[]> {
+/** Holders of a role, each with the permissions of its other roles. */
+export async function listHolders(db: Queries, role: string): Promise<RoleHolder[]> {
   const rows = await db.rows<Principal & { other_permissions: string[] }>(sql`
     select ${columns},
            array(select distinct unnest(r.permissions) as permission
@@ -87,7 +90,7 @@ export async function holders(db: Queries, role: string): Promise<RoleHolder[]> 
   return rows.map(({ other_permissions, ...principal }) => ({ principal, other_permissions }))
 }
 
-/** Makes the transactions that may take rights from an administrator follow one another. */
+/** Serializes transactions that may remove an administrator. */
 export const lockAdmins = (tx: Tx) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended('administrators', 0))`)
 
@@ -97,14 +100,14 @@ const admins = sql`
     join roles r on r.name = h.role_name
    where '*' = any(r.permissions)`
 
-/** Whether its roles let it do everything, be it enabled or, by now, not. */
+/** True if a role of the principal, enabled or not, grants `*`. */
 export const isAdmin = (tx: Tx, { subject, external_issuer }: PrincipalRef) =>
-  isThere(tx, sql`${admins} and p.subject = ${subject} and p.external_issuer = ${external_issuer}`)
+  hasRows(tx, sql`${admins} and p.subject = ${subject} and p.external_issuer = ${external_issuer}`)
 
-/** Whether anybody who is enabled may do everything. */
-export const isThereAnAdmin = (tx: Tx) => isThere(tx, sql`${admins} and p.enabled`)
+/** True if an enabled principal has the permission `*`. */
+export const hasEnabledAdmin = (tx: Tx) => hasRows(tx, sql`${admins} and p.enabled`)
 
-async function isThere(tx: Tx, rows: ReturnType<typeof sql>): Promise<boolean> {
+async function hasRows(tx: Tx, rows: ReturnType<typeof sql>): Promise<boolean> {
   const found = await tx.maybe<{ is_there: boolean }>(sql`select exists (${rows}) as is_there`)
   return found?.is_there === true
 }

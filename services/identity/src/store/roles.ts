@@ -10,11 +10,11 @@ export const list = (db: Queries) =>
 export const find = (db: Queries, name: string) =>
   db.maybe<Role>(sql`select ${columns} from roles where name = ${name}`)
 
-/** Nobody else changes or deletes it until the end of the transaction. */
+/** Locks the row until the end of the transaction. */
 export const lock = (tx: Tx, name: string) =>
   tx.maybe<Role>(sql`select ${columns} from roles where name = ${name} for update`)
 
-/** Answers 0 when there is one of the name. */
+/** Returns 0 if the name is taken. */
 export const insert = (db: Queries, name: string, permissions: readonly string[]) =>
   db.run(sql`
     insert into roles (name, permissions) values (${name}, ${permissions}::text[])
@@ -26,7 +26,7 @@ export const setPermissions = (tx: Tx, name: string, permissions: readonly strin
 
 export const remove = (tx: Tx, name: string) => tx.run(sql`delete from roles where name = ${name}`)
 
-/** Those of these names that are there. They stay until the end of the transaction. */
+/** Existing names among these; the roles cannot be deleted until the end of the transaction. */
 export const lockNames = (tx: Tx, names: readonly string[]) =>
   tx.rows<{ name: string }>(
     sql`select name from roles where name = any(${names}::text[]) for share`,

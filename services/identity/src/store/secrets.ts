@@ -1,15 +1,15 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import type { Sealed } from '../domain/cipher.ts'
+import type { EncryptedValue } from '../domain/cipher.ts'
 
-export interface SecretRow extends Sealed {
+export interface SecretRow extends EncryptedValue {
   name: string
 }
 
 export const listNames = (db: Queries) =>
   db.rows<{ name: string }>(sql`select name from secrets order by name`)
 
-/** Creates or replaces; answers 0 when it is new and there are `max` already. */
+/** Creates or replaces; returns 0 if the name is new and `max` names exist. */
 export const put = (db: Queries, { name, key_id, nonce, ciphertext }: SecretRow, max: number) =>
   db.run(sql`
     insert into secrets (name, key_id, nonce, ciphertext)
@@ -24,14 +24,14 @@ export const getMany = (db: Queries, names: readonly string[]) =>
   db.rows<SecretRow>(sql`
     select name, key_id, nonce, ciphertext from secrets where name = any(${names}::text[])`)
 
-/** Those under another key that come after a name. Nobody else writes them until the end of the transaction. */
-export const lockOthers = (tx: Tx, key_id: string, after: string, limit: number) =>
+/** Locks values under other keys, in the order of their names and after `after`. */
+export const lockUnderOtherKeys = (tx: Tx, key_id: string, after: string, limit: number) =>
   tx.rows<SecretRow>(sql`
     select name, key_id, nonce, ciphertext from secrets
      where key_id <> ${key_id} and name > ${after} order by name limit ${limit} for update`)
 
-/** The same values, encrypted anew. */
-export function reseal(tx: Tx, rows: readonly SecretRow[]) {
+/** Stores the same values under another key. */
+export function reencrypt(tx: Tx, rows: readonly SecretRow[]) {
   const all = <Name extends keyof SecretRow>(name: Name) => rows.map((row) => row[name])
   return tx.run(sql`
     update secrets s set key_id = r.key_id, nonce = r.nonce, ciphertext = r.ciphertext
@@ -40,7 +40,7 @@ export function reseal(tx: Tx, rows: readonly SecretRow[]) {
      where s.name = r.name`)
 }
 
-export async function countOthers(db: Queries, key_id: string): Promise<number> {
+export async function countUnderOtherKeys(db: Queries, key_id: string): Promise<number> {
   const row = await db.maybe<{ total: number }>(
     sql`select count(*)::int as total from secrets where key_id <> ${key_id}`,
   )

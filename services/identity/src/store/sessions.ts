@@ -8,7 +8,7 @@ export interface WorkerSession {
   session_id: string
 }
 
-/** Makes the transactions that change the sessions of one worker follow one another. */
+/** Serializes transactions that change the sessions of one worker. */
 export const lockWorker = (tx: Tx, worker_name: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`session ${worker_name}`}, 0))`)
 
@@ -17,7 +17,7 @@ export const insert = (tx: Tx, { prefix, token_hash, worker_name, session_id }: 
     insert into worker_sessions (prefix, token_hash, worker_name, session_id, created_at)
     values (${prefix}, ${token_hash}, ${worker_name}, ${session_id}, clock_timestamp())`)
 
-/** Ends a worker's tokens of every other session, and the oldest of this one beyond `keep`. Answers how many. */
+/** Ends the tokens of a worker's other sessions, and of this one all but the `keep` newest. Returns their number. */
 export const endOthers = (tx: Tx, worker_name: string, session_id: string, keep: number) =>
   tx.run(sql`
     update worker_sessions set ended_at = now()
@@ -34,18 +34,18 @@ interface LiveSession extends WorkerSession {
   idle_s: number
 }
 
-/** The session a prefix stands for, unless it has ended. */
+/** Session of a prefix, unless it has ended. */
 export const findLive = (db: Queries, prefix: string) =>
   db.maybe<LiveSession>(sql`
     select prefix, token_hash, worker_name, session_id,
            extract(epoch from now() - last_used_at)::float8 as idle_s
       from worker_sessions where prefix = ${prefix} and ended_at is null`)
 
-/** Notes that it was used just now. */
+/** Updates `last_used_at`. */
 export const touch = (db: Queries, prefix: string) =>
   db.run(sql`update worker_sessions set last_used_at = now() where prefix = ${prefix}`)
 
-/** Ends tokens that nobody used for so long; answers how many. */
+/** Ends tokens that have been idle for `idleS` seconds; returns their number. */
 export const endIdle = (tx: Tx, idleS: number, limit: number) =>
   tx.run(sql`
     update worker_sessions set ended_at = now()
@@ -55,7 +55,7 @@ export const endIdle = (tx: Tx, idleS: number, limit: number) =>
         order by last_used_at limit ${limit}
         for update skip locked)`)
 
-/** Forgets sessions that ended long ago; answers how many. */
+/** Deletes sessions that ended more than `keepMs` ago; returns their number. */
 export const deleteEnded = (db: Queries, keepMs: number, limit: number) =>
   db.run(sql`
     delete from worker_sessions

@@ -4,10 +4,10 @@ import type { Handlers } from '@windlass/rpc/call'
 import { conflict, invalid, notFound } from '@windlass/runtime/faults'
 import type { Db, Tx } from '@windlass/runtime/postgres/db'
 import type { Redis } from '@windlass/runtime/redis/redis'
-import { type Origin, originOf, record } from '../audit.ts'
-import { changingRights } from '../changing-rights.ts'
-import { changed, newRoleIn, permissionsOf } from '../domain/grants.ts'
-import { keepingAnAdmin } from '../keeping-an-admin.ts'
+import { applyChange, parseNewRoleName, parsePermissions } from '../domain/grants.ts'
+import { commitAndInvalidate } from '../engine/cache-invalidation.ts'
+import { requireRemainingAdmin } from '../engine/last-admin-guard.ts'
+import { type Origin, originOf, recordChange } from '../engine/record-change.ts'
 import * as principals from '../store/principals.ts'
 import * as roles from '../store/roles.ts'
 
@@ -22,21 +22,21 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
 
   create: ({ name, permissions }, call) =>
     db.tx((tx) =>
-      create(
+      createRole(
         tx,
-        { name: newRoleIn('name', name), permissions: permissionsOf(permissions) },
+        { name: parseNewRoleName('name', name), permissions: parsePermissions(permissions) },
         originOf(call),
       ),
     ),
 
   update: ({ name, add_permissions: add, remove_permissions: remove }, call) =>
-    changingRights(db, redis, async (tx) => {
-      const role = await changeable(tx, name)
-      const permissions = changed(role.permissions, { add, remove })
+    commitAndInvalidate(db, redis, async (tx) => {
+      const role = await lockChangeable(tx, name)
+      const permissions = applyChange(role.permissions, { add, remove })
       const by = originOf(call)
-      await keepingAnAdmin(tx, by, () => roles.setPermissions(tx, name, permissions))
+      await requireRemainingAdmin(tx, by, () => roles.setPermissions(tx, name, permissions))
       const detail = { before: role.permissions, after: permissions }
-      await record(tx, by, {
+      await recordChange(tx, by, {
         action: 'role.update',
         object: objects.role(name),
         detail,
@@ -45,12 +45,12 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
     }),
 
   delete: ({ name }, call) =>
-    changingRights(db, redis, async (tx) => {
-      const { permissions } = await changeable(tx, name)
+    commitAndInvalidate(db, redis, async (tx) => {
+      const { permissions } = await lockChangeable(tx, name)
       const by = originOf(call)
-      await keepingAnAdmin(tx, by, () => roles.remove(tx, name))
+      await requireRemainingAdmin(tx, by, () => roles.remove(tx, name))
       const detail = { permissions }
-      await record(tx, by, {
+      await recordChange(tx, by, {
         action: 'role.delete',
         object: objects.role(name),
         detail,
@@ -60,9 +60,9 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
 
   simulate: ({ name, add_permissions: add, remove_permissions: remove, delete: goes }) =>
     db.tx(async (tx) => {
-      const role = await changeable(tx, name)
-      const permissions = goes ? [] : changed(role.permissions, { add, remove })
-      return { role, permissions, holders: await principals.holders(tx, name) }
+      const role = await lockChangeable(tx, name)
+      const permissions = goes ? [] : applyChange(role.permissions, { add, remove })
+      return { role, permissions, holders: await principals.listHolders(tx, name) }
     }),
 
   clone: ({ name, new_name }, call) =>
@@ -70,21 +70,25 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
       const role = await roles.find(tx, name)
       if (!role) throw invalid(`Role '${name}' not found`)
       const { permissions } = role
-      return create(tx, { name: newRoleIn('new_name', new_name), permissions }, originOf(call))
+      return createRole(
+        tx,
+        { name: parseNewRoleName('new_name', new_name), permissions },
+        originOf(call),
+      )
     }),
 })
 
-type New = Pick<Role, 'name' | 'permissions'>
+type NewRole = Pick<Role, 'name' | 'permissions'>
 
-async function create(tx: Tx, { name, permissions }: New, by: Origin): Promise<Role> {
+async function createRole(tx: Tx, { name, permissions }: NewRole, by: Origin): Promise<Role> {
   if ((await roles.insert(tx, name, permissions)) === 0)
     throw conflict(`Role '${name}' already exists`)
   const detail = { permissions }
-  await record(tx, by, { action: 'role.create', object: objects.role(name), detail })
+  await recordChange(tx, by, { action: 'role.create', object: objects.role(name), detail })
   return { name, permissions, built_in: false }
 }
 
-async function changeable(tx: Tx, name: string): Promise<Role> {
+async function lockChangeable(tx: Tx, name: string): Promise<Role> {
   const role = await roles.lock(tx, name)
   if (!role) throw invalid(`Role '${name}' not found`)
   if (role.built_in) throw invalid(`Built-in role '${name}' cannot be changed or deleted`)

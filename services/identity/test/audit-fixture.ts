@@ -6,11 +6,11 @@ import {
   type ListAuditRequest,
 } from '@windlass/proto/windlass/identity/v1/audit'
 import { testIdentity } from '@windlass/testkit/service-identity'
-import { identities } from './identity.ts'
+import { startIdentity } from './identity-fixture.ts'
 
-/** Identity with an audit log of its own. */
-export async function setup() {
-  const { db, replica: any } = await identities(asking)
+/** Identity with an empty audit log. */
+export async function auditFixture() {
+  const { db, replica: any } = await startIdentity(callOptions)
   const replica = () =>
     any({ SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'a key for this test alone' })
   const first = await replica()
@@ -32,17 +32,17 @@ const EVERYTHING: ListAuditRequest = {
 }
 
 export const ann = { subject: 'ann', issuer: 'https://idp/', key_prefix: 'wk_1' }
-const asking = { caller: ann, requestId: 'r-1' }
-/** How entries name who asked. */
+const callOptions = { caller: ann, requestId: 'r-1' }
+/** The caller in the form of audit entries. */
 export const by = { ...ann, request_id: 'r-1' }
 export const robot = { subject: 'robot', external_issuer: 'svc' }
 
-/** A statement for entries of the audit log, by the gateway unless said. */
-export const spokenFor = (caller: Caller, service = 'gateway') =>
+/** On-behalf-of token for an audit entry, signed by the gateway by default. */
+export const signedAuditCaller = (caller: Caller, service = 'gateway') =>
   testIdentity(service).signCaller(caller, 'identity', AuditService.record.path)
 
 export const entry = (changes: Partial<AuditRecord> = {}): AuditRecord => ({
-  caller: spokenFor(ann),
+  caller: signedAuditCaller(ann),
   request_id: 'r-1',
   action: 'workflow.delete',
   object: 'workflow:team/x',
@@ -51,21 +51,24 @@ export const entry = (changes: Partial<AuditRecord> = {}): AuditRecord => ({
   ...changes,
 })
 
-type Setup = Awaited<ReturnType<typeof setup>>
+type Setup = Awaited<ReturnType<typeof auditFixture>>
 
-/** What is wrong with the chain, as whoever exports it finds. */
-export async function problems({ list }: Pick<Setup, 'list'>, pageSize = 1_000): Promise<string[]> {
-  const check = new AuditChainVerifier()
+/** Problems of the chain that its export reveals. */
+export async function findChainProblems(
+  { list }: Pick<Setup, 'list'>,
+  pageSize = 1_000,
+): Promise<string[]> {
+  const verifier = new AuditChainVerifier()
   for (;;) {
-    const page = await list({ after: check.head.seq, limit: pageSize })
+    const page = await list({ after: verifier.head.seq, limit: pageSize })
     for (const { seq, at, draft, previous_hash, hash } of page.entries) {
-      if (!at || !draft?.by) throw new Error('half an entry')
+      if (!at || !draft?.by) throw new Error('an entry lacks its time or its caller')
       const { by, ...rest } = draft
-      check.verifyNext({ seq, at: at.toISOString(), ...by, ...rest, previous_hash, hash })
+      verifier.verifyNext({ seq, at: at.toISOString(), ...by, ...rest, previous_hash, hash })
     }
     if (page.entries.length < pageSize) {
-      check.verifyEnd({ seq: page.head_seq, hash: page.head_hash })
-      return check.problems
+      verifier.verifyEnd({ seq: page.head_seq, hash: page.head_hash })
+      return verifier.problems
     }
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import { hashOf, isHash, matches, NO_HASH, newSessionToken, prefixOf } from './tokens.ts'
+import { equalsHash, hasHash, hashOf, NO_HASH, newSessionToken, sessionPrefixOf } from './tokens.ts'
 
-/** The lengths of what was compared in constant time. */
+/** Lengths of the values that were compared in constant time. */
 const compared = vi.hoisted((): [number, number][] => [])
 vi.mock('node:crypto', async (original) => {
   const crypto = await original<typeof import('node:crypto')>()
@@ -12,18 +12,18 @@ vi.mock('node:crypto', async (original) => {
   return { ...crypto, timingSafeEqual }
 })
 
-test('a session token is its prefix, a dot and a secret, and matches its own hash alone', () => {
+test('session token: is prefix, dot and secret, and matches only its own hash', () => {
   const { token, prefix, token_hash } = newSessionToken()
 
   expect(token.startsWith(`${prefix}.`)).toBe(true)
-  expect(prefixOf(token)).toBe(prefix)
-  expect(matches(token, token_hash)).toBe(true)
-  expect(matches(newSessionToken().token, token_hash)).toBe(false)
-  expect(matches(`${token}x`, token_hash)).toBe(false)
-  expect(matches('', token_hash)).toBe(false)
+  expect(sessionPrefixOf(token)).toBe(prefix)
+  expect(hasHash(token, token_hash)).toBe(true)
+  expect(hasHash(newSessionToken().token, token_hash)).toBe(false)
+  expect(hasHash(`${token}x`, token_hash)).toBe(false)
+  expect(hasHash('', token_hash)).toBe(false)
 })
 
-test('the secret cannot be found in what is stored', () => {
+test('stored prefix and hash: do not contain the secret', () => {
   const { token, prefix, token_hash } = newSessionToken()
 
   const secret = token.slice(prefix.length + 1)
@@ -32,21 +32,21 @@ test('the secret cannot be found in what is stored', () => {
   expect(token_hash.toString('base64url')).not.toContain(secret)
 })
 
-test('what is no session token has no prefix', () => {
+test('malformed session token: has no prefix', () => {
   const { token, prefix } = newSessionToken()
 
   const others = ['', prefix, `${prefix}.`, ` ${token}`, `${token}\n`, `${token}.x`, 'a.b.c']
-  for (const other of others) expect(prefixOf(other), JSON.stringify(other)).toBeUndefined()
+  for (const other of others) expect(sessionPrefixOf(other), JSON.stringify(other)).toBeUndefined()
 })
 
-test('N034, N043: whatever is shown, two hashes of 32 bytes are compared, once and to their ends', () => {
+test('N034, N043: any token: two hashes of 32 bytes are compared once and completely', () => {
   const { token, token_hash } = newSessionToken()
   const shown = [token, `x${token.slice(1)}`, `${token.slice(0, -1)}!`, '', 'x'.repeat(1_000_000)]
   for (const stored of [token_hash, NO_HASH])
     for (const one of shown) {
       compared.length = 0
-      matches(one, stored)
-      isHash(hashOf(one), stored)
+      hasHash(one, stored)
+      equalsHash(hashOf(one), stored)
       expect(compared).toEqual([
         [32, 32],
         [32, 32],

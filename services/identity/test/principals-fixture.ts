@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
 import { onTestFinished } from 'vitest'
-import { identities } from './identity.ts'
+import { startIdentity } from './identity-fixture.ts'
 
-/** Identity with principals, keys and roles of its own. */
-export async function setup() {
-  const { database, db, replica } = await identities()
+/** Identity with a new database, and helpers for principals and keys. */
+export async function principalsFixture() {
+  const { database, db, replica } = await startIdentity()
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   onTestFinished(() => redis.disconnect())
   await redisReady(redis)

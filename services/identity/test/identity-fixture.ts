@@ -14,10 +14,10 @@ import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
 
 /**
- * A database of identity's own, any number of replicas over it, and what they log. The clients of the
- * replicas ask for nobody in particular, unless said.
+ * A new database, any number of replicas that use it, and their log. Clients of the replicas call
+ * without a caller by default.
  */
-export async function identities(asking: Parameters<typeof clientOf>[2] = {}) {
+export async function startIdentity(options: Parameters<typeof clientOf>[2] = {}) {
   const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
   const db = openDb(database, 'identity')
   onTestFinished(() => db.close())
@@ -32,13 +32,13 @@ export async function identities(asking: Parameters<typeof clientOf>[2] = {}) {
     logs.push(logged)
     const address = [`127.0.0.1:${ports.grpc}`]
     const clients = {
-      audit: clientOf(AuditService, address, asking),
-      principals: clientOf(PrincipalsService, address, asking),
-      keys: clientOf(ApiKeysService, address, asking),
-      roles: clientOf(RolesService, address, asking),
-      secrets: clientOf(SecretsService, address, asking),
-      configs: clientOf(ConfigsService, address, asking),
-      identity: clientOf(IdentityService, address, asking),
+      audit: clientOf(AuditService, address, options),
+      principals: clientOf(PrincipalsService, address, options),
+      keys: clientOf(ApiKeysService, address, options),
+      roles: clientOf(RolesService, address, options),
+      secrets: clientOf(SecretsService, address, options),
+      configs: clientOf(ConfigsService, address, options),
+      identity: clientOf(IdentityService, address, options),
     }
     onTestFinished(() => {
       for (const client of Object.values(clients)) client.close()

@@ -9,20 +9,20 @@ import { Fault, invalid } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Redis } from '@windlass/runtime/redis/redis'
-import { announce } from '../announce.ts'
-import { type Origin, record } from '../audit.ts'
-import * as pendingEpoch from '../store/pending-epoch.ts'
+import { invalidatePending } from '../engine/cache-invalidation.ts'
+import { type Origin, recordChange } from '../engine/record-change.ts'
+import { hasHash, NO_HASH, newSessionToken, sessionPrefixOf } from '../engine/tokens.ts'
+import * as pendingInvalidations from '../store/pending-invalidations.ts'
 import * as sessions from '../store/sessions.ts'
-import { matches, NO_HASH, newSessionToken, prefixOf } from '../tokens.ts'
 
-/** How many tokens of one session stay valid: a worker that registers anew uses the last. */
+/** Number of tokens of one session that stay valid; each registration of the session adds one. */
 const TOKENS_PER_SESSION = 16
 const MAX_NAME_CHARS = 128
-/** In how many steps the time that a session may be idle is told. */
-const STEPS = 8
+/** `last_used_at` is written at most this often per idle timeout. */
+const TOUCHES_PER_TIMEOUT = 8
 
-/** Issues a token. What it voids is void everywhere before it is answered. */
-export async function issue(
+/** Issues a token. Tokens that it ends are invalid at every gateway before the call returns. */
+export async function issueSession(
   db: Db,
   redis: Redis,
   { worker_name, session_id, by }: IssueSessionRequest & { by: Origin },
@@ -36,24 +36,31 @@ export async function issue(
     await sessions.lockWorker(tx, worker_name)
     await sessions.insert(tx, { ...stored, worker_name, session_id: id })
     const ended = await sessions.endOthers(tx, worker_name, id, TOKENS_PER_SESSION)
-    if (ended > 0) await pendingEpoch.add(tx)
+    if (ended > 0) await pendingInvalidations.add(tx)
     const detail = { session_id: id, prefix: stored.prefix, ended_sessions: ended }
-    await record(tx, by, { action: 'worker.register', object: objects.worker(worker_name), detail })
+    await recordChange(tx, by, {
+      action: 'worker.register',
+      object: objects.worker(worker_name),
+      detail,
+    })
   })
-  await announce(db, redis)
+  await invalidatePending(db, redis)
   return { token }
 }
 
-/** Whose session a token is. That it is used is written down in steps, since thousands are looked at together. */
-export async function check(
+/**
+ * The session of a token. `last_used_at` is written only after an eighth of the idle timeout, because
+ * thousands of sessions are checked at the same time.
+ */
+export async function checkSession(
   db: Db,
   { token }: CheckSessionRequest,
   idleTimeoutS: number,
 ): Promise<Session> {
-  const prefix = prefixOf(token)
+  const prefix = sessionPrefixOf(token)
   const session = prefix === undefined ? undefined : await sessions.findLive(db, prefix)
-  const genuine = matches(token, session?.token_hash ?? NO_HASH)
-  if (!session || !genuine) throw new Fault('unauthenticated', 'Invalid or expired token')
-  if (session.idle_s > idleTimeoutS / STEPS) await sessions.touch(db, session.prefix)
+  const isGenuine = hasHash(token, session?.token_hash ?? NO_HASH)
+  if (!session || !isGenuine) throw new Fault('unauthenticated', 'Invalid or expired token')
+  if (session.idle_s > idleTimeoutS / TOUCHES_PER_TIMEOUT) await sessions.touch(db, session.prefix)
   return { worker_name: session.worker_name, session_id: session.session_id }
 }

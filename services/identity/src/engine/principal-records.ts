@@ -1,0 +1,80 @@
+import { objects } from '@windlass/domain/audit'
+import type {
+  Account,
+  CreatePrincipalRequest,
+  Principal,
+  PrincipalRef,
+} from '@windlass/proto/windlass/identity/v1/principals'
+import { conflict, invalid, notFound } from '@windlass/runtime/faults'
+import { newId } from '@windlass/runtime/ids'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { parseText, parseType } from '../domain/grants.ts'
+import * as principals from '../store/principals.ts'
+import * as roles from '../store/roles.ts'
+
+/** Object of an audit entry about a principal. */
+export const auditName = ({ subject, external_issuer }: PrincipalRef) =>
+  objects.principal(subject, external_issuer)
+
+/**
+ * Creates a principal with its roles. Throws `unprocessable` for a malformed member, `conflict` for a
+ * subject that is taken at its issuer, `not_found` for an unknown role.
+ */
+export async function createPrincipal(
+  tx: Tx,
+  request: CreatePrincipalRequest & { created_by: string },
+): Promise<Principal> {
+  const id = newId()
+  const ref = {
+    subject: parseText('subject', request.subject),
+    external_issuer: parseText('external_issuer', request.external_issuer),
+  }
+  const made = await principals.insert(tx, {
+    id,
+    ...ref,
+    type: parseType(request.type),
+    display_name: request.display_name && parseText('display_name', request.display_name),
+  })
+  if (made === 0)
+    throw conflict(`Principal '${ref.subject}' already exists at issuer '${ref.external_issuer}'`)
+  await requireRoles(tx, request.roles)
+  await principals.grant(tx, id, request.roles, request.created_by)
+  return getPrincipal(tx, ref)
+}
+
+/** Throws `not_found` for a name that is not a role; the roles stay until the end of the transaction. */
+export async function requireRoles(tx: Tx, names: readonly string[]): Promise<void> {
+  const known = new Set((await roles.lockNames(tx, names)).map(({ name }) => name))
+  const missing = names.find((name) => !known.has(name))
+  if (missing !== undefined) throw notFound('Role', missing)
+}
+
+/** The form in which references are stored and compared. */
+export const normalizeRef = ({ subject, external_issuer }: PrincipalRef): PrincipalRef => ({
+  subject: subject.normalize('NFC'),
+  external_issuer: external_issuer.normalize('NFC'),
+})
+
+/** Throws `invalid` without a reference, `not_found` for an unknown one. */
+export async function getPrincipal(db: Queries, ref: PrincipalRef | undefined): Promise<Principal> {
+  if (!ref) throw invalid('principal is required')
+  const principal = await principals.find(db, normalizeRef(ref))
+  if (!principal) throw notFound('Principal', ref.subject)
+  return principal
+}
+
+/** The principal with all its permissions. Throws `not_found`. */
+export async function getAccount(db: Queries, ref: PrincipalRef): Promise<Account> {
+  const { id } = await getPrincipal(db, ref)
+  const account = await principals.readAccount(db, id)
+  if (!account) throw notFound('Principal', ref.subject)
+  return account
+}
+
+/** Locks the row until the end of the transaction. Throws like `getPrincipal`. */
+export async function lockPrincipal(tx: Tx, ref: PrincipalRef | undefined) {
+  if (!ref) throw invalid('principal is required')
+  const principal = await principals.lock(tx, normalizeRef(ref))
+  if (!principal) throw notFound('Principal', ref.subject)
+  return principal
+}

@@ -1,0 +1,62 @@
+import type {
+  RotateKeyRequest,
+  RotateKeyResponse,
+} from '@windlass/proto/windlass/identity/v1/secrets'
+import { invalid } from '@windlass/runtime/faults'
+import type { Db } from '@windlass/runtime/postgres/db'
+import type { Logger } from '@windlass/runtime/process/log'
+import { DecryptionError } from '../domain/cipher.ts'
+import * as secrets from '../store/secrets.ts'
+import type { Keyring } from './keyring.ts'
+import { type Origin, recordChange } from './record-change.ts'
+
+const MAX_BATCH = 1_000
+
+interface RotateDeps {
+  db: Db
+  log: Logger
+  keys: Keyring
+}
+
+/**
+ * Encrypts one batch under the current key. Its rows stay locked from reading to writing, so a
+ * concurrent write is never overwritten by an older value. A value that cannot be decrypted is
+ * reported in `unreadable` and not changed.
+ */
+export async function rotateKey(
+  { db, log, keys }: RotateDeps,
+  { after, limit }: RotateKeyRequest,
+  by: Origin,
+): Promise<RotateKeyResponse> {
+  if (limit < 1 || limit > MAX_BATCH) throw invalid(`limit must be 1 to ${MAX_BATCH}`)
+  return db.tx(async (tx) => {
+    const rows = await secrets.lockUnderOtherKeys(tx, keys.id, after, limit)
+    const { renewed, unreadable } = await reencryptRows({ log, keys }, rows)
+    if (renewed.length > 0) await secrets.reencrypt(tx, renewed)
+    const remaining = await secrets.countUnderOtherKeys(tx, keys.id)
+    const detail = { key_id: keys.id, rotated: renewed.length, remaining, unreadable }
+    if (rows.length > 0)
+      await recordChange(tx, by, { action: 'secret.rotate_key', object: 'secret', detail })
+    const next = rows.length === limit ? rows.at(-1)?.name : undefined
+    return { key_id: keys.id, rotated: renewed.length, unreadable, next, remaining }
+  })
+}
+
+async function reencryptRows(
+  { log, keys }: Omit<RotateDeps, 'db'>,
+  rows: readonly secrets.SecretRow[],
+) {
+  const renewed: secrets.SecretRow[] = []
+  const unreadable: string[] = []
+  for (const row of rows) {
+    const { name, key_id } = row
+    try {
+      renewed.push({ name, ...(await keys.encrypt(name, await keys.decrypt(name, row))) })
+    } catch (error) {
+      if (!(error instanceof DecryptionError)) throw error
+      log.error({ name, key_id, reason: error.message }, 'failed to decrypt secret')
+      unreadable.push(name)
+    }
+  }
+  return { renewed, unreadable }
+}

@@ -1,0 +1,40 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+const SECRET_BYTES = 32
+const PREFIX_BYTES = 8
+const SESSION_TOKEN = /^(ws_[0-9a-f]{16})\.[A-Za-z0-9_-]{43}$/
+
+export interface NewToken {
+  token: string
+  prefix: string
+  token_hash: Buffer
+}
+
+/** Creates a session token, `<prefix>.<secret>`. Only prefix and hash may be stored. */
+export const newSessionToken = () => newToken('ws')
+
+/** Creates an API key of the same form. */
+export const newApiKey = () => newToken('wk')
+
+function newToken(kind: 'ws' | 'wk'): NewToken {
+  const prefix = `${kind}_${randomBytes(PREFIX_BYTES).toString('hex')}`
+  const token = `${prefix}.${randomBytes(SECRET_BYTES).toString('base64url')}`
+  return { token, prefix, token_hash: hashOf(token) }
+}
+
+/** Prefix of a session token; undefined if the text does not have its form. */
+export const sessionPrefixOf = (token: string): string | undefined => SESSION_TOKEN.exec(token)?.[1]
+
+/** SHA-256 suffices: a slow hash protects guessable secrets, and these are 256 random bits. */
+export const hashOf = (token: string): Buffer => createHash('sha256').update(token, 'utf8').digest()
+
+/** True if the token has this hash. The time does not depend on where they differ. */
+export const hasHash = (token: string, token_hash: Uint8Array): boolean =>
+  equalsHash(hashOf(token), token_hash)
+
+/** Compared in place of a missing hash, so an unknown prefix takes as long as a known one. */
+export const NO_HASH = Buffer.alloc(32)
+
+/** True if two hashes are equal. The time does not depend on where they differ. */
+export const equalsHash = (given: Uint8Array, token_hash: Uint8Array): boolean =>
+  given.length === token_hash.length && timingSafeEqual(given, token_hash)

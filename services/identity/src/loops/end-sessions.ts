@@ -1,0 +1,18 @@
+import type { Db } from '@windlass/runtime/postgres/db'
+import * as pendingInvalidations from '../store/pending-invalidations.ts'
+import * as sessions from '../store/sessions.ts'
+
+const KEEP_MS = 24 * 3_600_000
+const BATCH = 1_000
+
+/** Deletes one batch of sessions that ended more than a day ago; true if there may be more. */
+export const deleteEndedSessions = async (db: Db): Promise<boolean> =>
+  (await sessions.deleteEnded(db, KEEP_MS, BATCH)) === BATCH
+
+/** Ends one batch of sessions that have been idle for `idleS` seconds; true if there may be more. */
+export const endIdleSessions = (db: Db, idleS: number): Promise<boolean> =>
+  db.tx(async (tx) => {
+    const ended = await sessions.endIdle(tx, idleS, BATCH)
+    if (ended > 0) await pendingInvalidations.add(tx)
+    return ended === BATCH
+  })
