@@ -128,7 +128,7 @@ async function provision(
   return getAccount(tx, ref)
 }
 
-/** Of several concurrent first requests one creates the principal; the others read it. */
+/** Concurrent first requests: one creates the principal, the others read it. */
 function ignoreConflict(error: unknown): undefined {
   if (error instanceof Fault && error.kind === 'conflict') return undefined
   throw error

@@ -1,3 +1,35 @@
+/*
+ * Appending to the audit log. What the hash chain proves is explained in packages/domain/src/audit.ts;
+ * this module decides the order of the chain and keeps it without gaps.
+ *
+ * Problem. Each hash covers the hash before it, so appends have a total order, although all replicas
+ * of identity append at once: in the transactions of their own changes, and for other services
+ * through `Audit.Record`.
+ *
+ *      transaction A                 audit_head (one row)            transaction B
+ *        |  apply the change           |                                |  apply the change
+ *        |-- select for update ------->| seq 41, hash 41                |
+ *        |                             |<------- select for update -----|  waits
+ *        |   insert entry 42           |                                |
+ *        |-- seq 42, hash 42 --------->|                                |
+ *        |   commit                    |-------- seq 42, hash 42 ------>|
+ *        |                             |                                |  insert entry 43, commit
+ *
+ * Guarantees. The lock on the head orders all appends, so numbers have no gaps: a number taken from a
+ * sequence would be lost with a transaction that rolls back. The entry of an own change commits with
+ * the change or not at all. Its time is the database's clock, read by the statement that locks; it
+ * decreases only if that clock is set back, and verification depends on the numbers, not on the time.
+ *
+ * Cost. One append at a time in the whole system. A transaction therefore appends as its last
+ * statement, and a batch of entries is one insert and one update of the head. Callers that record for
+ * other services send everything that arrived during a call with the next one.
+ *
+ * Not guaranteed here. Triggers refuse updates, deletes and a head that moves backwards, but a database
+ * owner can disable them; the verifier reports what such an owner changed.
+ *
+ * Rejected. A chain for each replica: no total order between entries, and a replica that is removed
+ * leaves a chain that is never extended. Events in the outbox of each service: see ADR 7.
+ */
 import { type ChainedEntry, type Head, hashEntry } from '@windlass/domain/audit'
 import type {
   AuditDraft,
@@ -12,8 +44,8 @@ export interface AuditEntryDraft extends Omit<AuditDraft, 'by'> {
 }
 
 /**
- * Appends these in their order and answers their numbers. Whoever else appends waits until the
- * transaction ends, so it should be the last thing that one does.
+ * Appends entries in their order and returns their numbers. Must be the last statement of its
+ * transaction: every other writer waits for the commit.
  */
 export async function append(tx: Tx, drafts: readonly AuditEntryDraft[]): Promise<number[]> {
   const head = await tx.maybe<Head & { at: Date }>(sql`

@@ -1,8 +1,8 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
-import { Fault } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { membersOf } from '@windlass/runtime/json/json'
 import type { Tx } from '@windlass/runtime/postgres/db'
+import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
 import { parseConfig, parseOverlap } from '../domain/config.ts'
 import { autoNames } from '../domain/names.ts'
 import * as declarations from '../store/declarations.ts'
@@ -36,12 +36,9 @@ export async function reconcile(
 
 async function resolveLatest({ catalog }: SchedulerDeps, workflow: declarations.WorkflowName) {
   const { workflow_namespace: namespace, workflow_name: name } = workflow
-  try {
-    return await catalog.resolve({ namespace, name, version: 0 }, { timeoutMs: RESOLVE_MS })
-  } catch (error) {
-    if (error instanceof Fault && error.kind === 'not_found') return undefined
-    throw error
-  }
+  return await catalog
+    .resolve({ namespace, name, version: 0 }, { timeoutMs: RESOLVE_MS })
+    .catch(undefinedIfNotFound)
 }
 
 async function removeDeclaration(tx: Tx, known: declarations.Declaration): Promise<void> {

@@ -6,8 +6,9 @@ import {
   ExecutionsService,
   type Result,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import { chunkBySize } from '@windlass/runtime/chunk-by-size'
 import { Fault } from '@windlass/runtime/faults'
-import { chunkByBytes } from '../domain/chunks.ts'
+import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
 import { retryDelayMs } from '../domain/retry.ts'
 import * as schedules from '../store/schedules.ts'
 import * as ticks from '../store/ticks.ts'
@@ -44,12 +45,11 @@ export async function startExecutions(deps: SchedulerDeps, firings: ticks.Firing
   const ready = allowed.filter(
     ({ firing }) => firing.overlap === 'allow' || (postponed && !waiting.has(firing)),
   )
-  const limits = { items: MAX_COMMANDS, bytes: MAX_INPUT_BYTES }
-  // What failed together may fail because of one of them, so it is repeated one by one.
-  const bytesOf = ({ firing }: StartableTick) =>
+  // A failed batch may have failed because of one firing, so retried firings are sent alone.
+  const sizeOf = ({ firing }: StartableTick) =>
     firing.attempts > 0 ? MAX_INPUT_BYTES : firing.input_bytes
-  for (const chunk of chunkByBytes(ready, bytesOf, limits))
-    outcomes.push(...(await submit(deps, chunk)))
+  const limits = { sizeOf, maxSize: MAX_INPUT_BYTES, maxItems: MAX_COMMANDS }
+  for (const chunk of chunkBySize(ready, limits)) outcomes.push(...(await submit(deps, chunk)))
 
   const settled = new Set(outcomes.map(({ firing }) => firing))
   const open = firings.filter((firing) => !settled.has(firing))
@@ -109,10 +109,7 @@ async function findRefusal(
   const latest: FindLatest = (namespace, name) =>
     catalog
       .resolve({ namespace, name, version: 0 }, { timeoutMs: RESOLVE_MS })
-      .catch((error: unknown) => {
-        if (error instanceof Fault && error.kind === 'not_found') return undefined
-        throw error
-      })
+      .catch(undefinedIfNotFound)
   return describeRefusal(firing, account, { workflow, latest })
 }
 
