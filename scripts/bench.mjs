@@ -1,8 +1,8 @@
-// `npm run bench -- NAME`: runs one benchmark; without a name, says which there are.
+// `npm run bench -- NAME`: runs one benchmark; lists all benchmarks without a name.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { PROJECT } from './lib/data-dir.mjs'
+import { PROJECT } from './setup/data-dir.mjs'
 
 const folder = path.join(PROJECT, 'bench')
 const script = (name) => path.join(folder, name, 'run.mjs')
@@ -14,7 +14,7 @@ if (!names.includes(name)) {
   process.exitCode = 1
 } else {
   const bench = spawn(process.execPath, [script(name), ...rest], { cwd: PROJECT, stdio: 'inherit' })
-  // It stops what it has started, and this process waits for that.
+  // The benchmark stops its own processes; wait for that.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => bench.kill(signal))
   bench.once('exit', (code) => {
     process.exitCode = code ?? 1

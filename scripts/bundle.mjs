@@ -1,12 +1,12 @@
-// The second half of `npm run build`: makes each program of a service one file over what the compiler
-// wrote, so that a process starts in half the time that hundreds of modules take to be found and read.
+// The second half of `npm run build`: bundles each program of a service into one file of the compiler's
+// output. A process then starts in half the time that resolving and reading hundreds of modules takes.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
-import { PROJECT } from './lib/data-dir.mjs'
-import { Stamp } from './lib/stamp.mjs'
+import { PROJECT } from './setup/data-dir.mjs'
+import { Stamp } from './setup/stamp.mjs'
 
-/** The programs of a service, and the body of a thread, by the files that they are made from. */
+/** The programs of a service, and the code of a worker thread, by their entry files. */
 const PROGRAMS = {
   gateway: ['main'],
   identity: ['main', 'migrate', 'create-admin-key'],
@@ -17,7 +17,7 @@ const PROGRAMS = {
   mcp: ['main'],
 }
 
-/** What CommonJS modules expect to be there. */
+/** Globals that CommonJS modules expect. */
 const COMMON_JS = `
 import { createRequire as createRequireOfBundle } from 'node:module'
 import { fileURLToPath as pathInBundle } from 'node:url'
@@ -25,7 +25,7 @@ const require = createRequireOfBundle(import.meta.url)
 const folderOfModule = (folder) => pathInBundle(new URL(folder, import.meta.url))
 `
 
-// Bundles what changed since the last time; the compiler's notes have the hashes of all sources.
+// Bundles only what changed: the compiler's build info contains the hashes of all sources.
 const changed = Object.keys(PROGRAMS)
   .map((service) => ({ service, stamp: stampOf(service) }))
   .filter(({ stamp }) => !stamp.matches())
@@ -45,7 +45,7 @@ function stampOf(service) {
   })
 }
 
-/** The programs lie side by side, so that every part of one finds what lies beside it. */
+/** All programs are in one folder, so each finds the files that it loads by relative path. */
 function entriesOf(service) {
   return PROGRAMS[service].map((program) => ({
     in: inProject(`services/${service}/src/${program}.ts`),
@@ -70,7 +70,7 @@ function bundle(entryPoints) {
   })
 }
 
-/** Modules of dependencies that ask for their own folder, to read what lies there, are told it. */
+/** Replaces the folder of dependencies that read files next to their own module. */
 function keepFolders() {
   const dist = inProject('services/any/dist')
   return {

@@ -4,7 +4,7 @@ import { openapi } from '../services/gateway/src/route/openapi.ts'
 import { routes } from '../services/gateway/src/routes/index.ts'
 import { rpcTable } from './rpc-table.ts'
 
-/** What the routes of the gateway promise, as files: `--check` fails when one is out of date. */
+/** Files that are generated from the routes of the gateway: `--check` fails when one is outdated. */
 const files: Record<string, string> = {
   'docs/openapi.json': `${JSON.stringify(openapi(routes), undefined, 2)}\n`,
   'docs/access.md': accessTable(routes),

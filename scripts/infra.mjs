@@ -1,23 +1,23 @@
-// Private PostgreSQL, NATS and Redis without the rest, for developing and for tests:
+// Private PostgreSQL, NATS and Redis without the services, for development and tests:
 //   node scripts/infra.mjs up [--dir DIR]    starts them in the background, prints their URLs
 //   node scripts/infra.mjs env [--dir DIR]   prints the URLs again:  eval "$(node scripts/infra.mjs env)"
 //   node scripts/infra.mjs down [--dir DIR]  stops them
 //   node scripts/infra.mjs serve [--dir DIR] the same in the foreground, until stdin closes
-// `serve --temporary` uses a folder of its own, forgets durability and removes the folder at the end.
+// `serve --temporary` uses a folder of its own without durability and removes it at the end.
 import { spawn } from 'node:child_process'
 import { existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { prepare, projectDataDir } from './lib/data-dir.mjs'
-import { startInfra, testEnv } from './lib/infra.mjs'
-import { holder, lock } from './lib/lock.mjs'
-import { untilGone } from './lib/pids.mjs'
-import { Processes } from './lib/processes.mjs'
-import { Progress } from './lib/progress.mjs'
-import { catchSignals, stopSignal, untilStopped } from './lib/signals.mjs'
-import { temporaryDir } from './lib/temporary-dir.mjs'
+import { holder, lock } from './process/lock.mjs'
+import { untilGone } from './process/pids.mjs'
+import { Processes } from './process/processes.mjs'
+import { catchSignals, stopSignal, untilStopped } from './process/signals.mjs'
+import { prepare, projectDataDir } from './setup/data-dir.mjs'
+import { Progress } from './setup/progress.mjs'
+import { startInfra, testEnv } from './stores/infra.mjs'
+import { temporaryDir } from './testing/temporary-dir.mjs'
 
 const STOP_LIMIT_MS = 30_000
 
@@ -80,7 +80,7 @@ async function serve() {
       processes,
       dir,
       progress: new Progress(),
-      prefixes: ['', '*'], // each test is a system of its own
+      prefixes: ['', '*'], // each test is a separate system
       durable: !values.temporary,
     })
     const lines = Object.entries(testEnv(infra)).map(([key, value]) => `export ${key}=${value}\n`)

@@ -5,7 +5,7 @@ import * as executions from '../services/executions/src/access.ts'
 import * as identity from '../services/identity/src/access.ts'
 import * as scheduler from '../services/scheduler/src/access.ts'
 
-/** Every rpc of every service, and who may call it. */
+/** Every rpc of every service with the services that may call it. */
 export const rpcs: readonly DeclaredRpc[] = [
   identity,
   catalog,
@@ -14,7 +14,7 @@ export const rpcs: readonly DeclaredRpc[] = [
   scheduler,
 ].flatMap((service) => service.rpcs)
 
-/** The same as a page of Markdown. */
+/** The table as a Markdown page. */
 export function rpcTable(): string {
   const rows = rpcs.map(({ path, services, requiresCaller }) => [
     `\`${path.slice(1)}\``,

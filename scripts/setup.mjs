@@ -1,10 +1,11 @@
 // Installs what the checks need (Node packages, Python with its development tools) and prints the
-// path of that Python. `npm start` and `npm test` do the same by themselves.
-import { projectDataDir } from './lib/data-dir.mjs'
-import { Progress } from './lib/progress.mjs'
-import { ensurePython } from './lib/python.mjs'
-import { catchSignals } from './lib/signals.mjs'
-import { checkNode, installPackages } from './lib/toolchain.mjs'
+// path of that Python. `npm start` and `npm test` include this step.
+
+import { catchSignals } from './process/signals.mjs'
+import { projectDataDir } from './setup/data-dir.mjs'
+import { Progress } from './setup/progress.mjs'
+import { ensurePython } from './setup/python.mjs'
+import { checkNode, installPackages } from './setup/toolchain.mjs'
 
 catchSignals()
 try {

@@ -1,11 +1,14 @@
-// `npm start`: the whole system on this machine, from what a fresh clone has. See --help.
+// `npm start`: runs the whole system on this machine, from a fresh clone. See --help.
 import path from 'node:path'
-import { createFirstAdminKey } from './lib/admin-key.mjs'
-import { bringUp } from './lib/bring-up.mjs'
-import { prepare, projectDataDir } from './lib/data-dir.mjs'
-import { authenticationIsOff, EXAMPLE, runDemo } from './lib/demo.mjs'
-import { keepAlive } from './lib/keep-alive.mjs'
-import { lock } from './lib/lock.mjs'
+import { lock } from './process/lock.mjs'
+import { Processes } from './process/processes.mjs'
+import { catchSignals, requestStop, stopSignal, untilStopped } from './process/signals.mjs'
+import { prepare, projectDataDir } from './setup/data-dir.mjs'
+import { Progress } from './setup/progress.mjs'
+import { createFirstAdminKey } from './system/admin-key.mjs'
+import { bringUp } from './system/bring-up.mjs'
+import { authenticationIsOff, EXAMPLE, runDemo } from './system/demo.mjs'
+import { keepAlive } from './system/keep-alive.mjs'
 import {
   adminKeyText,
   demoText,
@@ -13,12 +16,9 @@ import {
   openText,
   SHARED_USER_TEXT,
   servingText,
-} from './lib/messages.mjs'
-import { START_HELP, startOptions } from './lib/options.mjs'
-import { Processes } from './lib/processes.mjs'
-import { Progress } from './lib/progress.mjs'
-import { publishServer, withdrawServer } from './lib/server-file.mjs'
-import { catchSignals, requestStop, stopSignal, untilStopped } from './lib/signals.mjs'
+} from './system/messages.mjs'
+import { START_HELP, startOptions } from './system/options.mjs'
+import { publishServer, withdrawServer } from './system/server-file.mjs'
 
 const INTERRUPTED = 130
 
@@ -31,7 +31,7 @@ try {
   process.exitCode = 1
 }
 
-/** Runs the system until a signal comes; throws when it cannot be started or does not stay up. */
+/** Runs the system until a signal arrives; throws if it cannot be started or does not stay up. */
 async function serve(options) {
   catchSignals()
   const dir = options.dataDir ? prepare(path.resolve(options.dataDir)) : projectDataDir()
@@ -59,7 +59,7 @@ async function stopAll({ processes, progress }) {
   if (processes.count > 0) await progress.step('Stopping', () => processes.stopAll())
 }
 
-/** Shows that it works, and how to go on. */
+/** Runs the demonstration and prints the addresses and next steps. */
 async function introduce(context, { auth, demo }, { url, mcpUrl, workers, isolated, ...system }) {
   const { dir, progress } = context
   const open = await authenticationIsOff(url)

@@ -2,19 +2,19 @@
 //   npm test                                 everything
 //   npm test -- --project unit               vitest only, with these arguments
 //   npm test -- python -k replay             pytest only, with these arguments
-//   npm run test:chaos                       the long runs, which are no part of everything
+//   npm run test:chaos                       the long tests, which `npm test` leaves out
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { closingLine, total } from './lib/counts.mjs'
-import { projectDataDir } from './lib/data-dir.mjs'
-import { leftoverCounts, temporaryEnv } from './lib/leftovers.mjs'
-import { ensureChromium } from './lib/packages.mjs'
-import { Progress } from './lib/progress.mjs'
-import { ensurePython } from './lib/python.mjs'
-import { catchSignals, stopSignal } from './lib/signals.mjs'
-import { runPytest, runVitest } from './lib/test-runs.mjs'
-import { build, checkNode, installPackages } from './lib/toolchain.mjs'
+import { catchSignals, stopSignal } from './process/signals.mjs'
+import { projectDataDir } from './setup/data-dir.mjs'
+import { ensureChromium } from './setup/packages.mjs'
+import { Progress } from './setup/progress.mjs'
+import { ensurePython } from './setup/python.mjs'
+import { build, checkNode, installPackages } from './setup/toolchain.mjs'
+import { closingLine, total } from './testing/counts.mjs'
+import { leftoverCounts, temporaryEnv } from './testing/temp-file-check.mjs'
+import { runPytest, runVitest } from './testing/test-runs.mjs'
 
 catchSignals()
 const folder = mkdtempSync(path.join(os.tmpdir(), 'windlass-test-'))

@@ -1,12 +1,12 @@
 import { readdirSync, rmdirSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { bringUp } from '../../scripts/lib/bring-up.mjs'
-import { prepare } from '../../scripts/lib/data-dir.mjs'
-import { Processes } from '../../scripts/lib/processes.mjs'
-import { Progress } from '../../scripts/lib/progress.mjs'
-import { catchSignals, stopSignal, untilStopped } from '../../scripts/lib/signals.mjs'
-import { temporaryDir } from '../../scripts/lib/temporary-dir.mjs'
+import { Processes } from '../../scripts/process/processes.mjs'
+import { catchSignals, stopSignal, untilStopped } from '../../scripts/process/signals.mjs'
+import { prepare } from '../../scripts/setup/data-dir.mjs'
+import { Progress } from '../../scripts/setup/progress.mjs'
+import { bringUp } from '../../scripts/system/bring-up.mjs'
+import { temporaryDir } from '../../scripts/testing/temporary-dir.mjs'
 import { durableWriteMs } from './disk.mjs'
 
 const INTERRUPTED = 130

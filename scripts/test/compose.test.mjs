@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { natsUsers } from '../lib/nats-config.mjs'
-import { redisUsers } from '../lib/redis-users.mjs'
+import { natsUsers } from '../stores/nats-config.mjs'
+import { redisUsers } from '../stores/redis-users.mjs'
 
 const compose = readFileSync(new URL('../../deploy/compose.yml', import.meta.url), 'utf8')
 const env = (store) => (service) => `of ${store} ${service}`

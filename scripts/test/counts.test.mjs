@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import { closingLine, junitCounts, total, vitestCounts } from '../lib/counts.mjs'
+import { closingLine, junitCounts, total, vitestCounts } from '../testing/counts.mjs'
 
 const junit = (attributes) => `<?xml version="1.0"?><testsuites><testsuite ${attributes}>`
 
 describe('the counts of npm test', () => {
-  it("are read from vitest's report", () => {
+  it('a report of vitest: counts passed, failed and skipped', () => {
     const report = { numPassedTests: 7, numFailedTests: 2, numPendingTests: 1, numTodoTests: 1 }
     const counts = vitestCounts(JSON.stringify(report), 1)
     expect(counts).toEqual({ passed: 7, failed: 2, skipped: 2 })
   })
 
-  it("are read from pytest's report, where tests include the failed and skipped ones", () => {
+  it('a report of pytest: the total includes failed and skipped tests', () => {
     const report = junit('name="pytest" errors="1" failures="2" skipped="3" tests="10"')
     expect(junitCounts(report, 1)).toEqual({ passed: 4, failed: 3, skipped: 3 })
   })
 
-  it('count a run that ended badly as a failure even when no test failed', () => {
+  it('a failed run without a failed test: counts one failure', () => {
     const allPassed = JSON.stringify({ numPassedTests: 3, numFailedTests: 0 })
     expect(vitestCounts(allPassed, 1)).toMatchObject({ passed: 3, failed: 1 })
     expect(vitestCounts(undefined, 1)).toMatchObject({ passed: 0, failed: 1 })
     expect(junitCounts(undefined, 2)).toMatchObject({ passed: 0, failed: 1 })
   })
 
-  it('add up over the runs', () => {
+  it('several runs: counts are added', () => {
     const runs = [
       { passed: 2, failed: 1, skipped: 0 },
       { passed: 3, failed: 0, skipped: 4 },
@@ -30,12 +30,12 @@ describe('the counts of npm test', () => {
     expect(total(runs)).toEqual({ passed: 5, failed: 1, skipped: 4 })
   })
 
-  it('are a failure when no test ran at all', () => {
+  it('no test ran: counts one failure', () => {
     expect(total([])).toMatchObject({ failed: 1 })
     expect(total([{ passed: 0, failed: 0, skipped: 9 }])).toMatchObject({ failed: 1 })
   })
 
-  it('close in a line that names skipped tests only if there are some', () => {
+  it('closing line: names skipped tests only if there are any', () => {
     expect(closingLine({ passed: 3, failed: 0, skipped: 0 })).toBe('3 passed, 0 failed')
     expect(closingLine({ passed: 3, failed: 1, skipped: 2 })).toBe('3 passed, 1 failed, 2 skipped')
   })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { generalEnv, settingsEnv, workerEnv } from '../lib/environment.mjs'
+import { generalEnv, settingsEnv, workerEnv } from '../system/environment.mjs'
 
 const SECRETS = {
   SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: ['identity'],

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { holder, lock } from '../lib/lock.mjs'
-import { birth } from '../lib/pids.mjs'
+import { holder, lock } from '../process/lock.mjs'
+import { birth } from '../process/pids.mjs'
 
 const PID_MAX = 4_194_304 // Linux gives no higher one
 
@@ -14,14 +14,14 @@ beforeEach(() => {
 })
 
 describe('the lock of a data directory', () => {
-  it('is held by one process, whose pid the refusal names', () => {
+  it('held by another process: refused with its pid', () => {
     const unlock = lock(dir)
     onTestFinished(unlock)
     expect(() => lock(dir)).toThrow(`process ${process.pid}`)
     expect(holder(dir)).toMatchObject({ pid: process.pid })
   })
 
-  it('is free again when it was given up', () => {
+  it('released: can be taken again', () => {
     lock(dir)()
     expect(holder(dir)).toBeUndefined()
     lock(dir)()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { startOptions } from '../lib/options.mjs'
+import { startOptions } from '../system/options.mjs'
 
 describe('the options of npm start', () => {
   const DEFAULTS = {
@@ -12,11 +12,11 @@ describe('the options of npm start', () => {
     help: false,
   }
 
-  it('default to port 8000, no auth, the demonstration and workers as authentication has it', () => {
+  it('no options: port 8000, no auth, the demonstration, workers depending on authentication', () => {
     expect(startOptions([])).toEqual(DEFAULTS)
   })
 
-  it('are read in both spellings', () => {
+  it('both spellings of an option: accepted', () => {
     const options = startOptions(['--port', '9000', '--workers=3', '--no-demo'])
     expect(options).toEqual({ ...DEFAULTS, port: 9000, workers: 3, demo: false })
   })
@@ -40,7 +40,7 @@ describe('the options of npm start', () => {
     expect(() => startOptions(['--worker-env', 'svc_rpc__secret'])).toThrow('svc_rpc__secret')
   })
 
-  it('refuse what they do not know', () => {
+  it('an unknown option: refused', () => {
     expect(() => startOptions(['--prot', '1'])).toThrow('--prot')
   })
 })

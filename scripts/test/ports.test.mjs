@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { canBind, freePort, onFreePort, saysPortTaken } from '../lib/ports.mjs'
+import { canBind, freePort, onFreePort, saysPortTaken } from '../process/ports.mjs'
 
 describe('ports', () => {
-  it('lie between 20000 and 31999', async () => {
+  it('a drawn port: between 20000 and 31999', async () => {
     const port = await freePort()
     expect(port).toBeGreaterThanOrEqual(20_000)
     expect(port).toBeLessThanOrEqual(31_999)
   })
 
-  it('cannot be bound while another server listens there', async () => {
+  it('another server listens: cannot be bound', async () => {
     const port = await freePort()
     const server = net.createServer().listen(port, '127.0.0.1')
     onTestFinished(() => server.close())
@@ -18,7 +18,7 @@ describe('ports', () => {
     expect(await canBind(port)).toBe(false)
   })
 
-  it('are drawn again when the program that got one says it is taken', async () => {
+  it('the program reports a port in use: another one is drawn', async () => {
     const tried = []
     const answer = await onFreePort(async (port) => {
       tried.push(port)
@@ -29,7 +29,7 @@ describe('ports', () => {
     expect(tried).toHaveLength(3)
   })
 
-  it('are not drawn again for any other failure', async () => {
+  it('any other failure: no port is drawn again', async () => {
     const start = () => Promise.reject(new Error('permission denied'))
     await expect(onFreePort(start)).rejects.toThrow('permission denied')
   })

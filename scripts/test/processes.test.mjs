@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { birth } from '../lib/pids.mjs'
-import { Processes } from '../lib/processes.mjs'
+import { birth } from '../process/pids.mjs'
+import { Processes } from '../process/processes.mjs'
 
 const IDLE = ['-e', 'setInterval(() => {}, 1000)']
 const DEAF = ['-e', 'process.on("SIGTERM", () => console.log("no")); setInterval(() => {}, 1000)']
@@ -20,7 +20,7 @@ beforeEach(() => {
 const program = (name, args, more = {}) => ({ name, command: process.execPath, args, ...more })
 
 describe('child processes', () => {
-  it('are stopped from the highest tier down', async () => {
+  it('stopping all: the highest tier ends first', async () => {
     const processes = new Processes(dir)
     const ends = []
     for (const [name, tier] of Object.entries({ worker: 3, service: 1, infra: 0 })) {
@@ -30,7 +30,7 @@ describe('child processes', () => {
     expect(ends).toEqual(['worker', 'service', 'infra'])
   })
 
-  it('say why they ended at their start', async () => {
+  it('a child that ends at its start: the error has its output', async () => {
     const processes = new Processes(dir)
     const child = processes.start(
       program('broken', ['-e', 'console.log("no such key"); process.exit(3)']),
@@ -40,15 +40,15 @@ describe('child processes', () => {
     await processes.stopAll()
   })
 
-  it('say so when the program is not there', async () => {
+  it('a missing program: the error names it', async () => {
     const processes = new Processes(dir)
     const child = processes.start({ name: 'absent', command: '/no/such/program' })
     const ready = processes.untilReady(child, () => false, 10_000)
     await expect(ready).rejects.toThrow(/absent ended at start \(.*ENOENT/)
   })
 
-  it('end with a supervisor that is killed', async () => {
-    const module = new URL('../lib/processes.mjs', import.meta.url).href
+  it('a killed supervisor: its children end', async () => {
+    const module = new URL('../process/processes.mjs', import.meta.url).href
     const supervise = `
       import { Processes } from ${JSON.stringify(module)}
       const processes = new Processes(${JSON.stringify(dir)})
@@ -63,7 +63,7 @@ describe('child processes', () => {
     await expect.poll(() => birth(pid), GONE_LIMIT).toBeUndefined()
   })
 
-  it('of a supervisor that died with its warden are ended by the next start', async () => {
+  it('supervisor and reaper killed: the next start ends the children', async () => {
     const before = spawn(process.execPath, DEAF, { detached: true, stdio: 'ignore' })
     const record = [{ name: 'left', pid: before.pid, born: birth(before.pid) }]
     writeFileSync(path.join(dir, 'processes.json'), JSON.stringify(record))
@@ -71,7 +71,7 @@ describe('child processes', () => {
     expect(birth(before.pid)).toBeUndefined()
   })
 
-  it('leave no record when all have ended', async () => {
+  it('all children ended: no record is left', async () => {
     const processes = new Processes(dir)
     processes.start(program('idle', IDLE))
     await processes.stopAll()

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { lock } from '../lib/lock.mjs'
-import { findServer, publishServer, withdrawServer } from '../lib/server-file.mjs'
+import { lock } from '../process/lock.mjs'
+import { findServer, publishServer, withdrawServer } from '../system/server-file.mjs'
 
 const URL = 'http://127.0.0.1:8123'
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { Stamp } from '../lib/stamp.mjs'
+import { Stamp } from '../setup/stamp.mjs'
 
 let dir
 let source
@@ -17,20 +17,20 @@ const stamp = (fact = 'v20') =>
   new Stamp(path.join(dir, 'made/stamp'), { files: [source], facts: [fact] })
 
 describe('a stamp', () => {
-  it('matches what it was set for', () => {
+  it('unchanged inputs: matches', () => {
     expect(stamp().matches()).toBe(false)
     stamp().set()
     expect(stamp().matches()).toBe(true)
   })
 
-  it('does not match once a source or a fact is another', () => {
+  it('a changed file or fact: does not match', () => {
     stamp().set()
     expect(stamp('v22').matches()).toBe(false)
     writeFileSync(source, 'two')
     expect(stamp().matches()).toBe(false)
   })
 
-  it('goes with what was made', () => {
+  it('the output is removed: the stamp is gone', () => {
     stamp().set()
     rmSync(path.join(dir, 'made'), { recursive: true })
     expect(stamp().matches()).toBe(false)

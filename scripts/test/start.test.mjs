@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { pauseAfter } from '../lib/keep-alive.mjs'
-import { checkNode } from '../lib/toolchain.mjs'
+import { checkNode } from '../setup/toolchain.mjs'
+import { pauseAfter } from '../system/keep-alive.mjs'
 
-it('restarts a child ever more slowly, up to 15 s', () => {
+it('a child that ends repeatedly: delays grow up to 15 s', () => {
   const pauses = [1, 2, 3, 6, 7, 8, 10].map(pauseAfter)
   expect(pauses).toEqual([250, 500, 1_000, 8_000, 15_000, 15_000, 15_000])
 })

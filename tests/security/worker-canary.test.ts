@@ -88,15 +88,17 @@ const reversed = (secrets: Record<string, string>) =>
 
 /** The Python that npm start gives to workers, kept for the next test. */
 async function pythonOfWorkers(dir: string): Promise<string> {
-  const load = (name: string) => import(new URL(`scripts/lib/${name}.mjs`, ROOT).href)
+  const load = (name: string) => import(new URL(`scripts/${name}.mjs`, ROOT).href)
   const [{ ensureWorkerPython }, { workerUser }, { projectDataDir }, { Progress }] =
-    await Promise.all(['python', 'worker-user', 'data-dir', 'progress'].map(load))
+    await Promise.all(
+      ['setup/python', 'system/worker-user', 'setup/data-dir', 'setup/progress'].map(load),
+    )
   return ensureWorkerPython({ dir: projectDataDir(), progress: new Progress() }, workerUser(dir))
 }
 
 /** A data directory that PostgreSQL's user and the workers may walk through, with secrets of the test. */
 async function dataDir(secrets: Record<string, string>): Promise<string> {
-  const script = new URL('scripts/lib/temporary-dir.mjs', ROOT).href
+  const script = new URL('scripts/testing/temporary-dir.mjs', ROOT).href
   const { temporaryDir } = (await import(script)) as { temporaryDir(): string }
   const dir = temporaryDir()
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))

@@ -10,7 +10,7 @@ export const projectFile = (path: string): URL => new URL(path, ROOT)
 
 /** Where this clone keeps what it runs, as `npm start` decides it; undefined where the command is not part of a clone. */
 export async function findDataDir(): Promise<string | undefined> {
-  const script = projectFile('scripts/lib/data-dir.mjs')
+  const script = projectFile('scripts/setup/data-dir.mjs')
   if (!existsSync(script)) return undefined
   const { projectDataDir } = (await import(script.href)) as { projectDataDir(): string }
   return projectDataDir()
@@ -20,7 +20,7 @@ export async function findDataDir(): Promise<string | undefined> {
 export async function findRunningServer(dir?: string): Promise<string | undefined> {
   const data = dir ?? (await findDataDir())
   if (data === undefined) return undefined
-  const script = projectFile('scripts/lib/server-file.mjs')
+  const script = projectFile('scripts/system/server-file.mjs')
   const { findServer } = (await import(script.href)) as {
     findServer(dir: string): string | undefined
   }

@@ -6,7 +6,7 @@ import type { Infra } from './infra-handle.ts'
 const NAME = 'windlass'
 const HEALTH_CHECK_MS = 250
 const NATS_CONF = '/etc/windlass-nats.conf'
-const SCRIPTS = new URL('../../../scripts/lib/', import.meta.url)
+const SCRIPTS = new URL('../../../scripts/stores/', import.meta.url)
 
 /** Starts PostgreSQL, NATS and Redis in containers. */
 export async function startContainers(): Promise<Infra> {

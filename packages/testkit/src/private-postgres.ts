@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { type Defer, withTest } from './defer.ts'
 
-const SCRIPTS = new URL('../../../scripts/lib/', import.meta.url)
+const SCRIPTS = new URL('../../../scripts/', import.meta.url)
 const READY_MS = 60_000
 
 interface Child {
@@ -22,9 +22,9 @@ const load = (name: string) => import(/* @vite-ignore */ new URL(name, SCRIPTS).
 /** Starts a private PostgreSQL whose address survives a restart. */
 export async function startPrivatePostgres(defer: Defer = withTest) {
   const [{ Processes }, { startPostgres }, { temporaryDir }] = await Promise.all([
-    load('processes.mjs'),
-    load('postgres.mjs'),
-    load('temporary-dir.mjs'),
+    load('process/processes.mjs'),
+    load('stores/postgres.mjs'),
+    load('testing/temporary-dir.mjs'),
   ])
   const dir: string = temporaryDir()
   const processes: Processes = new Processes(dir)

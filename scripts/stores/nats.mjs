@@ -1,0 +1,40 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { onFreePort } from '../process/ports.mjs'
+import { answers } from '../process/tcp.mjs'
+import { secret } from '../setup/data-dir.mjs'
+import { findProgram } from '../setup/programs.mjs'
+import { NATS_SERVICES, natsConfig } from './nats-config.mjs'
+import { servicePassword } from './service-passwords.mjs'
+
+const READY_LIMIT_MS = 20_000
+const USER = 'windlass'
+
+/** Starts the private NATS server of a data directory, with JetStream, for systems with these prefixes; returns its URL. */
+export async function startNats(processes, dir, { prefixes } = {}) {
+  const home = path.join(dir, 'nats')
+  mkdirSync(home, { recursive: true, mode: 0o700 })
+  const password = secret(dir, 'nats-password')
+  return onFreePort(async (port) => {
+    const file = path.join(home, 'nats.conf')
+    const passwordOf = (service) => servicePassword(password, service)
+    const store = path.join(home, 'jetstream')
+    const all = { user: USER, password }
+    // a file, because a command line can be read by every user of the machine
+    writeFileSync(file, natsConfig({ port, store, all, passwordOf, prefixes }), { mode: 0o600 })
+    const child = processes.start({
+      name: 'nats',
+      command: findProgram('nats-server'),
+      args: ['-c', file],
+      cwd: home,
+    })
+    await processes.untilReady(child, () => answers(port, { expect: /^INFO / }), READY_LIMIT_MS)
+    const url = (user, password) => `nats://${user}:${password}@127.0.0.1:${port}`
+    return {
+      child,
+      url: url(USER, password),
+      urlOf: (service) =>
+        NATS_SERVICES.includes(service) ? url(service, passwordOf(service)) : undefined,
+    }
+  })
+}

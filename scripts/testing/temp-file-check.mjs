@@ -1,0 +1,20 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+
+/** Caches of compilers, which are not removed. */
+const CACHES = /^(tsx-\d+|node-compile-cache)$/
+
+/** Returns an environment with an empty folder for temporary files inside `folder`. */
+export function temporaryEnv(folder) {
+  const TMPDIR = path.join(folder, 'tmp')
+  mkdirSync(TMPDIR)
+  return { TMPDIR }
+}
+
+/** Counts temporary files that the tests left behind as one failure and names them. */
+export function leftoverCounts({ TMPDIR }) {
+  const left = readdirSync(TMPDIR).filter((name) => !CACHES.test(name))
+  if (left.length === 0) return { passed: 0, failed: 0, skipped: 0 }
+  process.stderr.write(`\nThe tests left in the folder for temporary files: ${left.join(', ')}\n`)
+  return { passed: 0, failed: 1, skipped: 0 }
+}
