@@ -78,19 +78,24 @@ async function openAuthenticators(env) {
       'rpc/dist/service-identity',
     ].map((name) => from(`packages/${name}`)),
   )
-  const { connectServices, createCaches } = await from('services/gateway/dist/clients/connect')
-  const { createApiKeyAuthenticator } = await from('services/gateway/dist/access/api-key')
-  const { createGenerationReader } = await from('services/gateway/dist/cache/generation-reader')
+  const gateway = (path) => from(`services/gateway/dist/${path}`)
+  const { connectServices } = await gateway('clients/connect')
+  const { createCaches } = await gateway('cache/create-caches')
+  const { createGenerationReader } = await gateway('cache/generation-reader')
+  const { createApiKeyAuthenticator } = await gateway('access/api-key')
+  const { createTokenAuthenticator } = await gateway('access/token-authenticator')
   const settings = loadSettings(env)
   const redis = openRedis(settings.redis.url)
   await redisReady(redis)
   const log = { warn: (fields) => process.stderr.write(`${JSON.stringify(fields)}\n`) }
   const clients = connectServices(settings, await openServiceIdentity(settings, 'gateway', log))
-  const readGeneration = createGenerationReader(redis, 'auth')
+  const readAuth = createGenerationReader(redis, 'auth')
+  const { getAccount } = createCaches(settings.workers, { ...clients, readAuth, readCatalog: readAuth })
+  const deps = { ...clients, getAccount, readAuth, log }
   return {
-    ...createCaches(settings, { redis, log }, clients),
+    authenticateToken: createTokenAuthenticator(settings.security.auth.oidc, deps),
     // Reads the generation and then ignores it, so that every request calls identity.
-    uncached: createApiKeyAuthenticator(clients.keys, async () => void (await readGeneration())),
+    uncached: createApiKeyAuthenticator(clients.keys, async () => void (await readAuth())),
     close() {
       clients.close()
       redis.disconnect()

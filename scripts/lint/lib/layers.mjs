@@ -22,7 +22,7 @@ const SERVICES = {
   gateway: [
     ['main'],
     ['server'],
-    ['http/server', 'http/router', 'http/handle', 'http/matcher'],
+    ['http/server', 'http/router', 'http/handle'],
     ['routes'],
     ['live'],
     ['route'],

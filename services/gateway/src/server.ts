@@ -8,9 +8,12 @@ import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { requireTrustedIssuer } from './access/oidc.ts'
 import { createRateLimit } from './access/rate-limit.ts'
+import { createTokenAuthenticator } from './access/token-authenticator.ts'
+import { createCaches } from './cache/create-caches.ts'
+import { createGenerationReader } from './cache/generation-reader.ts'
 import { InputSchemaCache } from './cache/input-schemas.ts'
 import { AuditLog } from './clients/audit-log.ts'
-import { connectServices, createCaches, type Services } from './clients/connect.ts'
+import { connectServices } from './clients/connect.ts'
 import { DispatcherStreams } from './clients/dispatcher-streams.ts'
 import { ExecutionsClient } from './clients/executions.ts'
 import { watchHealth } from './clients/health.ts'
@@ -22,10 +25,10 @@ import { ExecutionSubscriptions } from './live/execution-subscriptions.ts'
 import { openapi } from './route/openapi.ts'
 import { routes } from './routes/index.ts'
 
-/** The contract's, for each client. */
-const TOKEN_TESTS = '10/minute'
+/** Per client, fixed by the contract. */
+const TOKEN_TEST_RATE = '10/minute'
 
-/** Builds the gateway from the outside in; it keeps nothing that another process would miss. */
+/** Builds the gateway from the outside in; it keeps no state that another replica would miss. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
   requireAuthSecrets(settings, ['[svc.security].execution_token_secret'])
   requireLoopbackIfAnonymous(settings, '[svc.server].host', settings.server.host)
@@ -41,18 +44,31 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('clients', () => clients.close())
   const health = watchHealth(settings, serviceIdentity)
   teardown.add('health', () => health.close())
-  const executions = new ExecutionsClient(clients.executions, serviceIdentity)
+  const executions = new ExecutionsClient(clients.executions, serviceIdentity, (execution) =>
+    subscriptions.deliverSettled(execution),
+  )
   const auditLog = new AuditLog(clients.audit, serviceIdentity, log)
   teardown.add('audit log', () => auditLog.stop())
   const subscriptions = new ExecutionSubscriptions(bus, executions, log)
   teardown.add('subscriptions', () => subscriptions.stop())
 
-  const trustedProxies = settings.server.trusted_proxies
-  const services: Services = {
+  const readAuth = createGenerationReader(redis, 'auth')
+  const readCatalog = createGenerationReader(redis, 'catalog')
+  const caches = createCaches(settings.workers, { ...clients, readAuth, readCatalog })
+  const { getAccount } = caches
+  const limitRate = (name: string, rate: string) =>
+    createRateLimit({ name, rate, trustedProxies: settings.server.trusted_proxies }, redis)
+  // Each rule and handler names what it uses of these; the compiler checks that all of it is here.
+  const deps = {
     ...clients,
-    ...createCaches(settings, { redis, log }, clients),
+    ...caches,
     settings,
-    auditLog,
+    authenticateToken: createTokenAuthenticator(settings.security.auth.oidc, {
+      ...clients,
+      getAccount,
+      readAuth,
+      log,
+    }),
     executionTokens: await openExecutionTokens(settings),
     executions,
     heartbeats: new HeartbeatClient(clients.fleet),
@@ -60,14 +76,8 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     health,
     bus,
     inputSchemas: new InputSchemaCache(),
-    registrationLimit: createRateLimit(
-      { name: 'register', rate: settings.workers.register_rate_limit, trustedProxies },
-      redis,
-    ),
-    tokenTestLimit: createRateLimit(
-      { name: 'test-token', rate: TOKEN_TESTS, trustedProxies },
-      redis,
-    ),
+    registrationLimit: limitRate('register', settings.workers.register_rate_limit),
+    tokenTestLimit: limitRate('test-token', TOKEN_TEST_RATE),
     dispatcherStreams: new DispatcherStreams(settings.services.dispatcher_streams, serviceIdentity),
     openapi: openapi(routes),
   }
@@ -76,14 +86,10 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     maxDepth: settings.server.max_json_depth,
     maxUploadBytes: settings.catalog.max_workflow_upload_bytes,
   }
-  const serving = {
-    services,
-    limits,
-    log,
-    requestLog: createRequestLog(log),
-    openRequests: new Set<RequestContext>(),
-  }
-  const http = await startServer(routes, serving)
+  const requestLog = createRequestLog(log)
+  const openRequests = new Set<RequestContext>()
+  const context = { settings, deps, auditLog, limits, log, requestLog, openRequests }
+  const http = await startServer(routes, context)
   teardown.add('http', () => http.stop())
   return { http: http.port }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Account, ApiKeysService } from '@windlass/proto/windlass/identity/v1/principals'
 import type { RpcClient } from '@windlass/rpc/client'
 import { Fault } from '@windlass/runtime/faults'
+import type { ReadGeneration } from '../cache/generation-reader.ts'
 import { UsageReportingCache } from '../cache/usage-reporting-cache.ts'
 import type { Caller } from './caller.ts'
 
@@ -21,14 +22,14 @@ export type AuthenticateToken = (token: string) => Promise<Caller>
  */
 export function createApiKeyAuthenticator(
   keys: Pick<RpcClient<typeof ApiKeysService>, 'find'>,
-  readEpoch: () => Promise<string | undefined>,
+  readGeneration: ReadGeneration,
   now = Date.now,
 ): AuthenticateToken {
   const find = (key: string) => {
     const [prefix = '', hash = ''] = key.split(' ')
     return keys.find({ prefix, token_hash: Buffer.from(hash, 'hex') })
   }
-  const holders = new UsageReportingCache(readEpoch, find, {
+  const holders = new UsageReportingCache(readGeneration, find, {
     reportIntervalMs: REPORT_INTERVAL_MS,
     now,
   })

@@ -1,7 +1,13 @@
 import type { Approval, Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { notFound } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { mayDecideCall, mayDecideTask, mayListApprovals, mayReadApprovals } from './approval.ts'
+import {
+  type Deps,
+  mayDecideCall,
+  mayDecideTask,
+  mayListApprovals,
+  mayReadApprovals,
+} from './approval.ts'
 import type { AccessRequest } from './rule.ts'
 
 const execution = {
@@ -12,26 +18,28 @@ const execution = {
 
 const approval = { task_call_id: 'pay_1', task_name: 'pay' } as Approval
 
-/** A caller with these permissions before an execution of ops/deploy, which requires `ops:*` of them. */
-const asking = (permissions: string[] | undefined, absent?: 'execution' | 'workflow') =>
+/** A caller with these permissions before an execution of ops/deploy, which requires `ops:deploy`. */
+const request = (permissions: string[] | undefined) =>
   ({
     params: { execution_id: 'x', task_call_id: 'pay_1', task_name: 'pay' },
     caller: { subject: 'me', permissions },
     body: async () => ({ approved: true }),
-    services: {
-      executions: {
-        get: async (id: string) => {
-          if (absent === 'execution') throw notFound('Execution', id)
-          return execution
-        },
-      },
-      approvals: { list: async () => ({ approvals: [approval], total: 1 }) },
-      resolveWorkflow: async () => {
-        if (absent === 'workflow') throw notFound('Workflow', 'ops/deploy')
-        return { metadata_json: '{"required_permissions":["ops:deploy"]}' }
+  }) as unknown as AccessRequest<{ execution_id: string; task_call_id: string; task_name: string }>
+
+const without = (absent?: 'execution' | 'workflow') =>
+  ({
+    executions: {
+      get: async (id: string) => {
+        if (absent === 'execution') throw notFound('Execution', id)
+        return execution
       },
     },
-  }) as unknown as AccessRequest<{ execution_id: string; task_call_id: string; task_name: string }>
+    approvals: { list: async () => ({ approvals: [approval], total: 1 }) },
+    resolveWorkflow: async () => {
+      if (absent === 'workflow') throw notFound('Workflow', 'ops/deploy')
+      return { metadata_json: '{"required_permissions":["ops:deploy"]}' }
+    },
+  }) as unknown as Deps
 
 const READ = 'workflow:ops:deploy:read'
 const APPROVE = 'workflow:ops:deploy:task:pay:approve'
@@ -41,7 +49,7 @@ test.each([
   ['both', [READ, 'ops:deploy'], undefined],
   ['everything', ['*'], undefined],
 ])('a task is decided with %s: %j', async (_, permissions, missing) => {
-  const verdict = mayDecideTask.authorize(asking(permissions))
+  const verdict = mayDecideTask.authorize(request(permissions), without())
   if (missing === undefined) return expect(await verdict).toBe(approval)
   await expect(verdict).rejects.toMatchObject({
     kind: 'forbidden',
@@ -54,18 +62,18 @@ test.each([
   [[READ, APPROVE], 'ops:deploy'],
   [[READ, APPROVE, 'ops:deploy'], undefined],
 ])('a call is decided with %j', async (permissions, missing) => {
-  const verdict = mayDecideCall.authorize(asking(permissions))
+  const verdict = mayDecideCall.authorize(request(permissions), without())
   if (missing === undefined) return expect(await verdict).toBe(approval)
   await expect(verdict).rejects.toMatchObject({ details: { missing_permission: missing } })
 })
 
 test('what a deleted workflow required is unknown: the right to run it is asked for', async () => {
-  const verdict = mayDecideTask.authorize(asking([READ, 'ops:deploy'], 'workflow'))
+  const verdict = mayDecideTask.authorize(request([READ, 'ops:deploy']), without('workflow'))
   await expect(verdict).rejects.toMatchObject({
     details: { missing_permission: 'workflow:ops:deploy:run' },
   })
-  const allowed = asking([READ, 'workflow:ops:deploy:run'], 'workflow')
-  expect(await mayDecideTask.authorize(allowed)).toBe(approval)
+  const allowed = request([READ, 'workflow:ops:deploy:run'])
+  expect(await mayDecideTask.authorize(allowed, without('workflow'))).toBe(approval)
 })
 
 test.each([
@@ -74,8 +82,8 @@ test.each([
   ['the right to read another workflow', ['workflow:ops:other:read', 'ops:deploy'], 'not_found'],
 ])('whoever may not read the workflow learns nothing of it, with %s', async (_, held, kind) => {
   for (const rule of [mayReadApprovals, mayDecideCall, mayDecideTask]) {
-    const refused = await rule.authorize(asking(held)).catch((error) => error)
-    const absent = await rule.authorize(asking(held, 'execution')).catch((error) => error)
+    const refused = await rule.authorize(request(held), without()).catch((error) => error)
+    const absent = await rule.authorize(request(held), without('execution')).catch((error) => error)
     expect(refused).toMatchObject({ kind })
     expect([refused.message, refused.details]).toEqual([absent.message, absent.details])
     expect(JSON.stringify(refused)).not.toContain('ops')
@@ -83,13 +91,15 @@ test.each([
 })
 
 test('approvals are seen with the right to read their workflow, and only those are listed', async () => {
-  expect(await mayReadApprovals.authorize(asking([READ]))).toBe(execution)
-  expect(await mayListApprovals.authorize(asking(undefined))).toEqual([])
-  expect(await mayListApprovals.authorize(asking(['workflow:*:*:read']))).toEqual([])
-  expect(await mayListApprovals.authorize(asking([READ, 'schedule:*']))).toEqual([
+  expect(await mayReadApprovals.authorize(request([READ]), without())).toBe(execution)
+  expect(await mayListApprovals.authorize(request(undefined), without())).toEqual([])
+  expect(await mayListApprovals.authorize(request(['workflow:*:*:read']), without())).toEqual([])
+  expect(await mayListApprovals.authorize(request([READ, 'schedule:*']), without())).toEqual([
     { namespace: 'ops', name: 'deploy' },
   ])
-  await expect(mayListApprovals.authorize(asking(['schedule:*']))).rejects.toMatchObject({
+  await expect(
+    mayListApprovals.authorize(request(['schedule:*']), without()),
+  ).rejects.toMatchObject({
     kind: 'forbidden',
     details: { error: 'forbidden' },
   })

@@ -1,13 +1,17 @@
 import { declaredPermissions } from '@windlass/domain/permissions'
 import type { Approval, Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault, notFound } from '@windlass/runtime/faults'
+import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
 import { getApprovalByCallOrTask, getApprovalOfCall } from '../clients/approvals.ts'
-import type { Services } from '../clients/connect.ts'
+import type { Clients } from '../clients/connect.ts'
 import { readableScopes } from '../domain/permissions.ts'
 import { type Caller, hasPermission } from './caller.ts'
 import { type AccessRequest, rule } from './rule.ts'
-import { requireTaskPermission } from './task-permission.ts'
-import { ifNotFound } from './workflow.ts'
+import { requireTaskPermission, type TaskPermissionDeps } from './task-permission.ts'
+
+export interface Deps extends TaskPermissionDeps {
+  approvals: Clients['approvals']
+}
 
 export interface OfExecution {
   execution_id: string
@@ -29,8 +33,8 @@ export const mayReadApprovals = rule({
   summary: "workflow:<namespace>:<name>:read for the execution's workflow",
   for: 'people',
   requiredPermissions: ['workflow:{namespace}:{workflow_name}:read'],
-  authorize: ({ params, caller, services }: AccessRequest<OfExecution>): Promise<Execution> =>
-    getReadableExecution(services, caller, params),
+  authorize: ({ params, caller }: AccessRequest<OfExecution>, deps: Deps): Promise<Execution> =>
+    getReadableExecution(deps, caller, params),
 })
 
 export const mayDecideCall = rule({
@@ -41,16 +45,18 @@ export const mayDecideCall = rule({
     'workflow:{namespace}:{workflow_name}:read',
     'workflow:{namespace}:{workflow_name}:task:{task_name}:approve',
   ],
-  async authorize(asked: AccessRequest<OfExecution & { task_call_id: string }>): Promise<Approval> {
-    const { params, caller, services } = asked
-    const execution = await getReadableExecution(services, caller, params)
-    const approval = await getApprovalOfCall(services, params)
+  async authorize(
+    { params, caller }: AccessRequest<OfExecution & { task_call_id: string }>,
+    deps: Deps,
+  ): Promise<Approval> {
+    const execution = await getReadableExecution(deps, caller, params)
+    const approval = await getApprovalOfCall(deps, params)
     const { workflow_namespace: namespace, workflow_name: name } = execution
     requireWorkflowPermission(
       caller,
       `workflow:${namespace}:${name}:task:${approval.task_name}:approve`,
     )
-    await requireDeclaredPermissions(services, caller, execution)
+    await requireDeclaredPermissions(deps, caller, execution)
     return approval
   },
 })
@@ -62,15 +68,15 @@ export const mayDecideTask = rule({
   requiredPermissions: ['workflow:{namespace}:{workflow_name}:read'],
   acceptsExecutionTokens: 'own',
   async authorize(
-    asked: AccessRequest<OfExecution & { task_name: string }>,
+    { params, caller, body }: AccessRequest<OfExecution & { task_name: string }>,
+    deps: Deps,
   ): Promise<Approval | undefined> {
-    const { params, caller, services, body } = asked
-    if (caller.execution) return requireTaskPermission(services, caller, params)
+    if (caller.execution) return requireTaskPermission(deps, caller, params)
     if (caller.permissions && (await body()) === undefined)
       throw new Fault('forbidden', 'An execution token is required')
-    const execution = await getReadableExecution(services, caller, params)
-    await requireDeclaredPermissions(services, caller, execution)
-    return getApprovalByCallOrTask(services, params)
+    const execution = await getReadableExecution(deps, caller, params)
+    await requireDeclaredPermissions(deps, caller, execution)
+    return getApprovalByCallOrTask(deps, params)
   },
 })
 
@@ -85,12 +91,12 @@ function requireWorkflowPermission(caller: Caller, permission: string): void {
 
 /** The execution, for whoever may read its workflow; to others it is as good as none, so that nobody learns of it or of its workflow. */
 async function getReadableExecution(
-  services: Services,
+  { executions }: Pick<Deps, 'executions'>,
   caller: Caller,
   { execution_id }: OfExecution,
 ): Promise<Execution> {
   requireAnyRead(caller)
-  const execution = await services.executions.get(execution_id)
+  const execution = await executions.get(execution_id)
   const { workflow_namespace: namespace, workflow_name: name } = execution
   if (!hasPermission(caller, `workflow:${namespace}:${name}:read`))
     throw notFound('Execution', execution_id)
@@ -105,15 +111,15 @@ function requireAnyRead({ permissions }: Caller): void {
 
 /** What the version that runs requires; of one that was deleted nobody can say, so the right to run it is asked for. */
 async function requireDeclaredPermissions(
-  services: Services,
+  { resolveWorkflow }: Pick<Deps, 'resolveWorkflow'>,
   caller: Caller,
   execution: Execution,
 ) {
   if (!caller.permissions) return
   const { workflow_namespace: namespace, workflow_name: name, workflow_version } = execution
-  const workflow = await services
-    .resolveWorkflow(namespace, name, workflow_version)
-    .catch(ifNotFound)
+  const workflow = await resolveWorkflow(namespace, name, workflow_version).catch(
+    undefinedIfNotFound,
+  )
   if (!workflow) return requireWorkflowPermission(caller, `workflow:${namespace}:${name}:run`)
   for (const permission of declaredPermissions(workflow))
     requireWorkflowPermission(caller, permission)

@@ -1,8 +1,9 @@
+import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import { Fault, invalid } from '@windlass/runtime/faults'
-import type { Services } from '../clients/connect.ts'
 import { countHeader, type RequestContext } from '../http/request-context.ts'
+import type { AuthenticateToken } from './api-key.ts'
 import { ANONYMOUS, type Caller } from './caller.ts'
-import { authenticateExecutionToken } from './execution-token.ts'
+import { authenticateExecutionToken, type ExecutionTokenDeps } from './execution-token.ts'
 
 /** The header that says who is asking. Of two of them Node would take the first and others the last, so both are refused. */
 export function authorizationOf({ req, headers }: RequestContext): string | undefined {
@@ -21,21 +22,21 @@ export function bearerOf(ctx: RequestContext): string | undefined {
   return token
 }
 
-type AuthenticateDeps = Pick<
-  Services,
-  'settings' | 'executionTokens' | 'authenticateToken' | 'executions' | 'getAccount'
->
+export interface AuthenticateDeps extends ExecutionTokenDeps {
+  executionTokens: ExecutionTokens
+  authenticateToken: AuthenticateToken
+}
 
 /** Who is asking. Every request is looked at anew; while authentication is off nobody is told apart. An execution token gives no rights where it is not taken. */
 export async function authenticate(
   ctx: RequestContext,
-  services: AuthenticateDeps,
+  deps: AuthenticateDeps,
   { takesExecutions = false } = {},
 ): Promise<Caller> {
-  const { settings, executionTokens, authenticateToken } = services
+  const { settings, executionTokens, authenticateToken } = deps
   const token = bearerOf(ctx)
   const claims = token === undefined ? undefined : executionTokens.verify(token)
-  if (claims && takesExecutions) return authenticateExecutionToken(services, claims)
+  if (claims && takesExecutions) return authenticateExecutionToken(deps, claims)
   if (!settings.security.auth.enabled) return ANONYMOUS
   if (token === undefined) throw new Fault('unauthenticated', 'Authorization token required')
   if (!claims) return authenticateToken(token)

@@ -1,10 +1,12 @@
 import { Fault } from '@windlass/runtime/faults'
-import type { Services } from '../clients/connect.ts'
 import type { RequestContext } from '../http/request-context.ts'
-import { authenticate } from './authenticate.ts'
+import { type AuthenticateDeps, authenticate } from './authenticate.ts'
 import { ANONYMOUS, type Caller, requirePermission } from './caller.ts'
 import type { AccessRequest } from './rule.ts'
-import { ruleOf } from './rules.ts'
+import { type RuleDeps, ruleOf } from './rules.ts'
+
+/** What it takes to authenticate and authorize any request. */
+export type AccessDeps = AuthenticateDeps & RuleDeps
 
 /** Who holds the bootstrap token is nobody else. */
 const BOOTSTRAP: Caller = { subject: 'bootstrap-token' }
@@ -13,12 +15,12 @@ const BOOTSTRAP: Caller = { subject: 'bootstrap-token' }
 export async function authenticateRequest(
   access: string,
   ctx: RequestContext,
-  services: Services,
+  deps: AuthenticateDeps,
 ): Promise<Caller> {
   if (access === 'bootstrap') return BOOTSTRAP
   const rule = ruleOf(access)
   if (access === 'public' || rule?.for === 'machines') return ANONYMOUS
-  return authenticate(ctx, services, {
+  return authenticate(ctx, deps, {
     takesExecutions: rule?.acceptsExecutionTokens !== undefined,
   })
 }
@@ -26,21 +28,22 @@ export async function authenticateRequest(
 /** Lets a request in, or throws why not. Answers what a rule has looked up. */
 export async function authorize(
   access: string,
-  asked: AccessRequest<Record<string, string>>,
+  request: AccessRequest<Record<string, string>>,
+  deps: AccessDeps,
 ): Promise<unknown> {
   if (access === 'public') return undefined
   const rule = ruleOf(access)
   if (
-    asked.caller.execution &&
+    request.caller.execution &&
     !rule?.acceptsExecutionTokens &&
     (rule || access === 'authenticated')
   )
     throw new Fault('forbidden', 'Permission denied: an execution token does not serve here')
   if (access === 'authenticated') return undefined
-  if (rule) return rule.authorize(asked as AccessRequest<never>)
+  if (rule) return rule.authorize(request as AccessRequest<never>, deps)
   requirePermission(
-    asked.caller,
-    access.replace(/{(\w+)}/g, (_, name: string) => asked.params[name] ?? ''),
+    request.caller,
+    access.replace(/{(\w+)}/g, (_, name: string) => request.params[name] ?? ''),
   )
   return undefined
 }

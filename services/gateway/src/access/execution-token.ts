@@ -2,11 +2,18 @@ import type { ExecutionClaims } from '@windlass/domain/execution-tokens'
 import { isTerminal } from '@windlass/domain/states'
 import type { Starter } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
+import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault, unavailable } from '@windlass/runtime/faults'
-import type { Services } from '../clients/connect.ts'
+import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
+import type { Caches } from '../cache/create-caches.ts'
+import type { ExecutionsClient } from '../clients/executions.ts'
 import type { Caller } from './caller.ts'
 
-type ExecutionTokenDeps = Pick<Services, 'settings' | 'executions' | 'getAccount'>
+export interface ExecutionTokenDeps {
+  settings: Settings
+  executions: ExecutionsClient
+  getAccount: Caches['getAccount']
+}
 
 /**
  * Who asks with an execution token: the principal in whose name the execution was started, with the
@@ -14,14 +21,14 @@ type ExecutionTokenDeps = Pick<Services, 'settings' | 'executions' | 'getAccount
  * ended or left the hands of the worker that it was minted for, or names another principal than the execution.
  */
 export async function authenticateExecutionToken(
-  services: ExecutionTokenDeps,
+  deps: ExecutionTokenDeps,
   claims: ExecutionClaims,
 ): Promise<Caller> {
-  if (!services.settings.security.auth.enabled) return { subject: '', execution: claims }
+  if (!deps.settings.security.auth.enabled) return { subject: '', execution: claims }
   const { sub: subject, principal_issuer: issuer } = claims
   const [account] = await Promise.all([
-    getStarter(services, subject, issuer),
-    requireCurrentClaim(services, claims),
+    getStarter(deps, subject, issuer),
+    requireCurrentClaim(deps, claims),
   ])
   const { permissions, principal } = account
   return { subject, issuer, roles: principal?.roles ?? [], permissions, execution: claims }
@@ -32,7 +39,8 @@ async function getStarter(
   subject: string,
   issuer: string,
 ): Promise<Account> {
-  const account = subject === '' ? undefined : await getAccount(subject, issuer).catch(ifUnknown)
+  const account =
+    subject === '' ? undefined : await getAccount(subject, issuer).catch(undefinedIfNotFound)
   if (!account?.principal) throw forbidden('Principal not found')
   if (!account.principal.enabled) throw forbidden('Principal is disabled')
   return account
@@ -65,8 +73,3 @@ function requireStarter(starter: Starter | undefined, claims: ExecutionClaims): 
 }
 
 const forbidden = (message: string) => new Fault('forbidden', message)
-
-function ifUnknown(error: unknown): undefined {
-  if (error instanceof Fault && error.kind === 'not_found') return undefined
-  throw error
-}

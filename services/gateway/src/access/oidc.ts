@@ -9,8 +9,8 @@ import { createKeySource, type Hooks, parseTrustedUrl } from './oidc-keys.ts'
 type Oidc = Settings['security']['auth']['oidc']
 type Principals = Pick<RpcClient<typeof PrincipalsService>, 'provision'>
 
-interface Registry {
-  accountOf(subject: string, external_issuer: string): Promise<Account>
+interface OidcDeps {
+  getAccount(subject: string, external_issuer: string): Promise<Account>
   principals: Principals
 }
 
@@ -25,7 +25,7 @@ const MAX_LIFETIME_S = 10 * 366 * 86_400
  */
 export function createOidcAuthenticator(
   oidc: Oidc,
-  { accountOf, principals }: Registry,
+  { getAccount, principals }: OidcDeps,
   onError?: Hooks['onError'],
 ): AuthenticateToken {
   const { issuer, audience, default_user_roles } = oidc
@@ -55,7 +55,7 @@ export function createOidcAuthenticator(
     const claims = await claimsOf(token)
     const { sub: subject } = claims
     if (typeof subject !== 'string' || !isSubject(subject)) throw refused()
-    const account = await accountOf(subject, issuer).catch((error: unknown) => {
+    const account = await getAccount(subject, issuer).catch((error: unknown) => {
       if (!(error instanceof Fault) || error.kind !== 'not_found') throw error
       if (!default_user_roles) throw new Fault('unauthenticated', 'Principal not provisioned')
       return provision(principals, claims, { subject, issuer, roles: default_user_roles })

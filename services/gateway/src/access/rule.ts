@@ -1,4 +1,3 @@
-import type { Services } from '../clients/connect.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import type { Caller } from './caller.ts'
 
@@ -8,13 +7,12 @@ export interface AccessRequest<Params> {
   params: Params
   query: { version?: number }
   caller: Caller
-  services: Services
   /** Takes the body now, for the rule that has to look into it. */
   body(): Promise<unknown>
 }
 
 /** Access that a permission cannot say. It throws the refusal, or answers what it looked up, so that the handler need not. */
-export interface AccessRule<Params, T> {
+export interface AccessRule<Params, T, Deps> {
   summary: string
   /** `people` are identified first; `machines` show a token of their own, which the rule checks. */
   for: 'people' | 'machines'
@@ -22,7 +20,7 @@ export interface AccessRule<Params, T> {
   requiredPermissions: readonly string[]
   /** Workers may ask in the name of an execution, with its token: for anything, or for what is its own. */
   acceptsExecutionTokens?: 'all' | 'own'
-  authorize(asked: AccessRequest<Params>): Promise<T>
+  authorize(request: AccessRequest<Params>, deps: Deps): Promise<T>
 }
 
-export const rule = <Params, T>(rule: AccessRule<Params, T>) => rule
+export const rule = <Params, T, Deps = unknown>(rule: AccessRule<Params, T, Deps>) => rule

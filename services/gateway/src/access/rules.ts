@@ -36,5 +36,13 @@ export type Resolved<A> = A extends Rule
   ? Awaited<ReturnType<(typeof rules)[A]['authorize']>>
   : undefined
 
-export const ruleOf = (access: string): AccessRule<never, unknown> | undefined =>
-  (rules as Record<string, AccessRule<never, unknown>>)[access]
+type TakesDeps<R> = R extends AccessRule<never, unknown, infer Deps> ? (deps: Deps) => void : never
+
+/** Everything that the rules use, each naming its part. */
+export type RuleDeps =
+  TakesDeps<(typeof rules)[Rule]> extends (deps: infer Deps) => void ? Deps : never
+
+type AnyRule = AccessRule<never, unknown, RuleDeps>
+
+export const ruleOf = (access: string): AnyRule | undefined =>
+  (rules as Record<string, AnyRule>)[access]

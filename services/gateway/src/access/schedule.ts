@@ -1,26 +1,25 @@
 import { INTERNAL_ISSUER } from '@windlass/domain/caller'
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { Fault } from '@windlass/runtime/faults'
-import type { Services } from '../clients/connect.ts'
+import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
+import type { Clients } from '../clients/connect.ts'
 import { schedulesIn } from '../domain/permissions.ts'
 import { type Caller, hasPermission, permissionDenied, requirePermission } from './caller.ts'
 import { type AccessRequest, rule } from './rule.ts'
-import { ifNotFound } from './workflow.ts'
 
 /** A schedule may be named in the path; what is needed speaks of its id. A refusal does not tell whether it is there. */
 export const mayReadSchedule = rule({
   summary: 'schedule:<id>:read',
   for: 'people',
   requiredPermissions: ['schedule:{schedule_id}:read'],
-  async authorize({
-    params,
-    caller,
-    services,
-  }: AccessRequest<{ schedule_id: string }>): Promise<Schedule> {
+  async authorize(
+    { params, caller }: AccessRequest<{ schedule_id: string }>,
+    { scheduler }: Pick<Clients, 'scheduler'>,
+  ): Promise<Schedule> {
     const { schedule_id: ref } = params
-    const asked = services.scheduler.get({ ref })
+    const asked = scheduler.get({ ref })
     if (hasPermission(caller, 'schedule:*:read')) return asked
-    const schedule = await asked.catch(ifNotFound)
+    const schedule = await asked.catch(undefinedIfNotFound)
     const needed = `schedule:${ref}:read`
     if (!schedule) requirePermission(caller, needed)
     else if (!hasPermission(caller, `schedule:${schedule.id}:read`)) throw permissionDenied(needed)
@@ -49,14 +48,14 @@ export const mayForecast = rule({
 /** Refuses an account to run as that the caller may not name, or that cannot run anything. */
 export async function requireAccount(
   caller: Caller,
-  { principals }: Services,
+  { principals }: Pick<Clients, 'principals'>,
   subject: string,
 ): Promise<void> {
   const isItself = caller.subject === subject && caller.issuer === INTERNAL_ISSUER
   if (!isItself) requirePermission(caller, 'admin:principals:manage')
   const account = await principals
     .get({ subject, external_issuer: INTERNAL_ISSUER })
-    .catch(ifNotFound)
+    .catch(undefinedIfNotFound)
   if (account?.type !== 'service_account')
     throw new Fault('invalid', `Service account '${subject}' not found`)
   if (!account.enabled) throw new Fault('invalid', `Service account '${subject}' is disabled`)

@@ -1,7 +1,13 @@
 import { metadataOf } from '@windlass/domain/permissions'
 import { Fault } from '@windlass/runtime/faults'
-import type { Services } from '../clients/connect.ts'
+import type { Caches } from '../cache/create-caches.ts'
+import type { ExecutionsClient } from '../clients/executions.ts'
 import { type Caller, hasPermission } from './caller.ts'
+
+export interface TaskPermissionDeps {
+  executions: ExecutionsClient
+  resolveWorkflow: Caches['resolveWorkflow']
+}
 
 /** Tasks of the SDK: what they do asks for itself, or does nothing outside of the workflow. */
 const BUILT_IN = new Set([
@@ -14,18 +20,18 @@ const BUILT_IN = new Set([
  * workflow exempts need no permission, nor do those of the SDK unless the workflow has its own of the name.
  */
 export async function requireTaskPermission(
-  services: Services,
+  { executions, resolveWorkflow }: TaskPermissionDeps,
   caller: Caller,
   { execution_id, task_name }: { execution_id: string; task_name: string },
 ): Promise<undefined> {
   if (caller.execution?.exec_id !== execution_id)
     throw new Fault('forbidden', 'Execution token is not bound to this execution')
   if (!caller.permissions) return undefined
-  const execution = await services.executions.get(execution_id)
+  const execution = await executions.get(execution_id)
   const { workflow_namespace: namespace, workflow_name: name, workflow_version } = execution
   const needed = `workflow:${namespace}:${name}:task:${task_name}:execute`
   if (hasPermission(caller, needed)) return undefined
-  const workflow = await services.resolveWorkflow(namespace, name, workflow_version)
+  const workflow = await resolveWorkflow(namespace, name, workflow_version)
   const { task_names = [], auth_exempt_tasks = [] } = metadataOf(workflow)
   if (auth_exempt_tasks.includes(task_name)) return undefined
   if (BUILT_IN.has(task_name) && !task_names.includes(task_name)) return undefined

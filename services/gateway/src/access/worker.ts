@@ -1,16 +1,20 @@
 import { INTERNAL_ISSUER } from '@windlass/domain/caller'
+import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
+import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault } from '@windlass/runtime/faults'
-import type { Services } from '../clients/connect.ts'
+import type { Caches } from '../cache/create-caches.ts'
+import type { WorkerIdentity } from '../domain/worker-identity.ts'
+import type { AuthenticateToken } from './api-key.ts'
 import { isApiKey } from './api-key.ts'
 import { bearerOf } from './authenticate.ts'
 import { permissionDenied, requirePermission } from './caller.ts'
 import { type AccessRequest, rule } from './rule.ts'
 
-/** The worker that a request comes from, as far as it can be told. */
-export interface WorkerIdentity {
-  worker_name: string
-  /** Empty: the newest registration of the name is meant. */
-  session_id: string
+export interface Deps {
+  authenticateToken: AuthenticateToken
+  executionTokens: ExecutionTokens
+  getSession: Caches['getSession']
+  settings: Settings
 }
 
 export const ownWorker = rule({
@@ -18,21 +22,18 @@ export const ownWorker = rule({
     'the session token of the worker in the path, or worker:*:* as a service account of its name; none is needed while authentication is off',
   for: 'machines',
   requiredPermissions: ['worker:*:*'],
-  async authorize({
-    ctx,
-    params,
-    services,
-  }: AccessRequest<{ name: string }>): Promise<WorkerIdentity> {
+  async authorize(
+    { ctx, params }: AccessRequest<{ name: string }>,
+    deps: Deps,
+  ): Promise<WorkerIdentity> {
     const token = bearerOf(ctx)
     const { name } = params
     if (token === undefined) {
-      if (!services.settings.security.auth.enabled) return { worker_name: name, session_id: '' }
+      if (!deps.settings.security.auth.enabled) return { worker_name: name, session_id: '' }
       throw new Fault('unauthenticated', 'Authorization token required')
     }
-    if (services.executionTokens.verify(token)) throw permissionDenied('worker:*:*')
-    const owner = isApiKey(token)
-      ? await identityOfKey(services, token)
-      : await services.getSession(token)
+    if (deps.executionTokens.verify(token)) throw permissionDenied('worker:*:*')
+    const owner = isApiKey(token) ? await identityOfKey(deps, token) : await deps.getSession(token)
     if (owner.worker_name === name) return owner
     throw new Fault(
       'forbidden',
@@ -42,10 +43,13 @@ export const ownWorker = rule({
 })
 
 /** A service account may speak for the worker of its name, if it may speak for workers at all. */
-async function identityOfKey(services: Services, token: string): Promise<WorkerIdentity> {
-  if (!services.settings.security.auth.enabled)
+async function identityOfKey(
+  { authenticateToken, settings }: Deps,
+  token: string,
+): Promise<WorkerIdentity> {
+  if (!settings.security.auth.enabled)
     throw new Fault('unauthenticated', 'Invalid or expired token')
-  const caller = await services.authenticateToken(token)
+  const caller = await authenticateToken(token)
   requirePermission(caller, 'worker:*:*')
   return { worker_name: caller.issuer === INTERNAL_ISSUER ? caller.subject : '', session_id: '' }
 }

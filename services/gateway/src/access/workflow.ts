@@ -1,10 +1,22 @@
 import { type FindLatest, missingPermissionsToRun } from '@windlass/domain/permissions'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault } from '@windlass/runtime/faults'
-import type { Services } from '../clients/connect.ts'
+import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
+import type { Caches } from '../cache/create-caches.ts'
+import type { Clients } from '../clients/connect.ts'
+import type { ExecutionsClient } from '../clients/executions.ts'
 import { type Caller, hasPermission, requirePermission } from './caller.ts'
+import { getInWorkflow } from './execution-in-workflow.ts'
 import { type AccessRequest, rule } from './rule.ts'
+
+export type Resolves = Pick<Caches, 'resolveWorkflow'>
+
+export interface ResumeDeps extends Resolves {
+  executions: ExecutionsClient
+  settings: Settings
+}
 
 export interface WorkflowRef {
   namespace: string
@@ -16,19 +28,14 @@ const denied = (missing_permissions: string[]) =>
 
 /** Everything that running it takes; those that are missing are all named. */
 async function requireRunPermission(
-  { caller, services }: Asking,
+  caller: Caller,
   workflow: Workflow,
+  deps: Resolves,
 ): Promise<void> {
   if (!caller.permissions) return
-  const missing = await missingPermissionsToRun(
-    caller.permissions,
-    workflow,
-    findLatestOf(services),
-  )
+  const missing = await missingPermissionsToRun(caller.permissions, workflow, findLatestOf(deps))
   if (missing.length > 0) throw denied(missing)
 }
-
-type Asking = Pick<AccessRequest<unknown>, 'caller' | 'services'>
 
 /** Whoever may neither read nor run a workflow is not told whether it is there. */
 function requireVisibility(caller: Caller, { namespace, workflow_name: name }: WorkflowRef): void {
@@ -38,9 +45,9 @@ function requireVisibility(caller: Caller, { namespace, workflow_name: name }: W
 }
 
 export const findLatestOf =
-  (services: Services): FindLatest =>
+  ({ resolveWorkflow }: Resolves): FindLatest =>
   (namespace, name) =>
-    services.resolveWorkflow(namespace, name, 0).catch(ifNotFound)
+    resolveWorkflow(namespace, name, 0).catch(undefinedIfNotFound)
 
 export const mayRun = rule({
   summary:
@@ -48,16 +55,14 @@ export const mayRun = rule({
   for: 'people',
   acceptsExecutionTokens: 'all',
   requiredPermissions: ['workflow:{namespace}:{workflow_name}:run'],
-  async authorize({
-    params,
-    query,
-    caller,
-    services,
-  }: AccessRequest<WorkflowRef>): Promise<Workflow> {
+  async authorize(
+    { params, query, caller }: AccessRequest<WorkflowRef>,
+    deps: Resolves,
+  ): Promise<Workflow> {
     requireVisibility(caller, params)
     const { namespace, workflow_name: name } = params
-    const workflow = await services.resolveWorkflow(namespace, name, query.version ?? 0)
-    await requireRunPermission({ caller, services }, workflow)
+    const workflow = await deps.resolveWorkflow(namespace, name, query.version ?? 0)
+    await requireRunPermission(caller, workflow, deps)
     return workflow
   },
 })
@@ -72,30 +77,23 @@ export const mayResume = rule({
   summary: 'what running the workflow takes; the execution must be of this workflow',
   for: 'people',
   requiredPermissions: ['workflow:{namespace}:{workflow_name}:run'],
-  async authorize({
-    params,
-    caller,
-    services,
-  }: AccessRequest<WorkflowRef & { execution_id: string }>): Promise<Resumable> {
+  async authorize(
+    { params, caller }: AccessRequest<WorkflowRef & { execution_id: string }>,
+    deps: ResumeDeps,
+  ): Promise<Resumable> {
     requireVisibility(caller, params)
-    const execution = await services.executions.getInWorkflow(params, caller)
+    const execution = await getInWorkflow(deps.executions, params, caller)
     const { namespace, workflow_name: name } = params
-    const isNewest = services.settings.executions.resume_version === 'newest'
-    const version = await services
+    const isNewest = deps.settings.executions.resume_version === 'newest'
+    const version = await deps
       .resolveWorkflow(namespace, name, isNewest ? 0 : execution.workflow_version)
-      .catch(ifNotFound)
+      .catch(undefinedIfNotFound)
     const run = `workflow:${namespace}:${name}:run`
-    if (version) await requireRunPermission({ caller, services }, version)
+    if (version) await requireRunPermission(caller, version, deps)
     else if (!hasPermission(caller, run)) throw denied([run])
     return { execution, version }
   },
 })
-
-/** Nothing, where there is nothing. */
-export function ifNotFound(error: unknown): undefined {
-  if (error instanceof Fault && error.kind === 'not_found') return undefined
-  throw error
-}
 
 export interface Registrable {
   source: Buffer
@@ -106,9 +104,12 @@ export const mayRegister = rule({
   summary: 'workflow:<namespace>:*:register for every namespace in the file',
   for: 'people',
   requiredPermissions: ['workflow:{namespace}:*:register'],
-  async authorize({ caller, services, body }: AccessRequest<unknown>): Promise<Registrable> {
+  async authorize(
+    { caller, body }: AccessRequest<unknown>,
+    { catalog }: Pick<Clients, 'catalog'>,
+  ): Promise<Registrable> {
     const source = (await body()) as Buffer
-    const { workflows } = await services.catalog.analyze({ source }, { timeoutMs: ANALYSIS_MS })
+    const { workflows } = await catalog.analyze({ source }, { timeoutMs: ANALYSIS_MS })
     for (const namespace of new Set(workflows.map((workflow) => workflow.namespace)))
       requirePermission(caller, `workflow:${namespace}:*:register`)
     return { source, workflows }

@@ -1,3 +1,5 @@
+import type { ReadGeneration } from './generation-reader.ts'
+
 /** More than the workers of a fleet that answer their pings in turn: one too few, and none is found again. */
 const MAX_ENTRIES = 20_000
 
@@ -6,13 +8,13 @@ const MAX_ENTRIES = 20_000
  * it was fetched, and used only while that one holds; while the epoch cannot be read, nothing is.
  */
 export class GenerationCache<T> {
-  readonly #readGeneration: () => Promise<string | undefined>
+  readonly #readGeneration: ReadGeneration
   readonly #fetch: (key: string) => Promise<T>
   #entries = new Map<string, T>()
   #generation: string | undefined
 
-  constructor(readEpoch: () => Promise<string | undefined>, fetch: (key: string) => Promise<T>) {
-    this.#readGeneration = readEpoch
+  constructor(readGeneration: ReadGeneration, fetch: (key: string) => Promise<T>) {
+    this.#readGeneration = readGeneration
     this.#fetch = fetch
   }
 

@@ -14,6 +14,9 @@ type Moment = readonly [running_ms: number, wall_ms: number]
 
 const moment = (): Moment => [performance.now(), Date.now()]
 
+/** Reads the current generation; undefined while Redis does not answer. */
+export type ReadGeneration = () => Promise<string | undefined>
+
 interface Lease {
   generation: string
   connection: number
@@ -32,7 +35,7 @@ export function createGenerationReader(
   redis: Redis,
   name: CacheName,
   now = moment,
-): () => Promise<string | undefined> {
+): ReadGeneration {
   let connection = 0
   let lease: Lease | undefined
   let isRenewing = false
@@ -43,14 +46,13 @@ export function createGenerationReader(
     const known = await readGeneration(redis, name)
     if (known === undefined || asked.connection !== connection) return undefined
     const generation = `${connection} ${known}`
-    if (!lease || lease.requested_at[0] <= asked.requested_at[0])
-      lease = { ...asked, generation: generation }
+    if (!lease || lease.requested_at[0] <= asked.requested_at[0]) lease = { ...asked, generation }
     return generation
   }
   const reads = new Batcher<undefined, string | undefined>(
-    async (asks) => {
-      const epoch = await read()
-      return asks.map(() => epoch)
+    async (calls) => {
+      const generation = await read()
+      return calls.map(() => generation)
     },
     { concurrency: CONCURRENCY, maxBatchSize: 10_000 },
   )

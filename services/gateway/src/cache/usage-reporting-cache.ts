@@ -1,4 +1,5 @@
 import { GenerationCache } from './generation-cache.ts'
+import type { ReadGeneration } from './generation-reader.ts'
 
 interface Entry<T> {
   value: T
@@ -21,13 +22,13 @@ export class UsageReportingCache<T> {
   readonly #options: Required<Options>
 
   constructor(
-    readEpoch: () => Promise<string | undefined>,
+    readGeneration: ReadGeneration,
     ask: (key: string) => Promise<T>,
     { reportIntervalMs, now = Date.now }: Options,
   ) {
     this.#fetch = ask
     this.#options = { reportIntervalMs: reportIntervalMs, now }
-    this.#entries = new GenerationCache(readEpoch, async (key) => ({
+    this.#entries = new GenerationCache(readGeneration, async (key) => ({
       reported_ms: now(),
       value: await ask(key),
     }))

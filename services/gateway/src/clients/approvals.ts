@@ -4,9 +4,9 @@ import type {
   ListApprovalsResponse,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { notFound } from '@windlass/runtime/faults'
-import type { Services } from './connect.ts'
+import type { Clients } from './connect.ts'
 
-type Asking = Pick<Services, 'approvals'>
+type ApprovalsDeps = Pick<Clients, 'approvals'>
 
 const NO_FILTER: ListApprovalsRequest = {
   status: '',
@@ -23,7 +23,7 @@ const NO_FILTER: ListApprovalsRequest = {
 
 /** Approvals that match, newest first; what is not said does not narrow. */
 export const listApprovals = (
-  { approvals }: Asking,
+  { approvals }: ApprovalsDeps,
   filter: Partial<ListApprovalsRequest>,
 ): Promise<ListApprovalsResponse> => approvals.list({ ...NO_FILTER, ...filter })
 
@@ -34,16 +34,16 @@ interface Call {
 
 /** The approval of one call, if it was asked for. */
 export async function findApproval(
-  services: Asking,
+  deps: ApprovalsDeps,
   { execution_id, task_call_id }: Call,
 ): Promise<Approval | undefined> {
-  const { approvals } = await listApprovals(services, { execution_id, task_call_id, limit: 1 })
+  const { approvals } = await listApprovals(deps, { execution_id, task_call_id, limit: 1 })
   return approvals[0]
 }
 
 /** The same; `not_found` if nobody asked for it. */
-export async function getApprovalOfCall(services: Asking, call: Call): Promise<Approval> {
-  const approval = await findApproval(services, call)
+export async function getApprovalOfCall(deps: ApprovalsDeps, call: Call): Promise<Approval> {
+  const approval = await findApproval(deps, call)
   if (!approval) throw notFound('Approval', call.task_call_id)
   return approval
 }
@@ -53,13 +53,13 @@ export async function getApprovalOfCall(services: Asking, call: Call): Promise<A
  * one that has waited longest, or the newest when none is pending. `not_found` for none at all.
  */
 export async function getApprovalByCallOrTask(
-  services: Asking,
+  deps: ApprovalsDeps,
   { execution_id, task_name }: { execution_id: string; task_name: string },
 ): Promise<Approval> {
   const [byCall, pending, last] = await Promise.all([
-    findApproval(services, { execution_id, task_call_id: task_name }),
-    listApprovals(services, { execution_id, task_name, status: 'pending' }),
-    listApprovals(services, { execution_id, task_name, limit: 1 }),
+    findApproval(deps, { execution_id, task_call_id: task_name }),
+    listApprovals(deps, { execution_id, task_name, status: 'pending' }),
+    listApprovals(deps, { execution_id, task_name, limit: 1 }),
   ])
   const approval = byCall ?? pending.approvals.at(-1) ?? last.approvals[0]
   if (!approval) throw notFound('Approval', task_name)

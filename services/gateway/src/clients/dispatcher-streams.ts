@@ -2,7 +2,7 @@ import { type ClientRequest, type IncomingMessage, type RequestOptions, request 
 import { request as requestSecurely } from 'node:https'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { unavailable } from '@windlass/runtime/faults'
-import type { WorkerIdentity } from '../access/worker.ts'
+import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
 /** A dispatcher that does not begin to answer in this time is passed over. */

@@ -1,4 +1,5 @@
-import { isTerminal } from '@windlass/domain/states'
+import type { Caller } from '@windlass/domain/caller'
+import { isSettled } from '@windlass/domain/states'
 import {
   type Command,
   type Execution,
@@ -11,13 +12,12 @@ import {
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { RpcClient } from '@windlass/rpc/client'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
+import { batchOrEach, type Settled } from '@windlass/runtime/batch-or-each'
 import { Batcher } from '@windlass/runtime/batcher'
+import { chunkBySize } from '@windlass/runtime/chunk-by-size'
 import { Fault, type Kind, notFound } from '@windlass/runtime/faults'
-import { type Caller, hasPermission, toPrincipal } from '../access/caller.ts'
 import { ReadCoalescer } from '../cache/read-coalescer.ts'
-import { inRuns, orAlone, persistently } from './batches.ts'
-
-type Outcome<T> = { value: T } | { error: unknown }
+import { callUntilAvailable } from './call-until-available.ts'
 
 /** An execution as its change left it, with its log where that was asked for. */
 export interface ChangedExecution {
@@ -35,16 +35,17 @@ const GET_CONCURRENCY = 2
 export class ExecutionsClient {
   readonly #rpc: RpcClient<typeof ExecutionsService>
   readonly #signCaller: ServiceIdentity['signCaller']
-  readonly #submitBatcher: Batcher<Command, Outcome<Result>>
+  readonly #submitBatcher: Batcher<Command, Settled<Result>>
   readonly #pages = new ReadCoalescer<LogResponse>()
-  readonly #getBatcher: Batcher<string, Outcome<Execution | undefined>>
-  /** Told when a change through this process has ended or paused an execution. */
-  onSettled: (execution: Execution) => void = () => {}
+  readonly #getBatcher: Batcher<string, Settled<Execution | undefined>>
+  readonly #onSettled: (execution: Execution) => void
 
   constructor(
     rpc: RpcClient<typeof ExecutionsService>,
     { signCaller }: Pick<ServiceIdentity, 'signCaller'>,
+    onSettled: (execution: Execution) => void,
   ) {
+    this.#onSettled = onSettled
     this.#rpc = rpc
     this.#signCaller = signCaller
     this.#submitBatcher = new Batcher((commands) => this.#submitAll(commands), {
@@ -58,7 +59,7 @@ export class ExecutionsClient {
   async submit(command: Command): Promise<ChangedExecution> {
     const { body, log, execution_token } = unwrap(await this.#submitBatcher.add(command))
     if (body?.$case === 'execution') {
-      if (isTerminal(body.value.state) || body.value.state === 'PAUSED') this.onSettled(body.value)
+      if (isSettled(body.value.state)) this.#onSettled(body.value)
       return { execution: body.value, log, execution_token }
     }
     if (!body) throw new Error('a command was not answered')
@@ -69,12 +70,12 @@ export class ExecutionsClient {
 
   /** What a creation says of its caller: a signed statement, since one call carries those of many. */
   signCaller(caller: Caller): string {
-    return this.#signCaller(toPrincipal(caller), 'executions', ExecutionsService.submit.path)
+    return this.#signCaller(caller, 'executions', ExecutionsService.submit.path)
   }
 
   /** The id that a run under this key makes, as long as the key is remembered. */
   async reserveExecutionId(key_id: string): Promise<string> {
-    const { execution_id } = await persistently(() => this.#rpc.reserveKey({ key_id }))
+    const { execution_id } = await callUntilAvailable(() => this.#rpc.reserveKey({ key_id }))
     return execution_id
   }
 
@@ -85,32 +86,6 @@ export class ExecutionsClient {
   async get(execution_id: string): Promise<Execution> {
     const execution = await this.find(execution_id)
     if (!execution) throw notFound('Execution', execution_id)
-    return execution
-  }
-
-  /** One of this workflow; another's is as good as none, and whoever may not read that one does not learn of it. */
-  async getInWorkflow(
-    path: {
-      execution_id: string
-      namespace: string
-      workflow_name: string
-    },
-    caller: Caller,
-  ): Promise<Execution> {
-    const { execution_id, namespace, workflow_name } = path
-    const execution = await this.get(execution_id)
-    if (
-      execution.workflow_namespace !== namespace ||
-      execution.workflow_name.normalize('NFC') !== workflow_name
-    ) {
-      const { workflow_namespace, workflow_name: foreign } = execution
-      if (!hasPermission(caller, `workflow:${workflow_namespace}:${foreign}:read`))
-        throw notFound('Execution', execution_id)
-      throw new Fault(
-        'not_found',
-        `Execution ${execution_id} does not belong to workflow ${namespace}/${workflow_name}.`,
-      )
-    }
     return execution
   }
 
@@ -140,18 +115,20 @@ export class ExecutionsClient {
     await Promise.all([this.#submitBatcher.whenIdle(), this.#getBatcher.whenIdle()])
   }
 
-  async #submitAll(commands: Command[]): Promise<Outcome<Result>[]> {
-    const runs = inRuns(commands, payloadLengthOf).map((run) =>
-      orAlone(run, async (some) => {
-        const { results } = await persistently(() => this.#rpc.submit({ commands: [...some] }))
+  async #submitAll(commands: Command[]): Promise<Settled<Result>[]> {
+    const chunks = chunkBySize(commands, LIMITS).map((chunk) =>
+      batchOrEach(chunk, async (some) => {
+        const { results } = await callUntilAvailable(() =>
+          this.#rpc.submit({ commands: [...some] }),
+        )
         return results
       }),
     )
-    return (await Promise.all(runs)).flat()
+    return (await Promise.all(chunks)).flat()
   }
 
-  #getAll(execution_ids: string[]): Promise<Outcome<Execution | undefined>[]> {
-    return orAlone(execution_ids, async (some) => {
+  #getAll(execution_ids: string[]): Promise<Settled<Execution | undefined>[]> {
+    return batchOrEach(execution_ids, async (some) => {
       const { executions } = await this.#rpc.get({ execution_ids: [...new Set(some)] })
       const found = new Map(executions.map((execution) => [execution.execution_id, execution]))
       return some.map((id) => found.get(id))
@@ -159,7 +136,7 @@ export class ExecutionsClient {
   }
 }
 
-function unwrap<T>(outcome: Outcome<T>): T {
+function unwrap<T>(outcome: Settled<T>): T {
   if ('error' in outcome) throw outcome.error
   return outcome.value
 }
@@ -171,3 +148,6 @@ function payloadLengthOf({ body }: Command): number {
   const { events, output_json = '' } = body.value
   return events.reduce((sum, { value_json }) => sum + value_json.length, output_json.length)
 }
+
+/** In characters: a third of the largest message, since a character takes up to three bytes. */
+const LIMITS = { sizeOf: payloadLengthOf, maxSize: 16 * 1_048_576 }

@@ -1,7 +1,8 @@
+import type { Settings } from '@windlass/runtime/config/settings'
 import type { Logger } from '@windlass/runtime/process/log'
-import { authenticateRequest, authorize } from '../access/authorize.ts'
+import { type AccessDeps, authenticateRequest, authorize } from '../access/authorize.ts'
 import { recheckAccess } from '../access/stream-recheck.ts'
-import type { Services } from '../clients/connect.ts'
+import type { AuditLog } from '../clients/audit-log.ts'
 import { JsonText } from '../domain/views.ts'
 import { AuditTrail, type RequestInput } from '../route/audit-trail.ts'
 import type { BodyLimits } from '../route/body.ts'
@@ -11,94 +12,83 @@ import type { RequestContext } from './request-context.ts'
 import { logRequest } from './request-log.ts'
 import { faultOf, sendFault, sendJson } from './response.ts'
 
-export interface ServerContext {
-  services: Services
+export interface ServerContext<Deps = unknown> {
+  settings: Settings
+  /** What the access rules and the handlers of the routes name. */
+  deps: Deps & AccessDeps
+  auditLog: AuditLog
   limits: BodyLimits
   log: Logger
   /** Takes the line of each request. */
   requestLog: Logger
-  /** What is being answered just now. */
+  /** Requests without a complete response. */
   openRequests: Set<RequestContext>
 }
 
-/** One request of a route, whoever routed it: who is asking, for what, may they, with which body; then the handler. */
-export async function handleRequest(
-  route: Route,
+/** Handles a request after routing, the same for hot and other routes: authenticate, authorize, read, handle, respond. */
+export async function handleRequest<Deps>(
+  route: Route<Deps>,
   ctx: RequestContext,
   raw: Record<string, string>,
-  serving: ServerContext,
+  server: ServerContext<Deps>,
 ): Promise<void> {
   ctx.route = route.path
-  serving.openRequests.add(ctx)
+  server.openRequests.add(ctx)
   try {
-    await runRoute(route, ctx, raw, serving)
+    await runRoute(route, ctx, raw, server)
   } catch (error) {
-    sendRefusal(route, ctx, error, serving.log)
+    sendRefusal(route, ctx, error, server.log)
   } finally {
-    serving.openRequests.delete(ctx)
-    logRequest(serving, ctx)
+    server.openRequests.delete(ctx)
+    logRequest(server, ctx)
   }
 }
 
-async function runRoute(
-  route: Route,
+async function runRoute<Deps>(
+  route: Route<Deps>,
   ctx: RequestContext,
   raw: Record<string, string>,
-  { services, limits }: ServerContext,
+  { settings, deps, auditLog, limits }: ServerContext<Deps>,
 ): Promise<void> {
-  const { auth } = services.settings.security
-  const caller = await authenticateRequest(route.access, ctx, services)
+  const { access, audit } = route
+  const caller = await authenticateRequest(access, ctx, deps)
   const params: Record<string, string> = {}
   for (const name in route.params)
     params[name] = route.params[name]?.read(raw[name] ?? '') as string
   const query = route.readQuery(ctx.search) as { version?: number }
-  let taken: Promise<unknown> | undefined
+  let bodyRead: Promise<unknown> | undefined
   const body = () => {
-    taken ??= route.body.read(ctx, limits)
-    return taken
+    bodyRead ??= route.body.read(ctx, limits)
+    return bodyRead
   }
-  const input = {
-    params,
-    query,
-    body: undefined,
-    caller,
-    resolved: undefined,
-    services,
-    ctx,
-  } as Input
-  const asked = { ctx, params, query, services, body }
-  const { audit, access } = route
-  const trail = audit && new AuditTrail({ audit, access }, services.auditLog, input)
+  const input: RequestInput = { params, query, body: undefined, caller, resolved: undefined, ctx }
+  const request = { ctx, params, query, body }
+  const trail = audit && new AuditTrail({ audit, access }, auditLog, input)
   let reply: unknown
   try {
-    input.resolved = await authorize(access, { ...asked, caller })
+    input.resolved = await authorize(access, { ...request, caller }, deps)
     trail?.markAuthorized()
     input.body = await body()
     await trail?.recordStart()
-    reply = await route.handle(input)
+    reply = await route.handle(input, deps)
     await trail?.recordSuccess()
   } catch (error) {
     await trail?.recordRefusal(error)
     throw error
   }
   if (reply instanceof JsonText) sendJson(ctx, route.status, reply.text)
-  else if (reply instanceof StreamedResponse && auth.enabled) {
-    const again = async () =>
-      authorize(route.access, {
-        ...asked,
-        caller: await authenticateRequest(route.access, ctx, services),
-      })
-    const beatMs = services.settings.workers.heartbeat_interval * 1_000
-    const stop = recheckAccess(again, beatMs, (refusal) => ctx.abort(refusal))
+  else if (reply instanceof StreamedResponse && settings.security.auth.enabled) {
+    const recheck = async () =>
+      authorize(access, { ...request, caller: await authenticateRequest(access, ctx, deps) }, deps)
+    const intervalMs = settings.workers.heartbeat_interval * 1_000
+    const stop = recheckAccess(recheck, intervalMs, (refusal) => ctx.abort(refusal))
     await reply.write(ctx).finally(stop)
   } else if (reply instanceof StreamedResponse) await reply.write(ctx)
   else sendJson(ctx, route.status, JSON.stringify(reply))
 }
 
-type Input = RequestInput & { services: Services }
-
 function sendRefusal(route: Route, ctx: RequestContext, error: unknown, log: Logger): void {
-  // A client that left is nobody's fault.
+  // A client that closed its connection is not an error.
   if (ctx.isClosed) return
   if (!faultOf(error))
     log.error({ err: error, request_id: ctx.id, route: route.path }, 'unexpected error')

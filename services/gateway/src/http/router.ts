@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { Fault } from '@windlass/runtime/faults'
+import { Fault, invalid } from '@windlass/runtime/faults'
 import express, { type NextFunction, type Request, type Response } from 'express'
 import type { Route } from '../route/route.ts'
 import { handleRequest, type ServerContext } from './handle.ts'
@@ -8,12 +8,31 @@ import { logRequest } from './request-log.ts'
 import { sendFault, sendJson } from './response.ts'
 
 /**
- * Everything but the hot routes, and what is no route at all: 404 for a path that nobody declared,
- * 405 for a method, HEAD included, since a HEAD must not run what a GET does.
+ * Routes requests to the declared routes. This is the only place where routes are mounted.
+ *
+ * Two mechanisms, one declaration: the hot paths, those that workers call for every execution and ping
+ * (`raw: true` in their declaration), are matched by segments (Matcher) before Express; everything else
+ * goes to Express, which also answers 404 for undeclared paths and 405 for undeclared methods. Both end
+ * in the same `handleRequest`, so that checks, audit and log do not depend on the mechanism; a hot path
+ * never reaches Express, except with another method than its own.
  */
-export function createRouter(
-  routes: readonly Route[],
-  serving: ServerContext,
+export function createRouter<Deps>(
+  routes: readonly Route<Deps>[],
+  context: ServerContext<Deps>,
+): (ctx: RequestContext) => void {
+  const hot = new Matcher(routes.filter(({ raw }) => raw))
+  const fallback = createExpressRouter(routes, context)
+  return (ctx) => {
+    const match = hot.find(ctx.req.method ?? '', ctx.path)
+    if (match) void handleRequest(match.route, ctx, match.params, context)
+    else fallback(ctx)
+  }
+}
+
+/** 405 covers HEAD too: a HEAD must not run what a GET does. */
+function createExpressRouter<Deps>(
+  routes: readonly Route<Deps>[],
+  context: ServerContext<Deps>,
 ): (ctx: RequestContext) => void {
   const app = express()
   app.set('case sensitive routing', true)
@@ -33,7 +52,7 @@ export function createRouter(
       const ctx = exchangeOf(req)
       ctx.responseHeaders.push('allow', allow)
       sendJson(ctx, 405, '{"detail":"Method Not Allowed"}')
-      logRequest(serving, ctx)
+      logRequest(context, ctx)
     }
     app.head(pattern, notAllowed)
     app.options(pattern, (_req, res) => {
@@ -41,7 +60,7 @@ export function createRouter(
     })
     for (const route of methods.filter(({ raw }) => !raw))
       app[route.method](pattern, (req: Request) =>
-        handleRequest(route, exchangeOf(req), joined(req.params), serving),
+        handleRequest(route, exchangeOf(req), joined(req.params), context),
       )
     closing.push(() => app.all(pattern, notAllowed))
   }
@@ -50,7 +69,7 @@ export function createRouter(
   const refuse = (error: unknown, req: Request) => {
     const ctx = exchangeOf(req)
     sendFault(ctx, error)
-    logRequest(serving, ctx)
+    logRequest(context, ctx)
   }
   app.use((req: Request) => refuse(new Fault('not_found', 'Not Found'), req))
   app.use((error: unknown, req: Request, _res: Response, _next: NextFunction) => refuse(error, req))
@@ -79,9 +98,62 @@ const joined = (params: Record<string, string | string[]>): Record<string, strin
   )
 
 /** Literal segments come before parameters, as in `/workers/register` and `/workers/{name}`; what goes on comes before what could span it. */
-function byPath(routes: readonly Route[]): [string, Route[]][] {
-  const paths = new Map<string, Route[]>()
+function byPath<Deps>(routes: readonly Route<Deps>[]): [string, Route<Deps>[]][] {
+  const paths = new Map<string, Route<Deps>[]>()
   for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route])
   const rank = (path: string) => `${path.replaceAll('{', '~')}\x7f`
   return [...paths].sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1))
+}
+
+interface Pattern<Deps> {
+  route: Route<Deps>
+  /** A literal segment, or undefined where a parameter stands. */
+  literals: (string | undefined)[]
+  names: string[]
+}
+
+interface Match<Deps> {
+  route: Route<Deps>
+  /** As they stand in the path, decoded. */
+  params: Record<string, string>
+}
+
+/** Finds a route by method and path: exactly, in its very case, without a slash too many. */
+class Matcher<Deps> {
+  readonly #patterns = new Map<string, Pattern<Deps>[]>()
+
+  constructor(routes: Iterable<Route<Deps>>) {
+    for (const route of routes) {
+      const segments = route.path.split('/')
+      const literals = segments.map((part) => (part.startsWith('{') ? undefined : part))
+      const names = segments.map((part) => part.slice(1, -1))
+      const key = keyOf(route.method.toUpperCase(), segments.length)
+      this.#patterns.set(key, [...(this.#patterns.get(key) ?? []), { route, literals, names }])
+    }
+  }
+
+  find(method: string, path: string): Match<Deps> | undefined {
+    const segments = path.split('/')
+    const patterns = this.#patterns.get(keyOf(method, segments.length))
+    for (const { route, literals, names } of patterns ?? []) {
+      if (!literals.every((literal, i) => literal === undefined || literal === segments[i]))
+        continue
+      const params: Record<string, string> = {}
+      for (let i = 0; i < segments.length; i++)
+        if (literals[i] === undefined) params[names[i] ?? ''] = decode(segments[i] ?? '')
+      return { route, params }
+    }
+    return undefined
+  }
+}
+
+const keyOf = (method: string, segments: number) => `${method} ${segments}`
+
+function decode(segment: string): string {
+  if (!segment.includes('%')) return segment
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw invalid('Malformed path')
+  }
 }

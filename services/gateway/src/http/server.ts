@@ -3,8 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { Fault, unavailable } from '@windlass/runtime/faults'
 import { createWebRequestGuard } from '@windlass/runtime/web-requests'
 import type { Route } from '../route/route.ts'
-import { handleRequest, type ServerContext } from './handle.ts'
-import { Matcher } from './matcher.ts'
+import type { ServerContext } from './handle.ts'
 import { discardBody, hasBody } from './read-body.ts'
 import { countHeader, RequestContext } from './request-context.ts'
 import { logRequest } from './request-log.ts'
@@ -39,8 +38,8 @@ function hostFault({ rawHeaders, httpVersion }: IncomingMessage): Fault | undefi
 const PROBES = new Set(['/health', '/ready'])
 
 /** Refuses requests of other web pages before routing and before any of the body is read. */
-function pageFaults({ services }: ServerContext): (ctx: RequestContext) => Fault | undefined {
-  const { host, allowed_hosts: allowedHosts, public_url: publicUrl } = services.settings.server
+function pageFaults({ settings }: ServerContext): (ctx: RequestContext) => Fault | undefined {
+  const { host, allowed_hosts: allowedHosts, public_url: publicUrl } = settings.server
   const allowedHostsSetting = '[svc.server].allowed_hosts'
   const guard = createWebRequestGuard({ host, allowedHosts, publicUrl, allowedHostsSetting })
   return (ctx) => {
@@ -52,13 +51,12 @@ function pageFaults({ services }: ServerContext): (ctx: RequestContext) => Fault
 }
 
 /** Serves the routes: the hot ones by themselves, the others by Express, with the same checks. */
-export async function startServer(
-  routes: readonly Route[],
-  serving: ServerContext,
+export async function startServer<Deps>(
+  routes: readonly Route<NoInfer<Deps>>[],
+  context: ServerContext<Deps>,
 ): Promise<HttpServer> {
-  const app = createRouter(routes, serving)
-  const hot = new Matcher(routes.filter(({ raw }) => raw))
-  const pageFault = pageFaults(serving)
+  const dispatch = createRouter(routes, context)
+  const pageFault = pageFaults(context)
   const server = createServer({
     keepAlive: true,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -85,32 +83,30 @@ export async function startServer(
       }
       const refused = pageFault(ctx)
       if (refused) throw refused
-      const match = hot.find(req.method ?? '', ctx.path)
-      if (match) void handleRequest(match.route, ctx, match.params, serving)
-      else app(ctx)
+      dispatch(ctx)
     } catch (error) {
       sendFault(ctx, error)
-      logRequest(serving, ctx)
+      logRequest(context, ctx)
     }
   })
   server.on('checkExpectation', (req, res) => {
     const ctx = new RequestContext(req, res)
     res.setHeader('connection', 'close')
     sendJson(ctx, 417, '{"detail":"Expectation Failed"}')
-    logRequest(serving, ctx)
+    logRequest(context, ctx)
   })
   server.on('clientError', refuseMalformed)
 
-  const { host, port } = serving.services.settings.server
+  const { host, port } = context.settings.server
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
   })
   // Without a handler a connection that cannot be accepted would end the process.
-  server.on('error', (err) => serving.log.error({ err }, 'failed to accept a connection'))
+  server.on('error', (err) => context.log.error({ err }, 'failed to accept a connection'))
   return {
     port: (server.address() as AddressInfo).port,
-    stop: () => stop(server, unusedSockets, serving),
+    stop: () => stop(server, unusedSockets, context),
   }
 }
 

@@ -1,7 +1,7 @@
 import { isTerminal } from '@windlass/domain/states'
 import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
-import type { Services } from '../clients/connect.ts'
+import type { Settings } from '@windlass/runtime/config/settings'
 import { closes, closingFrame, frameOf, progressFrame, stateAfter } from '../domain/frames.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { SseStream } from '../http/sse.ts'
@@ -20,11 +20,12 @@ interface StreamRequest {
   detailed: boolean
 }
 
+export interface EventStreamDeps extends LiveDeps {
+  settings: Settings
+}
+
 /** The events of an execution as an event stream: what is in the log, then what comes, until it is over. */
-export const eventStream = (
-  live: LiveDeps & Pick<Services, 'settings'>,
-  wanted: StreamRequest,
-): StreamedResponse =>
+export const eventStream = (live: EventStreamDeps, wanted: StreamRequest): StreamedResponse =>
   new StreamedResponse(async (ctx) => {
     const { signal } = ctx
     const pingMs = live.settings.workers.heartbeat_interval * 1_000

@@ -26,13 +26,17 @@ export class ExecutionSubscriptions {
       (id) => `executions.${id}.events.settled`,
       LogGrew.decode,
     )
-    executions.onSettled = (ended) => this.settled.deliver(ended.execution_id, signalOf(ended))
     this.progress = new SharedSubscription(
       bus,
       (id) => `executions.${id}.progress`,
       Progress.decode,
     )
     this.#poll = loop({ name: 'poll', pauseMs: POLL_INTERVAL_MS, log }, () => this.#pollSilent())
+  }
+
+  /** Delivers a change made through this process without waiting for its signal. */
+  deliverSettled(execution: Execution): void {
+    this.settled.deliver(execution.execution_id, signalOf(execution))
   }
 
   stop(): Promise<void> {

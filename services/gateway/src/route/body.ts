@@ -14,21 +14,19 @@ export interface BodyLimits {
   maxUploadBytes: number
 }
 
-/** What a route takes as its body, and how it comes by it. `Sent` is what a client may send. */
-export interface Body<T = unknown, Sent = unknown> {
+/** What a route takes as its body, and how it comes by it. */
+export interface Body<T = unknown> {
   type: 'none' | 'application/json' | 'multipart/form-data'
   /** For the documents; absent: any JSON value. */
   schema?: z.ZodType
   optional?: boolean
   read(ctx: RequestContext, limits: BodyLimits): Promise<T>
-  /** Exists for the compiler only. */
-  readonly sent?: Sent
 }
 
-export const noBody: Body<undefined, undefined> = { type: 'none', read: async () => undefined }
+export const noBody: Body<undefined> = { type: 'none', read: async () => undefined }
 
 /** Any JSON value as checked text; no body at all is `null`. */
-export const anyJson: Body<string, unknown> = {
+export const anyJson: Body<string> = {
   type: 'application/json',
   optional: true,
   read: async (ctx, limits) => (await readText(ctx, limits)) ?? 'null',
@@ -38,7 +36,7 @@ export const anyJson: Body<string, unknown> = {
 export const jsonSlices = <T, S extends z.ZodType>(
   schema: S,
   read: (text: string) => T,
-): Body<T, z.input<S>> => ({
+): Body<T> => ({
   type: 'application/json',
   schema,
   read: async (ctx, limits) => read((await readText(ctx, limits)) ?? required()),
@@ -54,7 +52,7 @@ const PAYLOADS = 4
 export const workerReport = <T, S extends z.ZodType>(
   schema: S,
   read: (text: string) => T,
-): Body<T, z.input<S>> => {
+): Body<T> => {
   const body = jsonSlices(schema, read)
   const widened = ({ maxBytes, maxDepth, ...rest }: BodyLimits): BodyLimits => ({
     ...rest,
@@ -75,7 +73,7 @@ interface TextMembers {
 export const json = <S extends z.ZodType>(
   schema: S,
   { payloads = [], texts = [] }: TextMembers = {},
-): Body<z.output<S>, z.input<S>> =>
+): Body<z.output<S>> =>
   jsonSlices(schema, (text) => {
     requireUniqueMembers(text, payloads)
     const kept = [...payloads, ...texts]
@@ -83,9 +81,7 @@ export const json = <S extends z.ZodType>(
   })
 
 /** The same, but a request may come without. */
-export const optionalJson = <S extends z.ZodType>(
-  schema: S,
-): Body<z.output<S> | undefined, z.input<S> | undefined> => ({
+export const optionalJson = <S extends z.ZodType>(schema: S): Body<z.output<S> | undefined> => ({
   type: 'application/json',
   schema,
   optional: true,

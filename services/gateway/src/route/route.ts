@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
 import type { Resolved, Rule, RuleNeeds } from '../access/rules.ts'
-import type { Services } from '../clients/connect.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import type { AuditSpec } from './audit-trail.ts'
 import { type Body, noBody } from './body.ts'
@@ -34,81 +33,68 @@ interface Input<Path extends string, P, Q extends Shape, B, A> {
   caller: Caller
   /** What the access rule had to look up. */
   resolved: Resolved<A>
-  services: Services
   ctx: RequestContext
 }
 
 /** What is known of a request that may be refused before it is read to its end. */
-type Known<I extends { body: unknown; resolved: unknown }> = Omit<
-  I,
-  'body' | 'resolved' | 'services'
-> & {
+type Known<I extends { body: unknown; resolved: unknown }> = Omit<I, 'body' | 'resolved'> & {
   body: I['body'] | undefined
   resolved: I['resolved'] | undefined
 }
 
-interface Spec<A, Path extends string, P, Q extends Shape, B, Sent, R extends z.ZodType> {
+interface Spec<A, Path extends string, P, Q extends Shape, B, R extends z.ZodType, Deps> {
   summary: string
   /** `public`, `authenticated`, the permission that the caller needs, or a rule by its name. */
   access: A
   /** Only for path parameters that are not read by the table of all. */
   params?: P
   query?: Q
-  body?: Body<B, Sent>
+  body?: Body<B>
   returns: R
   /** Of a success; 200 unless it says otherwise. */
   status?: 200 | 201
-  /** Hot: served by node:http itself, past Express. */
+  /** A hot path: matched before Express (http/router.ts). */
   raw?: boolean
   /** Answers a refusal in its own form; true if it did. */
   refuse?(error: unknown, ctx: RequestContext): boolean
   /** How it is recorded; only what changes nothing goes without. */
   audit?: AuditSpec<Known<Input<Path, P, Q, B, A>>>
-  handle(input: Input<Path, P, Q, B, A>): Promise<z.input<R> | Reply>
+  /** `deps` are the clients and caches that this handler names; server.ts provides those of all handlers. */
+  handle(input: Input<Path, P, Q, B, A>, deps: Deps): Promise<z.input<R> | Reply>
 }
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** A declared endpoint, as the server and the documents use it. */
-export interface Route<
-  M extends Method = Method,
-  Path extends string = string,
-  Q extends Shape = Shape,
-  Sent = unknown,
-  R extends z.ZodType = z.ZodType,
-> {
-  method: M
-  path: Path
+/** A declared endpoint, as the server and the documents use it; only a server has its `Deps`. */
+export interface Route<Deps = never> {
+  method: Method
+  path: string
   summary: string
   access: string
   params: Record<string, Param<unknown>>
-  query: Q
-  body: Body<unknown, Sent>
-  returns: R
+  query: Shape
+  body: Body
+  returns: z.ZodType
   status: 200 | 201
   raw: boolean
   readQuery(search: string): unknown
   refuse?(error: unknown, ctx: RequestContext): boolean
   audit: AuditSpec | undefined
-  handle(input: unknown): Promise<unknown>
+  // A property and not a method: only so does the compiler refuse a server that lacks some of the deps.
+  handle: (input: unknown, deps: Deps) => Promise<unknown>
 }
 
-/** Declares an endpoint once: its validation, its access rule, its OpenAPI entry and its client type. */
+/** Declares an endpoint once: its validation, its access rule, its OpenAPI entry and its handler. */
 export function route<
-  const M extends Method,
   const Path extends string,
   const A extends string,
   R extends z.ZodType,
   P extends { [Name in Placeholders<Path>]?: Param<unknown> } = None,
   Q extends Shape = None,
   B = undefined,
-  Sent = undefined,
->(
-  method: M,
-  path: Path,
-  spec: Spec<Access<A, Path>, Path, P, Q, B, Sent, R>,
-): Route<M, Path, Q, Sent, R> {
-  const query = spec.query ?? ({} as Q)
+  Deps = unknown,
+>(method: Method, path: Path, spec: Spec<Access<A, Path>, Path, P, Q, B, R, Deps>): Route<Deps> {
+  const query: Shape = spec.query ?? {}
   const names = [...path.matchAll(/{(\w+)}/g)].map(([, name = '']) => name)
   const given: Record<string, Param<unknown> | undefined> = spec.params ?? {}
   return {
@@ -118,11 +104,11 @@ export function route<
     method,
     path,
     query,
-    body: (spec.body ?? noBody) as Body<unknown, Sent>,
+    body: spec.body ?? noBody,
     params: Object.fromEntries(names.map((name) => [name, given[name] ?? readerOf(name)])),
     readQuery: queryReader(query),
     audit: spec.audit as AuditSpec | undefined,
-    handle: spec.handle as Route['handle'],
+    handle: spec.handle as Route<Deps>['handle'],
   }
 }
 

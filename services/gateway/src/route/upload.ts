@@ -11,7 +11,7 @@ const OVERHEAD_BYTES = 65_536
 const LIMITS = { files: 2, fields: 20, parts: 20, fieldSize: 1_024, headerPairs: 50 }
 
 /** The bytes of the one file in a multipart form, as its field `file`. */
-export const upload: Body<Buffer, Blob> = {
+export const upload: Body<Buffer> = {
   type: 'multipart/form-data',
   async read(ctx, { maxUploadBytes }) {
     requireUnencoded(ctx)

@@ -1,6 +1,7 @@
 import { objects } from '@windlass/domain/audit'
 import { z } from 'zod'
 import { onBehalfOf } from '../access/caller.ts'
+import type { Clients } from '../clients/connect.ts'
 import { json } from '../route/body.ts'
 import { route } from '../route/route.ts'
 import { unkept } from './entries.ts'
@@ -15,6 +16,8 @@ import {
 } from './principal-views.ts'
 import { timeOf } from './responses.ts'
 import { Success } from './schemas.ts'
+
+type Deps = Pick<Clients, 'keys'>
 
 const MAX_DAYS = 36_500
 
@@ -41,11 +44,11 @@ export const createKey = route('post', '/admin/principals/{subject}/keys', {
     object: ({ params, query, body }) => keyObject({ params, query }, body?.name),
     recorded: 'owner',
   },
-  handle({ params, query, body, caller, services, ctx }) {
+  handle({ params, query, body, caller, ctx }, { keys }: Deps) {
     unkept(ctx)
     const { name, expires_in_days } = body
     const principal = refOf({ params, query })
-    return services.keys.create(
+    return keys.create(
       { principal, name, expires_in_days: expires_in_days ?? 0 },
       onBehalfOf(ctx, caller),
     )
@@ -70,8 +73,8 @@ export const listKeys = route('get', '/admin/principals/{subject}/keys', {
       })
       .meta({ id: 'Key' }),
   ),
-  async handle({ params, query, services }) {
-    const { keys } = await services.keys.list(refOf({ params, query }))
+  async handle({ params, query }, deps: Deps) {
+    const { keys } = await deps.keys.list(refOf({ params, query }))
     return keys.map(({ name, prefix, expires_at, created_at, last_used_at }) => ({
       name,
       prefix,
@@ -93,10 +96,10 @@ export const revokeKey = route('delete', '/admin/principals/{subject}/keys/{key_
     object: ({ params, query }) => keyObject({ params, query }, params.key_name),
     recorded: 'owner',
   },
-  async handle({ params, query, caller, services, ctx }) {
+  async handle({ params, query, caller, ctx }, { keys }: Deps) {
     const { key_name: name } = params
     const principal = refOf({ params, query })
-    await services.keys.revoke({ principal, name }, onBehalfOf(ctx, caller))
+    await keys.revoke({ principal, name }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Key '${name}' revoked` }
   },
 })

@@ -4,7 +4,7 @@ import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { type Caller, onBehalfOf } from '../access/caller.ts'
 import { getApprovalOfCall, listApprovals as list } from '../clients/approvals.ts'
-import type { Services } from '../clients/connect.ts'
+import type { Clients } from '../clients/connect.ts'
 import { ageOf } from '../domain/age.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { sendJson } from '../http/response.ts'
@@ -12,6 +12,8 @@ import { optionalJson } from '../route/body.ts'
 import { id, integer, prose, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { timeOf } from './responses.ts'
+
+type Deps = Pick<Clients, 'approvals'>
 
 const ApprovalView = z
   .object({
@@ -84,9 +86,9 @@ export const listApprovals = route('get', '/approvals', {
     ...page,
   },
   returns: ApprovalPage.extend({ auth_filtered: z.boolean() }).meta({ id: 'ApprovalList' }),
-  async handle({ query: { status, age_min, ...query }, resolved: within, services }) {
+  async handle({ query: { status, age_min, ...query }, resolved: within }, deps: Deps) {
     const { limit, offset } = query
-    const { approvals, total } = await list(services, {
+    const { approvals, total } = await list(deps, {
       ...query,
       within,
       status: status === 'all' ? '' : status || 'pending',
@@ -112,8 +114,8 @@ export const listExecutionApprovals = route('get', '/executions/{execution_id}/a
   query: page,
   returns: ApprovalPage.meta({ id: 'ExecutionApprovals' }),
   refuse,
-  async handle({ params, query, services }) {
-    const { approvals, total } = await list(services, { ...params, ...query })
+  async handle({ params, query }, deps: Deps) {
+    const { approvals, total } = await list(deps, { ...params, ...query })
     return { approvals: approvals.map(viewOf), total, ...query }
   },
 })
@@ -123,7 +125,7 @@ export const getApproval = route('get', '/executions/{execution_id}/approvals/{t
   access: 'may read approvals',
   returns: ApprovalView,
   refuse,
-  handle: async ({ params, services }) => viewOf(await getApprovalOfCall(services, params)),
+  handle: async ({ params }, deps: Deps) => viewOf(await getApprovalOfCall(deps, params)),
 })
 
 const remarks = { reason: prose(10_000).nullish(), always: z.boolean().nullish() }
@@ -144,8 +146,8 @@ export const approve = route(
     returns: Decided,
     refuse,
     audit: { action: 'approval.approve', object: approvalObject, recorded: 'around' },
-    handle: ({ body, resolved, caller, services, ctx }) =>
-      decide(services, resolved, { ...body, approved: true, caller, ctx }),
+    handle: ({ body, resolved, caller, ctx }, deps: Deps) =>
+      decide(deps, resolved, { ...body, approved: true, caller, ctx }),
   },
 )
 
@@ -156,8 +158,8 @@ export const reject = route('post', '/executions/{execution_id}/approvals/{task_
   returns: Decided,
   refuse,
   audit: { action: 'approval.reject', object: approvalObject, recorded: 'around' },
-  handle: ({ body, resolved, caller, services, ctx }) =>
-    decide(services, resolved, { ...body, approved: false, caller, ctx }),
+  handle: ({ body, resolved, caller, ctx }, deps: Deps) =>
+    decide(deps, resolved, { ...body, approved: false, caller, ctx }),
 })
 
 export const authorizeTask = route('post', '/executions/{execution_id}/authorize/{task_name}', {
@@ -176,10 +178,10 @@ export const authorizeTask = route('post', '/executions/{execution_id}/authorize
         : objects.approval(params.execution_id, resolved?.task_call_id ?? params.task_name),
     recorded: 'around',
   },
-  async handle({ body, resolved, caller, services, ctx }) {
+  async handle({ body, resolved, caller, ctx }, deps: Deps) {
     if (caller.execution) return { authorized: true as const }
     if (!body || !resolved) throw unprocessable(NO_DECISION)
-    return decide(services, resolved, { ...body, caller, ctx })
+    return decide(deps, resolved, { ...body, caller, ctx })
   },
 })
 
@@ -191,11 +193,11 @@ interface DecisionRequest extends z.output<typeof Decision> {
 }
 
 async function decide(
-  services: Services,
+  { approvals }: Deps,
   { execution_id, task_call_id }: Approval,
   { approved, always, reason, caller, ctx }: DecisionRequest,
 ): Promise<z.input<typeof Decided>> {
-  const { approval, execution } = await services.approvals.decide(
+  const { approval, execution } = await approvals.decide(
     {
       execution_id,
       task_call_id,

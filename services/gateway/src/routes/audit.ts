@@ -2,9 +2,12 @@ import { OUTCOMES } from '@windlass/domain/audit'
 import type { AuditEntry } from '@windlass/proto/windlass/identity/v1/audit'
 import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
+import type { Clients } from '../clients/connect.ts'
 import { JsonText } from '../domain/views.ts'
 import { integer, page, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
+
+type Deps = Pick<Clients, 'audit'>
 
 const hex = (bytes: Buffer) => bytes.toString('hex')
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
@@ -72,8 +75,8 @@ export const listAudit = route('get', '/admin/audit', {
       head: z.object({ seq: z.int(), hash: Hash }),
     })
     .meta({ id: 'AuditList' }),
-  async handle({ query, services }) {
-    const { entries, total, head_seq, head_hash } = await services.audit.list({
+  async handle({ query }, { audit }: Deps) {
+    const { entries, total, head_seq, head_hash } = await audit.list({
       since: undefined,
       until: undefined,
       ...query,

@@ -1,12 +1,24 @@
 import type { FindLatest } from '@windlass/domain/permissions'
+import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
+import type { AuthenticateToken } from '../access/api-key.ts'
+import type { RateLimit } from '../access/rate-limit.ts'
 import { findLatestOf } from '../access/workflow.ts'
-import type { Services } from '../clients/connect.ts'
+import type { Caches } from '../cache/create-caches.ts'
+import type { Clients } from '../clients/connect.ts'
 import { namespaceOf, splitWorkflowRef, workflowNameOf } from '../domain/names.ts'
 import { permissionsFor } from '../domain/permissions.ts'
 import { json } from '../route/body.ts'
 import { route } from '../route/route.ts'
+
+export interface Deps {
+  authenticateToken: AuthenticateToken
+  catalog: Clients['catalog']
+  resolveWorkflow: Caches['resolveWorkflow']
+  settings: Settings
+  tokenTestLimit: RateLimit
+}
 
 const Permissions = z.array(z.string())
 
@@ -15,15 +27,12 @@ export const getPermissions = route('get', '/auth/permissions', {
   access: 'authenticated',
   query: { workflow: z.string().optional() },
   returns: z.union([Permissions, z.record(z.string(), Permissions)]),
-  async handle({ query, services }) {
+  async handle({ query }, deps: Deps) {
     if (query.workflow !== undefined) {
       const { namespace, name } = refOf(query.workflow)
-      return permissionsFor(
-        await services.resolveWorkflow(namespace, name, 0),
-        findLatestOf(services),
-      )
+      return permissionsFor(await deps.resolveWorkflow(namespace, name, 0), findLatestOf(deps))
     }
-    const { workflows } = await services.catalog.list({ namespace: '' })
+    const { workflows } = await deps.catalog.list({ namespace: '' })
     const byName = new Map(workflows.map((one) => [`${one.namespace}/${one.name}`, one]))
     const latest: FindLatest = async (namespace, name) => byName.get(`${namespace}/${name}`)
     const entries = [...byName].map(async ([name, one]) => [
@@ -65,19 +74,22 @@ export const testToken = route('post', '/auth/test-token', {
     z.object({ token: z.string().max(MAX_TOKEN_CHARS).nullish() }).meta({ id: 'TestTokenRequest' }),
   ),
   returns: Verdict,
-  async handle({ body: { token }, services, ctx }) {
-    await services.tokenTestLimit.count(ctx)
+  async handle({ body: { token }, ctx }, deps: Deps) {
+    await deps.tokenTestLimit.count(ctx)
     if (!token) return { valid: false, error: "Missing 'token' in request body" }
-    return verdictOf(token, services)
+    return verdictOf(token, deps)
   },
 })
 
 /** While authentication is off every token is as good as none. */
-async function verdictOf(token: string, services: Services): Promise<z.input<typeof Verdict>> {
-  if (!services.settings.security.auth.enabled)
+async function verdictOf(
+  token: string,
+  { authenticateToken, settings }: Deps,
+): Promise<z.input<typeof Verdict>> {
+  if (!settings.security.auth.enabled)
     return { valid: true, subject: 'anonymous', roles: [], permissions: [] }
   try {
-    const { subject, roles = [], permissions = [] } = await services.authenticateToken(token)
+    const { subject, roles = [], permissions = [] } = await authenticateToken(token)
     return { valid: true, subject, roles: [...roles].sort(), permissions: [...permissions].sort() }
   } catch (error) {
     if (error instanceof Fault && error.kind === 'unauthenticated')

@@ -1,5 +1,5 @@
 import { unprocessable } from '@windlass/runtime/faults'
-import type { WorkerIdentity } from '../access/worker.ts'
+import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
 /** Who writes, with the claim that it says it writes under. */

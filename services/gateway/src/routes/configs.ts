@@ -1,16 +1,19 @@
 import { objects } from '@windlass/domain/audit'
 import { z } from 'zod'
 import { onBehalfOf } from '../access/caller.ts'
+import type { Clients } from '../clients/connect.ts'
 import { batchOf, entryView } from '../domain/entries.ts'
 import { route } from '../route/route.ts'
 import { EntryView, entryName, names, newEntry, Values } from './entries.ts'
 import { Success } from './schemas.ts'
 
+type Deps = Pick<Clients, 'configs'>
+
 export const listConfigs = route('get', '/admin/configs', {
   summary: 'List the names of configs',
   access: 'config:*:read',
   returns: z.array(z.string()),
-  handle: async ({ services }) => (await services.configs.list({})).names,
+  handle: async (_, { configs }: Deps) => (await configs.list({})).names,
 })
 
 export const putConfig = route('post', '/admin/configs', {
@@ -23,9 +26,9 @@ export const putConfig = route('post', '/admin/configs', {
     object: ({ body }) => objects.config(body?.name),
     recorded: 'owner',
   },
-  async handle({ body: { name, value }, caller, services, ctx }) {
+  async handle({ body: { name, value }, caller, ctx }, { configs }: Deps) {
     const entry = { name, value_json: value.text }
-    await services.configs.put({ entry }, onBehalfOf(ctx, caller))
+    await configs.put({ entry }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Config '${name}' saved successfully` }
   },
 })
@@ -35,8 +38,8 @@ export const getConfig = route('get', '/admin/configs/{name}', {
   access: 'config:*:read',
   params: { name: entryName },
   returns: EntryView,
-  async handle({ params: { name }, services }) {
-    return entryView(await services.configs.get({ name }))
+  async handle({ params: { name } }, { configs }: Deps) {
+    return entryView(await configs.get({ name }))
   },
 })
 
@@ -50,8 +53,8 @@ export const deleteConfig = route('delete', '/admin/configs/{name}', {
     object: ({ params }) => objects.config(params.name),
     recorded: 'owner',
   },
-  async handle({ params: { name }, caller, services, ctx }) {
-    await services.configs.delete({ name }, onBehalfOf(ctx, caller))
+  async handle({ params: { name }, caller, ctx }, { configs }: Deps) {
+    await configs.delete({ name }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Config '${name}' deleted successfully` }
   },
 })
@@ -61,8 +64,8 @@ export const getConfigs = route('post', '/admin/configs/batch', {
   access: 'may read configs',
   body: names,
   returns: Values,
-  async handle({ body, services }) {
-    const { entries } = await services.configs.getMany({ names: body })
+  async handle({ body }, { configs }: Deps) {
+    const { entries } = await configs.getMany({ names: body })
     return batchOf(body, entries, 'configs')
   },
 })

@@ -4,11 +4,15 @@ import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 import { docsPage } from './docs-page.ts'
 
+export interface Deps {
+  openapi: Record<string, unknown>
+}
+
 export const getOpenApi = route('get', '/openapi.json', {
   summary: 'This document',
   access: 'public',
   returns: z.record(z.string(), z.unknown()),
-  handle: async ({ services }) => services.openapi,
+  handle: async (_, { openapi }: Deps) => openapi,
 })
 
 export const getDocs = route('get', '/docs', {

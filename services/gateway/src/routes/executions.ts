@@ -1,14 +1,26 @@
 import { objects } from '@windlass/domain/audit'
 import { isState, isTerminal, STATES } from '@windlass/domain/states'
+import type { Settings } from '@windlass/runtime/config/settings'
 import { invalid, notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
+import { getInWorkflow } from '../access/execution-in-workflow.ts'
+import type { Caches } from '../cache/create-caches.ts'
+import type { ExecutionsClient } from '../clients/executions.ts'
 import { eventStream, lastEventId } from '../live/event-stream.ts'
+import type { ExecutionSubscriptions } from '../live/execution-subscriptions.ts'
 import { changeAndWait } from '../live/wait-until-settled.ts'
 import { flag, page, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { listView, viewOf } from './responses.ts'
 import { EventStream, ExecutionList, ExecutionView } from './schemas.ts'
+
+export interface Deps {
+  settings: Settings
+  subscriptions: ExecutionSubscriptions
+  executions: ExecutionsClient
+  resolveWorkflow: Caches['resolveWorkflow']
+}
 
 const filter = text(255).default('')
 const detailed = flag.default(false)
@@ -18,8 +30,8 @@ export const listExecutions = route('get', '/executions', {
   access: 'execution:*:read',
   query: { state: filter, workflow_name: filter, namespace: filter, ...page },
   returns: ExecutionList,
-  handle: ({ query, services }) =>
-    listView(services.executions, {
+  handle: ({ query }, { executions }: Deps) =>
+    listView(executions, {
       state: stateOf(query.state),
       workflow_namespace: query.namespace,
       workflow_name: query.workflow_name,
@@ -36,14 +48,10 @@ export const listWorkflowExecutions = route(
     access: 'workflow:{namespace}:{workflow_name}:read',
     query: { state: filter, ...page },
     returns: ExecutionList,
-    async handle({ params, query, services }) {
+    async handle({ params, query }, { executions, resolveWorkflow }: Deps) {
       const state = stateOf(query.state)
-      const { namespace, name } = await services.resolveWorkflow(
-        params.namespace,
-        params.workflow_name,
-        0,
-      )
-      return listView(services.executions, {
+      const { namespace, name } = await resolveWorkflow(params.namespace, params.workflow_name, 0)
+      return listView(executions, {
         state,
         workflow_namespace: namespace,
         workflow_name: name,
@@ -59,13 +67,13 @@ export const getExecution = route('get', '/executions/{execution_id}', {
   access: 'execution:{execution_id}:read',
   query: { detailed, mode: z.string().default('sync') },
   returns: ExecutionView,
-  async handle({ params: { execution_id }, query, services, ctx }) {
+  async handle({ params: { execution_id }, query, ctx }, deps: Deps) {
     if (query.mode !== 'sync' && query.mode !== 'stream')
       throw invalid("Invalid mode. Use 'sync' or 'stream'.")
-    const execution = await services.executions.get(execution_id)
-    if (query.mode === 'sync') return viewOf(services.executions, execution, query.detailed)
+    const execution = await deps.executions.get(execution_id)
+    if (query.mode === 'sync') return viewOf(deps.executions, execution, query.detailed)
     const afterSeq = lastEventId(ctx)
-    return eventStream(services, { execution_id, afterSeq, detailed: query.detailed })
+    return eventStream(deps, { execution_id, afterSeq, detailed: query.detailed })
   },
 })
 
@@ -74,10 +82,10 @@ export const followExecution = route('get', '/executions/{execution_id}/events',
   access: 'execution:{execution_id}:read',
   query: { detailed },
   returns: EventStream,
-  async handle({ params: { execution_id }, query, services, ctx }) {
-    if (!(await services.executions.find(execution_id))) throw notFound('Execution', execution_id)
+  async handle({ params: { execution_id }, query, ctx }, deps: Deps) {
+    if (!(await deps.executions.find(execution_id))) throw notFound('Execution', execution_id)
     const afterSeq = lastEventId(ctx)
-    return eventStream(services, { execution_id, afterSeq, detailed: query.detailed })
+    return eventStream(deps, { execution_id, afterSeq, detailed: query.detailed })
   },
 })
 
@@ -90,12 +98,8 @@ export const getStatus = route(
     raw: true,
     query: { detailed },
     returns: ExecutionView,
-    handle: async ({ params, query, caller, services }) =>
-      viewOf(
-        services.executions,
-        await services.executions.getInWorkflow(params, caller),
-        query.detailed,
-      ),
+    handle: async ({ params, query, caller }, { executions }: Deps) =>
+      viewOf(executions, await getInWorkflow(executions, params, caller), query.detailed),
   },
 )
 
@@ -112,12 +116,12 @@ export const cancelExecution = route(
       object: ({ params }) => objects.execution(params.execution_id),
       recorded: 'around',
     },
-    async handle({ params, query, caller, services, ctx }) {
+    async handle({ params, query, caller, ctx }, deps: Deps) {
       const mode = query.mode === '' ? 'async' : query.mode
       if (mode !== 'async' && mode !== 'sync') throw invalid("Invalid mode. Use 'sync', 'async'.")
-      const { execution_id } = await services.executions.getInWorkflow(params, caller)
+      const { execution_id } = await getInWorkflow(deps.executions, params, caller)
       const change = () =>
-        services.executions.submit({
+        deps.executions.submit({
           execution_id,
           with_log: false,
           body: { $case: 'cancel', value: { request_id: newId() } },
@@ -126,14 +130,14 @@ export const cancelExecution = route(
       const execution =
         mode === 'async'
           ? (await change()).execution
-          : await changeAndWait(services, {
+          : await changeAndWait(deps, {
               execution_id,
               change,
               isDone: isTerminal,
               timeoutMs: undefined,
               signal,
             })
-      return viewOf(services.executions, execution, query.detailed)
+      return viewOf(deps.executions, execution, query.detailed)
     },
   },
 )

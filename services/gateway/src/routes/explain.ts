@@ -2,10 +2,12 @@ import type { Verdict } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { ExplainResponse } from '@windlass/proto/windlass/executions/v1/executions'
 import { z } from 'zod'
 import { listApprovals } from '../clients/approvals.ts'
-import type { Services } from '../clients/connect.ts'
+import type { Clients } from '../clients/connect.ts'
 import { explain, isEligible, type Place, unmet } from '../domain/explain.ts'
 import { route } from '../route/route.ts'
 import { timeOf } from './responses.ts'
+
+type Deps = Pick<Clients, 'approvals' | 'fleet' | 'queue'>
 
 const amount = z.number().nullable()
 
@@ -46,13 +48,13 @@ export const explainExecution = route('get', '/executions/{execution_id}/explain
   summary: 'Why an execution does not run, and the smallest change that would make it',
   access: 'execution:{execution_id}:read',
   returns: Explanation,
-  async handle({ params: { execution_id }, services }) {
-    const standing = await services.queue.explain({ execution_id })
+  async handle({ params: { execution_id } }, deps: Deps) {
+    const standing = await deps.queue.explain({ execution_id })
     const [{ verdicts, needs }, gates] = await Promise.all([
-      services.fleet.explain({ requirement: standing.requirement }),
-      gatesOf(services, execution_id, standing),
+      deps.fleet.explain({ requirement: standing.requirement }),
+      gatesOf(deps, execution_id, standing),
     ])
-    const places = await placesOf(services, verdicts)
+    const places = await placesOf(deps, verdicts)
     const deadline_at = timeOf(standing.deadline_at)
     return {
       execution_id,
@@ -82,13 +84,13 @@ function requirementOf({ requirement }: ExplainResponse) {
 }
 
 /** The tasks of a paused execution that wait to be approved, the first asked first. */
-async function gatesOf(services: Services, execution_id: string, { state }: ExplainResponse) {
+async function gatesOf(deps: Deps, execution_id: string, { state }: ExplainResponse) {
   if (state !== 'PAUSED') return []
-  const { approvals } = await listApprovals(services, { execution_id, status: 'pending' })
+  const { approvals } = await listApprovals(deps, { execution_id, status: 'pending' })
   return approvals.map(({ task_name }) => task_name).reverse()
 }
 
-async function placesOf({ queue }: Services, verdicts: readonly Verdict[]): Promise<Place[]> {
+async function placesOf({ queue }: Deps, verdicts: readonly Verdict[]): Promise<Place[]> {
   const { loads } = await queue.loads({ worker_names: verdicts.map(({ name }) => name) })
   const used = new Map(loads.map((load) => [load.worker_name, load.used]))
   return verdicts.map((verdict) => ({ ...verdict, used: used.get(verdict.name) ?? 0 }))

@@ -1,15 +1,18 @@
+import type { Clients } from '../clients/connect.ts'
 import { integer } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { changeOf, ForecastView, NextView } from './forecast-views.ts'
 import { timeOf } from './responses.ts'
+
+type Deps = Pick<Clients, 'scheduler'>
 
 export const getNextTicks = route('get', '/schedules/{schedule_id}/next', {
   summary: 'List when a schedule fires next, by its id or name',
   access: 'may read schedule',
   query: { count: integer({ min: 1, max: 1_000 }).default(10) },
   returns: NextView,
-  async handle({ query: { count }, resolved: { id: ref }, services }) {
-    const { schedule, timezone, ticks, clock_changes } = await services.scheduler.next({
+  async handle({ query: { count }, resolved: { id: ref } }, { scheduler }: Deps) {
+    const { schedule, timezone, ticks, clock_changes } = await scheduler.next({
       ref,
       count,
     })
@@ -32,8 +35,8 @@ export const getForecast = route('get', '/schedules/forecast', {
     limit: integer({ min: 1, max: 10_000 }).default(1_000),
   },
   returns: ForecastView,
-  async handle({ query, resolved, services }) {
-    const forecast = await services.scheduler.forecast({ ...query, ...resolved })
+  async handle({ query, resolved }, { scheduler }: Deps) {
+    const forecast = await scheduler.forecast({ ...query, ...resolved })
     return {
       ...forecast,
       from: timeOf(forecast.from) ?? '',

@@ -1,8 +1,13 @@
 import { z } from 'zod'
+import type { Health } from '../clients/health.ts'
 import { send } from '../http/response.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 import { VERSION } from '../version.ts'
+
+export interface Deps {
+  health: Health
+}
 
 const HealthView = z
   .object({ status: z.string(), database: z.boolean(), version: z.string() })
@@ -20,8 +25,8 @@ export const getHealth = route('get', '/health', {
   summary: 'Whether the service can do its work',
   access: 'public',
   returns: HealthView,
-  async handle({ services }) {
-    const database = await services.health.isHealthy()
+  async handle(_, { health }: Deps) {
+    const database = await health.isHealthy()
     const status = database ? 'healthy' : 'unhealthy'
     return report(database, { status, database, version: VERSION })
   },
@@ -31,8 +36,8 @@ export const getReady = route('get', '/ready', {
   summary: 'Whether requests may be sent here',
   access: 'public',
   returns: ReadyView,
-  async handle({ services }) {
-    const database = await services.health.isHealthy()
+  async handle(_, { health }: Deps) {
+    const database = await health.isHealthy()
     return report(database, { status: database ? 'ready' : 'not-ready', database })
   },
 })

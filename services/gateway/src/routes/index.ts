@@ -45,5 +45,3 @@ export const routes = [
   ...Object.values(health),
   ...Object.values(docs),
 ].sort((a, b) => (a.path < b.path ? -1 : 1))
-
-export type Routes = (typeof routes)[number]

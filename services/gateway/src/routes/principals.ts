@@ -2,7 +2,7 @@ import { objects } from '@windlass/domain/audit'
 import { INTERNAL_ISSUER } from '@windlass/domain/caller'
 import { z } from 'zod'
 import { type Caller, onBehalfOf } from '../access/caller.ts'
-import type { Services } from '../clients/connect.ts'
+import type { Clients } from '../clients/connect.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { json } from '../route/body.ts'
 import { flag } from '../route/fields.ts'
@@ -22,6 +22,8 @@ import {
 } from './principal-views.ts'
 import { Success } from './schemas.ts'
 
+type Deps = Pick<Clients, 'principals'>
+
 const MAX_ROLES = 100
 
 export const listPrincipals = route('get', '/admin/principals', {
@@ -29,8 +31,8 @@ export const listPrincipals = route('get', '/admin/principals', {
   access: 'admin:principals:read',
   query: { type: principalType.optional() },
   returns: z.array(PrincipalView),
-  async handle({ query, services }) {
-    const { principals } = await services.principals.list({ type: query.type ?? '' })
+  async handle({ query }, deps: Deps) {
+    const { principals } = await deps.principals.list({ type: query.type ?? '' })
     return principals.map(viewOf)
   },
 })
@@ -57,9 +59,9 @@ export const createPrincipal = route('post', '/admin/principals', {
       objects.principal(body?.subject, body?.external_issuer ?? INTERNAL_ISSUER),
     recorded: 'owner',
   },
-  handle: async ({ body, caller, services, ctx }) =>
+  handle: async ({ body, caller, ctx }, { principals }: Deps) =>
     viewOf(
-      await services.principals.create(
+      await principals.create(
         {
           type: body.type,
           subject: body.subject,
@@ -78,8 +80,8 @@ export const getPrincipal = route('get', '/admin/principals/{subject}', {
   params: { subject },
   query: atIssuer,
   returns: PrincipalView,
-  handle: async ({ params, query, services }) =>
-    viewOf(await services.principals.get(refOf({ params, query }))),
+  handle: async ({ params, query }, { principals }: Deps) =>
+    viewOf(await principals.get(refOf({ params, query }))),
 })
 
 export const updatePrincipal = route('patch', '/admin/principals/{subject}', {
@@ -94,9 +96,9 @@ export const updatePrincipal = route('patch', '/admin/principals/{subject}', {
   ),
   returns: PrincipalView,
   audit: { action: 'principal.update', object: objectOf, recorded: 'owner' },
-  handle: async ({ params, query, body, caller, services, ctx }) =>
+  handle: async ({ params, query, body, caller, ctx }, { principals }: Deps) =>
     viewOf(
-      await services.principals.update(
+      await principals.update(
         {
           principal: refOf({ params, query }),
           display_name: body.display_name ?? undefined,
@@ -114,9 +116,9 @@ export const deletePrincipal = route('delete', '/admin/principals/{subject}', {
   query: { ...atIssuer, force: flag.default(false) },
   returns: Success,
   audit: { action: 'principal.delete', object: objectOf, recorded: 'owner' },
-  async handle({ params, query, caller, services, ctx }) {
+  async handle({ params, query, caller, ctx }, { principals }: Deps) {
     const principal = refOf({ params, query })
-    await services.principals.delete({ principal, force: query.force }, onBehalfOf(ctx, caller))
+    await principals.delete({ principal, force: query.force }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Principal '${params.subject}' deleted` }
   },
 })
@@ -127,13 +129,16 @@ const Switched = z
 
 interface Switch extends Asked {
   caller: Caller
-  services: Services
   ctx: RequestContext
 }
 
-async function turn({ caller, services, ctx, ...asked }: Switch, enabled: boolean) {
-  const { subject } = await services.principals.update(
-    { principal: refOf(asked), enabled },
+async function setEnabled(
+  { principals }: Deps,
+  { caller, ctx, ...target }: Switch,
+  enabled: boolean,
+) {
+  const { subject } = await principals.update(
+    { principal: refOf(target), enabled },
     onBehalfOf(ctx, caller),
   )
   return { status: 'success' as const, subject, enabled }
@@ -146,7 +151,7 @@ export const enablePrincipal = route('post', '/admin/principals/{subject}/enable
   query: atIssuer,
   returns: Switched,
   audit: { action: 'principal.update', object: objectOf, recorded: 'owner' },
-  handle: (input) => turn(input, true),
+  handle: (input, deps: Deps) => setEnabled(deps, input, true),
 })
 
 export const disablePrincipal = route('post', '/admin/principals/{subject}/disable', {
@@ -156,7 +161,7 @@ export const disablePrincipal = route('post', '/admin/principals/{subject}/disab
   query: atIssuer,
   returns: Switched,
   audit: { action: 'principal.update', object: objectOf, recorded: 'owner' },
-  handle: (input) => turn(input, false),
+  handle: (input, deps: Deps) => setEnabled(deps, input, false),
 })
 
 const RoleDone = z
@@ -171,9 +176,9 @@ export const grantRole = route('post', '/admin/principals/{subject}/roles', {
   body: json(z.object({ role: plain }).meta({ id: 'RoleGrantRequest' })),
   returns: RoleDone,
   audit: { action: 'principal.grant_role', object: objectOf, recorded: 'owner' },
-  async handle({ params, query, body: { role }, caller, services, ctx }) {
+  async handle({ params, query, body: { role }, caller, ctx }, { principals }: Deps) {
     const principal = refOf({ params, query })
-    await services.principals.grantRole({ principal, role }, onBehalfOf(ctx, caller))
+    await principals.grantRole({ principal, role }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, role }
   },
 })
@@ -185,10 +190,10 @@ export const revokeRole = route('delete', '/admin/principals/{subject}/roles/{ro
   query: atIssuer,
   returns: RoleDone,
   audit: { action: 'principal.revoke_role', object: objectOf, recorded: 'owner' },
-  async handle({ params, query, caller, services, ctx }) {
+  async handle({ params, query, caller, ctx }, { principals }: Deps) {
     const { role_name: role } = params
     const principal = refOf({ params, query })
-    await services.principals.revokeRole({ principal, role }, onBehalfOf(ctx, caller))
+    await principals.revokeRole({ principal, role }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, role }
   },
 })

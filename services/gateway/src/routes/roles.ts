@@ -1,11 +1,14 @@
 import { objects } from '@windlass/domain/audit'
 import { z } from 'zod'
 import { hasPermission, onBehalfOf } from '../access/caller.ts'
+import type { Clients } from '../clients/connect.ts'
 import { effectOf } from '../domain/simulation.ts'
 import { json } from '../route/body.ts'
 import { route } from '../route/route.ts'
 import { plain } from './principal-views.ts'
 import { Success } from './schemas.ts'
+
+type Deps = Pick<Clients, 'roles'>
 
 const RoleView = z
   .object({ name: z.string(), permissions: z.array(z.string()), built_in: z.boolean() })
@@ -18,14 +21,14 @@ export const listRoles = route('get', '/admin/roles', {
   summary: 'List roles, the built-in ones first',
   access: 'admin:roles:read',
   returns: z.array(RoleView),
-  handle: async ({ services }) => (await services.roles.list({})).roles,
+  handle: async (_, { roles }: Deps) => (await roles.list({})).roles,
 })
 
 export const getRole = route('get', '/admin/roles/{name}', {
   summary: 'Show a role',
   access: 'admin:roles:read',
   returns: RoleView,
-  handle: ({ params: { name }, services }) => services.roles.get({ name }),
+  handle: ({ params: { name } }, { roles }: Deps) => roles.get({ name }),
 })
 
 export const createRole = route('post', '/admin/roles', {
@@ -40,8 +43,8 @@ export const createRole = route('post', '/admin/roles', {
     object: ({ body }) => objects.role(body?.name),
     recorded: 'owner',
   },
-  handle: ({ body: { name, permissions }, caller, services, ctx }) =>
-    services.roles.create({ name, permissions: permissions ?? [] }, onBehalfOf(ctx, caller)),
+  handle: ({ body: { name, permissions }, caller, ctx }, { roles }: Deps) =>
+    roles.create({ name, permissions: permissions ?? [] }, onBehalfOf(ctx, caller)),
 })
 
 export const updateRole = route('patch', '/admin/roles/{name}', {
@@ -58,8 +61,8 @@ export const updateRole = route('patch', '/admin/roles/{name}', {
     object: ({ params }) => objects.role(params.name),
     recorded: 'owner',
   },
-  handle: ({ params: { name }, body, caller, services, ctx }) =>
-    services.roles.update(
+  handle: ({ params: { name }, body, caller, ctx }, { roles }: Deps) =>
+    roles.update(
       {
         name,
         add_permissions: body.add_permissions ?? [],
@@ -78,8 +81,8 @@ export const deleteRole = route('delete', '/admin/roles/{name}', {
     object: ({ params }) => objects.role(params.name),
     recorded: 'owner',
   },
-  async handle({ params: { name }, caller, services, ctx }) {
-    await services.roles.delete({ name }, onBehalfOf(ctx, caller))
+  async handle({ params: { name }, caller, ctx }, { roles }: Deps) {
+    await roles.delete({ name }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Role '${name}' deleted` }
   },
 })
@@ -94,8 +97,8 @@ export const cloneRole = route('post', '/admin/roles/{name}/clone', {
     object: ({ body }) => objects.role(body?.new_name),
     recorded: 'owner',
   },
-  handle: ({ params: { name }, body: { new_name }, caller, services, ctx }) =>
-    services.roles.clone({ name, new_name }, onBehalfOf(ctx, caller)),
+  handle: ({ params: { name }, body: { new_name }, caller, ctx }, { roles }: Deps) =>
+    roles.clone({ name, new_name }, onBehalfOf(ctx, caller)),
 })
 
 const effect = { granted: permissions, taken: permissions }
@@ -138,9 +141,9 @@ export const simulateRole = route('post', '/admin/roles/{name}/simulate', {
       holders: z.int(),
     })
     .meta({ id: 'RoleSimulation' }),
-  async handle({ params: { name }, body, caller, services }) {
+  async handle({ params: { name }, body, caller }, { roles }: Deps) {
     const deletes = body.delete ?? false
-    const simulated = await services.roles.simulate({
+    const simulated = await roles.simulate({
       name,
       add_permissions: body.add_permissions ?? [],
       remove_permissions: body.remove_permissions ?? [],

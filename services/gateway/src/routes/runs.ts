@@ -1,12 +1,16 @@
 import { isTerminal } from '@windlass/domain/states'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Settings } from '@windlass/runtime/config/settings'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
-import type { Services } from '../clients/connect.ts'
+import { toPrincipal } from '../access/caller.ts'
+import type { InputSchemaCache } from '../cache/input-schemas.ts'
+import type { ExecutionsClient } from '../clients/executions.ts'
 import { detailed, summary } from '../domain/views.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { eventStream } from '../live/event-stream.ts'
+import type { ExecutionSubscriptions } from '../live/execution-subscriptions.ts'
 import { changeAndWait } from '../live/wait-until-settled.ts'
 import { anyJson } from '../route/body.ts'
 import { flag, oneOf, seconds, versionQuery } from '../route/fields.ts'
@@ -14,6 +18,13 @@ import { route } from '../route/route.ts'
 import { resolveIdempotencyKey } from './idempotency.ts'
 import { viewOf } from './responses.ts'
 import { ExecutionView } from './schemas.ts'
+
+export interface Deps {
+  subscriptions: ExecutionSubscriptions
+  executions: ExecutionsClient
+  inputSchemas: InputSchemaCache
+  settings: Settings
+}
 
 const mode = oneOf(['sync', 'async', 'stream'], "Invalid mode. Use 'sync', 'async', or 'stream'.")
 
@@ -31,13 +42,13 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
   query: { ...waiting, version: versionQuery },
   body: anyJson,
   returns: ExecutionView,
-  async handle({ params, query, body, resolved: workflow, caller, services, ctx }) {
-    services.inputSchemas.check(workflow, body)
+  async handle({ params, query, body, resolved: workflow, caller, ctx }, deps: Deps) {
+    deps.inputSchemas.check(workflow, body)
     const { execution_id, request_hash } = await resolveIdempotencyKey(ctx, {
       workflow,
       caller,
       body,
-      executions: services.executions,
+      executions: deps.executions,
     })
     const command: Command = {
       execution_id,
@@ -49,19 +60,19 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
           input_json: body,
           requirement: workflow.requirement,
           preferred_worker: preferredWorker(ctx),
-          caller: services.executions.signCaller(caller),
+          caller: deps.executions.signCaller(toPrincipal(caller)),
           schedule_id: '',
           request_hash,
         },
       },
     }
     if (params.mode === 'async') {
-      const { execution, log } = await services.executions.submit(command)
+      const { execution, log } = await deps.executions.submit(command)
       return query.detailed ? detailed(execution, log) : summary(execution)
     }
-    if (params.mode === 'sync') return settled(services, { command, query, ctx })
-    await services.executions.submit(command)
-    return eventStream(services, { execution_id, afterSeq: 0, detailed: query.detailed })
+    if (params.mode === 'sync') return settled(deps, { command, query, ctx })
+    await deps.executions.submit(command)
+    return eventStream(deps, { execution_id, afterSeq: 0, detailed: query.detailed })
   },
 })
 
@@ -75,9 +86,9 @@ export const resumeWorkflow = route(
     query: waiting,
     body: anyJson,
     returns: ExecutionView,
-    async handle({ params, query, body, resolved, services, ctx }) {
+    async handle({ params, query, body, resolved, ctx }, deps: Deps) {
       const { execution_id, last_seq } = resolved.execution
-      const isNewest = services.settings.executions.resume_version === 'newest'
+      const isNewest = deps.settings.executions.resume_version === 'newest'
       const command: Command = {
         execution_id,
         with_log: params.mode === 'async' && query.detailed,
@@ -90,11 +101,11 @@ export const resumeWorkflow = route(
           },
         },
       }
-      if (params.mode === 'sync') return settled(services, { command, query, ctx })
-      const { execution, log } = await services.executions.submit(command)
+      if (params.mode === 'sync') return settled(deps, { command, query, ctx })
+      const { execution, log } = await deps.executions.submit(command)
       if (params.mode === 'async')
         return query.detailed ? detailed(execution, log) : summary(execution)
-      return eventStream(services, { execution_id, afterSeq: last_seq, detailed: query.detailed })
+      return eventStream(deps, { execution_id, afterSeq: last_seq, detailed: query.detailed })
     },
   },
 )
@@ -106,16 +117,16 @@ interface Sync {
 }
 
 /** Makes the change and answers when the execution is over, or as the query has it. */
-async function settled(services: Services, { command, query, ctx }: Sync) {
+async function settled(deps: Deps, { command, query, ctx }: Sync) {
   const { detailed, wait_for, timeout } = query
-  const execution = await changeAndWait(services, {
+  const execution = await changeAndWait(deps, {
     execution_id: command.execution_id,
-    change: () => services.executions.submit(command),
+    change: () => deps.executions.submit(command),
     isDone: (state) => isTerminal(state) || (state === 'PAUSED' && wait_for === 'paused'),
     timeoutMs: timeout === undefined ? undefined : timeout * 1_000,
     signal: ctx.signal,
   })
-  return viewOf(services.executions, execution, detailed)
+  return viewOf(deps.executions, execution, detailed)
 }
 
 const identityOf = ({ id, namespace, name, version }: Workflow) => ({

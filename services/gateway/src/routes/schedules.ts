@@ -3,7 +3,7 @@ import { unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { type Caller, onBehalfOf } from '../access/caller.ts'
 import { requireAccount } from '../access/schedule.ts'
-import type { Services } from '../clients/connect.ts'
+import type { Clients } from '../clients/connect.ts'
 import { namespaceOf, splitWorkflowRef, workflowNameOf } from '../domain/names.ts'
 import { JsonText } from '../domain/views.ts'
 import { json } from '../route/body.ts'
@@ -21,6 +21,8 @@ import {
 } from './schedule-views.ts'
 import { Success } from './schemas.ts'
 
+type Deps = Pick<Clients, 'principals' | 'scheduler'>
+
 const keptText = (value: JsonText | undefined) => (value?.text === 'null' ? undefined : value?.text)
 
 /** As the path has it: by id or name. */
@@ -37,11 +39,11 @@ export const createSchedule = route('post', '/schedules', {
     object: ({ body }) => objects.schedule(body?.name),
     recorded: 'around',
   },
-  async handle({ body, caller, services, ctx }) {
+  async handle({ body, caller, ctx }, deps: Deps) {
     const { run_as_service_account } = body
-    if (run_as_service_account) await requireAccount(caller, services, run_as_service_account)
+    if (run_as_service_account) await requireAccount(caller, deps, run_as_service_account)
     return viewOf(
-      await services.scheduler.create(
+      await deps.scheduler.create(
         {
           ...workflowOf(body),
           name: body.name,
@@ -82,10 +84,10 @@ export const listSchedules = route('get', '/schedules', {
     offset: page.offset,
   },
   returns: z.array(ScheduleRow),
-  async handle({ query: { workflow_name, ...query }, services }) {
+  async handle({ query: { workflow_name, ...query } }, { scheduler }: Deps) {
     const isFull = workflow_name.includes('/')
     const { namespace, name } = splitWorkflowRef(workflow_name)
-    const { schedules } = await services.scheduler.list({
+    const { schedules } = await scheduler.list({
       ...query,
       workflow_namespace: isFull ? namespace : '',
       workflow_name: name,
@@ -107,16 +109,16 @@ export const updateSchedule = route('put', '/schedules/{schedule_id}', {
   body: json(ScheduleChange, { payloads: ['input_data'], texts: ['schedule_config'] }),
   returns: ScheduleView,
   audit: { action: 'schedule.update', object: named, recorded: 'around' },
-  async handle({ params, body, caller, services, ctx }) {
+  async handle({ params, body, caller, ctx }, deps: Deps) {
     const ref = params.schedule_id
     return viewOf(
-      await services.scheduler.update(
+      await deps.scheduler.update(
         {
           ref,
           schedule_config_json: keptText(body.schedule_config),
           description: body.description ?? undefined,
           input_json: keptText(body.input_data),
-          run_as_service_account: await accountFor(caller, services, { ...body, ref }),
+          run_as_service_account: await accountFor(caller, deps, { ...body, ref }),
           overlap: body.overlap ?? undefined,
         },
         onBehalfOf(ctx, caller),
@@ -128,13 +130,13 @@ export const updateSchedule = route('put', '/schedules/{schedule_id}', {
 /** The account that a change names. One that the schedule has already is not named anew. */
 async function accountFor(
   caller: Caller,
-  services: Services,
+  deps: Deps,
   { ref, run_as_service_account: named }: { ref: string; run_as_service_account?: string | null },
 ): Promise<string | undefined> {
   if (!named) return named ?? undefined
-  const known = await services.scheduler.get({ ref })
+  const known = await deps.scheduler.get({ ref })
   if (known.run_as_service_account === named) return undefined
-  await requireAccount(caller, services, named)
+  await requireAccount(caller, deps, named)
   return named
 }
 
@@ -143,8 +145,8 @@ export const pauseSchedule = route('post', '/schedules/{schedule_id}/pause', {
   access: 'schedule:*:manage',
   returns: ScheduleView,
   audit: { action: 'schedule.pause', object: named, recorded: 'around' },
-  handle: async ({ params, caller, services, ctx }) =>
-    viewOf(await services.scheduler.pause({ ref: params.schedule_id }, onBehalfOf(ctx, caller))),
+  handle: async ({ params, caller, ctx }, { scheduler }: Deps) =>
+    viewOf(await scheduler.pause({ ref: params.schedule_id }, onBehalfOf(ctx, caller))),
 })
 
 export const resumeSchedule = route('post', '/schedules/{schedule_id}/resume', {
@@ -152,8 +154,8 @@ export const resumeSchedule = route('post', '/schedules/{schedule_id}/resume', {
   access: 'schedule:*:manage',
   returns: ScheduleView,
   audit: { action: 'schedule.resume', object: named, recorded: 'around' },
-  handle: async ({ params, caller, services, ctx }) =>
-    viewOf(await services.scheduler.resume({ ref: params.schedule_id }, onBehalfOf(ctx, caller))),
+  handle: async ({ params, caller, ctx }, { scheduler }: Deps) =>
+    viewOf(await scheduler.resume({ ref: params.schedule_id }, onBehalfOf(ctx, caller))),
 })
 
 export const deleteSchedule = route('delete', '/schedules/{schedule_id}', {
@@ -161,8 +163,8 @@ export const deleteSchedule = route('delete', '/schedules/{schedule_id}', {
   access: 'schedule:*:manage',
   returns: Success,
   audit: { action: 'schedule.delete', object: named, recorded: 'around' },
-  async handle({ params: { schedule_id: ref }, caller, services, ctx }) {
-    await services.scheduler.delete({ ref }, onBehalfOf(ctx, caller))
+  async handle({ params: { schedule_id: ref }, caller, ctx }, { scheduler }: Deps) {
+    await scheduler.delete({ ref }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Schedule '${ref}' deleted successfully` }
   },
 })
@@ -172,8 +174,8 @@ export const getScheduleHistory = route('get', '/schedules/{schedule_id}/history
   access: 'schedule:*:read',
   query: page,
   returns: HistoryView,
-  async handle({ params, query, services }) {
-    const history = await services.scheduler.history({ ref: params.schedule_id, ...query })
+  async handle({ params, query }, { scheduler }: Deps) {
+    const history = await scheduler.history({ ref: params.schedule_id, ...query })
     const entries = history.entries.map((entry) => ({
       ...entry,
       execution_id: entry.execution_id || null,

@@ -1,17 +1,20 @@
 import { objects } from '@windlass/domain/audit'
 import { z } from 'zod'
 import { onBehalfOf } from '../access/caller.ts'
+import type { Clients } from '../clients/connect.ts'
 import { batchOf, entryView } from '../domain/entries.ts'
 import { integer, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { EntryView, entryName, names, newEntry, unkept, Values } from './entries.ts'
 import { Success } from './schemas.ts'
 
+type Deps = Pick<Clients, 'secrets'>
+
 export const listSecrets = route('get', '/admin/secrets', {
   summary: 'List the names of secrets',
   access: 'admin:secrets:read',
   returns: z.array(z.string()),
-  handle: async ({ services }) => (await services.secrets.list({})).names,
+  handle: async (_, { secrets }: Deps) => (await secrets.list({})).names,
 })
 
 export const putSecret = route('post', '/admin/secrets', {
@@ -24,9 +27,9 @@ export const putSecret = route('post', '/admin/secrets', {
     object: ({ body }) => objects.secret(body?.name),
     recorded: 'owner',
   },
-  async handle({ body: { name, value }, caller, services, ctx }) {
+  async handle({ body: { name, value }, caller, ctx }, { secrets }: Deps) {
     const entry = { name, value_json: value.text }
-    await services.secrets.put({ entry }, onBehalfOf(ctx, caller))
+    await secrets.put({ entry }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Secret '${name}' saved successfully` }
   },
 })
@@ -41,9 +44,9 @@ export const getSecret = route('get', '/admin/secrets/{name}', {
     object: ({ params }) => objects.secret(params.name),
     recorded: 'after',
   },
-  async handle({ params: { name }, services, ctx }) {
+  async handle({ params: { name }, ctx }, { secrets }: Deps) {
     unkept(ctx)
-    return entryView(await services.secrets.get({ name }))
+    return entryView(await secrets.get({ name }))
   },
 })
 
@@ -57,8 +60,8 @@ export const deleteSecret = route('delete', '/admin/secrets/{name}', {
     object: ({ params }) => objects.secret(params.name),
     recorded: 'owner',
   },
-  async handle({ params: { name }, caller, services, ctx }) {
-    await services.secrets.delete({ name }, onBehalfOf(ctx, caller))
+  async handle({ params: { name }, caller, ctx }, { secrets }: Deps) {
+    await secrets.delete({ name }, onBehalfOf(ctx, caller))
     return { status: 'success' as const, message: `Secret '${name}' deleted successfully` }
   },
 })
@@ -73,9 +76,9 @@ export const getSecrets = route('post', '/admin/secrets/batch', {
     object: ({ body }) => body?.map(objects.secret) ?? objects.secret(),
     recorded: 'after',
   },
-  async handle({ body, services, ctx }) {
+  async handle({ body, ctx }, { secrets }: Deps) {
     unkept(ctx)
-    const { entries } = await services.secrets.getMany({ names: body })
+    const { entries } = await secrets.getMany({ names: body })
     return batchOf(body, entries, 'secrets')
   },
 })
@@ -95,8 +98,8 @@ export const rotateKey = route('post', '/admin/secrets/rotate-key', {
     })
     .meta({ id: 'KeyRotation' }),
   audit: { action: 'secret.rotate_key', object: () => objects.secret(), recorded: 'owner' },
-  async handle({ query, caller, services, ctx }) {
-    const { key_id, rotated, remaining, unreadable, next } = await services.secrets.rotateKey(
+  async handle({ query, caller, ctx }, { secrets }: Deps) {
+    const { key_id, rotated, remaining, unreadable, next } = await secrets.rotateKey(
       query,
       onBehalfOf(ctx, caller),
     )

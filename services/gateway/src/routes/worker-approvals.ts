@@ -1,11 +1,18 @@
 import { z } from 'zod'
 import { findApproval } from '../clients/approvals.ts'
-import { persistently } from '../clients/batches.ts'
+import { callUntilAvailable } from '../clients/call-until-available.ts'
+import type { Clients } from '../clients/connect.ts'
+import type { ExecutionsClient } from '../clients/executions.ts'
 import { json } from '../route/body.ts'
 import { text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { claimHolderOf } from './claim-holder.ts'
 import { timeOf } from './responses.ts'
+
+export interface Deps {
+  approvals: Clients['approvals']
+  executions: ExecutionsClient
+}
 
 const Question = z
   .object({ task_call_id: text(256).min(1), task_name: text(256).min(1) })
@@ -16,9 +23,9 @@ export const requestApproval = route('post', '/workers/{name}/approvals/{executi
   access: 'own worker',
   body: json(Question),
   returns: z.object({ status: z.enum(['created', 'exists', 'granted', 'cancelled']) }),
-  async handle({ params: { execution_id }, body, resolved, services, ctx }) {
+  async handle({ params: { execution_id }, body, resolved, ctx }, { approvals }: Deps) {
     const request = { execution_id, writer: claimHolderOf(resolved, ctx), ...body }
-    const { status } = await persistently(() => services.approvals.request(request))
+    const { status } = await callUntilAvailable(() => approvals.request(request))
     return { status: status as 'created' }
   },
 })
@@ -46,13 +53,13 @@ export const readApproval = route(
     summary: 'Look how a call was decided',
     access: 'own worker',
     returns: z.object({ approval: Answer.nullable() }),
-    async handle({ params: { execution_id, task_call_id }, resolved, services, ctx }) {
-      await services.executions.submit({
+    async handle({ params: { execution_id, task_call_id }, resolved, ctx }, deps: Deps) {
+      await deps.executions.submit({
         execution_id,
         with_log: false,
         body: { $case: 'verify', value: { writer: claimHolderOf(resolved, ctx) } },
       })
-      const row = await findApproval(services, { execution_id, task_call_id })
+      const row = await findApproval(deps, { execution_id, task_call_id })
       if (!row) return { approval: null }
       return {
         approval: {

@@ -2,7 +2,10 @@ import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
 import { Progress } from '@windlass/proto/windlass/signals/v1/signals'
 import { unprocessable } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
+import type { Bus } from '@windlass/runtime/nats/bus'
 import { z } from 'zod'
+import type { ExecutionsClient } from '../clients/executions.ts'
+import type { HeartbeatClient } from '../clients/heartbeats.ts'
 import { readCheckpoint } from '../domain/checkpoint.ts'
 import { readMetrics } from '../domain/pong.ts'
 import { inMessages, readProgress } from '../domain/progress.ts'
@@ -12,15 +15,21 @@ import { route } from '../route/route.ts'
 import { claimHolderOf } from './claim-holder.ts'
 import { ExecutionContext, ExecutionView, Ok } from './schemas.ts'
 
+export interface Deps {
+  bus: Bus
+  executions: ExecutionsClient
+  heartbeats: HeartbeatClient
+}
+
 export const pong = route('post', '/workers/{name}/pong', {
   summary: 'Answer a ping',
   access: 'own worker',
   raw: true,
   body: optionalJson(z.object({ healthy: z.boolean().nullish(), metrics: z.unknown().optional() })),
   returns: Ok,
-  async handle({ params, body, resolved: { session_id }, services }) {
+  async handle({ params, body, resolved: { session_id } }, { heartbeats }: Deps) {
     const metrics = readMetrics(body?.metrics)
-    await services.heartbeats.send({
+    await heartbeats.send({
       name: params.name,
       session_id,
       healthy: body?.healthy ?? true,
@@ -35,8 +44,8 @@ export const claim = route('post', '/workers/{name}/claim/{execution_id}', {
   access: 'own worker',
   raw: true,
   returns: ExecutionContext,
-  async handle({ params: { execution_id }, resolved, services, ctx }) {
-    const { execution, log, execution_token } = await services.executions.submit({
+  async handle({ params: { execution_id }, resolved, ctx }, { executions }: Deps) {
+    const { execution, log, execution_token } = await executions.submit({
       execution_id,
       with_log: true,
       body: { $case: 'claim', value: { writer: claimHolderOf(resolved, ctx) } },
@@ -81,7 +90,7 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
   raw: true,
   body: workerReport(Checkpoint, readCheckpoint),
   returns: ExecutionView,
-  async handle({ params: { execution_id }, body, resolved, services, ctx }) {
+  async handle({ params: { execution_id }, body, resolved, ctx }, { executions }: Deps) {
     if (parseId(body.execution_id) !== execution_id)
       throw unprocessable({
         loc: ['body', 'execution_id'],
@@ -89,7 +98,7 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
         type: 'value_error',
       })
     const { state, output_json, events } = body
-    const { execution } = await services.executions.submit({
+    const { execution } = await executions.submit({
       execution_id,
       with_log: false,
       body: {
@@ -106,8 +115,8 @@ export const release = route('post', '/workers/{name}/release/{execution_id}', {
   access: 'own worker',
   raw: true,
   returns: z.object({ status: z.literal('released'), state: z.string() }),
-  async handle({ params: { execution_id }, resolved, services, ctx }) {
-    const { execution } = await services.executions.submit({
+  async handle({ params: { execution_id }, resolved, ctx }, { executions }: Deps) {
+    const { execution } = await executions.submit({
       execution_id,
       with_log: false,
       body: { $case: 'release', value: { writer: claimHolderOf(resolved, ctx) } },
@@ -126,15 +135,15 @@ export const progress = route('post', '/workers/{name}/progress/{execution_id}',
   raw: true,
   body: workerReport(ProgressItems, (text) => readProgress(text, new Date().toISOString())),
   returns: Ok,
-  async handle({ params: { execution_id }, body, resolved, services, ctx }) {
+  async handle({ params: { execution_id }, body, resolved, ctx }, { bus, executions }: Deps) {
     const command: Command = {
       execution_id,
       with_log: false,
       body: { $case: 'verify', value: { writer: claimHolderOf(resolved, ctx) } },
     }
-    await services.executions.submit(command)
+    await executions.submit(command)
     for (const items of inMessages(body))
-      services.bus.publishBestEffort(
+      bus.publishBestEffort(
         `executions.${execution_id}.progress`,
         Progress.encode({ execution_id, items }).finish(),
       )

@@ -3,12 +3,20 @@ import type { Execution } from '@windlass/proto/windlass/executions/v1/execution
 import { Fault } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import { z } from 'zod'
-import type { Services } from '../clients/connect.ts'
+import type { Caches } from '../cache/create-caches.ts'
+import type { Clients } from '../clients/connect.ts'
+import type { ExecutionsClient } from '../clients/executions.ts'
 import { batchOf, listed, readSecretsRequest, undeclared } from '../domain/entries.ts'
 import { jsonSlices } from '../route/body.ts'
 import { route } from '../route/route.ts'
 import { claimHolderOf } from './claim-holder.ts'
 import { unkept, Values } from './entries.ts'
+
+export interface Deps {
+  executions: ExecutionsClient
+  getDeclaredSecrets: Caches['getDeclaredSecrets']
+  secrets: Clients['secrets']
+}
 
 const SecretsRequest = z
   .object({ execution_id: z.string(), names: z.array(z.string()).max(100) })
@@ -19,13 +27,13 @@ export const workerSecrets = route('post', '/workers/{name}/secrets/batch', {
   access: 'own worker',
   body: jsonSlices(SecretsRequest, readSecretsRequest),
   returns: Values,
-  async handle({ body: { execution_id, names }, resolved, services, ctx }) {
+  async handle({ body: { execution_id, names }, resolved, ctx }, deps: Deps) {
     unkept(ctx)
-    const execution = await held(services, execution_id, claimHolderOf(resolved, ctx))
-    const others = undeclared(names, await services.getDeclaredSecrets(execution.workflow_id))
+    const execution = await held(deps, execution_id, claimHolderOf(resolved, ctx))
+    const others = undeclared(names, await deps.getDeclaredSecrets(execution.workflow_id))
     if (others.length > 0)
       throw new Fault('forbidden', `Secrets not declared by workflow: ${listed(others)}`)
-    const { entries } = await services.secrets.getMany({ names })
+    const { entries } = await deps.secrets.getMany({ names })
     return batchOf(names, entries, 'secrets')
   },
 })
@@ -34,14 +42,14 @@ const unknown = () => new Fault('not_found', 'Execution not found')
 
 /** The execution, if this worker holds it now. */
 async function held(
-  services: Services,
+  { executions }: Deps,
   ref: string,
   writer: ReturnType<typeof claimHolderOf>,
 ): Promise<Execution> {
   const execution_id = parseId(ref)
   if (!execution_id) throw unknown()
   try {
-    const { execution } = await services.executions.submit({
+    const { execution } = await executions.submit({
       execution_id,
       with_log: false,
       body: { $case: 'verify', value: { writer } },
@@ -51,7 +59,7 @@ async function held(
     if (!(error instanceof Fault)) throw error
     if (error.kind === 'not_found') throw unknown()
     if (error.kind !== 'conflict') throw error
-    const execution = await services.executions.get(execution_id)
+    const execution = await executions.get(execution_id)
     if (isOutdated(execution, writer.claim_generation)) throw error
     throw new Fault('forbidden', 'Worker does not own this execution')
   }

@@ -1,9 +1,12 @@
 import { objects } from '@windlass/domain/audit'
 import type { RegisterRequest, Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { onBehalfOf } from '../access/caller.ts'
-import type { Services } from '../clients/connect.ts'
+import type { Caches } from '../cache/create-caches.ts'
+import type { Clients } from '../clients/connect.ts'
+import type { DispatcherStreams } from '../clients/dispatcher-streams.ts'
 import { plainNameOf } from '../domain/names.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { SseStream } from '../http/sse.ts'
@@ -13,6 +16,14 @@ import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 import { timeOf } from './responses.ts'
 import { EventStream } from './schemas.ts'
+
+export interface Deps {
+  dispatcher: Clients['dispatcher']
+  dispatcherStreams: DispatcherStreams
+  getSession: Caches['getSession']
+  identity: Clients['identity']
+  settings: Settings
+}
 
 const amount = z.number().min(0)
 const Runtime = z.object({ os_name: text(255), os_version: text(255), python_version: text(255) })
@@ -82,19 +93,19 @@ export const registerWorker = route('post', '/workers/register', {
     object: ({ body }) => objects.worker(body?.name),
     recorded: 'owner',
   },
-  async handle({ body, caller, services, ctx }) {
-    const answer = await services.dispatcher.register({
+  async handle({ body, caller, ctx }, deps: Deps) {
+    const answer = await deps.dispatcher.register({
       worker: recordOf(body),
       instance: body.instance ?? '',
-      proven_session_id: await provenSession(services, ctx, body.name),
+      proven_session_id: await provenSession(deps, ctx, body.name),
     })
     const { session_id, worker } = answer
     if (!worker) throw new Error('a registration was not answered')
-    const { token } = await services.identity.issueSession(
+    const { token } = await deps.identity.issueSession(
       { worker_name: body.name, session_id },
       onBehalfOf(ctx, caller),
     )
-    const task_authorization = services.settings.security.auth.enabled
+    const task_authorization = deps.settings.security.auth.enabled
     return { ...viewOf(worker), session_token: token, task_authorization }
   },
 })
@@ -120,14 +131,14 @@ function recordOf(body: z.output<typeof Registration>): RegisterRequest['worker'
 
 /** The session that the caller holds the token of, empty if it is not this worker's. */
 async function provenSession(
-  services: Services,
+  { getSession }: Deps,
   ctx: RequestContext,
   name: string,
 ): Promise<string> {
   const token = ctx.header('x-svc-session')
   if (token === undefined) return ''
   try {
-    const session = await services.getSession(token)
+    const session = await getSession(token)
     return session.worker_name === name ? session.session_id : ''
   } catch (error) {
     if (error instanceof Fault && error.kind === 'unauthenticated') return ''
@@ -142,8 +153,8 @@ export const connectWorker = route('get', '/workers/{name}/connect', {
   summary: "A worker's stream of work and pings",
   access: 'own worker',
   returns: EventStream,
-  handle: async ({ resolved, services }) =>
-    new StreamedResponse((ctx) => services.dispatcherStreams.proxy(ctx, resolved)),
+  handle: async ({ resolved }, { dispatcherStreams }: Deps) =>
+    new StreamedResponse((ctx) => dispatcherStreams.proxy(ctx, resolved)),
   refuse(error, ctx) {
     if (!(error instanceof Fault && error.kind === 'unauthenticated')) return false
     // Workers look at the content type only, and at nothing but a refused call to register again.
@@ -160,8 +171,8 @@ export const listWorkers = route('get', '/workers', {
   access: 'authenticated',
   query: { status: z.enum(['online', 'offline', 'unhealthy']).optional() },
   returns: z.array(WorkerView),
-  async handle({ query, services }) {
-    const { workers } = await services.dispatcher.list({ status: query.status ?? '' })
+  async handle({ query }, { dispatcher }: Deps) {
+    const { workers } = await dispatcher.list({ status: query.status ?? '' })
     return workers.map(viewOf)
   },
 })
@@ -170,5 +181,5 @@ export const getWorker = route('get', '/workers/{name}', {
   summary: 'Show a worker, connected or not',
   access: 'authenticated',
   returns: WorkerView,
-  handle: async ({ params, services }) => viewOf(await services.dispatcher.get(params)),
+  handle: async ({ params }, { dispatcher }: Deps) => viewOf(await dispatcher.get(params)),
 })

@@ -1,8 +1,11 @@
 import type { DiffResponse } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { z } from 'zod'
+import type { Clients } from '../clients/connect.ts'
 import { JsonText } from '../domain/views.ts'
 import { versionParam } from '../route/fields.ts'
 import { route } from '../route/route.ts'
+
+type Deps = Pick<Clients, 'catalog'>
 
 const Compatibility = z.enum(['compatible', 'incompatible', 'unknown'])
 const schema = z.record(z.string(), z.unknown()).nullable()
@@ -48,8 +51,8 @@ export const diffVersions = route(
     access: 'workflow:{namespace}:{workflow_name}:read',
     params: { a: versionParam('a'), b: versionParam('b') },
     returns: WorkflowDiff,
-    async handle({ params: { namespace, workflow_name: name, a, b }, services }) {
-      const found = await services.catalog.diff({
+    async handle({ params: { namespace, workflow_name: name, a, b } }, { catalog }: Deps) {
+      const found = await catalog.diff({
         namespace,
         name,
         from_version: a,

@@ -2,12 +2,14 @@ import { objects } from '@windlass/domain/audit'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { z } from 'zod'
 import { onBehalfOf } from '../access/caller.ts'
-import type { Services } from '../clients/connect.ts'
+import type { Clients } from '../clients/connect.ts'
 import { JsonText } from '../domain/views.ts'
 import { flag, text, versionParam, versionQuery } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { upload } from '../route/upload.ts'
 import { Success } from './schemas.ts'
+
+type Deps = Pick<Clients, 'catalog' | 'scheduler'>
 
 const Row = z
   .object({ namespace: z.string(), name: z.string(), version: z.int() })
@@ -84,20 +86,20 @@ export const uploadWorkflows = route('post', '/workflows', {
     isDryRun: ({ query }) => query?.dry_run ?? false,
     recorded: 'around',
   },
-  async handle({ query: { dry_run, if_changed }, resolved, caller, services, ctx }) {
+  async handle({ query: { dry_run, if_changed }, resolved, caller, ctx }, deps: Deps) {
     if (dry_run) return draftsOf(resolved.workflows)
-    const { workflows } = await services.catalog.register(
+    const { workflows } = await deps.catalog.register(
       { source: resolved.source, if_changed },
       { ...onBehalfOf(ctx, caller), timeoutMs: REGISTER_MS },
     )
-    await reconcile(services, workflows)
+    await reconcile(deps, workflows)
     return workflows.map(rowOf)
   },
 })
 
 /** Brings declared schedules up to date before the answer. Should that fail, an event does it a little later. */
 async function reconcile(
-  { scheduler }: Services,
+  { scheduler }: Deps,
   workflows: readonly Pick<Workflow, 'namespace' | 'name'>[],
 ): Promise<void> {
   const asked = workflows.map(({ namespace, name }) =>
@@ -114,8 +116,8 @@ export const listWorkflows = route('get', '/workflows', {
   access: 'sees readable',
   query: { namespace: text(255).default('') },
   returns: z.array(Row),
-  async handle({ query, resolved: mayRead, services }) {
-    const { workflows } = await services.catalog.list(query)
+  async handle({ query, resolved: mayRead }, { catalog }: Deps) {
+    const { workflows } = await catalog.list(query)
     return workflows.filter(mayRead).map(rowOf)
   },
 })
@@ -124,8 +126,8 @@ export const listNamespaces = route('get', '/namespaces', {
   summary: 'List namespaces with the number of workflows that the caller may read',
   access: 'sees readable',
   returns: z.array(z.object({ namespace: z.string(), workflow_count: z.int() })),
-  async handle({ resolved: mayRead, services }) {
-    const { workflows } = await services.catalog.list({ namespace: '' })
+  async handle({ resolved: mayRead }, { catalog }: Deps) {
+    const { workflows } = await catalog.list({ namespace: '' })
     const counts = new Map<string, number>()
     for (const { namespace } of workflows.filter(mayRead))
       counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
@@ -137,16 +139,16 @@ export const getWorkflow = route('get', '/workflows/{namespace}/{workflow_name}'
   summary: 'Show the latest version of a workflow',
   access: 'workflow:{namespace}:{workflow_name}:read',
   returns: WorkflowView,
-  handle: async ({ params: { namespace, workflow_name: name }, services }) =>
-    viewOf(await services.catalog.get({ namespace, name, version: 0 })),
+  handle: async ({ params: { namespace, workflow_name: name } }, { catalog }: Deps) =>
+    viewOf(await catalog.get({ namespace, name, version: 0 })),
 })
 
 export const listVersions = route('get', '/workflows/{namespace}/{workflow_name}/versions', {
   summary: 'List the versions of a workflow, newest first',
   access: 'workflow:{namespace}:{workflow_name}:read',
   returns: z.array(z.object({ id: z.string(), name: z.string(), version: z.int() })),
-  async handle({ params: { namespace, workflow_name: name }, services }) {
-    const { workflows } = await services.catalog.listVersions({ namespace, name })
+  async handle({ params: { namespace, workflow_name: name } }, { catalog }: Deps) {
+    const { workflows } = await catalog.listVersions({ namespace, name })
     return workflows.map(({ id, name, version }) => ({ id, name, version }))
   },
 })
@@ -159,8 +161,8 @@ export const getVersion = route(
     access: 'workflow:{namespace}:{workflow_name}:read',
     params: { version: versionParam('version') },
     returns: WorkflowView,
-    handle: async ({ params: { namespace, workflow_name: name, version }, services }) =>
-      viewOf(await services.catalog.get({ namespace, name, version })),
+    handle: async ({ params: { namespace, workflow_name: name, version } }, { catalog }: Deps) =>
+      viewOf(await catalog.get({ namespace, name, version })),
   },
 )
 
@@ -174,13 +176,10 @@ export const deleteWorkflow = route('delete', '/workflows/{namespace}/{workflow_
     object: ({ params }) => objects.workflow(params.namespace, params.workflow_name),
     recorded: 'around',
   },
-  async handle({ params: { namespace, workflow_name: name }, query, caller, services, ctx }) {
+  async handle({ params: { namespace, workflow_name: name }, query, caller, ctx }, deps: Deps) {
     const { version } = query
-    await services.catalog.delete(
-      { namespace, name, version: version ?? 0 },
-      onBehalfOf(ctx, caller),
-    )
-    await reconcile(services, [{ namespace, name }])
+    await deps.catalog.delete({ namespace, name, version: version ?? 0 }, onBehalfOf(ctx, caller))
+    await reconcile(deps, [{ namespace, name }])
     const what = version === undefined ? '(all versions)' : `version ${version}`
     const message = `Workflow '${namespace}/${name}' ${what} deleted successfully`
     return { status: 'success' as const, message }

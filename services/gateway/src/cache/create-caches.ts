@@ -1,0 +1,53 @@
+import type { Settings } from '@windlass/runtime/config/settings'
+import type { Clients } from '../clients/connect.ts'
+import { declaredSecrets } from '../domain/entries.ts'
+import { GenerationCache } from './generation-cache.ts'
+import type { ReadGeneration } from './generation-reader.ts'
+import { UsageReportingCache } from './usage-reporting-cache.ts'
+
+export interface CachesDeps extends Pick<Clients, 'catalog' | 'identity' | 'principals'> {
+  /** Generation of the caches of accounts, keys and sessions. */
+  readAuth: ReadGeneration
+  /** Generation of the caches of workflows. */
+  readCatalog: ReadGeneration
+}
+
+export type Caches = ReturnType<typeof createCaches>
+
+/** Lookups that are answered from memory for as long as their generation lasts. */
+export function createCaches(
+  { session_idle_timeout }: Settings['workers'],
+  { catalog, identity, principals, readAuth, readCatalog }: CachesDeps,
+) {
+  const workflows = new GenerationCache(readCatalog, (key) => {
+    const [namespace = '', name = '', version] = key.split('/')
+    return catalog.resolve({ namespace, name, version: Number(version) })
+  })
+  const secrets = new GenerationCache(readCatalog, async (id) =>
+    declaredSecrets((await catalog.getById({ id })).metadata_json),
+  )
+  const accounts = new GenerationCache(readAuth, (key) => {
+    const [subject, external_issuer] = JSON.parse(key) as [string, string]
+    return principals.resolve({ subject, external_issuer })
+  })
+  const sessions = new UsageReportingCache(readAuth, (token) => identity.checkSession({ token }), {
+    reportIntervalMs: sessionReportIntervalMs(session_idle_timeout),
+  })
+  return {
+    /** A workflow without its source; version 0 is the latest. */
+    resolveWorkflow: (namespace: string, name: string, version: number) =>
+      workflows.get(`${namespace}/${name}/${version}`),
+    /** The secrets that a version of a workflow, by its id, declares. */
+    getDeclaredSecrets: (workflow_id: string) => secrets.get(workflow_id),
+    /** Current roles and permissions of a principal; `not_found` for an unknown one. */
+    getAccount: (subject: string, external_issuer: string) =>
+      accounts.get(JSON.stringify([subject, external_issuer])),
+    /** The worker session of a token; `unauthenticated` for an unknown or ended one. */
+    getSession: (token: string) => sessions.get(token),
+  }
+}
+
+const HOUR_MS = 3_600_000
+
+/** Often enough that no session in use expires, and rarely enough for thousands of idle workers. */
+const sessionReportIntervalMs = (idleS: number) => Math.min(HOUR_MS, (idleS * 1_000) / 4)
