@@ -90,7 +90,11 @@ async function openAuthenticators(env) {
   const log = { warn: (fields) => process.stderr.write(`${JSON.stringify(fields)}\n`) }
   const clients = connectServices(settings, await openServiceIdentity(settings, 'gateway', log))
   const readAuth = createGenerationReader(redis, 'auth')
-  const { getAccount } = createCaches(settings.workers, { ...clients, readAuth, readCatalog: readAuth })
+  const { getAccount } = createCaches(settings.workers, {
+    ...clients,
+    readAuth,
+    readCatalog: readAuth,
+  })
   const deps = { ...clients, getAccount, readAuth, log }
   return {
     authenticateToken: createTokenAuthenticator(settings.security.auth.oidc, deps),
