@@ -21,14 +21,14 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
-from server import BOOTSTRAP, TERMINAL, Server, Stored, serving  # noqa: E402
+from server_fake import BOOTSTRAP, TERMINAL, FakeServer, StoredExecution, serve  # noqa: E402
 
 SOURCE = (HERE.parent.parent.parent / "examples" / "hello_world.py").read_text()
 
 
 async def main() -> None:
-    arguments = parsed()
-    async with serving(Quick()) as server:
+    arguments = parse_arguments()
+    async with serve(SettlementServer()) as server:
         command = [sys.executable, "-m", "windlass.worker", "start", "--server-url", server.url]
         options = ["--name", "bench", "--bootstrap-token", BOOTSTRAP, "--max-concurrent", "64"]
         worker = subprocess.Popen(
@@ -38,10 +38,10 @@ async def main() -> None:
         try:
             while not server.connected("bench"):
                 await asyncio.sleep(0.05)
-            await measured(server, worker.pid, 200, 8)
+            await measure(server, worker.pid, 200, 8)
             print("in flight    per s   p50 ms   p99 ms  worker CPU-ms")
             for in_flight in arguments.in_flight:
-                row = await measured(server, worker.pid, arguments.executions, in_flight)
+                row = await measure(server, worker.pid, arguments.executions, in_flight)
                 print("{:>9} {:>8.0f} {:>8.2f} {:>8.2f} {:>14.2f}".format(in_flight, *row))
             print(json.dumps({"requests_per_execution": server.requests_per_execution}))
         finally:
@@ -49,24 +49,24 @@ async def main() -> None:
             worker.wait(10)
 
 
-class Quick(Server):
+class SettlementServer(FakeServer):
     """The tests' server, told when an execution ends."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.ended: dict[str, asyncio.Event] = {}
+        self.settled: dict[str, asyncio.Event] = {}
         self.requests_per_execution = 0.0
 
     async def _checkpoint(self, request):  # type: ignore[no-untyped-def]
         answer = await super()._checkpoint(request)
         stored = self.executions[request.match_info["id"]]
         if stored.state in TERMINAL:
-            self.ended.pop(stored.execution_id).set()
+            self.settled.pop(stored.execution_id).set()
         return answer
 
 
-async def measured(
-    server: Quick, pid: int, executions: int, in_flight: int
+async def measure(
+    server: SettlementServer, pid: int, executions: int, in_flight: int
 ) -> tuple[float, float, float, float]:
     """Executions per second, p50, p99 and processor milliseconds of the worker for each."""
     latencies: list[float] = []
@@ -80,22 +80,22 @@ async def measured(
     }
     server.requests.clear()
 
-    async def one_after_the_other() -> None:
+    async def run_sequentially() -> None:
         nonlocal left
         while left > 0:
             left -= 1
             began = time.perf_counter()
-            stored = Stored(os.urandom(16).hex(), workflow, '"World"')
+            stored = StoredExecution(os.urandom(16).hex(), workflow, '"World"')
             server.executions[stored.execution_id] = stored
-            ended = server.ended[stored.execution_id] = asyncio.Event()
+            settled = server.settled[stored.execution_id] = asyncio.Event()
             server.dispatch(stored)
-            await ended.wait()
+            await settled.wait()
             assert stored.output == "Hello, World", stored.output
             del server.executions[stored.execution_id]
             latencies.append(time.perf_counter() - began)
 
     used, began = cpu_s(pid), time.perf_counter()
-    await asyncio.gather(*(one_after_the_other() for _ in range(in_flight)))
+    await asyncio.gather(*(run_sequentially() for _ in range(in_flight)))
     took = time.perf_counter() - began
     used = cpu_s(pid) - used
     server.requests_per_execution = len(server.requests) / executions
@@ -109,7 +109,7 @@ def cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def parsed() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--executions", type=int, default=2000)
     parser.add_argument("--in-flight", type=int, nargs="+", default=[1, 8, 32])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from server import BOOTSTRAP, Server, serving
+from server_fake import BOOTSTRAP, FakeServer, serve
 from windlass.worker import Settings, Worker
 
 # As long as a test may hang; nothing is asserted about speed.
@@ -16,15 +16,15 @@ HANG_S = 20.0
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[Server]:
-    async with serving(Server()) as running:
+async def server() -> AsyncIterator[FakeServer]:
+    async with serve(FakeServer()) as running:
         yield running
 
 
 class Workers:
     """Workers of one test."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: FakeServer) -> None:
         self._server = server
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._workers: dict[str, Worker] = {}
@@ -44,7 +44,7 @@ class Workers:
         self._workers[name].stop()
         await asyncio.wait_for(self._tasks.pop(name), HANG_S)
 
-    async def vanish(self, name: str) -> None:
+    async def kill(self, name: str) -> None:
         """Ends a worker without a word."""
         task = self._tasks.pop(name)
         task.cancel()
@@ -52,11 +52,11 @@ class Workers:
 
     async def close(self) -> None:
         for name in list(self._tasks):
-            await self.vanish(name)
+            await self.kill(name)
 
 
 @pytest.fixture
-async def workers(server: Server) -> AsyncIterator[Workers]:
+async def workers(server: FakeServer) -> AsyncIterator[Workers]:
     running = Workers(server)
     yield running
     await running.close()

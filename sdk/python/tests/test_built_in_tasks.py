@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from engine import Desk, resuming, run_from, types, value
+from run_fixture import FakeServices, resuming, run_from, types, value
 from windlass import (
     ExecutionContext,
     ExecutionEvent,
@@ -227,9 +227,9 @@ async def test_progress_tells_of_the_task_that_makes_it_and_is_not_recorded() ->
         await advancing()
         await in_a_thread()
 
-    desk = Desk()
-    log = (await run_from(told, services=desk)).events
-    assert [(name, what) for _, name, what in desk.told] == [
+    services = FakeServices()
+    log = (await run_from(told, services=services)).events
+    assert [(name, what) for _, name, what in services.progress_items] == [
         ("advancing", 1),
         ("advancing", {"done": 2}),
         ("in_a_thread", "thread"),
@@ -247,7 +247,7 @@ async def test_a_called_workflow_is_the_same_one_in_every_run() -> None:
             await call("invoice"),
         ]
 
-    first, second = Desk(), Desk()
+    first, second = FakeServices(), FakeServices()
     log = (await run_from(calls, services=first)).events
     await run_from(calls, log[:2], services=second)
     told = [(f"{t.namespace}/{t.name}", given, wait) for t, given, _, wait in first.calls]
@@ -266,11 +266,11 @@ async def test_configs_are_recorded_as_they_were() -> None:
     async def configured(ctx: ExecutionContext[Any]) -> Any:
         return await get_config("limit")
 
-    desk = Desk()
-    desk.known = {"limit": 5}
-    log = (await run_from(configured, services=desk)).events
-    desk.known = {"limit": 6}
-    assert (await run_from(configured, log[:-1], services=desk)).events[-1].value == 5
+    services = FakeServices()
+    services.stored_values = {"limit": 5}
+    log = (await run_from(configured, services=services)).events
+    services.stored_values = {"limit": 6}
+    assert (await run_from(configured, log[:-1], services=services)).events[-1].value == 5
 
 
 async def test_a_graph_follows_its_edges_and_conditions() -> None:

@@ -6,16 +6,16 @@ import asyncio
 import threading
 
 from conftest import HANG_S
-from windlass._entry import Entry, entry
+from windlass._entry import Entry, create_entry
 from windlass.domain.state import ExecutionState
-from windlass.worker._delta import MAX_DELTA_EVENTS, Delta, Pending
+from windlass.worker._delta import MAX_DELTA_EVENTS, Delta, PendingEntries
 from windlass.worker._outbox import Outbox
 
 RUNNING, COMPLETED = ExecutionState.RUNNING, ExecutionState.COMPLETED
 
 
 def test_a_delta_holds_everything_since_the_last_one_in_order() -> None:
-    pending = Pending()
+    pending = PendingEntries()
     entries = [_entry("a"), _entry("b"), _entry("c", COMPLETED)]
     for made in entries:
         pending.add(made)
@@ -24,7 +24,7 @@ def test_a_delta_holds_everything_since_the_last_one_in_order() -> None:
 
 
 def test_a_delta_is_bounded_and_has_the_state_of_its_own_last_entry() -> None:
-    pending = Pending(max_events=2)
+    pending = PendingEntries(max_events=2)
     for name in "abc":
         pending.add(_entry(name, COMPLETED if name == "c" else RUNNING))
     first, second = pending.take(), pending.take()
@@ -35,7 +35,7 @@ def test_a_delta_is_bounded_and_has_the_state_of_its_own_last_entry() -> None:
 
 
 def test_an_entry_larger_than_a_checkpoint_goes_alone() -> None:
-    pending = Pending(max_bytes=300)
+    pending = PendingEntries(max_bytes=300)
     for name in ("a", "b" * 1000, "c"):
         pending.add(_entry(name))
     taken = [pending.take(), pending.take(), pending.take()]
@@ -85,7 +85,7 @@ async def test_tasks_wait_while_too_much_is_unsent() -> None:
     outbox = Outbox(loop, loop, max_pending=2)
     for name in "ab":
         outbox.record(_entry(name))
-    waiting = asyncio.create_task(outbox.room())
+    waiting = asyncio.create_task(outbox.wait_for_capacity())
     await asyncio.sleep(0)
     assert not waiting.done()
     await outbox.next()
@@ -93,4 +93,4 @@ async def test_tasks_wait_while_too_much_is_unsent() -> None:
 
 
 def _entry(name: str, state: ExecutionState = RUNNING) -> Entry:
-    return entry("TASK_STARTED", "s", name, None, state)
+    return create_entry("TASK_STARTED", "s", name, None, state)

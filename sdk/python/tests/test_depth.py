@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from conftest import Workers, until
-from engine import run_from, types
-from server import TERMINAL, Server
+from run_fixture import run_from, types
+from server_fake import TERMINAL, FakeServer
 from windlass import ExecutionContext, pause, task, workflow
 from windlass._call_id import call_id
 from windlass._json import encode, loads
@@ -189,7 +189,7 @@ def test_files_keep_values_of_512_levels_or_say_why_not(tmp_path: Path) -> None:
         LocalFileStorage(tmp_path).store("r", objects(5000))
 
 
-async def test_512_levels_travel_through_a_worker(server: Server, workers: Workers) -> None:
+async def test_512_levels_travel_through_a_worker(server: FakeServer, workers: Workers) -> None:
     await workers.start()
     stored = server.start(SOURCE, "echo", lists(DEEPEST))
     await until(lambda: stored.state in TERMINAL)
@@ -204,7 +204,7 @@ async def test_512_levels_travel_through_a_worker(server: Server, workers: Worke
 
 @pytest.mark.parametrize("levels", [600, 5000, 100_000])
 async def test_a_worker_outlives_values_that_are_too_deep(
-    server: Server, workers: Workers, levels: int
+    server: FakeServer, workers: Workers, levels: int
 ) -> None:
     await workers.start()
     stored = server.start(SOURCE, "digs", levels)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from windlass._entry import entry, event_id
+from windlass._entry import create_entry, event_id
 from windlass.domain.state import ExecutionState
 
 
@@ -18,7 +18,7 @@ def test_event_ids_agree_with_every_other_worker() -> None:
 
 @pytest.mark.parametrize("value", [None, "ä\ud800", {"b": [1, {"a": None}]}, {1: "x", "y": 2}])
 def test_the_text_of_an_entry_is_the_whole_event(value: Any) -> None:
-    made = entry("TASK_STARTED", 'id with "quotes"', "näme", value, ExecutionState.RUNNING)
+    made = create_entry("TASK_STARTED", 'id with "quotes"', "näme", value, ExecutionState.RUNNING)
     sent = json.loads(made.text)
     assert sent.keys() == {"id", "type", "source_id", "name", "value", "time", "subject"}
     assert sent["source_id"] == 'id with "quotes"'
@@ -30,13 +30,13 @@ def test_the_text_of_an_entry_is_the_whole_event(value: Any) -> None:
 
 def test_an_entry_does_not_change_with_the_object_it_was_made_of() -> None:
     value = {"a": 1}
-    made = entry("TASK_COMPLETED", "s", "n", value, ExecutionState.RUNNING)
+    made = create_entry("TASK_COMPLETED", "s", "n", value, ExecutionState.RUNNING)
     value["a"] = 2
     assert json.loads(made.text)["value"] == {"a": 1}
 
 
 def test_a_value_that_is_text_already_is_sent_as_it_is() -> None:
-    made = entry(
+    made = create_entry(
         "WORKFLOW_STARTED", "s", "n", float("inf"), ExecutionState.RUNNING, value_text="1e400"
     )
     assert '"value":1e400,' in made.text

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from windlass._json import canonical, encode, loads, sliced
+from windlass._json import canonical_json, encode, loads, slice_json
 from windlass.errors import ExecutionError, UnserializableError
 
 
@@ -99,8 +99,8 @@ def test_five_hundred_levels_pass_and_a_bottomless_value_is_refused() -> None:
 
 def test_the_canonical_text_ignores_the_order_of_keys() -> None:
     one, other = {"b": 1, "a": {"d": 1, "c": "ä"}}, {"a": {"c": "ä", "d": 1}, "b": 1}
-    assert canonical(one) == canonical(other)
-    assert canonical({1: "x", "b": 2}) == '{"1": "x", "b": 2}'
+    assert canonical_json(one) == canonical_json(other)
+    assert canonical_json({1: "x", "b": 2}) == '{"1": "x", "b": 2}'
 
 
 @pytest.mark.parametrize(
@@ -117,20 +117,20 @@ def test_the_canonical_text_ignores_the_order_of_keys() -> None:
 )
 def test_a_member_is_sliced_out_untouched(raw: str) -> None:
     text = f'{{"x": {{"input": 0}} , "input" : {raw}\n, "events": [ ] }}'
-    assert sliced(text, "input") == raw
-    assert sliced(text, "missing") is None
+    assert slice_json(text, "input") == raw
+    assert slice_json(text, "missing") is None
 
 
 def test_what_is_inside_of_members_is_sliced_out_as_well() -> None:
     text = '\n{"a": {"b": 0}, "b" : [ {"c": 1} , {"c" : [1e400 ], "d": "]"}, 3 ] }'
-    assert sliced(text, "b", 1, "c") == "[1e400 ]"
-    assert sliced(text, "b", 1, "d") == '"]"'
-    assert sliced(text, "b", 2) == "3"
-    assert sliced(text, "a", "b") == "0"
+    assert slice_json(text, "b", 1, "c") == "[1e400 ]"
+    assert slice_json(text, "b", 1, "d") == '"]"'
+    assert slice_json(text, "b", 2) == "3"
+    assert slice_json(text, "a", "b") == "0"
     for missing in (("b", 3), ("b", 2, "c"), ("a", "c"), ("b", 0, 0)):
-        assert sliced(text, *missing) is None
-    assert sliced("{}", "a") is None
-    assert sliced("[]", 0) is None
+        assert slice_json(text, *missing) is None
+    assert slice_json("{}", "a") is None
+    assert slice_json("[]", 0) is None
 
 
 def test_a_number_too_long_for_python_stays_text() -> None:

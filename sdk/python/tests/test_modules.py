@@ -81,29 +81,31 @@ def source(
     [("default", "one", "one"), ("other", "renamed", "two"), ("default", "three", "three")],
 )
 async def test_each_workflow_of_a_source_is_found(namespace: str, name: str, found: str) -> None:
-    workflow = await Modules().workflow(source(TWO, name, namespace))
+    workflow = await Modules().load_workflow(source(TWO, name, namespace))
     assert workflow.func.__name__ == found
 
 
 async def test_a_workflow_that_is_not_there_is_missed() -> None:
     with pytest.raises(WorkflowNotFoundError, match="defines no workflow 'default/four'"):
-        await Modules().workflow(source(TWO, "four"))
+        await Modules().load_workflow(source(TWO, "four"))
 
 
 async def test_a_source_is_compiled_once_for_all_who_ask_at_the_same_time() -> None:
     counting = "import sys\nsys.counted = getattr(sys, 'counted', 0) + 1\n" + TWO
     modules = Modules()
-    found = await asyncio.gather(*[modules.workflow(source(counting, "one")) for _ in range(5)])
+    found = await asyncio.gather(
+        *[modules.load_workflow(source(counting, "one")) for _ in range(5)]
+    )
     assert len({id(workflow) for workflow in found}) == 1
     assert sys.counted == 1  # type: ignore[attr-defined]
-    await modules.workflow(source(counting, "one", version=2))
+    await modules.load_workflow(source(counting, "one", version=2))
     assert sys.counted == 2  # type: ignore[attr-defined]
 
 
 async def test_modules_not_used_for_long_are_let_go() -> None:
     modules = Modules(max_modules=2)
     for version in (1, 2, 1, 3):
-        await modules.workflow(source(TWO, "one", id="lru", version=version))
+        await modules.load_workflow(source(TWO, "one", id="lru", version=version))
     kept = [name for name in sys.modules if name.startswith("windlass_source_lru")]
     assert sorted(kept) == ["windlass_source_lru_1", "windlass_source_lru_3"]
 
@@ -112,16 +114,16 @@ async def test_a_broken_source_fails_each_time_and_leaves_nothing() -> None:
     modules = Modules()
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
-            await modules.workflow(source("1 / 0", "x", id="broken"))
+            await modules.load_workflow(source("1 / 0", "x", id="broken"))
     assert "windlass_source_broken_1" not in sys.modules
     with pytest.raises(SyntaxError):
-        await modules.workflow(source("def", "x"))
+        await modules.load_workflow(source("def", "x"))
     with pytest.raises(ImportError, match="ends the process"):
-        await modules.workflow(source("raise SystemExit", "x"))
+        await modules.load_workflow(source("raise SystemExit", "x"))
 
 
 async def test_a_traceback_shows_lines_of_the_source() -> None:
-    workflow = await Modules().workflow(source(TWO, "three"))
+    workflow = await Modules().load_workflow(source(TWO, "three"))
     try:
         await workflow.func(None)
     except ValueError as error:
@@ -131,7 +133,7 @@ async def test_a_traceback_shows_lines_of_the_source() -> None:
 
 
 async def test_sources_of_the_reference_release_find_our_sdk() -> None:
-    workflow = await Modules().workflow(source(OLD, "old"))
+    workflow = await Modules().load_workflow(source(OLD, "old"))
     assert workflow.run("x").output == "x"
 
 
@@ -200,6 +202,6 @@ async def test_every_way_to_the_decorators_that_uploads_accept_works(package: st
     modules = Modules()
     forms = FORMS.format(package=package)
     for name in ("one", "two", "three", "four", "five"):
-        found = await modules.workflow(source(forms, name, id=package))
+        found = await modules.load_workflow(source(forms, name, id=package))
         assert found.name == name
-    assert (await modules.workflow(source(forms, "two", id=package))).run().output == 2
+    assert (await modules.load_workflow(source(forms, "two", id=package))).run().output == 2

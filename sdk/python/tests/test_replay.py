@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine import resuming, run_from, types, value
+from run_fixture import resuming, run_from, types, value
 from windlass import ExecutionContext, ExecutionEvent, pause, sleep, task, uuid4, workflow
 from windlass._replay import Replay, Resume
 from windlass.errors import ExecutionError, ExecutionTimeoutError, RecordedError
@@ -24,7 +24,7 @@ def test_a_resume_waits_until_its_pause_has_taken_it() -> None:
     log.append(_event("WORKFLOW_RESUMING", "w", "body"))
     assert Replay(log).resume == Resume("body", "pause_1")
     log += [_event("WORKFLOW_RESUMED", "w", "body"), _event("TASK_COMPLETED", "other", 1)]
-    assert Replay(log).resume == Resume("body", "pause_1", announced=True)
+    assert Replay(log).resume == Resume("body", "pause_1", is_recorded=True)
     assert Replay([*log, _event("TASK_COMPLETED", "pause_1", "body")]).resume is None
     assert Replay([*log, _event("WORKFLOW_PAUSED", "w", {"name": "q"})]).resume is None
 

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from windlass.worker._cli import UsageError, parser, settings_of
+from windlass.worker._cli import UsageError, create_parser, read_settings
 from windlass.worker._settings import Settings
 
 TOKEN = {"SVC_WORKERS__BOOTSTRAP_TOKEN": " from-environment\n"}
 
 
 def settings(*arguments: str, **environment: str) -> Settings:
-    return settings_of(parser().parse_args(["start", *arguments]), {**TOKEN, **environment})
+    return read_settings(
+        create_parser().parse_args(["start", *arguments]), {**TOKEN, **environment}
+    )
 
 
 def test_defaults() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine import Desk, run_from, types, value
+from run_fixture import FakeServices, run_from, types, value
 from windlass import ExecutionContext, ExecutionEvent, TaskMetadata, task, workflow
 from windlass._services import Approval
 from windlass.errors import ApprovalRejected, ExecutionContextNotFoundError, ExecutionError
@@ -167,10 +167,13 @@ async def test_a_timeout_is_a_failure_of_its_own_kind() -> None:
 
 async def test_a_timeout_of_the_task_s_own_is_not_ours() -> None:
     @task.with_options(timeout=10)
-    async def impatient() -> None:
+    async def raises_timeout() -> None:
         raise TimeoutError("its own")
 
-    assert (await log_of(impatient))[-1].value == {"type": "TimeoutError", "message": "its own"}
+    assert (await log_of(raises_timeout))[-1].value == {
+        "type": "TimeoutError",
+        "message": "its own",
+    }
 
 
 async def fails(n: int) -> int:
@@ -269,9 +272,9 @@ async def test_secrets_configs_and_metadata_are_injected_and_not_recorded() -> N
     ) -> list[Any]:
         return [secrets["s"], config["c_1"], metadata.task_name]
 
-    desk = Desk()
-    desk.known = {"s": "canary", "c_1": 2}
-    log = (await run_from(calling(given, 1), services=desk)).events
+    services = FakeServices()
+    services.stored_values = {"s": "canary", "c_1": 2}
+    log = (await run_from(calling(given, 1), services=services)).events
     assert log[-1].value == ["canary", 2, "given"]
     assert log[1].value == {"n": 1}
 
@@ -313,24 +316,24 @@ async def pay(amount: int) -> str:
 
 
 async def test_a_task_waits_for_its_approval() -> None:
-    desk, one = Desk(), calling(pay, 100)
-    paused = (await run_from(one, services=desk)).events
+    services, one = FakeServices(), calling(pay, 100)
+    paused = (await run_from(one, services=services)).events
     assert types(paused) == ["WORKFLOW_STARTED", "TASK_AWAITING_APPROVAL", "WORKFLOW_PAUSED"]
     gate = paused[1].source_id
-    assert desk.asked == [(gate, "pay")]
+    assert services.requested_approvals == [(gate, "pay")]
     assert paused[2].value["name"] == f"approval:{gate}"
     assert paused[2].value["output"]["approval_id"] == "a1"
-    desk.decisions[gate] = Approval("approved")
-    ended = (await run_from(one, paused, services=desk)).events
+    services.decisions[gate] = Approval("approved")
+    ended = (await run_from(one, paused, services=services)).events
     assert types(ended) == ["TASK_STARTED", "TASK_COMPLETED", "WORKFLOW_COMPLETED"]
     assert attempts == ["paid"]
 
 
 async def test_a_rejected_task_never_runs() -> None:
-    desk, one = Desk(), calling(pay, 100)
-    paused = (await run_from(one, services=desk)).events
-    desk.decisions[paused[1].source_id] = Approval("rejected", "a1", None, "eve", "svc", "no")
-    ended = (await run_from(one, paused, services=desk)).events
+    services, one = FakeServices(), calling(pay, 100)
+    paused = (await run_from(one, services=services)).events
+    services.decisions[paused[1].source_id] = Approval("rejected", "a1", None, "eve", "svc", "no")
+    ended = (await run_from(one, paused, services=services)).events
     assert types(ended) == ["TASK_FAILED", "WORKFLOW_FAILED"]
     assert ended[-1].value == {
         "type": "ApprovalRejected",
@@ -341,10 +344,10 @@ async def test_a_rejected_task_never_runs() -> None:
 
 
 async def test_a_task_that_needs_no_approval_asks_for_none() -> None:
-    desk = Desk()
-    log = (await run_from(calling(pay, 5), services=desk)).events
+    services = FakeServices()
+    log = (await run_from(calling(pay, 5), services=services)).events
     assert log[-1].value == "paid"
-    assert desk.asked == []
+    assert services.requested_approvals == []
 
 
 def test_impossible_options_are_refused() -> None:

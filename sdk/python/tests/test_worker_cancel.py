@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from conftest import Workers, until
-from server import TERMINAL, Server
+from server_fake import TERMINAL, FakeServer
 from sources import SOURCE
 
 
@@ -20,7 +20,7 @@ def source(tmp_path: Path) -> str:
 
 
 async def test_a_cancelled_workflow_stops_and_says_so(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     stored = server.start(source, "gates", ["a"])
@@ -33,7 +33,7 @@ async def test_a_cancelled_workflow_stops_and_says_so(
 
 
 async def test_a_cancelled_workflow_may_clean_up_with_tasks(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     stored = server.start(source, "tidy")
@@ -44,7 +44,7 @@ async def test_a_cancelled_workflow_may_clean_up_with_tasks(
 
 
 async def test_a_workflow_may_finish_although_it_was_cancelled(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     stored = server.start(source, "stubborn")
@@ -55,7 +55,7 @@ async def test_a_workflow_may_finish_although_it_was_cancelled(
 
 
 async def test_a_cancel_that_comes_before_the_claim_is_answered(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     claiming = asyncio.Event()
 
@@ -73,7 +73,7 @@ async def test_a_cancel_that_comes_before_the_claim_is_answered(
 
 
 async def test_a_cancel_that_comes_before_the_first_step_is_answered(
-    server: Server, workers: Workers, source: str, tmp_path: Path
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start()
     server.start(source, "blocks", "gate")
@@ -89,7 +89,7 @@ async def test_a_cancel_that_comes_before_the_first_step_is_answered(
 
 
 async def test_a_cancel_of_what_the_worker_has_forgotten_is_confirmed(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     stored = server.start(source, "hello", "x")
@@ -101,7 +101,7 @@ async def test_a_cancel_of_what_the_worker_has_forgotten_is_confirmed(
 
 
 async def test_a_cancel_of_another_worker_s_execution_is_none_of_its_business(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     stored = server.start(source, "hello", "x")
@@ -115,7 +115,7 @@ async def test_a_cancel_of_another_worker_s_execution_is_none_of_its_business(
 
 
 async def test_a_fenced_worker_stops_silently(
-    server: Server, workers: Workers, source: str, tmp_path: Path
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start()
     stored = server.start(source, "gates", ["a", "b"])
@@ -134,13 +134,13 @@ async def test_a_fenced_worker_stops_silently(
 
 
 async def test_the_same_frame_twice_is_one_run(
-    server: Server, workers: Workers, source: str, tmp_path: Path
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start()
     stored = server.start(source, "gates", ["a"])
-    server.send_again(stored)
+    server.resend_frame(stored)
     await until(lambda: stored.types()[-1] == "TASK_STARTED")
-    server.send_again(stored)
+    server.resend_frame(stored)
     await until(lambda: sum("/claim/" in path for _, path in server.requests) == 2)
     (tmp_path / "a").touch()
     await until(lambda: stored.state in TERMINAL)
@@ -148,7 +148,7 @@ async def test_the_same_frame_twice_is_one_run(
 
 
 async def test_an_execution_that_comes_back_under_a_new_generation_replaces_the_old_run(
-    server: Server, workers: Workers, source: str, tmp_path: Path
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start()
     stored = server.start(source, "gates", ["a", "b"])
@@ -165,7 +165,7 @@ async def test_an_execution_that_comes_back_under_a_new_generation_replaces_the_
 
 
 async def test_a_claim_that_is_refused_is_dropped(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     async def refuse(request: Any) -> web.Response | None:
         if "/claim/" in request.path:

@@ -13,9 +13,9 @@ import pytest
 from aiohttp import web
 
 from conftest import Workers, until
-from server import TERMINAL, Server
+from server_fake import TERMINAL, FakeServer
 from sources import SOURCE
-from windlass.worker import Settings, Worker, _channel, _delivery, _executions, _registration
+from windlass.worker import Settings, Worker, _connect_stream, _delivery, _executions, _registration
 from windlass.worker._api import Refused
 
 
@@ -25,13 +25,13 @@ def source(tmp_path: Path) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def _short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same delays, a hundred times shorter."""
     for module, names in {
-        _delivery: ["FIRST_DELAY_S", "LONGEST_DELAY_S", "LONGEST_RELEASE_DELAY_S"],
-        _executions: ["CLAIM_FIRST_DELAY_S", "CLAIM_LONGEST_DELAY_S"],
-        _registration: ["FIRST_DELAY_S", "LONGEST_DELAY_S"],
-        _channel: ["FIRST_DELAY_S", "LONGEST_DELAY_S"],
+        _delivery: ["FIRST_DELAY_S", "MAX_DELAY_S", "MAX_RELEASE_DELAY_S"],
+        _executions: ["CLAIM_FIRST_DELAY_S", "CLAIM_MAX_DELAY_S"],
+        _registration: ["FIRST_DELAY_S", "MAX_DELAY_S"],
+        _connect_stream: ["FIRST_DELAY_S", "MAX_DELAY_S"],
     }.items():
         for name in names:
             monkeypatch.setattr(module, name, getattr(module, name) / 100)
@@ -53,7 +53,7 @@ def times(count: int, part: str, status: int, text: str = "{}") -> Callable[[Any
 
 @pytest.mark.parametrize("part", ["/claim/", "/checkpoint/", "/register", "/connect"])
 async def test_a_server_that_is_away_for_a_while_is_waited_for(
-    server: Server, workers: Workers, source: str, part: str
+    server: FakeServer, workers: Workers, source: str, part: str
 ) -> None:
     server.faults.append(times(3, part, 503))
     await workers.start()
@@ -63,7 +63,7 @@ async def test_a_server_that_is_away_for_a_while_is_waited_for(
 
 
 async def test_a_checkpoint_whose_answer_was_lost_is_sent_again_and_counts_once(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     lost = 0
 
@@ -88,7 +88,7 @@ async def test_a_checkpoint_whose_answer_was_lost_is_sent_again_and_counts_once(
 
 
 async def test_what_a_server_does_not_take_ends_the_execution_with_a_reason(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     server.faults.append(times(1, "/checkpoint/", 422, '{"detail": "no"}'))
     await workers.start()
@@ -101,7 +101,7 @@ async def test_what_a_server_does_not_take_ends_the_execution_with_a_reason(
 
 
 async def test_a_refused_checkpoint_is_not_sent_again(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     server.faults.append(times(99, "/checkpoint/", 404))
     await workers.start()
@@ -114,7 +114,7 @@ async def test_a_refused_checkpoint_is_not_sent_again(
 
 
 async def test_an_end_that_no_server_takes_is_given_up_and_the_execution_given_back(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     async def take_no_end(request: web.Request) -> web.Response | None:
         if "/checkpoint/" in request.path and (await request.json())["state"] in TERMINAL:
@@ -129,7 +129,7 @@ async def test_an_end_that_no_server_takes_is_given_up_and_the_execution_given_b
 
 
 async def test_a_claim_that_is_never_answered_is_given_back(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     server.faults.append(times(10**6, "/claim/", 500))
     await workers.start()
@@ -140,7 +140,7 @@ async def test_a_claim_that_is_never_answered_is_given_back(
 
 @pytest.mark.parametrize("part", ["/claim/", "/checkpoint/", "/pong"])
 async def test_a_worker_whose_session_ended_registers_again_and_goes_on(
-    server: Server, workers: Workers, source: str, tmp_path: Path, part: str
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path, part: str
 ) -> None:
     server.faults.append(times(1, part, 401))
     await workers.start()
@@ -154,7 +154,7 @@ async def test_a_worker_whose_session_ended_registers_again_and_goes_on(
 
 
 async def test_many_calls_that_fail_together_register_once(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     expired = f"Bearer {server.tokens['w1']}"
@@ -171,7 +171,7 @@ async def test_many_calls_that_fail_together_register_once(
 
 @pytest.mark.parametrize("status", [401, 403, 404])
 async def test_a_worker_unknown_on_connect_registers_again(
-    server: Server, workers: Workers, status: int
+    server: FakeServer, workers: Workers, status: int
 ) -> None:
     server.faults.append(times(1, "/connect", status))
     await workers.start()
@@ -179,39 +179,39 @@ async def test_a_worker_unknown_on_connect_registers_again(
 
 
 async def test_a_stream_that_ends_is_opened_again_but_never_at_once(
-    server: Server,
+    server: FakeServer,
     workers: Workers,
     source: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_channel, "FIRST_DELAY_S", 0.2)
-    monkeypatch.setattr(_channel, "LONGEST_DELAY_S", 0.2)
+    monkeypatch.setattr(_connect_stream, "FIRST_DELAY_S", 0.2)
+    monkeypatch.setattr(_connect_stream, "MAX_DELAY_S", 0.2)
     await workers.start()
     stored = server.start(source, "gates", ["a"])
     await until(lambda: stored.types()[-1] == "TASK_STARTED")
     for _ in range(2):
         before = len(server.connects)
-        server.hang_up("w1")
+        server.close_stream("w1")
         await until(partial(_is_back, server, before))
     gaps = [later - before for before, later in pairwise(server.connects)]
-    assert all(gap >= _channel.FIRST_DELAY_S / 2 for gap in gaps)
+    assert all(gap >= _connect_stream.FIRST_DELAY_S / 2 for gap in gaps)
     (tmp_path / "a").touch()
     await until(lambda: stored.state in TERMINAL)
     assert (tmp_path / "ledger").read_text().split() == ["a"]
 
 
-def _is_back(server: Server, before: int) -> bool:
+def _is_back(server: FakeServer, before: int) -> bool:
     return len(server.connects) > before and server.connected("w1")
 
 
-async def test_a_silent_stream_is_taken_for_dead(server: Server, workers: Workers) -> None:
+async def test_a_silent_stream_is_taken_for_dead(server: FakeServer, workers: Workers) -> None:
     await workers.start(stream_idle_s=0.05)
     await until(lambda: len(server.connects) >= 3)
 
 
 async def test_frames_it_cannot_understand_do_not_stop_a_worker(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     for event, data in [
@@ -229,19 +229,19 @@ async def test_frames_it_cannot_understand_do_not_stop_a_worker(
     assert len(server.connects) == 1
 
 
-async def test_a_wrong_bootstrap_token_ends_the_worker(server: Server) -> None:
+async def test_a_wrong_bootstrap_token_ends_the_worker(server: FakeServer) -> None:
     worker = Worker(Settings(name="w", server_url=server.url, bootstrap_token="wrong"))
     with pytest.raises(Refused, match="Invalid bootstrap token"):
         await worker.run()
 
 
-async def test_a_name_in_use_is_waited_for(server: Server, workers: Workers) -> None:
+async def test_a_name_in_use_is_waited_for(server: FakeServer, workers: Workers) -> None:
     await workers.start("w1")
     second = Worker(Settings(name="w1", server_url=server.url, bootstrap_token="bootstrap-token"))
     waiting = asyncio.create_task(second.run())
     await until(lambda: sum("/register" in path for _, path in server.requests) >= 3)
     assert len(server.registrations) == 1
-    await workers.vanish("w1")
+    await workers.kill("w1")
     await until(lambda: len(server.registrations) == 2 and server.connected("w1"))
     second.stop()
     await asyncio.wait_for(waiting, 20)
@@ -251,7 +251,7 @@ async def test_a_name_in_use_is_waited_for(server: Server, workers: Workers) -> 
     "answer", ["", "[1]", '{"state": "CLAIMED"}', '{"input": ' + "[" * 9999 + "]" * 9999 + "}"]
 )
 async def test_an_execution_whose_claim_cannot_be_understood_is_given_back(
-    server: Server, workers: Workers, source: str, answer: str
+    server: FakeServer, workers: Workers, source: str, answer: str
 ) -> None:
     async def garbles(request: web.Request) -> web.Response | None:
         return web.Response(text=answer) if "/claim/" in request.path else None

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import Workers, until
-from server import TERMINAL, Server
+from server_fake import TERMINAL, FakeServer
 from sources import SOURCE
 
 
@@ -21,7 +21,7 @@ def source(tmp_path: Path) -> str:
 
 
 async def test_hello_world_leaves_the_documented_log(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start(labels={"zone": "a"})
     stored = server.start(source, "hello", "World")
@@ -47,7 +47,7 @@ async def test_hello_world_leaves_the_documented_log(
 
 
 async def test_it_registers_with_all_that_matching_needs(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start(labels={"zone": "a"}, max_concurrent_executions=3)
     record = server.registrations[0]
@@ -63,7 +63,7 @@ async def test_it_registers_with_all_that_matching_needs(
 
 
 async def test_a_task_is_seen_while_it_runs(
-    server: Server, workers: Workers, source: str, tmp_path: Path
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start()
     stored = server.start(source, "gates", ["a", "b"])
@@ -78,7 +78,7 @@ async def test_a_task_is_seen_while_it_runs(
 
 
 async def test_checkpoints_hold_only_what_is_new_and_never_overlap(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     under_way, most = 0, 0
 
@@ -107,7 +107,7 @@ async def test_checkpoints_hold_only_what_is_new_and_never_overlap(
 
 
 async def test_large_results_are_spread_over_checkpoints(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     stored = server.start(source, "bigs", [3_000_000, 3_000_001, 10_000_000])
@@ -119,7 +119,7 @@ async def test_large_results_are_spread_over_checkpoints(
 
 @pytest.mark.parametrize("raw", ['{"n": 9007199254740993, "s": "\\ud800"}', "[1.50, 1E5]", "null"])
 async def test_an_input_arrives_and_is_recorded_as_it_was_sent(
-    server: Server, workers: Workers, source: str, raw: str
+    server: FakeServer, workers: Workers, source: str, raw: str
 ) -> None:
     bodies: list[str] = []
 
@@ -136,7 +136,7 @@ async def test_an_input_arrives_and_is_recorded_as_it_was_sent(
 
 
 async def test_an_input_that_python_cannot_return_fails_the_workflow_and_not_the_worker(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     stored = server.start(source, "echo", input_json="1e400")
@@ -158,7 +158,7 @@ async def test_an_input_that_python_cannot_return_fails_the_workflow_and_not_the
     ],
 )
 async def test_a_source_that_cannot_be_loaded_fails_its_executions(
-    server: Server, workers: Workers, text: str, name: str, type: str
+    server: FakeServer, workers: Workers, text: str, name: str, type: str
 ) -> None:
     await workers.start()
     stored = server.start(text, name)
@@ -168,7 +168,7 @@ async def test_a_source_that_cannot_be_loaded_fails_its_executions(
 
 
 async def test_a_workflow_that_fails_says_why(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     stored = server.start(source, "fails")
@@ -176,7 +176,7 @@ async def test_a_workflow_that_fails_says_why(
     assert (stored.state, stored.output) == ("FAILED", {"type": "ValueError", "message": "no luck"})
 
 
-async def test_pause_and_resume(server: Server, workers: Workers, source: str) -> None:
+async def test_pause_and_resume(server: FakeServer, workers: Workers, source: str) -> None:
     await workers.start()
     stored = server.start(source, "asks", 7)
     await until(lambda: stored.state == "PAUSED")
@@ -208,7 +208,7 @@ async def test_pause_and_resume(server: Server, workers: Workers, source: str) -
     ],
 )
 async def test_a_resume_body_goes_out_as_it_came_in(
-    server: Server, workers: Workers, source: str, raw: str
+    server: FakeServer, workers: Workers, source: str, raw: str
 ) -> None:
     await workers.start()
     stored = server.start(source, "ignores")
@@ -232,7 +232,7 @@ async def test_a_resume_body_goes_out_as_it_came_in(
 
 
 async def test_a_body_that_has_no_form_here_is_no_trouble_on_another_worker(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start("w1")
     stored = server.start(source, "ignores")
@@ -247,7 +247,7 @@ async def test_a_body_that_has_no_form_here_is_no_trouble_on_another_worker(
 
 
 async def test_a_resume_lost_on_the_way_is_delivered_again_and_once(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     stored = server.start(source, "asks")
@@ -266,13 +266,13 @@ async def test_a_resume_lost_on_the_way_is_delivered_again_and_once(
 
 
 async def test_finished_tasks_are_not_run_again_by_another_worker(
-    server: Server, workers: Workers, source: str, tmp_path: Path
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start("w1")
     stored = server.start(source, "gates", ["a", "b", "c"])
     (tmp_path / "a").touch()
     await until(lambda: stored.types().count("TASK_STARTED") == 2)
-    await workers.vanish("w1")
+    await workers.kill("w1")
     server.requeue(stored)
     await workers.start("w2")
     (tmp_path / "b").touch()
@@ -286,7 +286,7 @@ async def test_finished_tasks_are_not_run_again_by_another_worker(
 
 
 async def test_progress_is_sent_in_order_before_the_end(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     stored = server.start(source, "tells", 120)
@@ -301,7 +301,7 @@ async def test_progress_is_sent_in_order_before_the_end(
 
 
 async def test_secrets_and_configs_come_from_the_server(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     server.secrets, server.configs = {"key": "canary"}, {"limit": 5}
     await workers.start()
@@ -316,7 +316,7 @@ async def test_secrets_and_configs_come_from_the_server(
 
 
 async def test_a_gated_task_waits_for_its_approval(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     stored = server.start(source, "pays", 5)
@@ -330,7 +330,7 @@ async def test_a_gated_task_waits_for_its_approval(
 
 
 async def test_another_workflow_is_called_once_and_waited_for(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     running = {"execution_id": "e", "state": "RUNNING", "output": None}
     server.run_answers = [running, running, {**running, "state": "COMPLETED", "output": {"m": 2}}]
@@ -347,7 +347,7 @@ async def test_another_workflow_is_called_once_and_waited_for(
 
 
 async def test_a_failure_of_another_workflow_is_the_caller_s(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     failure = {"type": "OwnError", "message": "no"}
     server.run_answers = [{"execution_id": "e", "state": "FAILED", "output": failure}]
@@ -358,7 +358,7 @@ async def test_a_failure_of_another_workflow_is_the_caller_s(
 
 
 async def test_a_transient_run_sends_its_beginning_and_its_end(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     stored = server.start(source, "hello", "x", transient=True)
@@ -367,7 +367,7 @@ async def test_a_transient_run_sends_its_beginning_and_its_end(
 
 
 async def test_many_executions_at_the_same_time(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start(max_concurrent_executions=64)
     all_stored = [server.start(source, "hello", str(n)) for n in range(60)]

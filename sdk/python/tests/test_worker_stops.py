@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from conftest import HANG_S, Workers, until
-from server import BOOTSTRAP, TERMINAL, Server, Stored
+from server_fake import BOOTSTRAP, TERMINAL, FakeServer, StoredExecution
 from sources import SOURCE
 from windlass.worker import _health
 
@@ -24,7 +24,7 @@ def source(tmp_path: Path) -> str:
 
 
 async def test_a_stopping_worker_finishes_what_it_has_and_takes_nothing_more(
-    server: Server, workers: Workers, source: str, tmp_path: Path
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     worker = await workers.start()
     stored = server.start(source, "gates", ["a"])
@@ -47,7 +47,7 @@ async def test_a_stopping_worker_finishes_what_it_has_and_takes_nothing_more(
 
 
 async def test_what_does_not_end_in_time_is_given_back_with_all_it_recorded(
-    server: Server, workers: Workers, source: str, tmp_path: Path
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start(drain_timeout_s=0.05)
     stored = server.start(source, "gates", ["a", "never"])
@@ -62,7 +62,7 @@ async def test_what_does_not_end_in_time_is_given_back_with_all_it_recorded(
 
 
 async def test_a_full_worker_turns_work_away(
-    server: Server, workers: Workers, source: str, tmp_path: Path
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start(max_concurrent_executions=1)
     all_stored = [server.start(source, "gates", ["a"]) for _ in range(4)]
@@ -72,7 +72,7 @@ async def test_a_full_worker_turns_work_away(
 
 
 async def test_code_that_will_not_stop_is_given_back_all_the_same(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start(drain_timeout_s=0.05)
     stored = server.start(source, "deaf")
@@ -82,7 +82,7 @@ async def test_code_that_will_not_stop_is_given_back_all_the_same(
 
 
 async def test_code_that_blocks_costs_no_heartbeat(
-    server: Server, workers: Workers, source: str, tmp_path: Path
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start()
     stored = server.start(source, "blocks", "gate")
@@ -97,7 +97,7 @@ async def test_code_that_blocks_costs_no_heartbeat(
 
 
 async def test_a_worker_that_is_blocked_for_long_asks_for_nothing_more(
-    server: Server,
+    server: FakeServer,
     workers: Workers,
     source: str,
     tmp_path: Path,
@@ -121,7 +121,7 @@ async def test_a_worker_that_is_blocked_for_long_asks_for_nothing_more(
 
 
 async def test_blocking_tasks_run_beside_each_other(
-    server: Server, workers: Workers, source: str, tmp_path: Path
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start()
     both = [server.start(source, "blocks_in_a_thread", "gate") for _ in range(2)]
@@ -132,7 +132,7 @@ async def test_blocking_tasks_run_beside_each_other(
 
 
 async def test_a_workflow_that_ends_the_process_ends_only_itself(
-    server: Server, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     left = server.start(source, "leaves")
@@ -147,7 +147,7 @@ def _has(pongs: Sequence[object], count: int) -> bool:
     return len(pongs) == count
 
 
-def _is_running(stored: Stored) -> bool:
+def _is_running(stored: StoredExecution) -> bool:
     return stored.types()[-1].endswith("STARTED")
 
 
@@ -184,7 +184,7 @@ async def start(*arguments: str, **environment: str) -> Process:
 
 
 @pytest.fixture
-async def process(server: Server) -> AsyncIterator[Process]:
+async def process(server: FakeServer) -> AsyncIterator[Process]:
     arguments = ["--server-url", server.url, "--name", "p1", "--label", "zone=a"]
     started = await start(
         *arguments, "--drain-timeout", "0.2", SVC_WORKERS__BOOTSTRAP_TOKEN=BOOTSTRAP
@@ -196,7 +196,9 @@ async def process(server: Server) -> AsyncIterator[Process]:
     await started.ended()
 
 
-async def test_sigterm_drains_and_exits_0(server: Server, process: Process, source: str) -> None:
+async def test_sigterm_drains_and_exits_0(
+    server: FakeServer, process: Process, source: str
+) -> None:
     stored = server.start(source, "gates", ["never"])
     await until(lambda: stored.types()[-1] == "TASK_STARTED")
     process.process.send_signal(signal.SIGTERM)
@@ -206,7 +208,9 @@ async def test_sigterm_drains_and_exits_0(server: Server, process: Process, sour
     assert f"connected to {server.url} as p1" in process.text
 
 
-async def test_a_blocked_process_exits_too(server: Server, process: Process, source: str) -> None:
+async def test_a_blocked_process_exits_too(
+    server: FakeServer, process: Process, source: str
+) -> None:
     for name in ("blocks_in_a_thread", "blocks"):
         stored = server.start(source, name, "never")
         await until(partial(_is_running, stored))
@@ -214,7 +218,7 @@ async def test_a_blocked_process_exits_too(server: Server, process: Process, sou
     assert await process.ended() == 0
 
 
-async def test_a_second_signal_exits_at_once(server: Server, source: str) -> None:
+async def test_a_second_signal_exits_at_once(server: FakeServer, source: str) -> None:
     arguments = ["--server-url", server.url, "--name", "p2", "--bootstrap-token", BOOTSTRAP]
     process = await start(*arguments, "--drain-timeout", "3600")
     await until(lambda: server.connected("p2"))
@@ -236,7 +240,7 @@ async def test_a_process_without_its_server_waits_and_can_be_stopped() -> None:
     assert await process.ended() == 0
 
 
-async def test_a_process_that_is_not_wanted_says_so(server: Server, tmp_path: Path) -> None:
+async def test_a_process_that_is_not_wanted_says_so(server: FakeServer, tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("wrong\n")
     process = await start("--bootstrap-token-file", str(token), SVC_WORKERS__SERVER_URL=server.url)
@@ -269,7 +273,7 @@ async def pries(context: ExecutionContext):
 
 
 @pytest.mark.usefixtures("process")
-async def test_workflows_and_their_children_do_not_get_the_fleets_token(server: Server) -> None:
+async def test_workflows_and_their_children_do_not_get_the_fleets_token(server: FakeServer) -> None:
     stored = server.start(PRYING, "pries")
     await until(lambda: stored.state in TERMINAL)
     assert stored.output == [True, False]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine import run_from, types
+from run_fixture import run_from, types
 from windlass import (
     ExecutionContext,
     ExecutionState,

@@ -6,21 +6,21 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from windlass._call import Call
 from windlass._options import TaskOptions
 from windlass._run import Run
+from windlass._task_call import Call
 from windlass.domain.events import ExecutionEventType as E
 from windlass.errors import ApprovalRejected, ExecutionError, RetryError
 
-LONGEST_DELAY_S = 600.0
+MAX_DELAY_S = 600.0
 
 
-async def attempted(
+async def run_attempts(
     options: TaskOptions,
     run: Run,
     call: Call,
     attempt: Callable[[int], Awaitable[Any]],
-    kept: Callable[[Any], Awaitable[Any]],
+    store: Callable[[Any], Awaitable[Any]],
 ) -> tuple[Any, Any]:
     """The result of the first attempt that succeeds, and the form in which the log keeps it.
 
@@ -28,11 +28,11 @@ async def attempted(
     RetryError after the last one; without retries, what the only attempt raised.
     """
     error: Exception = ExecutionError(message="every attempt had failed already")
-    for number in range(run.replay.attempts(call.id), options.retry_max_attempts + 1):
-        note = _note(options, number)
+    for number in range(run.replay.count_failed_attempts(call.id), options.retry_max_attempts + 1):
+        record = _attempt_record(options, number)
         if number:
-            await asyncio.sleep(note["current_delay"])
-            run.tell_task(E.TASK_RETRY_STARTED, call.id, call.name, note)
+            await asyncio.sleep(record["current_delay"])
+            run.record_task(E.TASK_RETRY_STARTED, call.id, call.name, record)
         try:
             value = await attempt(number)
         except ApprovalRejected:
@@ -40,23 +40,23 @@ async def attempted(
         except Exception as failure:
             if not options.retry_max_attempts:
                 raise
-            run.tell_task(E.TASK_RETRY_FAILED, call.id, call.name, note)
+            run.record_task(E.TASK_RETRY_FAILED, call.id, call.name, record)
             error = failure
             continue
-        form = await kept(value)
+        form = await store(value)
         if number:
-            output = {**note, "output": form}
-            run.tell_task(E.TASK_RETRY_COMPLETED, call.id, call.name, output)
+            output = {**record, "output": form}
+            run.record_task(E.TASK_RETRY_COMPLETED, call.id, call.name, output)
         return value, form
     raise RetryError(error, options.retry_max_attempts, options.retry_delay) from error
 
 
-def _note(options: TaskOptions, number: int) -> dict[str, Any]:
+def _attempt_record(options: TaskOptions, number: int) -> dict[str, Any]:
     delay = options.retry_delay * options.retry_backoff ** (number - 1) if number else 0
-    note = {
+    record = {
         "current_attempt": number,
         "max_attempts": options.retry_max_attempts,
-        "current_delay": min(delay, LONGEST_DELAY_S),
+        "current_delay": min(delay, MAX_DELAY_S),
         "backoff": options.retry_backoff,
     }
-    return note if number else {**note, "original_attempt": True}
+    return record if number else {**record, "original_attempt": True}

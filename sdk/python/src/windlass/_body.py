@@ -24,17 +24,17 @@ async def run_body(
     token = current.set(scope)
     try:
         if not timeout_s:
-            return await _called(func, args, kwargs)
+            return await _call(func, args, kwargs)
         limit = asyncio.timeout(timeout_s)
         try:
             async with limit:
-                return await _called(func, args, kwargs)
+                return await _call(func, args, kwargs)
         except TimeoutError:
             if limit.expired():
                 raise ExecutionTimeoutError(timeout_s) from None
             raise
     except asyncio.CancelledError as error:
-        if asked_to_stop(scope.run):
+        if is_cancel_requested(scope.run):
             raise
         raise ExecutionError(error, "something that it waited for was cancelled") from error
     except (SystemExit, KeyboardInterrupt) as error:
@@ -44,14 +44,14 @@ async def run_body(
         current.reset(token)
 
 
-def asked_to_stop(run: Run) -> bool:
+def is_cancel_requested(run: Run) -> bool:
     """Whether a CancelledError means the code that sees it, or only something it waited for."""
     task = asyncio.current_task()
-    return run.cancelled or run.closed or (task is not None and task.cancelling() > 0)
+    return run.is_cancelled or run.is_closed or (task is not None and task.cancelling() > 0)
 
 
-async def _called(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    if _in_loop(func):
+async def _call(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    if _runs_in_loop(func):
         result = func(*args, **kwargs)
     else:
         call = partial(contextvars.copy_context().run, func, *args, **kwargs)
@@ -59,7 +59,7 @@ async def _called(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping
     return await result if isinstance(result, Awaitable) else result
 
 
-def _in_loop(func: Callable[..., Any]) -> bool:
+def _runs_in_loop(func: Callable[..., Any]) -> bool:
     return (
         inspect.iscoroutinefunction(func)
         or inspect.iscoroutinefunction(getattr(func, "__call__", None))  # noqa: B004

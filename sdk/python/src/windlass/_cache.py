@@ -27,14 +27,14 @@ class ResultCache:
         except (OSError, ValueError):
             return None
 
-    def keep(self, key: str, value: Any) -> None:
+    def store(self, key: str, value: Any) -> None:
         """Keeps a result. A reader never sees half of it."""
         if value is None:
             return
         self._directory.mkdir(parents=True, exist_ok=True)
-        whole = self._directory / f"{uuid4().hex}.tmp"
-        whole.write_text(encode(value))
-        os.replace(whole, self._file(key))
+        temporary = self._directory / f"{uuid4().hex}.tmp"
+        temporary.write_text(encode(value))
+        os.replace(temporary, self._file(key))
 
     def _file(self, key: str) -> Path:
         return self._directory / f"{hashlib.sha256(key.encode()).hexdigest()}.json"

@@ -20,7 +20,7 @@ from types import CoroutineType
 from typing import Any
 from uuid import UUID
 
-from windlass._json import MAX_LEVELS, TOO_DEEP, quoted, unfolded
+from windlass._json import MAX_LEVELS, TOO_DEEP, convert_nested, quote_json
 from windlass.errors import UnserializableError
 
 
@@ -33,7 +33,7 @@ def call_id(
     """
     whole = [name, by_name, list(args), kwargs]
     try:
-        text = _text(_reduced(whole))
+        text = _to_text(_reduce(whole))
     except RecursionError as error:
         raise UnserializableError(message=TOO_DEEP) from error
     return f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
@@ -47,11 +47,11 @@ class _Form(dict[str, Any]):
 MAX_FORM_LEVELS = 4 * MAX_LEVELS
 
 
-def _reduced(value: Any) -> Any:
-    return unfolded(value, _form, MAX_FORM_LEVELS)
+def _reduce(value: Any) -> Any:
+    return convert_nested(value, _to_form, MAX_FORM_LEVELS)
 
 
-def _form(value: Any) -> Any:
+def _to_form(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float):
         return value.value if isinstance(value, Enum) else value
     if isinstance(value, _Form):
@@ -59,21 +59,21 @@ def _form(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return list(value)
     if isinstance(value, Mapping):
-        return _Form(__dict__=sorted(([k, v] for k, v in value.items()), key=_first))
+        return _Form(__dict__=sorted(([k, v] for k, v in value.items()), key=_sort_key))
     for kinds, form in _FORMS:
         if isinstance(value, kinds):
             return form(value)
-    return _object(value)
+    return _object_form(value)
 
 
-def _object(value: Any) -> Any:
+def _object_form(value: Any) -> Any:
     stable = getattr(value, "__windlass_id__", None)
     if stable is not None:
         return _Form(__id__=stable)
     if hasattr(value, "model_dump"):
         return _Form(__model__=type(value).__qualname__, fields=value.model_dump())
     if inspect.iscoroutine(value):
-        return _Form(__coroutine__=value.__qualname__, arguments=_arguments(value))
+        return _Form(__coroutine__=value.__qualname__, arguments=_coroutine_arguments(value))
     if isinstance(value, partial):
         return _Form(__partial__=[value.func, value.args, value.keywords])
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -89,7 +89,7 @@ def _object(value: Any) -> Any:
     )
 
 
-def _arguments(coroutine: CoroutineType[Any, Any, Any]) -> dict[str, Any]:
+def _coroutine_arguments(coroutine: CoroutineType[Any, Any, Any]) -> dict[str, Any]:
     """What a coroutine that was not awaited yet was called with."""
     code, frame = coroutine.cr_code, coroutine.cr_frame
     count = code.co_argcount + code.co_kwonlyargcount
@@ -97,40 +97,40 @@ def _arguments(coroutine: CoroutineType[Any, Any, Any]) -> dict[str, Any]:
     return {name: frame.f_locals[name] for name in code.co_varnames[:count]} if frame else {}
 
 
-def _set(value: Any) -> Any:
-    return _Form(__set__=sorted((_reduced(item) for item in value), key=json.dumps))
+def _set_form(value: Any) -> Any:
+    return _Form(__set__=sorted((_reduce(item) for item in value), key=json.dumps))
 
 
 _FORMS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...] = (
-    ((set, frozenset), _set),
+    ((set, frozenset), _set_form),
     ((bytes, bytearray), lambda value: _Form(__bytes__=value.hex())),
     (complex, lambda value: _Form(__complex__=[value.real, value.imag])),
-    (Enum, lambda value: _form(value.value)),
+    (Enum, lambda value: _to_form(value.value)),
     ((datetime, date, time), lambda value: value.isoformat()),
     (timedelta, lambda value: value.total_seconds()),
     ((Decimal, UUID, PurePath), str),
 )
 
 
-def _first(pair: list[Any]) -> tuple[str, str]:
+def _sort_key(pair: list[Any]) -> tuple[str, str]:
     key = pair[0]
     if isinstance(key, str):
-        return (type(key).__name__, quoted(key))
-    key = _reduced(key)
+        return (type(key).__name__, quote_json(key))
+    key = _reduce(key)
     return ("dict" if isinstance(key, _Form) else type(key).__name__, json.dumps(key))
 
 
 _sorted = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
-def _text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     try:
         return _sorted(value)
     except RecursionError:
-        return _text_of_deep(value)
+        return _to_text_iteratively(value)
 
 
-def _text_of_deep(value: Any) -> str:
+def _to_text_iteratively(value: Any) -> str:
     """The same text, made without recursion."""
     parts: list[str] = []
     # What is to be written, the next thing last: texts as they are, and values.
@@ -144,7 +144,7 @@ def _text_of_deep(value: Any) -> str:
             places = sorted(item) if named else range(len(item))
             todo.append(("}" if named else "]", None))
             for n, place in reversed(list(enumerate(places))):
-                label = f"{quoted(place)}:" if named else ""
+                label = f"{quote_json(place)}:" if named else ""
                 todo += [(None, item[place]), (f",{label}" if n else label, None)]
             parts.append("{" if named else "[")
         else:

@@ -11,10 +11,10 @@ from windlass._run import current
 
 log = logging.getLogger("windlass.run")
 
-CLEAN_UP_S = 5.0
+CLEANUP_TIMEOUT_S = 5.0
 
 
-def adopting(
+def track_children(
     loop: asyncio.AbstractEventLoop,
     coroutine: Coroutine[Any, Any, Any] | Generator[Any, None, Any],
     **options: Any,
@@ -29,12 +29,12 @@ def adopting(
     return task
 
 
-async def gathered_in(children: set[asyncio.Task[Any]]) -> None:
+async def await_children(children: set[asyncio.Task[Any]]) -> None:
     """Cancels what a run left behind, and gives it a moment to clean up."""
     left = children - {asyncio.current_task()}
     for task in left:
         task.cancel()
     if left:
-        _, stuck = await asyncio.wait(left, timeout=CLEAN_UP_S)
+        _, stuck = await asyncio.wait(left, timeout=CLEANUP_TIMEOUT_S)
         if stuck:
             log.warning("%d tasks of an execution did not stop when cancelled", len(stuck))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from windlass._json import canonical, encode, quoted
+from windlass._json import canonical_json, encode, quote_json
 from windlass.domain.events import ExecutionEvent
 from windlass.domain.state import ExecutionState
 
@@ -21,7 +21,7 @@ class Entry:
     state: ExecutionState
 
 
-def entry(
+def create_entry(
     type: str,
     source_id: str,
     name: str,
@@ -40,7 +40,7 @@ def entry(
         key = event_id(type, source_id, name, text, time)
     event = ExecutionEvent(type, source_id, name, value, time, key)
     wire = (
-        f'{{"id":"{key}","type":"{type}","source_id":{quoted(source_id)},"name":{quoted(name)},'
+        f'{{"id":"{key}","type":"{type}","source_id":{quote_json(source_id)},"name":{quote_json(name)},'
         f'"value":{text},"time":"{time}","subject":null}}'
     )
     return Entry(event, wire, state)
@@ -49,4 +49,4 @@ def entry(
 def event_id(type: str, source_id: str, name: str, value: Any, time: str) -> str:
     """16 hex digits that stand for the whole event: the log takes an event once."""
     whole = {"name": name, "source_id": source_id, "time": time, "type": type, "value": value}
-    return hashlib.sha256(canonical(whole).encode()).hexdigest()[:16]
+    return hashlib.sha256(canonical_json(whole).encode()).hexdigest()[:16]

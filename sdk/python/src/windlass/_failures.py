@@ -11,7 +11,7 @@ from windlass._replay import Failed
 from windlass.errors import ExecutionError, RecordedError, RetryError
 
 
-def wrapped(error: BaseException) -> ExecutionError:
+def wrap_failure(error: BaseException) -> ExecutionError:
     """What the workflow sees of a failure.
 
     It looks the same in the run that it happened in and in every replay; what only the first
@@ -24,7 +24,7 @@ def wrapped(error: BaseException) -> ExecutionError:
     return seen
 
 
-def revived(failed: Failed, names: Mapping[str, Any]) -> ExecutionError:
+def restore_failure(failed: Failed, names: Mapping[str, Any]) -> ExecutionError:
     """A recorded failure as an exception again. `names` are the globals of the task's module."""
     ours = getattr(errors, failed.type, None)
     if isinstance(ours, type) and issubclass(ours, ExecutionError):

@@ -9,12 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
 
-from windlass._children import adopting
-from windlass._entry import Entry, entry
+from windlass._children import track_children
+from windlass._entry import Entry, create_entry
 from windlass._json import loads
-from windlass._lifecycle import advance
+from windlass._lifecycle import advance_execution
 from windlass._run import Run
-from windlass._services import Approval, RunnableWorkflow, Target
+from windlass._services import Approval, RunnableWorkflow, WorkflowTarget
 from windlass.domain.events import ExecutionEvent
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.execution_context import ExecutionContext
@@ -33,7 +33,7 @@ class InlineRuns:
 
     def run(self, input: Any) -> ExecutionContext[Any]:
         """A new execution, up to where it rests."""
-        return self._rested(new_context(self._workflow, input))
+        return self._run_in_thread(new_context(self._workflow, input))
 
     def resume(self, execution_id: str, body: Any) -> ExecutionContext[Any]:
         """A paused execution, from its pause to where it rests next."""
@@ -41,22 +41,22 @@ class InlineRuns:
         if paused is None:
             raise WorkflowNotFoundError(f"no execution '{execution_id}' is paused here")
         name = self._workflow.name
-        resuming = entry(E.WORKFLOW_RESUMING, "", name, body, ExecutionState.RESUMING)
-        return self._rested(_again(paused, resuming))
+        resuming = create_entry(E.WORKFLOW_RESUMING, "", name, body, ExecutionState.RESUMING)
+        return self._run_in_thread(_append_resuming(paused, resuming))
 
-    def _rested(self, context: ExecutionContext[Any]) -> ExecutionContext[Any]:
+    def _run_in_thread(self, context: ExecutionContext[Any]) -> ExecutionContext[Any]:
         # In a thread, so that it works where an event loop runs already, as in a notebook.
         with ThreadPoolExecutor(1) as executor:
-            return executor.submit(asyncio.run, self._resting(context)).result()
+            return executor.submit(asyncio.run, self._run_to_settled(context)).result()
 
-    async def _resting(self, context: ExecutionContext[Any]) -> ExecutionContext[Any]:
-        asyncio.get_running_loop().set_task_factory(adopting)
-        rested = await run_inline(self._workflow, context)
-        if rested.is_paused:
-            self._paused[rested.execution_id] = rested
+    async def _run_to_settled(self, context: ExecutionContext[Any]) -> ExecutionContext[Any]:
+        asyncio.get_running_loop().set_task_factory(track_children)
+        settled = await run_inline(self._workflow, context)
+        if settled.is_paused:
+            self._paused[settled.execution_id] = settled
             while len(self._paused) > MAX_PAUSED:
                 self._paused.popitem(last=False)
-        return rested
+        return settled
 
 
 class InlineJournal:
@@ -66,52 +66,54 @@ class InlineJournal:
         self._context = context
         self.events = list(context.events)
 
-    def record(self, made: Entry) -> None:
+    def record(self, entry: Entry) -> None:
         """Keeps what the service would send back."""
-        self.events.append(ExecutionEvent.from_wire(loads(made.text)))
+        self.events.append(ExecutionEvent.from_wire(loads(entry.text)))
 
-    async def room(self) -> None:
+    async def wait_for_capacity(self) -> None:
         """There always is."""
 
 
 class InlineServices:
     """There is no service: other workflows run right here, and nothing can be fetched."""
 
-    async def secrets(self, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
         """Always raises."""
         raise ExecutionError(message=f"without a server there are no secrets: {list(names)}")
 
-    async def configs(self, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
         """Always raises."""
         raise ExecutionError(message=f"without a server there are no configs: {list(names)}")
 
-    async def authorize(self, task_name: str) -> None:
+    async def authorize_task(self, task_name: str) -> None:
         """Every task may run."""
 
     async def request_approval(self, call_id: str, task_name: str) -> str:
         """Nobody is asked."""
         return "created"
 
-    async def approval(self, call_id: str) -> Approval | None:
+    async def find_approval(self, call_id: str) -> Approval | None:
         """Nobody answers."""
         return None
 
-    async def call(self, target: Target, input: Any, *, key: str, wait: bool) -> Any:
+    async def call_workflow(
+        self, target: WorkflowTarget, input: Any, *, key: str, wait: bool
+    ) -> Any:
         """Runs a workflow that is at hand as an object."""
         if target.workflow is None:
             raise WorkflowNotFoundError(
                 f"without a server '{target.namespace}/{target.name}' must be given as an object"
             )
-        rested = await run_inline(target.workflow, new_context(target.workflow, input))
+        settled = await run_inline(target.workflow, new_context(target.workflow, input))
         if not wait:
-            return rested.execution_id
-        if rested.has_succeeded:
-            return rested.output
-        failure = rested.output or {"type": "ExecutionError", "message": f"it is {rested.state}"}
+            return settled.execution_id
+        if settled.has_succeeded:
+            return settled.output
+        failure = settled.output or {"type": "ExecutionError", "message": f"it is {settled.state}"}
         error = RecordedError(failure["type"], failure["message"])
         raise ExecutionError(error)
 
-    def progress(self, call_id: str, task_name: str, value: Any) -> None:
+    def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
         """Nobody watches."""
 
 
@@ -133,16 +135,16 @@ async def run_inline(
     journal = InlineJournal(context)
     transient = workflow.durability == "transient"
     run = Run(context, journal, InlineServices(), transient=transient)
-    await advance(run, lambda: workflow.perform(context))
-    return _with(context, journal.events)
+    await advance_execution(run, lambda: workflow.perform(context))
+    return _with_events(context, journal.events)
 
 
-def _again(paused: ExecutionContext[Any], resuming: Entry) -> ExecutionContext[Any]:
+def _append_resuming(paused: ExecutionContext[Any], resuming: Entry) -> ExecutionContext[Any]:
     event = ExecutionEvent.from_wire(loads(resuming.text))
-    return _with(paused, [*paused.events, event])
+    return _with_events(paused, [*paused.events, event])
 
 
-def _with(
+def _with_events(
     context: ExecutionContext[Any], events: Sequence[ExecutionEvent]
 ) -> ExecutionContext[Any]:
     return ExecutionContext(

@@ -18,9 +18,9 @@ from json.encoder import encode_basestring_ascii
 from typing import Any
 from uuid import UUID
 
-from windlass.errors import UnserializableError, described
+from windlass.errors import UnserializableError, describe_error
 
-quoted = encode_basestring_ascii
+quote_json = encode_basestring_ascii
 
 # The server takes 512 levels as an input; the others are for what events put around values.
 MAX_LEVELS = 520
@@ -34,25 +34,25 @@ def encode(value: Any) -> str:
         try:
             text = _compact(value)
         except (TypeError, RecursionError):  # a key that JSON cannot have; too much for the stack
-            text = _compact(_plain(value))
+            text = _compact(_to_plain(value))
     except ValueError as error:
-        raise UnserializableError(message=_reason(error)) from error
+        raise UnserializableError(message=_describe_refusal(error)) from error
     except RecursionError as error:
         raise UnserializableError(message=TOO_DEEP) from error
-    if _levels(text) > MAX_LEVELS:
+    if _count_levels(text) > MAX_LEVELS:
         raise UnserializableError(message=TOO_DEEP)
     return text
 
 
-def canonical(value: Any) -> str:
+def canonical_json(value: Any) -> str:
     """The one text that equal values share: sorted keys. Ids are hashes of it."""
     try:
         return _sorted(value)
     except TypeError:  # keys of several types have no order
-        return _sorted(json.loads(_compact(_plain(value))))
+        return _sorted(json.loads(_compact(_to_plain(value))))
 
 
-def unfolded(value: Any, form: Callable[[Any], Any], max_levels: int) -> Any:
+def convert_nested(value: Any, form: Callable[[Any], Any], max_levels: int) -> Any:
     """`value` with `form` applied to it and to all that is in it, without recursion.
 
     `form` gives what needs no more work, or a new list or dict whose items are still to be done.
@@ -71,7 +71,7 @@ def unfolded(value: Any, form: Callable[[Any], Any], max_levels: int) -> Any:
     return whole[0]
 
 
-def reduced(value: Any) -> Any:
+def simplify(value: Any) -> Any:
     """A value that JSON does not know, one step nearer to one that it does."""
     if isinstance(value, Enum):
         return value.value
@@ -82,7 +82,7 @@ def reduced(value: Any) -> Any:
     if isinstance(value, UUID):
         return str(value)
     if isinstance(value, BaseException):
-        return described(value)
+        return describe_error(value)
     if inspect.isroutine(value) or isinstance(value, type):
         return value.__name__
     if inspect.iscoroutine(value):
@@ -106,18 +106,18 @@ def loads(text: str | bytes) -> Any:
         return json.loads(text, parse_int=_int_or_text)
 
 
-def sliced(text: str, *path: str | int) -> str | None:
+def slice_json(text: str, *path: str | int) -> str | None:
     """The text of what is at `path` in JSON text, untouched; None if there is nothing."""
     at = _skip(text, 0)
     for step in path:
-        place = _place(text, at, step)
+        place = _find_member(text, at, step)
         if place is None:
             return None
         at = place
-    return text[at : _end(text, at)]
+    return text[at : _value_end(text, at)]
 
 
-def _place(text: str, at: int, step: str | int) -> int | None:
+def _find_member(text: str, at: int, step: str | int) -> int | None:
     """Where a member of an object or an element of an array begins."""
     closing = {"{": "}", "[": "]"}.get(text[at])
     at = _skip(text, at + 1)
@@ -130,18 +130,18 @@ def _place(text: str, at: int, step: str | int) -> int | None:
             here = int(here) + 1
         if here == step:
             return at
-        at = _skip(text, _end(text, at))
+        at = _skip(text, _value_end(text, at))
         if text[at] == ",":
             at = _skip(text, at + 1)
     return None
 
 
-def _end(text: str, at: int) -> int:
+def _value_end(text: str, at: int) -> int:
     return _raw.raw_decode(text, at)[1]
 
 
-_compact = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=reduced).encode
-_sorted = json.JSONEncoder(sort_keys=True, default=reduced).encode
+_compact = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=simplify).encode
+_sorted = json.JSONEncoder(sort_keys=True, default=simplify).encode
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
@@ -150,11 +150,11 @@ _STEPS = dict(zip(b"[{]}", (1, 1, -1, -1), strict=True))
 _NO_BRACKETS = bytes(set(range(256)) - {*b'[]{}"'})
 
 # CPython refuses longer ones, because making them takes quadratic time.
-_LONGEST_INT_DIGITS = 4300
+_MAX_INT_DIGITS = 4300
 
 
 def _int_or_text(digits: str) -> int | str:
-    return int(digits) if len(digits) <= _LONGEST_INT_DIGITS else digits
+    return int(digits) if len(digits) <= _MAX_INT_DIGITS else digits
 
 
 _raw = json.JSONDecoder(parse_int=_int_or_text)
@@ -166,19 +166,19 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def _plain(value: Any) -> Any:
-    return unfolded(value, _plain_form, MAX_LEVELS)
+def _to_plain(value: Any) -> Any:
+    return convert_nested(value, _to_plain_form, MAX_LEVELS)
 
 
-def _plain_form(value: Any) -> Any:
+def _to_plain_form(value: Any) -> Any:
     while not (value is None or isinstance(value, str | int | float | dict | list | tuple)):
-        value = reduced(value)
+        value = simplify(value)
     if isinstance(value, dict):
-        return {_key(key): item for key, item in value.items()}
+        return {_to_key(key): item for key, item in value.items()}
     return list(value) if isinstance(value, list | tuple) else value
 
 
-def _levels(text: str) -> int:
+def _count_levels(text: str) -> int:
     """How deeply compact JSON is nested; or any number from there to the limit."""
     most = text.count("[") + text.count("{")
     if most <= MAX_LEVELS:
@@ -193,17 +193,17 @@ def _brackets(text: str) -> bytes:
     return text.encode().translate(None, _NO_BRACKETS)
 
 
-def _key(key: Any) -> str:
+def _to_key(key: Any) -> str:
     if isinstance(key, str):
         return key
     if isinstance(key, Enum):
-        return _key(key.value)
+        return _to_key(key.value)
     if key is None or isinstance(key, int | float):
         return _compact(key)
     return str(key)
 
 
-def _reason(error: ValueError) -> str:
+def _describe_refusal(error: ValueError) -> str:
     if "Out of range float" in str(error):
         return "NaN and infinite numbers have no form in JSON; return None or a text instead"
     if "Circular reference" in str(error):

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from windlass._body import asked_to_stop
-from windlass._children import gathered_in
+from windlass._body import is_cancel_requested
+from windlass._children import await_children
 from windlass._json import encode
 from windlass._run import Run, Scope, current
 from windlass.domain.events import ExecutionEventType as E
@@ -17,15 +17,15 @@ from windlass.errors import (
     PauseRequested,
     TransientDurabilityError,
     UnserializableError,
-    described,
+    describe_error,
 )
 
 Body = Callable[[], Awaitable[Any]]
 
 
-async def advance(run: Run, body: Body) -> None:
+async def advance_execution(run: Run, body: Body) -> None:
     """Runs the body and records how it ended: exactly one resting event, unless it was closed."""
-    if run.replay.finished:
+    if run.replay.is_finished:
         return
     token = current.set(Scope(run))
     try:
@@ -37,43 +37,43 @@ async def advance(run: Run, body: Body) -> None:
 
 async def _advance(run: Run, body: Body) -> None:
     try:
-        if not run.replay.started:
+        if not run.replay.is_started:
             given = run.context.input
             text = run.input_text or encode(given)
-            run.tell(E.WORKFLOW_STARTED, given, ExecutionState.RUNNING, value_text=text)
+            run.record_workflow(E.WORKFLOW_STARTED, given, ExecutionState.RUNNING, value_text=text)
         output = await body()
-        ending = E.WORKFLOW_COMPLETED, output, ExecutionState.COMPLETED
+        final_event = E.WORKFLOW_COMPLETED, output, ExecutionState.COMPLETED
     except BaseException as error:
-        ending = _ending(run, error)
-    await gathered_in(run.children)
-    if run.closed:
+        final_event = _to_final_event(run, error)
+    await await_children(run.children)
+    if run.is_closed:
         return
     try:
-        run.tell(*ending)
+        run.record_workflow(*final_event)
     except UnserializableError as error:
-        run.tell(E.WORKFLOW_FAILED, described(error), ExecutionState.FAILED)
+        run.record_workflow(E.WORKFLOW_FAILED, describe_error(error), ExecutionState.FAILED)
 
 
-def _ending(run: Run, error: BaseException) -> tuple[E, Any, ExecutionState]:
-    pause = _pause_in(error)
-    if pause and not run.transient:
+def _to_final_event(run: Run, error: BaseException) -> tuple[E, Any, ExecutionState]:
+    pause = _find_pause(error)
+    if pause and not run.is_transient:
         value = {"name": pause.name, "output": pause.output}
         return E.WORKFLOW_PAUSED, value, ExecutionState.PAUSED
     if pause:
         error = TransientDurabilityError(message="a transient run cannot pause")
-    if isinstance(error, asyncio.CancelledError) and asked_to_stop(run):
+    if isinstance(error, asyncio.CancelledError) and is_cancel_requested(run):
         return E.WORKFLOW_CANCELLED, None, ExecutionState.CANCELLED
     if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     if not isinstance(error, Exception):
         error = ExecutionError(message=f"{type(error).__name__} in user code: {error}")
-    return E.WORKFLOW_FAILED, described(error), ExecutionState.FAILED
+    return E.WORKFLOW_FAILED, describe_error(error), ExecutionState.FAILED
 
 
-def _pause_in(error: BaseException) -> PauseRequested | None:
+def _find_pause(error: BaseException) -> PauseRequested | None:
     """The pause that an error is, or that a TaskGroup has wrapped."""
     if isinstance(error, PauseRequested):
         return error
     if isinstance(error, BaseExceptionGroup):
-        return next((pause for inner in error.exceptions if (pause := _pause_in(inner))), None)
+        return next((pause for inner in error.exceptions if (pause := _find_pause(inner))), None)
     return None

@@ -8,7 +8,7 @@ from typing import Any
 
 from windlass.domain.events import ExecutionEvent
 from windlass.domain.events import ExecutionEventType as E
-from windlass.output_storage import reference_of
+from windlass.output_storage import parse_reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,16 @@ class Resume:
     body: Any
     call_id: str | None
     text: str | None = None
-    announced: bool = False
-    task_announced: bool = False
+    is_recorded: bool = False
+    is_task_recorded: bool = False
 
 
 class Replay:
     """The log of an execution, asked by call id."""
 
     def __init__(self, events: Iterable[ExecutionEvent], resume_text: str | None = None) -> None:
-        self.started = False
-        self.finished = False
+        self.is_started = False
+        self.is_finished = False
         self.resume: Resume | None = None
         self._outcomes: dict[str, Completed | Failed] = {}
         self._results: dict[str, Any] = {}
@@ -53,37 +53,37 @@ class Replay:
         # Of the last resume. An earlier one has no use for it: the last takes its place.
         self._resume_text = resume_text
         for event in events:
-            self._read(event)
+            self._apply(event)
 
-    def outcome(self, call_id: str) -> Completed | Failed | None:
+    def find_outcome(self, call_id: str) -> Completed | Failed | None:
         """How the call ended, if it did."""
         return self._outcomes.get(call_id)
 
-    def result(self, call_id: str) -> Completed | None:
+    def find_result(self, call_id: str) -> Completed | None:
         """What a retry or fallback of the call returned before its end could be recorded."""
         return Completed(self._results[call_id]) if call_id in self._results else None
 
-    def attempts(self, call_id: str) -> int:
+    def count_failed_attempts(self, call_id: str) -> int:
         """How many attempts of the call failed, the first one included."""
         return self._attempts.get(call_id, 0)
 
-    def first(self, type: str, call_id: str) -> str | None:
+    def find_first_time(self, type: str, call_id: str) -> str | None:
         """When the log first said this of the call; None if it never did."""
         return self._times.get((type, call_id))
 
-    def _read(self, event: ExecutionEvent) -> None:
+    def _apply(self, event: ExecutionEvent) -> None:
         self._times.setdefault((event.type, event.source_id), event.time)
         if event.type.startswith("TASK_"):
-            self._read_task(event.type, event.source_id, event.value)
+            self._apply_task(event.type, event.source_id, event.value)
         else:
-            self._read_workflow(event.type, event.value)
+            self._apply_workflow(event.type, event.value)
 
-    def _read_workflow(self, type: str, value: Any) -> None:
+    def _apply_workflow(self, type: str, value: Any) -> None:
         match type:
             case E.WORKFLOW_STARTED:
-                self.started = True
+                self.is_started = True
             case E.WORKFLOW_COMPLETED | E.WORKFLOW_FAILED | E.WORKFLOW_CANCELLED:
-                self.finished = True
+                self.is_finished = True
             case E.WORKFLOW_PAUSED:
                 # A body is for the pause that the execution rested at, not for a later one.
                 self.resume = None
@@ -92,20 +92,20 @@ class Replay:
             case E.WORKFLOW_RESUMING:
                 self.resume = Resume(value, self._pausing, self._resume_text)
             case E.WORKFLOW_RESUMED if self.resume:
-                self.resume = replace(self.resume, announced=True)
+                self.resume = replace(self.resume, is_recorded=True)
 
-    def _read_task(self, type: str, call_id: str, value: Any) -> None:
+    def _apply_task(self, type: str, call_id: str, value: Any) -> None:
         match type:
             case E.TASK_COMPLETED:
                 self._outcomes[call_id] = Completed(value)
                 if self.resume and self.resume.call_id == call_id:
                     self.resume = None
             case E.TASK_FAILED | E.TASK_FALLBACK_FAILED:
-                self._outcomes[call_id] = _failure(value)
+                self._outcomes[call_id] = _to_failed(value)
             case E.TASK_PAUSED:
                 self._pauses[str(value)] = call_id
             case E.TASK_RESUMED if self.resume and self.resume.call_id == call_id:
-                self.resume = replace(self.resume, task_announced=True)
+                self.resume = replace(self.resume, is_task_recorded=True)
             case E.TASK_RETRY_FAILED:
                 self._attempts[call_id] = _member(value, "current_attempt", 0) + 1
             case E.TASK_RETRY_COMPLETED:
@@ -114,8 +114,8 @@ class Replay:
                 self._results[call_id] = value
 
 
-def _failure(value: Any) -> Failed:
-    reference = reference_of(value)
+def _to_failed(value: Any) -> Failed:
+    reference = parse_reference(value)
     recorded = reference.metadata.get("value") if reference else value
     return Failed(
         str(_member(recorded, "type", "Exception")), str(_member(recorded, "message", ""))

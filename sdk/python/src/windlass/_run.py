@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from windlass._entry import Entry, entry
+from windlass._entry import Entry, create_entry
 from windlass._replay import Replay
 from windlass._services import Journal, Services
 from windlass.domain.events import ExecutionEventType as E
@@ -34,25 +34,34 @@ class Run:
         self.services = services
         self.replay = Replay(context.events, resume_text)
         self.input_text = input_text
-        self.transient = transient
-        self.cancelled = False
+        self.is_transient = transient
         self.children: set[asyncio.Task[Any]] = set()
         self._journal = journal
-        self._closed = False
+        self._is_closed = False
+        self._is_cancelled = False
         self._calls: dict[str, int] = {}
-        self._unannounced = self.replay.resume
+        self._unrecorded_resume = self.replay.resume
         self._source = f"{context.workflow_name}_{context.execution_id}"
 
     @property
-    def closed(self) -> bool:
+    def is_closed(self) -> bool:
         """Nothing can be recorded any more."""
-        return self._closed
+        return self._is_closed
+
+    @property
+    def is_cancelled(self) -> bool:
+        """True once cancelling the execution was requested."""
+        return self._is_cancelled
+
+    def request_cancel(self) -> None:
+        """Marks the run so that a CancelledError in it counts as its cancellation."""
+        self._is_cancelled = True
 
     def close(self) -> None:
         """Ends the run: whatever still tries to record something is cancelled by that."""
-        self._closed = True
+        self._is_closed = True
 
-    def number(self, path: str, call_id: str) -> str:
+    def assign_id(self, path: str, call_id: str) -> str:
         """The id of one more call: the n-th equal call in one place is a call of its own.
 
         Calls are counted per place (the workflow's body, a task's attempt, a parallel branch),
@@ -63,17 +72,17 @@ class Run:
         n = self._calls[call_id] = self._calls.get(call_id, 0) + 1
         return call_id if n == 1 else f"{call_id}#{n}"
 
-    async def room(self) -> None:
+    async def wait_for_capacity(self) -> None:
         """Returns when the log can take what a new task will record."""
-        await self._journal.room()
+        await self._journal.wait_for_capacity()
 
-    def tell_task(
+    def record_task(
         self, type: E, call_id: str, name: str, value: Any, *, value_text: str | None = None
     ) -> None:
         """Records what happened to a call."""
         self._record(type, call_id, name, value, ExecutionState.RUNNING, value_text)
 
-    def tell(
+    def record_workflow(
         self, type: E, value: Any, state: ExecutionState, *, value_text: str | None = None
     ) -> None:
         """Records what happened to the execution."""
@@ -89,16 +98,16 @@ class Run:
         state: ExecutionState,
         value_text: str | None = None,
     ) -> None:
-        if self._closed:
+        if self._is_closed:
             raise asyncio.CancelledError("the execution is in other hands")
-        made = entry(type, source_id, name, value, state, value_text=value_text)
-        self._announce_resume()
-        self._keep(made)
+        made = create_entry(type, source_id, name, value, state, value_text=value_text)
+        self._record_resumed()
+        self._append(made)
 
-    def _announce_resume(self) -> None:
-        resume, self._unannounced = self._unannounced, None
-        if resume and not resume.announced:
-            made = entry(
+    def _record_resumed(self) -> None:
+        resume, self._unrecorded_resume = self._unrecorded_resume, None
+        if resume and not resume.is_recorded:
+            made = create_entry(
                 E.WORKFLOW_RESUMED,
                 self._source,
                 self.context.workflow_name,
@@ -106,12 +115,12 @@ class Run:
                 ExecutionState.RUNNING,
                 value_text=resume.text,
             )
-            self._keep(made)
+            self._append(made)
 
-    def _keep(self, made: Entry) -> None:
+    def _append(self, made: Entry) -> None:
         self.context._append(made.event, made.state)
         # A transient run has a beginning and an end, and nothing between them.
-        if not (self.transient and made.event.type.startswith("TASK_")):
+        if not (self.is_transient and made.event.type.startswith("TASK_")):
             self._journal.record(made)
 
 
@@ -128,7 +137,7 @@ class Scope:
 current: ContextVar[Scope | None] = ContextVar("windlass_scope", default=None)
 
 
-def scope_here() -> Scope:
+def require_scope() -> Scope:
     """The scope of the calling code. Raises ExecutionContextNotFoundError outside of a run."""
     scope = current.get()
     if scope is None:

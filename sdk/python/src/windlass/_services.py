@@ -16,7 +16,7 @@ class Journal(Protocol):
     def record(self, entry: Entry) -> None:
         """Takes an entry. Never blocks."""
 
-    async def room(self) -> None:
+    async def wait_for_capacity(self) -> None:
         """Returns when there is room for what a new task will record."""
 
 
@@ -44,7 +44,7 @@ class RunnableWorkflow(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class WorkflowTarget:
     """A workflow to be called: its name, and itself where the caller has it."""
 
     namespace: str
@@ -55,26 +55,28 @@ class Target:
 class Services(Protocol):
     """What the service does for a running execution."""
 
-    async def secrets(self, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
         """The values of secrets that the workflow declares."""
 
-    async def configs(self, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
         """The values of configs."""
 
-    async def authorize(self, task_name: str) -> None:
+    async def authorize_task(self, task_name: str) -> None:
         """Returns if the task may run. Raises TaskAuthorizationError if it may not."""
 
     async def request_approval(self, call_id: str, task_name: str) -> str:
         """Asks for approval: `created`, `exists`, `granted` or `cancelled`."""
 
-    async def approval(self, call_id: str) -> Approval | None:
+    async def find_approval(self, call_id: str) -> Approval | None:
         """The approval of a call, if it was ever asked for."""
 
-    async def call(self, target: Target, input: Any, *, key: str, wait: bool) -> Any:
+    async def call_workflow(
+        self, target: WorkflowTarget, input: Any, *, key: str, wait: bool
+    ) -> Any:
         """Runs another workflow: its output, or its execution id if nobody waits.
 
         `key` makes a repeated call the same execution.
         """
 
-    def progress(self, call_id: str, task_name: str, value: Any) -> None:
+    def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
         """Tells whoever watches. May be lost. Callable from any thread."""

@@ -137,16 +137,16 @@ class PauseRequested(BaseException):
         self.output = output
 
 
-def innermost(error: BaseException) -> BaseException:
+def root_cause(error: BaseException) -> BaseException:
     """What really went wrong, without the wrappers that it collected on its way up."""
     while isinstance(error, ExecutionError) and error.inner_exception is not None:
         error = error.inner_exception
     return error
 
 
-def described(error: BaseException) -> dict[str, str]:
+def describe_error(error: BaseException) -> dict[str, str]:
     """An exception as the log holds it."""
-    inner = innermost(error)
+    inner = root_cause(error)
     name = inner.type_name if isinstance(inner, RecordedError) else type(inner).__name__
     message = getattr(inner, "__windlass_message__", None)
     return {"type": name, "message": str(inner) if message is None else message}

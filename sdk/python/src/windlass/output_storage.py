@@ -101,7 +101,7 @@ def _pickled(value: Any) -> bytes:
         raise UnserializableError(message=message) from error
 
 
-def reference_of(value: Any) -> OutputStorageReference | None:
+def parse_reference(value: Any) -> OutputStorageReference | None:
     """The reference that an event's value is, or None if the value stands for itself."""
     if isinstance(value, dict) and value.keys() == _MEMBERS and isinstance(value["metadata"], dict):
         return OutputStorageReference(**value)

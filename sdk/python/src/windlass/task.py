@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar, Unpack, overload
 
-from windlass._call import Call, Signature, TaskCall, identified
 from windlass._options import TaskMetadata, TaskOptionNames, TaskOptions
-from windlass._perform import Performance
-from windlass._run import Run, scope_here
+from windlass._run import Run, require_scope
+from windlass._task_call import Call, Signature, TaskCall, identify_call
+from windlass._task_execution import TaskExecution
 
 __all__ = ["Task", "TaskMetadata", "TaskOptions", "task"]
 
@@ -44,8 +44,8 @@ class Task(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
         """Makes a call, to be awaited. Its place among equal calls is taken now."""
-        scope = scope_here()
-        call = identified(scope, self.name, self._signature, args, kwargs)
+        scope = require_scope()
+        call = identify_call(scope, self.name, self._signature, args, kwargs)
         return TaskCall(call.id, self._procedure(scope.run, call))
 
     def with_options(self, **options: Unpack[TaskOptionNames]) -> Task[P, R]:
@@ -57,7 +57,7 @@ class Task(Generic[P, R]):
         return await asyncio.gather(*[self(item) for item in items])
 
     async def _perform(self, run: Run, call: Call) -> Any:
-        return await Performance(
+        return await TaskExecution(
             self.func, self.options, self._restore, self.name, run, call
         ).result()
 

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 
 from windlass._body import run_body
 from windlass._inline import InlineRuns
-from windlass._run import scope_here
+from windlass._run import require_scope
 from windlass.domain.execution_context import ExecutionContext
 from windlass.domain.resource_request import ResourceRequest
 from windlass.domain.schedule import Schedule
@@ -103,7 +103,7 @@ class Workflow(Generic[I, O]):
 
     async def __call__(self, context: ExecutionContext[I]) -> O:
         """Runs the body as a part of the current run."""
-        result: O = await run_body(self.func, [context], {}, scope_here())
+        result: O = await run_body(self.func, [context], {}, require_scope())
         return result
 
     async def perform(self, context: ExecutionContext[I]) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from windlass._options import TaskOptions
-from windlass._run import scope_here
-from windlass._services import Target
+from windlass._run import require_scope
+from windlass._services import WorkflowTarget
 from windlass.task import Task
 from windlass.workflow import Workflow
 
@@ -22,17 +22,19 @@ async def _call(
     """
     if mode not in {"sync", "async"}:
         raise ValueError("mode is sync or async")
-    scope = scope_here()
+    scope = require_scope()
     given = args[0] if len(args) == 1 else (list(args) or None)
     key = f"{scope.run.context.execution_id}:{scope.call_id}"
-    return await scope.run.services.call(_target(workflow), given, key=key, wait=mode == "sync")
+    return await scope.run.services.call_workflow(
+        _to_target(workflow), given, key=key, wait=mode == "sync"
+    )
 
 
-def _target(workflow: Workflow[Any, Any] | str) -> Target:
+def _to_target(workflow: Workflow[Any, Any] | str) -> WorkflowTarget:
     if isinstance(workflow, Workflow):
-        return Target(workflow.namespace, workflow.name, workflow)
+        return WorkflowTarget(workflow.namespace, workflow.name, workflow)
     namespace, _, name = workflow.rpartition("/")
-    return Target(namespace or "default", name)
+    return WorkflowTarget(namespace or "default", name)
 
 
 call = Task(_call, TaskOptions(name="call", auth_exempt=True))

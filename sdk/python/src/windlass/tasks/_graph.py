@@ -30,8 +30,8 @@ class Graph:
         self.name = name
         self._nodes: dict[str, Action] = {}
         self._edges: list[Edge] = []
-        self._first: str | None = None
-        self._last: str | None = None
+        self._start: str | None = None
+        self._end: str | None = None
 
     def add_node(self, name: str, action: Action) -> Graph:
         """Adds a task under a name."""
@@ -42,33 +42,33 @@ class Graph:
 
     def add_edge(self, start: str, end: str, condition: Condition | None = None) -> Graph:
         """Lets `end` follow `start`."""
-        self._edges.append(Edge(self._known(start), self._known(end), condition))
+        self._edges.append(Edge(self._require_node(start), self._require_node(end), condition))
         return self
 
     def start_with(self, name: str) -> Graph:
         """Names the node that gets the input."""
-        self._first = self._known(name)
+        self._start = self._require_node(name)
         return self
 
     def end_with(self, name: str) -> Graph:
         """Names the node whose result is the graph's."""
-        self._last = self._known(name)
+        self._end = self._require_node(name)
         return self
 
     def validate(self) -> Graph:
         """Raises ValueError if the graph has a circle, or a node that no way leads to."""
-        if self._first is None or self._last is None:
+        if self._start is None or self._end is None:
             raise ValueError("a graph has a first and a last node")
         try:
-            reached = {self._first}
-            for node in self._order():
-                if any(edge.start in reached for edge in self._into(node)):
+            reached = {self._start}
+            for node in self._topological_order():
+                if any(edge.start in reached for edge in self._edges_into(node)):
                     reached.add(node)
         except CycleError as error:
             raise ValueError(f"the graph goes in a circle: {error.args[1]}") from error
-        lost = self._nodes.keys() - reached
-        if lost:
-            raise ValueError(f"no way leads to {', '.join(sorted(lost))}")
+        unreachable = self._nodes.keys() - reached
+        if unreachable:
+            raise ValueError(f"no way leads to {', '.join(sorted(unreachable))}")
         return self
 
     async def __call__(self, input: Any = None) -> Any:
@@ -79,29 +79,31 @@ class Graph:
 
     async def _walk(self, input: Any) -> Any:
         results: dict[str, Any] = {}
-        for node in self._order():
-            if node == self._first:
+        for node in self._topological_order():
+            if node == self._start:
                 results[node] = await self._nodes[node](input)
                 continue
-            taken = [edge for edge in self._into(node) if _open(edge, results)]
-            if taken:
-                results[node] = await self._nodes[node](*[results[edge.start] for edge in taken])
-        return results.get(self._last or "")
+            open_edges = [edge for edge in self._edges_into(node) if _is_open(edge, results)]
+            if open_edges:
+                results[node] = await self._nodes[node](
+                    *[results[edge.start] for edge in open_edges]
+                )
+        return results.get(self._end or "")
 
-    def _order(self) -> list[str]:
-        parents = {node: [edge.start for edge in self._into(node)] for node in self._nodes}
+    def _topological_order(self) -> list[str]:
+        parents = {node: [edge.start for edge in self._edges_into(node)] for node in self._nodes}
         return list(TopologicalSorter(parents).static_order())
 
-    def _into(self, node: str) -> list[Edge]:
+    def _edges_into(self, node: str) -> list[Edge]:
         return [edge for edge in self._edges if edge.end == node]
 
-    def _known(self, name: str) -> str:
+    def _require_node(self, name: str) -> str:
         if name not in self._nodes:
             raise ValueError(f"there is no node '{name}'")
         return name
 
 
-def _open(edge: Edge, results: dict[str, Any]) -> bool:
+def _is_open(edge: Edge, results: dict[str, Any]) -> bool:
     if edge.start not in results:
         return False
     return edge.condition is None or edge.condition(results[edge.start])

@@ -8,10 +8,10 @@ from collections.abc import Awaitable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from windlass._call import Call, TaskCall
 from windlass._options import TaskOptions
-from windlass._perform import Performance
-from windlass._run import Run, current, scope_here
+from windlass._run import Run, current, require_scope
+from windlass._task_call import Call, TaskCall
+from windlass._task_execution import TaskExecution
 from windlass.errors import PauseRequested
 from windlass.task import Task
 
@@ -54,7 +54,7 @@ async def _branches(*calls: Awaitable[Any]) -> list[Any]:
 async def _branch(call: Awaitable[Any], number: int) -> Any:
     if not isinstance(call, TaskCall):
         # What runs beside others has a count of its own, or equal calls could change places.
-        scope = scope_here()
+        scope = require_scope()
         current.set(replace(scope, path=f"{scope.path}[{number}]"))
     return await call
 
@@ -65,17 +65,17 @@ def _error(branch: asyncio.Future[Any]) -> BaseException | None:
 
 async def _perform_parallel(run: Run, call: Call) -> Any:
     try:
-        return await Performance(_branches, _OPTIONS, None, "parallel", run, call).result()
+        return await TaskExecution(_branches, _OPTIONS, None, "parallel", run, call).result()
     finally:
         for made in call.args:
             # Recorded already, so never awaited: Python would warn of that.
-            if _untouched(made):
+            if _is_unawaited(made):
                 made.close()
 
 
-def _untouched(made: Any) -> bool:
+def _is_unawaited(made: Any) -> bool:
     if isinstance(made, TaskCall):
-        return made.untouched
+        return made.is_unawaited
     return inspect.iscoroutine(made) and inspect.getcoroutinestate(made) == inspect.CORO_CREATED
 
 

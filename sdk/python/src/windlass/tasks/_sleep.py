@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from windlass._call import Call
 from windlass._options import TaskOptions
 from windlass._run import Run
+from windlass._task_call import Call
 from windlass.domain.events import ExecutionEventType as E
 from windlass.output_storage import InlineOutputStorage
 from windlass.task import Task
@@ -18,17 +18,17 @@ async def _sleep(seconds: float | timedelta) -> None:
 
 
 async def _perform_sleep(run: Run, call: Call) -> None:
-    if run.replay.outcome(call.id):
+    if run.replay.find_outcome(call.id):
         return
     given = next(iter(call.arguments.values()))
     seconds = given.total_seconds() if isinstance(given, timedelta) else float(given)
-    started = run.replay.first(E.TASK_STARTED, call.id)
+    started = run.replay.find_first_time(E.TASK_STARTED, call.id)
     if started is None:
-        await run.room()
-        run.tell_task(E.TASK_STARTED, call.id, call.name, dict(call.arguments))
+        await run.wait_for_capacity()
+        run.record_task(E.TASK_STARTED, call.id, call.name, dict(call.arguments))
     await asyncio.sleep(max(0.0, seconds - _elapsed_s(started)))
     form = InlineOutputStorage().store(call.id, None).to_dict()
-    run.tell_task(E.TASK_COMPLETED, call.id, call.name, form)
+    run.record_task(E.TASK_COMPLETED, call.id, call.name, form)
 
 
 def _elapsed_s(started: str | None) -> float:

@@ -37,12 +37,12 @@ async def _choice(options: Sequence[Any]) -> Any:
     return random.choice(options)
 
 
-def _named(name: str) -> TaskOptions:
+def _named_options(name: str) -> TaskOptions:
     return TaskOptions(name=name, auth_exempt=True)
 
 
-now = Task(_now, _named("now"), restore=datetime.fromisoformat)
-uuid4 = Task(_uuid4, _named("uuid4"), restore=uuid.UUID)
-randint = Task(_randint, _named("randint"))
-randrange = Task(_randrange, _named("randrange"))
-choice = Task(_choice, _named("choice"))
+now = Task(_now, _named_options("now"), restore=datetime.fromisoformat)
+uuid4 = Task(_uuid4, _named_options("uuid4"), restore=uuid.UUID)
+randint = Task(_randint, _named_options("randint"))
+randrange = Task(_randrange, _named_options("randrange"))
+choice = Task(_choice, _named_options("choice"))

@@ -16,9 +16,9 @@ from typing import Any
 
 ALIAS = "flux"
 
-_OURS = "windlass"
+_PACKAGE = "windlass"
 # Modules whose contents are elsewhere in our package.
-_MOVED = {"decorators": _OURS}
+_MOVED = {"decorators": _PACKAGE}
 
 
 def install() -> None:
@@ -39,14 +39,14 @@ class AliasFinder(MetaPathFinder):
     ) -> ModuleSpec | None:
         """The spec of a module of ours under its alias; None for all others."""
         root, _, rest = fullname.partition(".")
-        if root != ALIAS or not self._stands_in(rest):
+        if root != ALIAS or not self._is_alias_active(rest):
             return None
-        ours = _MOVED.get(rest) or f"{_OURS}.{rest}".rstrip(".")
+        ours = _MOVED.get(rest) or f"{_PACKAGE}.{rest}".rstrip(".")
         if find_spec(ours) is None:
             return None
         return ModuleSpec(fullname, AliasLoader(ours), is_package=True)
 
-    def _stands_in(self, rest: str) -> bool:
+    def _is_alias_active(self, rest: str) -> bool:
         if rest:
             return isinstance(sys.modules.get(ALIAS), AliasRoot)
         return PathFinder.find_spec(ALIAS) is None

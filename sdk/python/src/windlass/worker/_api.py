@@ -43,25 +43,27 @@ class Api(Protocol):
     async def release(self, execution_id: str, generation: str | None) -> None:
         """Gives an execution back, for another worker to take."""
 
-    async def progress(self, execution_id: str, body: bytes, generation: str | None) -> None:
+    async def publish_progress(
+        self, execution_id: str, body: bytes, generation: str | None
+    ) -> None:
         """Shows something to those who watch."""
 
     async def pong(self, body: bytes) -> None:
         """Answers a ping."""
 
-    async def secrets(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_secrets(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
         """Fetches secrets that the workflow declares."""
 
-    async def configs(self, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
         """Fetches configs."""
 
-    async def authorize(self, execution_id: str, task_name: str, token: str) -> None:
+    async def authorize_task(self, execution_id: str, task_name: str, token: str) -> None:
         """Asks whether a task may run, in the name of the execution."""
 
     async def request_approval(self, execution_id: str, call_id: str, task_name: str) -> str:
         """Asks for an approval."""
 
-    async def approval(self, execution_id: str, call_id: str) -> Approval | None:
+    async def find_approval(self, execution_id: str, call_id: str) -> Approval | None:
         """Fetches an approval."""
 
     async def run_workflow(

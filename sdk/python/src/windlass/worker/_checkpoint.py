@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from windlass._entry import entry
-from windlass._json import quoted
+from windlass._entry import create_entry
+from windlass._json import quote_json
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.execution_context import ExecutionContext
 from windlass.domain.state import ExecutionState
@@ -22,11 +22,11 @@ class Checkpoints:
     def __init__(self, context: ExecutionContext[Any], worker_name: str) -> None:
         self._context = context
         self._head = (
-            f'{{"workflow_id":{quoted(context.workflow_id)}'
-            f',"workflow_namespace":{quoted(context.workflow_namespace)}'
-            f',"workflow_name":{quoted(context.workflow_name)}'
-            f',"execution_id":{quoted(context.execution_id)}'
-            f',"current_worker":{quoted(worker_name)}'
+            f'{{"workflow_id":{quote_json(context.workflow_id)}'
+            f',"workflow_namespace":{quote_json(context.workflow_namespace)}'
+            f',"workflow_name":{quote_json(context.workflow_name)}'
+            f',"execution_id":{quote_json(context.execution_id)}'
+            f',"current_worker":{quote_json(worker_name)}'
         )
 
     def body(self, delta: Delta) -> bytes:
@@ -37,5 +37,5 @@ class Checkpoints:
     def ending(self, type: E, value: Any, state: ExecutionState) -> bytes:
         """An end that the run itself could not tell of."""
         name = self._context.workflow_name
-        made = entry(type, f"{name}_{self._context.execution_id}", name, value, state)
+        made = create_entry(type, f"{name}_{self._context.execution_id}", name, value, state)
         return self.body(Delta((made.text,), state))

@@ -29,19 +29,19 @@ class UsageError(Exception):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command; its exit code."""
-    arguments = parser().parse_args(argv)
+    arguments = create_parser().parse_args(argv)
     configure(arguments.log_level)
     try:
-        settings = settings_of(arguments, os.environ)
+        settings = read_settings(arguments, os.environ)
     except UsageError as error:
         print(f"windlass worker: {error}", file=sys.stderr)  # noqa: T201
         return 2
     # Workflows, and the processes that they start, have no business with it.
     os.environ.pop(TOKEN_VARIABLE, None)
-    return asyncio.run(_serve(settings))
+    return asyncio.run(_run_worker(settings))
 
 
-def settings_of(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Settings:
+def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Settings:
     """The settings that arguments and environment add up to. Raises UsageError."""
     given = arguments.server_url or environment.get("SVC_WORKERS__SERVER_URL")
     return Settings(
@@ -55,7 +55,7 @@ def settings_of(arguments: argparse.Namespace, environment: Mapping[str, str]) -
     )
 
 
-async def _serve(settings: Settings) -> int:
+async def _run_worker(settings: Settings) -> int:
     worker = Worker(settings)
     loop = asyncio.get_running_loop()
     signals = 0
@@ -65,7 +65,7 @@ async def _serve(settings: Settings) -> int:
         signals += 1
         if signals > 1:
             log.warning("stopping at once")
-            _leave(1)
+            _exit(1)
         worker.stop()
 
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -78,11 +78,11 @@ async def _serve(settings: Settings) -> int:
     log.info("stopped")
     if worker.left_code_running:
         # A thread in user code cannot be ended, and Python would wait for it.
-        _leave(0)
+        _exit(0)
     return 0
 
 
-def _leave(code: int) -> None:
+def _exit(code: int) -> None:
     logging.shutdown()
     os._exit(code)
 
@@ -124,10 +124,10 @@ def _label(text: str) -> tuple[str, str]:
     return key, value
 
 
-def parser() -> argparse.ArgumentParser:
+def create_parser() -> argparse.ArgumentParser:
     """The command line."""
-    whole = argparse.ArgumentParser(prog="windlass worker")
-    start = whole.add_subparsers(required=True, metavar="command").add_parser(
+    parser = argparse.ArgumentParser(prog="windlass worker")
+    start = parser.add_subparsers(required=True, metavar="command").add_parser(
         "start", help="run workflows until SIGTERM or SIGINT"
     )
     start.add_argument("--server-url", help=f"default: {DEFAULT_SERVER_URL}")
@@ -145,4 +145,4 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument("--drain-timeout", type=float, default=60.0, metavar="SECONDS")
     start.add_argument("--stream-idle-timeout", type=float, default=60.0, metavar="SECONDS")
     start.add_argument("--log-level", default="info", choices=["debug", "info", "warning", "error"])
-    return whole
+    return parser

@@ -14,52 +14,56 @@ from windlass.worker._backoff import backoff
 log = logging.getLogger("windlass.worker")
 
 FIRST_DELAY_S = 1.0
-LONGEST_DELAY_S = 30.0
+MAX_DELAY_S = 30.0
 RELEASE_ATTEMPTS = 5
-LONGEST_RELEASE_DELAY_S = 10.0
+MAX_RELEASE_DELAY_S = 10.0
 
 
-_UNWANTED = frozenset({400, 413, 415, 422})
+_INVALID_BODY = frozenset({400, 413, 415, 422})
 
 
-class Verdict(Enum):
+class DeliveryResult(Enum):
     """What became of a delivery."""
 
     DELIVERED = auto()
     # The execution is another worker's, or over, or unknown: nothing more is to be said of it.
-    GONE = auto()
+    NOT_OWNED = auto()
     # It is still here, but the server will not take what it recorded.
     REFUSED = auto()
-    OUT_OF_TIME = auto()
+    TIMED_OUT = auto()
 
 
-async def delivered(
-    post: Callable[[], Awaitable[None]], what: str, deadline_s: float | None = None
-) -> Verdict:
+async def deliver(
+    post: Callable[[], Awaitable[None]], subject: str, deadline_s: float | None = None
+) -> DeliveryResult:
     """Repeats `post` until the server has answered it, or for `deadline_s` at most."""
-    began = time.monotonic()
-    for delay in backoff(FIRST_DELAY_S, LONGEST_DELAY_S):
+    started_at = time.monotonic()
+    for delay in backoff(FIRST_DELAY_S, MAX_DELAY_S):
         try:
             await post()
-            return Verdict.DELIVERED
+            return DeliveryResult.DELIVERED
         except Refused as refused:
             if refused.is_stale:
-                log.info("%s: the execution is in other hands by now", what)
-                return Verdict.GONE
-            log.error("%s was refused: %s", what, refused)
-            return Verdict.REFUSED if refused.status in _UNWANTED else Verdict.GONE
+                log.info("%s: the execution is in other hands by now", subject)
+                return DeliveryResult.NOT_OWNED
+            log.error("%s was refused: %s", subject, refused)
+            return (
+                DeliveryResult.REFUSED
+                if refused.status in _INVALID_BODY
+                else DeliveryResult.NOT_OWNED
+            )
         except Unavailable as error:
-            if deadline_s is not None and time.monotonic() - began + delay > deadline_s:
-                log.error("%s: giving up after %.0f s: %s", what, deadline_s, error)
-                return Verdict.OUT_OF_TIME
-            log.warning("%s failed, trying again in %.1f s: %s", what, delay, error)
+            if deadline_s is not None and time.monotonic() - started_at + delay > deadline_s:
+                log.error("%s: giving up after %.0f s: %s", subject, deadline_s, error)
+                return DeliveryResult.TIMED_OUT
+            log.warning("%s failed, trying again in %.1f s: %s", subject, delay, error)
             await asyncio.sleep(delay)
     raise AssertionError("unreachable")
 
 
 async def release(api: Api, execution_id: str, generation: str | None) -> None:
     """Gives an execution back. If it cannot, the server's deadlines will."""
-    delays = backoff(FIRST_DELAY_S, LONGEST_RELEASE_DELAY_S)
+    delays = backoff(FIRST_DELAY_S, MAX_RELEASE_DELAY_S)
     for attempt in range(RELEASE_ATTEMPTS):
         try:
             await api.release(execution_id, generation)

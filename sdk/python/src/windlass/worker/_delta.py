@@ -21,7 +21,7 @@ class Delta:
     state: ExecutionState
 
 
-class Pending:
+class PendingEntries:
     """Entries in their order, cut into checkpoints of bearable size."""
 
     def __init__(

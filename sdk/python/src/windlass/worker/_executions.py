@@ -14,48 +14,48 @@ from windlass.worker._backoff import backoff
 from windlass.worker._checkpoint import Checkpoints
 from windlass.worker._delivery import release
 from windlass.worker._execution import Execution
-from windlass.worker._host import Host
 from windlass.worker._models import Assignment, Cancellation, Claim
+from windlass.worker._worker_context import WorkerContext
 
 log = logging.getLogger("windlass.worker")
 
 # Within the server's own deadline for a claim.
 CLAIM_ATTEMPTS = 4
 CLAIM_FIRST_DELAY_S = 0.3
-CLAIM_LONGEST_DELAY_S = 3.0
+CLAIM_MAX_DELAY_S = 3.0
 
-AFTER_FAULT_S = 5.0
+FAULT_DELAY_S = 5.0
 
 # After this nothing more is said for executions that are given back.
-GIVE_BACK_S = 10.0
+RELEASE_TIMEOUT_S = 10.0
 
 
 class Executions:
     """Claims, runs, cancels and gives back. Everything here happens in the worker's thread."""
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self._api = host.api
-        self._settings = host.settings
+    def __init__(self, worker_context: WorkerContext) -> None:
+        self._worker_context = worker_context
+        self._api = worker_context.api
+        self._settings = worker_context.settings
         self._running: dict[str, Execution] = {}
         # Executions being claimed, and whether somebody asked meanwhile to cancel them.
         self._claiming: dict[str, bool] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._draining = False
+        self._is_draining = False
 
     def __len__(self) -> int:
         return len(self._running) + len(self._claiming)
 
-    def take(self, assignment: Assignment) -> None:
+    def accept(self, assignment: Assignment) -> None:
         """Claims and runs an execution, unless this worker is full or about to stop."""
         # The server counts, and hears of an end before this worker hears that it did; hence
         # twice the slots before an execution is turned away.
-        if self._draining or len(self) >= 2 * max(1, self._settings.max_concurrent_executions):
-            self._begin(release(self._api, assignment.execution_id, None))
+        if self._is_draining or len(self) >= 2 * max(1, self._settings.max_concurrent_executions):
+            self._spawn(release(self._api, assignment.execution_id, None))
         elif assignment.execution_id not in self._claiming:
             # Noted here, not when its task begins: the next frame may be in the same chunk.
             self._claiming[assignment.execution_id] = False
-            self._begin(self._attend(assignment))
+            self._spawn(self._process(assignment))
 
     def cancel(self, cancellation: Cancellation) -> None:
         """Cancels an execution that is held here, now or in a moment."""
@@ -65,17 +65,17 @@ class Executions:
         elif context.execution_id in self._claiming:
             self._claiming[context.execution_id] = True
         elif context.current_worker == self._settings.name:
-            self._begin(self._confirm(cancellation))
+            self._spawn(self._confirm_cancelled(cancellation))
 
     async def drain(self, timeout_s: float) -> None:
         """Takes nothing more, waits for what runs, and gives back what does not end in time."""
-        self._draining = True
+        self._is_draining = True
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout_s)
         for execution in list(self._running.values()):
-            execution.give_back()
+            execution.stop_and_release()
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=GIVE_BACK_S)
+            await asyncio.wait(self._tasks, timeout=RELEASE_TIMEOUT_S)
 
     async def close(self) -> None:
         """Lets go of everything without a word."""
@@ -84,17 +84,17 @@ class Executions:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._finished)
+        task.add_done_callback(self._on_task_done)
 
-    def _finished(self, task: asyncio.Task[None]) -> None:
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
             log.error("an execution was lost to a fault of the worker", exc_info=error)
 
-    async def _attend(self, assignment: Assignment) -> None:
+    async def _process(self, assignment: Assignment) -> None:
         execution_id = assignment.execution_id
         try:
             claim = await self._claim(execution_id)
@@ -102,11 +102,11 @@ class Executions:
             cancelled = self._claiming.pop(execution_id)
         if claim is None:
             return
-        if standing := self._running.get(execution_id):
-            if claim.generation in {None, standing.generation}:
+        if running := self._running.get(execution_id):
+            if claim.generation in {None, running.generation}:
                 return  # the same frame twice
-            standing.lose()
-        execution = Execution(self._host, assignment, claim)
+            running.supersede()
+        execution = Execution(self._worker_context, assignment, claim)
         self._running[execution_id] = execution
         if cancelled:
             execution.cancel()
@@ -115,14 +115,14 @@ class Executions:
         except Exception:
             log.exception("execution %s met a fault of this worker", execution_id)
             # Not at once: whoever takes it next may be this worker.
-            await asyncio.sleep(AFTER_FAULT_S)
+            await asyncio.sleep(FAULT_DELAY_S)
             await release(self._api, execution_id, claim.generation)
         finally:
             if self._running.get(execution_id) is execution:
                 del self._running[execution_id]
 
     async def _claim(self, execution_id: str) -> Claim | None:
-        delays = backoff(CLAIM_FIRST_DELAY_S, CLAIM_LONGEST_DELAY_S)
+        delays = backoff(CLAIM_FIRST_DELAY_S, CLAIM_MAX_DELAY_S)
         for _ in range(CLAIM_ATTEMPTS):
             try:
                 return await self._api.claim(execution_id)
@@ -136,7 +136,7 @@ class Executions:
         await release(self._api, execution_id, None)
         return None
 
-    async def _confirm(self, cancellation: Cancellation) -> None:
+    async def _confirm_cancelled(self, cancellation: Cancellation) -> None:
         """Says that an execution has ended which the server believes to be here."""
         context = cancellation.context
         checkpoints = Checkpoints(context, self._settings.name)

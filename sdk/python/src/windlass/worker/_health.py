@@ -6,7 +6,7 @@ import json
 import os
 import time
 
-from windlass.worker import _facts
+from windlass.worker import _system_info
 from windlass.worker._executions import Executions
 from windlass.worker._settings import Settings
 from windlass.worker._user_loop import UserLoop
@@ -21,18 +21,22 @@ PREFIX = "flux."
 class Health:
     """Writes the answers to pings."""
 
-    def __init__(self, settings: Settings, users: UserLoop, executions: Executions) -> None:
+    def __init__(self, settings: Settings, user_loop: UserLoop, executions: Executions) -> None:
         self._settings = settings
-        self._users = users
+        self._user_loop = user_loop
         self._executions = executions
         self._cpu = (time.monotonic(), sum(os.times()[:2]))
-        self.draining = False
+        self.is_draining = False
 
-    def pong(self) -> bytes:
+    def start_draining(self) -> None:
+        """Reports the worker as unhealthy from now on: it takes no more work."""
+        self.is_draining = True
+
+    def pong_body(self) -> bytes:
         """The body of a pong."""
-        stuck_s = self._users.probe()
-        healthy = not self.draining and stuck_s < UNHEALTHY_LAG_S
-        lag_s = max(stuck_s, self._users.lag_s)
+        stuck_s = self._user_loop.probe()
+        healthy = not self.is_draining and stuck_s < UNHEALTHY_LAG_S
+        lag_s = max(stuck_s, self._user_loop.lag_s)
         metrics = {PREFIX + name: value for name, value in self._metrics(lag_s).items()}
         return json.dumps({"healthy": healthy, "metrics": metrics}).encode()
 
@@ -43,8 +47,8 @@ class Health:
             "running_executions": running,
             "loop_lag_seconds": round(lag_s, 4),
             "cpu_percent": self._cpu_percent(),
-            "memory_available_bytes": _facts.memory()[1],
-            "load_avg_1m": _facts.load(),
+            "memory_available_bytes": _system_info.memory()[1],
+            "load_avg_1m": _system_info.load(),
         }
         if slots:
             metrics["slots_free"] = max(0, slots - running)

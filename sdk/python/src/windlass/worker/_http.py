@@ -20,7 +20,7 @@ _TEMPORARY = frozenset({408, 425, 429})
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResponse:
     """What came back, whatever its status."""
 
     status: int
@@ -40,7 +40,7 @@ async def send(
     headers: Mapping[str, str],
     body: bytes | None,
     timeout_s: float,
-) -> Answer:
+) -> HttpResponse:
     """One request. Raises Unavailable if there is no answer, or none that can be final."""
     timeout = aiohttp.ClientTimeout(total=timeout_s)
     target = URL(url, encoded=True)
@@ -52,7 +52,7 @@ async def send(
                 content = await response.read()
                 if response.status >= 500 or response.status in _TEMPORARY:
                     raise Unavailable(f"{method} {target.path} answered {response.status}")
-                return Answer(response.status, content, response.headers)
+                return HttpResponse(response.status, content, response.headers)
         except (aiohttp.ServerDisconnectedError, ConnectionResetError) as error:
             # The server closed an idle connection just when it was used again. Every request
             # of the protocol may be repeated, so it is: at once, and once.
@@ -68,7 +68,7 @@ def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
     return io.BytesIO(body) if body and len(body) > LARGE_BYTES else body
 
 
-def detail_of(refused: Refused) -> str:
+def read_detail(refused: Refused) -> str:
     """The server's own words for a refusal."""
     try:
         detail = json.loads(refused.detail)["detail"]

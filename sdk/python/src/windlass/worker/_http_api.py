@@ -8,26 +8,26 @@ from urllib.parse import quote
 
 import aiohttp
 
-from windlass._json import encode, loads, sliced
+from windlass._json import encode, loads, slice_json
 from windlass._services import Approval
 from windlass.domain.events import ExecutionEventType as E
 from windlass.worker._api import Unavailable
-from windlass.worker._http import Answer, send
-from windlass.worker._models import Claim, context_of
+from windlass.worker._http import HttpResponse, send
+from windlass.worker._models import Claim, parse_context
 from windlass.worker._registration import Registration
 from windlass.worker._settings import Settings
 
-OUR_GENERATION = "X-Svc-Claim-Generation"
+GENERATION_HEADER = "X-Svc-Claim-Generation"
 # The name that servers of the reference release know.
-OLD_GENERATION = "X-Flux-Claim-Generation"
+COMPATIBLE_GENERATION_HEADER = "X-Flux-Claim-Generation"
 
 # The claim renews the token that came with the dispatch.
-EXECUTION_TOKEN = "X-Svc-Execution-Token"
+EXECUTION_TOKEN_HEADER = "X-Svc-Execution-Token"
 
 # How long one request waits for another workflow; then it asks again.
 CALL_WAIT_S = 20.0
 
-_DEAD_SESSION = frozenset({401, 403})
+_SESSION_REJECTED = frozenset({401, 403})
 
 
 class HttpApi:
@@ -48,7 +48,7 @@ class HttpApi:
     async def claim(self, execution_id: str) -> Claim:
         answer = await self._post(f"/claim/{execution_id}")
         try:
-            return _claim(answer)
+            return _parse_claim(answer)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise Unavailable(f"the answer cannot be understood: {error!r}") from error
 
@@ -58,24 +58,26 @@ class HttpApi:
     async def release(self, execution_id: str, generation: str | None) -> None:
         await self._post(f"/release/{execution_id}", None, generation)
 
-    async def progress(self, execution_id: str, body: bytes, generation: str | None) -> None:
+    async def publish_progress(
+        self, execution_id: str, body: bytes, generation: str | None
+    ) -> None:
         await self._post(f"/progress/{execution_id}", body, generation)
 
     async def pong(self, body: bytes) -> None:
         await self._post("/pong", body)
 
-    async def secrets(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_secrets(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
         body = encode({"execution_id": execution_id, "names": list(names)}).encode()
         # 403 says that the workflow may not have them, not that the worker is unknown.
         answer = await self._post("/secrets/batch", body, renew_at=frozenset({401}))
         return cast("dict[str, Any]", loads(answer.body))
 
-    async def configs(self, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
         url = f"{self._settings.server_url}/admin/configs/batch"
-        answer = await self._sent("POST", url, encode(list(names)).encode())
+        answer = await self._send("POST", url, encode(list(names)).encode())
         return cast("dict[str, Any]", loads(answer.body))
 
-    async def authorize(self, execution_id: str, task_name: str, token: str) -> None:
+    async def authorize_task(self, execution_id: str, task_name: str, token: str) -> None:
         path = f"/executions/{execution_id}/authorize/{quote(task_name, safe='')}"
         url = f"{self._settings.server_url}{path}"
         headers = {"Authorization": f"Bearer {token}"}
@@ -89,9 +91,9 @@ class HttpApi:
         answer = await self._post(f"/approvals/{execution_id}", body)
         return str(loads(answer.body)["status"])
 
-    async def approval(self, execution_id: str, call_id: str) -> Approval | None:
+    async def find_approval(self, execution_id: str, call_id: str) -> Approval | None:
         path = f"{self._path}/approvals/{execution_id}/{quote(call_id)}"
-        answer = await self._sent("GET", f"{self._settings.server_url}{path}", None)
+        answer = await self._send("GET", f"{self._settings.server_url}{path}", None)
         record = loads(answer.body).get("approval")
         if not record:
             return None
@@ -127,27 +129,27 @@ class HttpApi:
         path: str,
         body: bytes | None = None,
         generation: str | None = None,
-        renew_at: frozenset[int] = _DEAD_SESSION,
-    ) -> Answer:
+        renew_at: frozenset[int] = _SESSION_REJECTED,
+    ) -> HttpResponse:
         url = f"{self._settings.server_url}{self._path}{path}"
-        return await self._sent("POST", url, body, generation, renew_at)
+        return await self._send("POST", url, body, generation, renew_at)
 
-    async def _sent(
+    async def _send(
         self,
         method: str,
         url: str,
         body: bytes | None,
         generation: str | None = None,
-        renew_at: frozenset[int] = _DEAD_SESSION,
-    ) -> Answer:
+        renew_at: frozenset[int] = _SESSION_REJECTED,
+    ) -> HttpResponse:
         for _ in range(2):
             token = self._registration.token
             headers = {"Authorization": f"Bearer {token}"}
             if body is not None:
                 headers["Content-Type"] = "application/json"
             if generation is not None:
-                headers[OUR_GENERATION] = generation
-                headers[OLD_GENERATION] = generation
+                headers[GENERATION_HEADER] = generation
+                headers[COMPATIBLE_GENERATION_HEADER] = generation
             timeout_s = self._settings.request_timeout_s
             answer = await send(self._http, method, url, headers, body, timeout_s)
             if answer.status not in renew_at:
@@ -158,17 +160,17 @@ class HttpApi:
         return answer
 
 
-def _claim(answer: Answer) -> Claim:
+def _parse_claim(answer: HttpResponse) -> Claim:
     text = answer.body.decode()
-    context = context_of(loads(text))
+    context = parse_context(loads(text))
     types = [event.type for event in context.events]
     headers = answer.headers
     return Claim(
         context,
-        input_text=None if E.WORKFLOW_STARTED in types else sliced(text, "input"),
+        input_text=None if E.WORKFLOW_STARTED in types else slice_json(text, "input"),
         resume_text=_resume_text(text, types),
-        generation=headers.get(OUR_GENERATION) or headers.get(OLD_GENERATION),
-        exec_token=headers.get(EXECUTION_TOKEN),
+        generation=headers.get(GENERATION_HEADER) or headers.get(COMPATIBLE_GENERATION_HEADER),
+        exec_token=headers.get(EXECUTION_TOKEN_HEADER),
     )
 
 
@@ -176,4 +178,4 @@ def _resume_text(text: str, types: Sequence[str]) -> str | None:
     if E.WORKFLOW_RESUMING not in types:
         return None
     last = len(types) - 1 - types[::-1].index(E.WORKFLOW_RESUMING)
-    return sliced(text, "events", last, "value")
+    return slice_json(text, "events", last, "value")

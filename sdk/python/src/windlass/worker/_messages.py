@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from windlass._json import loads
-from windlass.worker._models import Assignment, Cancellation, Message, Ping, Source, context_of
+from windlass.worker._models import Assignment, Cancellation, Message, Ping, Source, parse_context
 from windlass.worker._sse import Frame
 
 
@@ -13,7 +13,7 @@ class MalformedFrame(Exception):
     """A frame that cannot be understood. What it was about will be sent again."""
 
 
-def understood(frame: Frame) -> Message | None:
+def parse_message(frame: Frame) -> Message | None:
     """The frame's meaning; None for events unknown to this release. Raises MalformedFrame."""
     if frame.event == "ping":
         return Ping()
@@ -22,7 +22,7 @@ def understood(frame: Frame) -> Message | None:
     try:
         payload = loads(frame.data)
         if frame.event == "execution_cancelled":
-            return Cancellation(context_of(payload["context"]))
+            return Cancellation(parse_context(payload["context"]))
         return _assignment(payload)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise MalformedFrame(f"{frame.event} {frame.id}: {error!r}") from error

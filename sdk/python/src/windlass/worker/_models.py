@@ -60,7 +60,7 @@ class Claim:
 Message = Ping | Assignment | Cancellation
 
 
-def context_of(members: Mapping[str, Any]) -> ExecutionContext[Any]:
+def parse_context(members: Mapping[str, Any]) -> ExecutionContext[Any]:
     """The context of an execution as the server sends it."""
     return ExecutionContext(
         execution_id=members["execution_id"],

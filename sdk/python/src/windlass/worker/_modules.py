@@ -25,38 +25,38 @@ class Modules:
 
     def __init__(self, max_modules: int = MAX_MODULES) -> None:
         self._max_modules = max_modules
-        self._kept: OrderedDict[tuple[str, int], asyncio.Task[ModuleType]] = OrderedDict()
+        self._loading: OrderedDict[tuple[str, int], asyncio.Task[ModuleType]] = OrderedDict()
         _alias.install()
 
-    async def workflow(self, source: Source) -> Workflow[Any, Any]:
+    async def load_workflow(self, source: Source) -> Workflow[Any, Any]:
         """The workflow of that source. Raises what the source raises when it is imported."""
         key = (source.id, source.version)
-        loading = self._kept.get(key)
+        loading = self._loading.get(key)
         if loading is None:
             # In a thread, since importing may take seconds. In no execution's context, since
             # what an execution starts ends with it, and others may wait for this module too.
             loading = asyncio.create_task(
-                asyncio.to_thread(load, source), context=contextvars.Context()
+                asyncio.to_thread(load_module, source), context=contextvars.Context()
             )
-            self._kept[key] = loading
-        self._kept.move_to_end(key)
+            self._loading[key] = loading
+        self._loading.move_to_end(key)
         try:
             # Shielded: an execution that is cancelled must not cancel the others that wait.
             module = await asyncio.shield(loading)
         except Exception:
-            self._kept.pop(key, None)
+            self._loading.pop(key, None)
             raise
-        self._forget_oldest()
-        return find(module, source)
+        self._evict_oldest()
+        return find_workflow(module, source)
 
-    def _forget_oldest(self) -> None:
-        while len(self._kept) > self._max_modules:
-            _, loading = self._kept.popitem(last=False)
+    def _evict_oldest(self) -> None:
+        while len(self._loading) > self._max_modules:
+            _, loading = self._loading.popitem(last=False)
             if loading.done() and not loading.exception():
-                unload(loading.result())
+                unload_module(loading.result())
 
 
-def load(source: Source) -> ModuleType:
+def load_module(source: Source) -> ModuleType:
     """The source as a module. Tracebacks show its lines though there is no file."""
     text = base64.b64decode(source.base64).decode("utf-8-sig")
     filename = f"<{source.namespace}/{source.name} version {source.version}>"
@@ -69,26 +69,26 @@ def load(source: Source) -> ModuleType:
     try:
         exec(code, module.__dict__)
     except BaseException as error:
-        unload(module)
+        unload_module(module)
         if isinstance(error, Exception):
             raise
         raise ImportError(f"the source ends the process when imported: {error!r}") from error
     return module
 
 
-def unload(module: ModuleType) -> None:
+def unload_module(module: ModuleType) -> None:
     """Lets go of a module."""
     sys.modules.pop(module.__name__, None)
     linecache.cache.pop(module.__file__ or "", None)
 
 
-def find(module: ModuleType, source: Source) -> Workflow[Any, Any]:
+def find_workflow(module: ModuleType, source: Source) -> Workflow[Any, Any]:
     """The workflow in the module. Raises WorkflowNotFoundError."""
-    found = list(workflows_in(module))
-    for workflow in found:
+    workflows = list(list_workflows(module))
+    for workflow in workflows:
         if (workflow.namespace, workflow.name) == (source.namespace, source.name):
             return workflow
-    for workflow in found:
+    for workflow in workflows:
         # The server reads names off the source; one that is computed there it cannot see.
         if source.name in {workflow.name, getattr(workflow.func, "__name__", None)}:
             return workflow
@@ -98,7 +98,7 @@ def find(module: ModuleType, source: Source) -> Workflow[Any, Any]:
     )
 
 
-def workflows_in(module: ModuleType) -> Iterator[Workflow[Any, Any]]:
+def list_workflows(module: ModuleType) -> Iterator[Workflow[Any, Any]]:
     """The workflows of a module, and of the classes that it defines."""
     owners: list[ModuleType | type] = [module]
     # What is added while it goes on is visited too.

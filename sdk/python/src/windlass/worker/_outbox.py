@@ -6,7 +6,7 @@ import asyncio
 import threading
 
 from windlass._entry import Entry
-from windlass.worker._delta import Delta, Pending
+from windlass.worker._delta import Delta, PendingEntries
 
 # Beyond this many unsent entries no new task is begun.
 MAX_PENDING_EVENTS = 10_000
@@ -20,19 +20,19 @@ class Outbox:
 
     def __init__(
         self,
-        sender: asyncio.AbstractEventLoop,
-        user: asyncio.AbstractEventLoop,
+        sender_loop: asyncio.AbstractEventLoop,
+        user_loop: asyncio.AbstractEventLoop,
         max_pending: int = MAX_PENDING_EVENTS,
     ) -> None:
-        self._sender = sender
-        self._user = user
+        self._sender_loop = sender_loop
+        self._user_loop = user_loop
         self._max_pending = max_pending
         self._lock = threading.Lock()
-        self._pending = Pending()
+        self._pending = PendingEntries()
         self._closed = False
-        self._signalled = False
-        self._something = asyncio.Event()
-        self._room: asyncio.Event | None = None
+        self._is_signalled = False
+        self._has_entries = asyncio.Event()
+        self._capacity: asyncio.Event | None = None
 
     def record(self, entry: Entry) -> None:
         """Takes an entry, to be sent as soon as what is under way has arrived."""
@@ -40,12 +40,12 @@ class Outbox:
             self._pending.add(entry)
         self._signal()
 
-    async def room(self) -> None:
+    async def wait_for_capacity(self) -> None:
         """Waits while the server takes entries more slowly than the run makes them."""
         while len(self._pending) >= self._max_pending and not self._closed:
-            self._room = self._room or asyncio.Event()
-            self._room.clear()
-            await self._room.wait()
+            self._capacity = self._capacity or asyncio.Event()
+            self._capacity.clear()
+            await self._capacity.wait()
 
     def close(self) -> None:
         """Nothing will follow."""
@@ -57,32 +57,32 @@ class Outbox:
         self._closed = True
         with self._lock:
             self._pending.clear()
-        self._something.set()
-        self._give_room()
+        self._has_entries.set()
+        self._signal_capacity()
 
     async def next(self) -> Delta | None:
         """What to send next, as soon as there is something; None at the end."""
         while True:
-            await self._something.wait()
+            await self._has_entries.wait()
             with self._lock:
                 # Read before it is taken: after this nothing can come that was not seen.
                 closed = self._closed
-                self._signalled = False
-                self._something.clear()
+                self._is_signalled = False
+                self._has_entries.clear()
                 delta = self._pending.take()
                 if len(self._pending) or closed:
-                    self._something.set()
-            self._give_room()
+                    self._has_entries.set()
+            self._signal_capacity()
             if delta or closed:
                 return delta
 
     def _signal(self) -> None:
         with self._lock:
-            if self._signalled:
+            if self._is_signalled:
                 return
-            self._signalled = True
-        self._sender.call_soon_threadsafe(self._something.set)
+            self._is_signalled = True
+        self._sender_loop.call_soon_threadsafe(self._has_entries.set)
 
-    def _give_room(self) -> None:
-        if self._room is not None:
-            self._user.call_soon_threadsafe(self._room.set)
+    def _signal_capacity(self) -> None:
+        if self._capacity is not None:
+            self._user_loop.call_soon_threadsafe(self._capacity.set)

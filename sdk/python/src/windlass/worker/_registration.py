@@ -10,19 +10,19 @@ from uuid import uuid4
 
 import aiohttp
 
-from windlass.worker import _facts
+from windlass.worker import _system_info
 from windlass.worker._api import Unavailable
 from windlass.worker._backoff import backoff
-from windlass.worker._http import Answer, send
+from windlass.worker._http import HttpResponse, send
 from windlass.worker._settings import Settings
 
 log = logging.getLogger("windlass.worker")
 
 FIRST_DELAY_S = 1.0
-LONGEST_DELAY_S = 60.0
+MAX_DELAY_S = 60.0
 
 # A name in use is free again once the server has given up the worker that had it.
-_WAITING = frozenset({409})
+_NAME_IN_USE = frozenset({409})
 
 
 class Registration:
@@ -39,7 +39,7 @@ class Registration:
         self.authorizes_tasks = False
         self.path = f"/workers/{quote(settings.name, safe='')}"
 
-    async def open(self) -> None:
+    async def register(self) -> None:
         """Registers. Raises Refused for what waiting does not change, such as a wrong token."""
         async with self._lock:
             await self._register(final=True)
@@ -52,16 +52,16 @@ class Registration:
                 await self._register(final=False)
 
     async def _register(self, *, final: bool) -> None:
-        body = json.dumps(await asyncio.to_thread(self._record)).encode()
-        for delay in backoff(FIRST_DELAY_S, LONGEST_DELAY_S):
+        body = json.dumps(await asyncio.to_thread(self._registration_body)).encode()
+        for delay in backoff(FIRST_DELAY_S, MAX_DELAY_S):
             try:
-                answer = await self._ask(body)
+                answer = await self._post(body)
                 if answer.status < 400:
                     session = json.loads(answer.body)
                     self.token = session["session_token"]
                     self.authorizes_tasks = bool(session.get("task_authorization"))
                     return
-                if final and answer.status not in _WAITING:
+                if final and answer.status not in _NAME_IN_USE:
                     raise answer.refusal
                 reason = str(answer.refusal)
             except (Unavailable, ValueError, KeyError, TypeError) as error:
@@ -69,7 +69,7 @@ class Registration:
             log.warning("cannot register, trying again in %.1f s: %s", delay, reason)
             await asyncio.sleep(delay)
 
-    async def _ask(self, body: bytes) -> Answer:
+    async def _post(self, body: bytes) -> HttpResponse:
         headers = {
             "Authorization": f"Bearer {self._settings.bootstrap_token}",
             "Content-Type": "application/json",
@@ -79,12 +79,12 @@ class Registration:
         url = f"{self._settings.server_url}/workers/register"
         return await send(self._http, "POST", url, headers, body, self._settings.request_timeout_s)
 
-    def _record(self) -> dict[str, object]:
+    def _registration_body(self) -> dict[str, object]:
         return {
             "name": self._settings.name,
-            "runtime": _facts.runtime(),
-            "packages": _facts.packages(),
-            "resources": _facts.resources(),
+            "runtime": _system_info.runtime(),
+            "packages": _system_info.packages(),
+            "resources": _system_info.resources(),
             "labels": dict(self._settings.labels),
             "max_concurrent_executions": self._settings.max_concurrent_executions,
             "runners": ["inprocess"],

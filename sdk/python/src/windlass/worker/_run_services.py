@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from windlass._json import encode
-from windlass._services import Approval, Target
+from windlass._services import Approval, WorkflowTarget
 from windlass.errors import (
     ExecutionError,
     RecordedError,
@@ -17,16 +17,16 @@ from windlass.errors import (
 )
 from windlass.worker._api import Api, Refused, Unavailable
 from windlass.worker._backoff import backoff
-from windlass.worker._http import detail_of
-from windlass.worker._progress import Progress
+from windlass.worker._http import read_detail
+from windlass.worker._progress_buffer import ProgressBuffer
 
 T = TypeVar("T")
 
 FIRST_DELAY_S = 1.0
-LONGEST_DELAY_S = 30.0
+MAX_DELAY_S = 30.0
 # Other workflows may take as long as they like; this is how long the server may be away.
 ATTEMPTS = 10
-CALL_AGAIN_S = 0.5
+CALL_POLL_S = 0.5
 
 
 class RunServices:
@@ -36,7 +36,7 @@ class RunServices:
         self,
         loop: asyncio.AbstractEventLoop,
         api: Api,
-        progress: Progress,
+        progress: ProgressBuffer,
         execution_id: str,
         exec_token: str | None,
     ) -> None:
@@ -46,41 +46,43 @@ class RunServices:
         self._execution_id = execution_id
         self._exec_token = exec_token
 
-    async def secrets(self, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
         """From the worker's own route, which checks what the workflow declares."""
-        return await self._asked(lambda: self._api.secrets(self._execution_id, names))
+        return await self._call_api(lambda: self._api.fetch_secrets(self._execution_id, names))
 
-    async def configs(self, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
         """From the operators' route, which workers may read."""
-        return await self._asked(lambda: self._api.configs(names))
+        return await self._call_api(lambda: self._api.fetch_configs(names))
 
-    async def authorize(self, task_name: str) -> None:
+    async def authorize_task(self, task_name: str) -> None:
         """Asks in the name of who started the execution, where the server wants to be asked."""
         if not self._api.authorizes_tasks:
             return
         try:
-            await self._in_its_name(
-                lambda token: self._api.authorize(self._execution_id, task_name, token or "")
+            await self._call_with_token(
+                lambda token: self._api.authorize_task(self._execution_id, task_name, token or "")
             )
         except ExecutionError as error:
             raise TaskAuthorizationError(message=str(error)) from error
 
     async def request_approval(self, call_id: str, task_name: str) -> str:
         """Asks."""
-        return await self._asked(
+        return await self._call_api(
             lambda: self._api.request_approval(self._execution_id, call_id, task_name)
         )
 
-    async def approval(self, call_id: str) -> Approval | None:
+    async def find_approval(self, call_id: str) -> Approval | None:
         """Looks."""
-        return await self._asked(lambda: self._api.approval(self._execution_id, call_id))
+        return await self._call_api(lambda: self._api.find_approval(self._execution_id, call_id))
 
-    async def call(self, target: Target, input: Any, *, key: str, wait: bool) -> Any:
+    async def call_workflow(
+        self, target: WorkflowTarget, input: Any, *, key: str, wait: bool
+    ) -> Any:
         """Starts the workflow, and asks for its end until it has come."""
         body = encode(input).encode()
         name = f"{quote(target.namespace, safe='')}/{quote(target.name, safe='')}"
         while True:
-            summary = await self._in_its_name(
+            summary = await self._call_with_token(
                 lambda token: self._api.run_workflow(name, body, key=key, wait=wait, token=token),
                 missing=WorkflowNotFoundError(f"there is no workflow '{name}'"),
             )
@@ -90,49 +92,51 @@ class RunServices:
                 case "COMPLETED":
                     return summary["output"]
                 case "FAILED":
-                    raise _failure(summary["output"])
+                    raise _to_error(summary["output"])
                 case "PAUSED" | "CANCELLED" as state:
                     raise ExecutionError(message=f"the workflow {name} is {state}")
                 case _:
                     # The server has waited already; this is for one that does not.
-                    await asyncio.sleep(CALL_AGAIN_S)
+                    await asyncio.sleep(CALL_POLL_S)
 
-    def progress(self, call_id: str, task_name: str, value: Any) -> None:
+    def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
         """Hands it over."""
-        self._progress.tell(call_id, task_name, value)
+        self._progress.add(call_id, task_name, value)
 
-    async def _in_its_name(
-        self, ask: Callable[[str | None], Awaitable[T]], missing: Exception | None = None
+    async def _call_with_token(
+        self, request: Callable[[str | None], Awaitable[T]], missing: Exception | None = None
     ) -> T:
         """Asks with the token of the execution, and with a new one where that has ended."""
 
-        async def once_renewed() -> T:
+        async def request_with_renewal() -> T:
             try:
-                return await ask(self._exec_token)
+                return await request(self._exec_token)
             except Refused as refused:
                 if refused.status != 401 or self._exec_token is None:
                     raise
             claim = await self._api.claim(self._execution_id)
             self._exec_token = claim.exec_token or self._exec_token
-            return await ask(self._exec_token)
+            return await request(self._exec_token)
 
-        return await self._asked(once_renewed, missing)
+        return await self._call_api(request_with_renewal, missing)
 
-    async def _asked(self, ask: Callable[[], Awaitable[T]], missing: Exception | None = None) -> T:
+    async def _call_api(
+        self, request: Callable[[], Awaitable[T]], missing: Exception | None = None
+    ) -> T:
         return await asyncio.wrap_future(
-            asyncio.run_coroutine_threadsafe(_answered(ask, missing), self._loop)
+            asyncio.run_coroutine_threadsafe(_retry(request, missing), self._loop)
         )
 
 
-async def _answered(ask: Callable[[], Awaitable[T]], missing: Exception | None) -> T:
-    delays = backoff(FIRST_DELAY_S, LONGEST_DELAY_S)
+async def _retry(request: Callable[[], Awaitable[T]], missing: Exception | None) -> T:
+    delays = backoff(FIRST_DELAY_S, MAX_DELAY_S)
     for attempt in range(ATTEMPTS):
         try:
-            return await ask()
+            return await request()
         except Refused as refused:
             if missing and refused.status == 404:
                 raise missing from refused
-            raise ExecutionError(message=detail_of(refused)) from refused
+            raise ExecutionError(message=read_detail(refused)) from refused
         except Unavailable as error:
             if attempt + 1 == ATTEMPTS:
                 raise ExecutionError(message=f"the server is out of reach: {error}") from error
@@ -140,7 +144,7 @@ async def _answered(ask: Callable[[], Awaitable[T]], missing: Exception | None) 
     raise AssertionError("unreachable")
 
 
-def _failure(output: Any) -> ExecutionError:
+def _to_error(output: Any) -> ExecutionError:
     if isinstance(output, dict) and {"type", "message"} <= output.keys():
         return ExecutionError(RecordedError(str(output["type"]), str(output["message"])))
     return ExecutionError(message=str(output))

@@ -25,39 +25,39 @@ class Decoder:
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self._max_frame_bytes = max_frame_bytes
-        self._rest = bytearray()
-        self._searched = 0
+        self._buffer = bytearray()
+        self._scanned = 0
         self._frame_bytes = 0
-        self._fresh = True
+        self._is_first_line = True
         self._event = ""
         self._id = ""
         self._data: list[bytes] = []
-        self._seen = False
+        self._has_fields = False
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """The frames that end in this chunk. Raises FrameTooLarge."""
-        self._rest += chunk
+        self._buffer += chunk
         frames = []
         start = 0
         # What was searched for a line's end before need not be searched again.
-        at = self._searched
-        while (end := self._rest.find(b"\n", at)) >= 0:
-            line = bytes(self._rest[start:end]).removesuffix(b"\r")
+        at = self._scanned
+        while (end := self._buffer.find(b"\n", at)) >= 0:
+            line = bytes(self._buffer[start:end]).removesuffix(b"\r")
             start = at = end + 1
-            if frame := self._take(line):
+            if frame := self._read_line(line):
                 frames.append(frame)
-        del self._rest[:start]
-        self._searched = len(self._rest)
-        if self._frame_bytes + len(self._rest) > self._max_frame_bytes:
+        del self._buffer[:start]
+        self._scanned = len(self._buffer)
+        if self._frame_bytes + len(self._buffer) > self._max_frame_bytes:
             raise FrameTooLarge(f"a frame of more than {self._max_frame_bytes} bytes")
         return frames
 
-    def _take(self, line: bytes) -> Frame | None:
-        if self._fresh:
-            self._fresh = False
+    def _read_line(self, line: bytes) -> Frame | None:
+        if self._is_first_line:
+            self._is_first_line = False
             line = line.removeprefix(b"\xef\xbb\xbf")
         if not line:
-            return self._finish()
+            return self._dispatch()
         self._frame_bytes += len(line)
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
@@ -70,14 +70,14 @@ class Decoder:
                 self._id = value.decode(errors="replace")
             case _:
                 return None
-        self._seen = True
+        self._has_fields = True
         return None
 
-    def _finish(self) -> Frame | None:
+    def _dispatch(self) -> Frame | None:
         frame = None
-        if self._seen:
+        if self._has_fields:
             data = b"\n".join(self._data).decode(errors="replace")
             frame = Frame(self._event or "message", data, self._id)
         self._event, self._id, self._data = "", "", []
-        self._seen, self._frame_bytes = False, 0
+        self._has_fields, self._frame_bytes = False, 0
         return frame

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from windlass._children import adopting
+from windlass._children import track_children
 
 log = logging.getLogger("windlass.worker")
 
@@ -27,11 +27,11 @@ class UserLoop:
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
-        self.loop.set_task_factory(adopting)
+        self.loop.set_task_factory(track_children)
         self._executor = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="windlass-task")
         self.loop.set_default_executor(self._executor)
         # A daemon: user code that never returns must not keep the process from ending.
-        self._thread = threading.Thread(target=self._serve, name="windlass-user", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="windlass-user", daemon=True)
         self._stopping = False
         self._probed_at: float | None = None
         self.lag_s = 0.0
@@ -53,19 +53,19 @@ class UserLoop:
         if self._probed_at is not None:
             return now - self._probed_at
         self._probed_at = now
-        self.call(self._answer)
+        self.call(self._on_probe)
         return 0.0
 
     def stop(self, timeout_s: float) -> bool:
         """Ends the loop. False if user code keeps it, or a thread of its own, busy."""
         self._stopping = True
         self._executor.shutdown(wait=False, cancel_futures=True)
-        self.call(self._unwind, timeout_s / 2)
+        self.call(self._cancel_tasks, timeout_s / 2)
         self._thread.join(timeout_s)
         threads = threading.enumerate()
         return not any(thread.name.startswith("windlass-") for thread in threads)
 
-    def _serve(self) -> None:
+    def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
         while not self._stopping:
             try:
@@ -75,15 +75,15 @@ class UserLoop:
                 log.exception("user code tried to end the event loop")
         self.loop.close()
 
-    def _unwind(self, timeout_s: float) -> None:
+    def _cancel_tasks(self, timeout_s: float) -> None:
         left = asyncio.all_tasks(self.loop)
         for task in left:
             task.cancel()
-        unwound = asyncio.gather(*left, return_exceptions=True)
-        unwound.add_done_callback(lambda _: self.loop.stop())
+        cancelled = asyncio.gather(*left, return_exceptions=True)
+        cancelled.add_done_callback(lambda _: self.loop.stop())
         self.loop.call_later(timeout_s, self.loop.stop)
 
-    def _answer(self) -> None:
+    def _on_probe(self) -> None:
         if self._probed_at is not None:
             self.lag_s = time.monotonic() - self._probed_at
         self._probed_at = None

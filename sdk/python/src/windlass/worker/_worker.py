@@ -9,18 +9,18 @@ from collections.abc import Awaitable
 import aiohttp
 
 from windlass.worker._api import Refused, Unavailable
-from windlass.worker._channel import Channel
+from windlass.worker._connect_stream import ConnectStream
 from windlass.worker._executions import Executions
 from windlass.worker._health import Health
-from windlass.worker._host import Host
 from windlass.worker._http_api import HttpApi
-from windlass.worker._messages import MalformedFrame, understood
+from windlass.worker._messages import MalformedFrame, parse_message
 from windlass.worker._models import Assignment, Cancellation, Ping
 from windlass.worker._modules import Modules
 from windlass.worker._registration import Registration
 from windlass.worker._settings import Settings
 from windlass.worker._sse import Frame
 from windlass.worker._user_loop import UserLoop
+from windlass.worker._worker_context import WorkerContext
 
 log = logging.getLogger("windlass.worker")
 
@@ -28,7 +28,7 @@ MAX_CONNECTIONS = 128
 # Shorter than what servers commonly allow an idle connection, so that it is closed from here
 # and not by the server in the moment of its next use.
 KEEPALIVE_S = 4.0
-STOP_S = 2.0
+STOP_TIMEOUT_S = 2.0
 
 
 class Worker:
@@ -49,63 +49,63 @@ class Worker:
         # Loop-bound things are made here, where the loop is.
         connector = aiohttp.TCPConnector(limit=MAX_CONNECTIONS, keepalive_timeout=KEEPALIVE_S)
         unneeded = ("Accept-Encoding", "Content-Type", "User-Agent")
-        users = UserLoop()
-        users.start()
+        user_loop = UserLoop()
+        user_loop.start()
         try:
             async with aiohttp.ClientSession(
                 connector=connector, skip_auto_headers=unneeded
             ) as http:
-                await self._work(http, users)
+                await self._work(http, user_loop)
         finally:
-            self.left_code_running = not users.stop(STOP_S)
+            self.left_code_running = not user_loop.stop(STOP_TIMEOUT_S)
 
-    async def _work(self, http: aiohttp.ClientSession, users: UserLoop) -> None:
+    async def _work(self, http: aiohttp.ClientSession, user_loop: UserLoop) -> None:
         registration = Registration(http, self._settings)
-        if not await self._unless_stopped(registration.open()):
+        if not await self._run_until_stopped(registration.register()):
             return
         api = HttpApi(http, self._settings, registration)
-        executions = Executions(Host(api, self._settings, users, Modules()))
-        health = Health(self._settings, users, executions)
-        channel = Channel(http, self._settings, registration)
-        listening = asyncio.create_task(self._listen(channel, executions, health, api))
+        executions = Executions(WorkerContext(api, self._settings, user_loop, Modules()))
+        health = Health(self._settings, user_loop, executions)
+        stream = ConnectStream(http, self._settings, registration)
+        listening = asyncio.create_task(self._read_stream(stream, executions, health, api))
         try:
-            await self._unless_stopped(asyncio.shield(listening))
+            await self._run_until_stopped(asyncio.shield(listening))
             log.info("stopping: %d executions to finish", len(executions))
             # Said at once, so that nothing more is sent; pings are answered until the end.
-            health.draining = True
-            self._answer(api, health)
+            health.start_draining()
+            self._send_pong(api, health)
             await executions.drain(self._settings.drain_timeout_s)
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
             await executions.close()
             if self._pong is not None:
-                await asyncio.wait([self._pong], timeout=STOP_S)
+                await asyncio.wait([self._pong], timeout=STOP_TIMEOUT_S)
                 self._pong.cancel()
 
-    async def _listen(
-        self, channel: Channel, executions: Executions, health: Health, api: HttpApi
+    async def _read_stream(
+        self, stream: ConnectStream, executions: Executions, health: Health, api: HttpApi
     ) -> None:
-        async for frame in channel.frames():
+        async for frame in stream.frames():
             if frame is None:
                 log.info("connected to %s as %s", self._settings.server_url, self._settings.name)
-                if health.draining:
-                    self._answer(api, health)
+                if health.is_draining:
+                    self._send_pong(api, health)
                 continue
-            match _read(frame):
+            match _parse_frame(frame):
                 case Ping():
-                    self._answer(api, health)
+                    self._send_pong(api, health)
                 case Assignment() as assignment:
-                    executions.take(assignment)
+                    executions.accept(assignment)
                 case Cancellation() as cancellation:
                     executions.cancel(cancellation)
 
-    def _answer(self, api: HttpApi, health: Health) -> None:
+    def _send_pong(self, api: HttpApi, health: Health) -> None:
         # One answer at a time: while the server is slow, the next one would say nothing new.
         if self._pong is None or self._pong.done():
-            self._pong = asyncio.create_task(_pong(api, health.pong()))
+            self._pong = asyncio.create_task(_pong(api, health.pong_body()))
 
-    async def _unless_stopped(self, work: Awaitable[None]) -> bool:
+    async def _run_until_stopped(self, work: Awaitable[None]) -> bool:
         """Whether the work came to its end before somebody called `stop`."""
         working = asyncio.ensure_future(work)
         stopping = asyncio.create_task(self._stop.wait())
@@ -120,9 +120,9 @@ class Worker:
             working.cancel()
 
 
-def _read(frame: Frame) -> Ping | Assignment | Cancellation | None:
+def _parse_frame(frame: Frame) -> Ping | Assignment | Cancellation | None:
     try:
-        return understood(frame)
+        return parse_message(frame)
     except MalformedFrame as error:
         log.error("cannot understand a frame: %s", error)
         return None

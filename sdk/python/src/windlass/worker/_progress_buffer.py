@@ -14,12 +14,12 @@ from windlass.worker._api import Api, Refused, Unavailable
 
 log = logging.getLogger("windlass.worker")
 
-MAX_WAITING = 1000
+MAX_PENDING = 1000
 MAX_ITEMS = 50
-FLUSH_S = 1.0
+FLUSH_TIMEOUT_S = 1.0
 
 
-class Progress:
+class ProgressBuffer:
     """Sends what is reported, one request at a time; what there is no room for is dropped."""
 
     def __init__(
@@ -34,10 +34,10 @@ class Progress:
         self._execution_id = execution_id
         self._generation = generation
         self._lock = threading.Lock()
-        self._waiting: deque[str] = deque()
+        self._pending: deque[str] = deque()
         self._sending: asyncio.Task[None] | None = None
 
-    def tell(self, call_id: str, task_name: str, value: Any) -> None:
+    def add(self, call_id: str, task_name: str, value: Any) -> None:
         """Takes a report, in any thread."""
         try:
             item = encode({"task_id": call_id, "task_name": task_name, "value": value})
@@ -45,19 +45,19 @@ class Progress:
             log.warning("progress of %s cannot be shown: %s", task_name, error)
             return
         with self._lock:
-            if len(self._waiting) >= MAX_WAITING:
+            if len(self._pending) >= MAX_PENDING:
                 return
-            self._waiting.append(item)
-            if len(self._waiting) > 1:
+            self._pending.append(item)
+            if len(self._pending) > 1:
                 return
         self._loop.call_soon_threadsafe(self._wake)
 
-    async def flushed(self) -> None:
+    async def flush(self) -> None:
         """Returns when everything reported so far is sent, or has had its chance."""
         # One turn, in which the reports of the run are taken up.
         await asyncio.sleep(0)
         if self._sending is not None:
-            await asyncio.wait([self._sending], timeout=FLUSH_S)
+            await asyncio.wait([self._sending], timeout=FLUSH_TIMEOUT_S)
 
     def _wake(self) -> None:
         if self._sending is None:
@@ -65,15 +65,15 @@ class Progress:
 
     async def _send(self) -> None:
         try:
-            while items := self._taken():
+            while items := self._take():
                 body = f"[{','.join(items)}]".encode()
-                await self._api.progress(self._execution_id, body, self._generation)
+                await self._api.publish_progress(self._execution_id, body, self._generation)
         except (Refused, Unavailable) as error:
             log.debug("progress of execution %s was lost: %s", self._execution_id, error)
-            self._waiting.clear()
+            self._pending.clear()
         finally:
             self._sending = None
 
-    def _taken(self) -> list[str]:
+    def _take(self) -> list[str]:
         with self._lock:
-            return [self._waiting.popleft() for _ in range(min(MAX_ITEMS, len(self._waiting)))]
+            return [self._pending.popleft() for _ in range(min(MAX_ITEMS, len(self._pending)))]

@@ -21,14 +21,14 @@ from windlass._json import loads
 
 BOOTSTRAP = "bootstrap-token"
 GENERATION = "X-Svc-Claim-Generation"
-EXECUTION_TOKEN = "X-Svc-Execution-Token"
+EXECUTION_TOKEN_HEADER = "X-Svc-Execution-Token"
 TERMINAL = {"COMPLETED", "FAILED", "CANCELLED"}
 
 Fault = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
 
 
 @dataclass
-class Stored:
+class StoredExecution:
     """An execution as the server keeps it."""
 
     execution_id: str
@@ -89,15 +89,15 @@ class Stored:
         return f'{{"input": {self.input_json}, {text[1:]}'
 
 
-S = TypeVar("S", bound="Server")
+S = TypeVar("S", bound="FakeServer")
 
 
-class Server:
+class FakeServer:
     """What a test sees of the server."""
 
     def __init__(self) -> None:
         self.url = ""
-        self.executions: dict[str, Stored] = {}
+        self.executions: dict[str, StoredExecution] = {}
         self.registrations: list[dict[str, Any]] = []
         self.tokens: dict[str, str] = {}
         self.sent_sessions: list[str | None] = []
@@ -115,7 +115,7 @@ class Server:
 
     # --- what tests do
 
-    def start(self, source: str, name: str, input: Any = None, **extra: Any) -> Stored:
+    def start(self, source: str, name: str, input: Any = None, **extra: Any) -> StoredExecution:
         """A new execution, sent to the worker that is connected."""
         workflow = {
             "id": uuid4().hex,
@@ -126,46 +126,46 @@ class Server:
         }
         raw = extra.pop("input_json", None)
         text = json.dumps(input) if raw is None else raw
-        stored = Stored(uuid4().hex, workflow, text, extra=extra)
+        stored = StoredExecution(uuid4().hex, workflow, text, extra=extra)
         self.executions[stored.execution_id] = stored
         self.dispatch(stored)
         return stored
 
-    def dispatch(self, stored: Stored, worker: str | None = None) -> None:
+    def dispatch(self, stored: StoredExecution, worker: str | None = None) -> None:
         """Gives an execution to a worker under a new generation."""
         resumed = stored.state == "RESUMING"
         stored.worker = worker or next(iter(self._streams))
         stored.generation += 1
         stored.state = "RESUME_SCHEDULED" if resumed else "SCHEDULED"
         stored.append("WORKFLOW_RESUME_SCHEDULED" if resumed else "WORKFLOW_SCHEDULED")
-        self.send_again(stored)
+        self.resend_frame(stored)
 
-    def send_again(self, stored: Stored) -> None:
+    def resend_frame(self, stored: StoredExecution) -> None:
         """The same frame once more."""
         kind = "execution_resumed" if stored.state.startswith("RESUME") else "execution_scheduled"
         members = json.dumps({"workflow": stored.workflow, **stored.extra})
         self.frame(stored.worker, kind, f'{members[:-1]}, "context": {stored.context()}}}')
 
-    def resume(self, stored: Stored, body: Any, worker: str | None = None) -> None:
+    def resume(self, stored: StoredExecution, body: Any, worker: str | None = None) -> None:
         """Continues a paused execution."""
         stored.state = "RESUMING"
         stored.append("WORKFLOW_RESUMING", body)
         self.dispatch(stored, worker)
 
-    def resume_with(self, stored: Stored, body_json: str) -> None:
+    def resume_with(self, stored: StoredExecution, body_json: str) -> None:
         """Continues a paused execution, the body exactly as it came in."""
         name = f"raw {len(stored.raw)}"
         stored.raw[name] = body_json
         self.resume(stored, name)
 
-    def requeue(self, stored: Stored) -> None:
+    def requeue(self, stored: StoredExecution) -> None:
         """Takes an execution from a worker that is lost; `dispatch` gives it to the next."""
         stored.generation += 1
         pausing = stored.state.startswith("RESUME")
         stored.state = "RESUMING" if pausing else "SCHEDULED"
         stored.worker = ""
 
-    def cancel(self, stored: Stored) -> None:
+    def cancel(self, stored: StoredExecution) -> None:
         """Asks for the end of an execution."""
         stored.state = "CANCELLING"
         stored.append("WORKFLOW_CANCELLING")
@@ -179,7 +179,7 @@ class Server:
         """Sends any frame."""
         self._streams[worker].put_nowait(f"event: {event}\ndata: {data}\n\n".encode())
 
-    def hang_up(self, worker: str) -> None:
+    def close_stream(self, worker: str) -> None:
         """Ends a stream cleanly."""
         self._streams[worker].put_nowait(None)
 
@@ -243,7 +243,7 @@ class Server:
         name = request.match_info["name"]
         self.connects.append(asyncio.get_running_loop().time())
         if name in self._streams:
-            self.hang_up(name)
+            self.close_stream(name)
         queue: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._streams[name] = queue
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -270,7 +270,7 @@ class Server:
             stored.append("WORKFLOW_RESUME_CLAIMED" if resumed else "WORKFLOW_CLAIMED")
         headers = {GENERATION: str(stored.generation)}
         if token := stored.renewals.pop(0) if stored.renewals else None:
-            headers[EXECUTION_TOKEN] = token
+            headers[EXECUTION_TOKEN_HEADER] = token
         return web.Response(text=stored.context(), content_type="application/json", headers=headers)
 
     async def _checkpoint(self, request: web.Request) -> web.Response:
@@ -278,7 +278,7 @@ class Server:
         if stored is None:
             return web.json_response({"detail": "not found"}, status=404)
         body = loads(await request.text())
-        if refusal := self._fenced(request, stored):
+        if refusal := self._fence(request, stored):
             return refusal
         stored.checkpoints.append(body)
         stored.checkpoint_texts.append(await request.text())
@@ -290,13 +290,13 @@ class Server:
 
     async def _release(self, request: web.Request) -> web.Response:
         stored = self.executions[request.match_info["id"]]
-        if refusal := self._fenced(request, stored):
+        if refusal := self._fence(request, stored):
             return refusal
         stored.releases.append(request.headers.get(GENERATION))
         self.requeue(stored)
         return web.json_response({"status": "released", "state": stored.state})
 
-    def _fenced(self, request: web.Request, stored: Stored) -> web.Response | None:
+    def _fence(self, request: web.Request, stored: StoredExecution) -> web.Response | None:
         sent = request.headers.get(GENERATION)
         mine = stored.worker == request.match_info["name"]
         if mine and stored.state not in TERMINAL and sent in {None, str(stored.generation)}:
@@ -340,7 +340,7 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(server: S) -> AsyncIterator[S]:
+async def serve(server: S) -> AsyncIterator[S]:
     """The server on a port of its own."""
     runner = web.AppRunner(server.app(), shutdown_timeout=0.1, handler_cancellation=True)
     await runner.setup()
@@ -351,5 +351,5 @@ async def serving(server: S) -> AsyncIterator[S]:
         yield server
     finally:
         for worker in list(server._streams):
-            server.hang_up(worker)
+            server.close_stream(worker)
         await runner.cleanup()

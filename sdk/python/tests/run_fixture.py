@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from windlass import ExecutionContext, ExecutionEvent
-from windlass._children import adopting
-from windlass._entry import Entry, entry
+from windlass._children import track_children
+from windlass._entry import Entry, create_entry
 from windlass._inline import InlineServices
-from windlass._lifecycle import advance
+from windlass._lifecycle import advance_execution
 from windlass._run import Run
-from windlass._services import Approval, Target
+from windlass._services import Approval, WorkflowTarget
 from windlass.domain.state import ExecutionState
 from windlass.workflow import Workflow
 
 EXECUTION_ID = "0" * 32
 
 
-class Memory:
+class RecordingJournal:
     """A journal that keeps what it is given, as the service would send it back."""
 
     def __init__(self) -> None:
@@ -29,47 +29,49 @@ class Memory:
     def record(self, entry: Entry) -> None:
         self.entries.append(entry)
 
-    async def room(self) -> None: ...
+    async def wait_for_capacity(self) -> None: ...
 
     @property
     def events(self) -> list[ExecutionEvent]:
-        return [ExecutionEvent.from_wire(json.loads(made.text)) for made in self.entries]
+        return [ExecutionEvent.from_wire(json.loads(recorded.text)) for recorded in self.entries]
 
     @property
     def state(self) -> ExecutionState:
         return self.entries[-1].state
 
 
-class Desk(InlineServices):
+class FakeServices(InlineServices):
     """Services that answer what a test tells them to."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, str, Any]] = []
-        self.known: dict[str, Any] = {}
+        self.progress_items: list[tuple[str, str, Any]] = []
+        self.stored_values: dict[str, Any] = {}
         self.decisions: dict[str, Approval] = {}
-        self.asked: list[tuple[str, str]] = []
-        self.calls: list[tuple[Target, Any, str, bool]] = []
+        self.requested_approvals: list[tuple[str, str]] = []
+        self.calls: list[tuple[WorkflowTarget, Any, str, bool]] = []
 
-    async def secrets(self, names: Sequence[str]) -> dict[str, Any]:
-        return {name: self.known[name] for name in names}
+    async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
+        return {name: self.stored_values[name] for name in names}
 
-    async def configs(self, names: Sequence[str]) -> dict[str, Any]:
-        return {name: self.known[name] for name in names}
+    async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
+        return {name: self.stored_values[name] for name in names}
 
     async def request_approval(self, call_id: str, task_name: str) -> str:
-        self.asked.append((call_id, task_name))
+        self.requested_approvals.append((call_id, task_name))
         self.decisions.setdefault(call_id, Approval("pending", approval_id="a1"))
         return "created"
 
-    async def approval(self, call_id: str) -> Approval | None:
+    async def find_approval(self, call_id: str) -> Approval | None:
         return self.decisions.get(call_id)
 
-    async def call(self, target: Target, input: Any, *, key: str, wait: bool) -> Any:
+    async def call_workflow(
+        self, target: WorkflowTarget, input: Any, *, key: str, wait: bool
+    ) -> Any:
         self.calls.append((target, input, key, wait))
         return "called"
 
-    def progress(self, call_id: str, task_name: str, value: Any) -> None:
-        self.told.append((call_id, task_name, value))
+    def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
+        self.progress_items.append((call_id, task_name, value))
 
 
 async def run_from(
@@ -78,22 +80,22 @@ async def run_from(
     input: Any = None,
     services: InlineServices | None = None,
     transient: bool = False,
-) -> Memory:
+) -> RecordingJournal:
     """What one run adds to the log."""
-    asyncio.get_running_loop().set_task_factory(adopting)
+    asyncio.get_running_loop().set_task_factory(track_children)
     context: ExecutionContext[Any] = ExecutionContext(
         execution_id=EXECUTION_ID, workflow_name=workflow.name, input=input, events=events
     )
-    memory = Memory()
-    run = Run(context, memory, services or Desk(), transient=transient)
-    await advance(run, lambda: workflow.perform(context))
-    return memory
+    journal = RecordingJournal()
+    run = Run(context, journal, services or FakeServices(), transient=transient)
+    await advance_execution(run, lambda: workflow.perform(context))
+    return journal
 
 
 def resuming(body: Any) -> ExecutionEvent:
     """The event by which the service tells of a resume."""
-    made = entry("WORKFLOW_RESUMING", "", "w", body, ExecutionState.RESUMING)
-    return ExecutionEvent.from_wire(json.loads(made.text))
+    recorded = create_entry("WORKFLOW_RESUMING", "", "w", body, ExecutionState.RESUMING)
+    return ExecutionEvent.from_wire(json.loads(recorded.text))
 
 
 def types(events: Sequence[ExecutionEvent]) -> list[str]:

@@ -6,29 +6,29 @@ import asyncio
 import logging
 from typing import Any
 
-from windlass._lifecycle import advance
+from windlass._lifecycle import advance_execution
 from windlass._run import Run
 from windlass._services import Services
-from windlass.worker._host import Host
 from windlass.worker._models import Assignment, Claim
 from windlass.worker._outbox import Outbox
+from windlass.worker._worker_context import WorkerContext
 
 log = logging.getLogger("windlass.worker")
 
 
-class Pass:
+class WorkflowRun:
     """Runs what was claimed until it rests, is cancelled or is given away."""
 
     def __init__(
         self,
-        host: Host,
+        worker_context: WorkerContext,
         assignment: Assignment,
         claim: Claim,
         outbox: Outbox,
         services: Services,
     ) -> None:
-        self._users = host.users
-        self._modules = host.modules
+        self._user_loop = worker_context.user_loop
+        self._modules = worker_context.modules
         self._source = assignment.source
         self._outbox = outbox
         self._run = Run(
@@ -44,22 +44,23 @@ class Pass:
 
     def start(self) -> None:
         """Begins."""
-        self._users.call(self._begin)
+        self._user_loop.call(self._begin)
 
     def cancel(self) -> None:
         """Asks the workflow to stop. It may clean up, and even finish, before it does."""
-        self._users.call(self._stop, False)
+        self._user_loop.call(self._stop, False)
 
-    def give_up(self) -> None:
+    def abort(self) -> None:
         """Stops the workflow and records nothing more."""
         self._run.close()
-        self._users.call(self._stop, True)
+        self._user_loop.call(self._stop, True)
 
     def _begin(self) -> None:
-        self._task = self._users.loop.create_task(self._work())
+        self._task = self._user_loop.loop.create_task(self._work())
 
     def _stop(self, closing: bool) -> None:
-        self._run.cancelled = self._run.cancelled or not closing
+        if not closing:
+            self._run.request_cancel()
         # A task cancelled before its first step never takes it, and could not say how it ended.
         if self._task is not None and self._entered:
             self._task.cancel()
@@ -67,7 +68,7 @@ class Pass:
     async def _work(self) -> None:
         self._entered = True
         try:
-            await advance(self._run, self._body)
+            await advance_execution(self._run, self._body)
         except asyncio.CancelledError:
             pass
         except BaseException:
@@ -76,7 +77,7 @@ class Pass:
             self._outbox.close()
 
     async def _body(self) -> Any:
-        if self._run.cancelled:
+        if self._run.is_cancelled:
             raise asyncio.CancelledError
-        workflow = await self._modules.workflow(self._source)
+        workflow = await self._modules.load_workflow(self._source)
         return await workflow.perform(self._run.context)

@@ -17,15 +17,15 @@ from windlass.worker._sse import Decoder, Frame, FrameTooLarge
 log = logging.getLogger("windlass.worker")
 
 FIRST_DELAY_S = 0.5
-LONGEST_DELAY_S = 60.0
+MAX_DELAY_S = 60.0
 # A stream that lasted so long was a good one: the next delay is short again.
-LASTING_S = 5.0
-CONNECT_S = 10.0
+STABLE_STREAM_S = 5.0
+CONNECT_TIMEOUT_S = 10.0
 
 _UNKNOWN_WORKER = frozenset({401, 403, 404})
 
 
-class Channel:
+class ConnectStream:
     """Gives frames for ever."""
 
     def __init__(
@@ -38,7 +38,7 @@ class Channel:
 
     async def frames(self) -> AsyncIterator[Frame | None]:
         """Frames as they come, across reconnects. None stands for a connection that was made."""
-        delays = backoff(FIRST_DELAY_S, LONGEST_DELAY_S)
+        delays = backoff(FIRST_DELAY_S, MAX_DELAY_S)
         while True:
             began = time.monotonic()
             try:
@@ -47,8 +47,8 @@ class Channel:
                 reason = "the server closed it"
             except (TimeoutError, aiohttp.ClientError, OSError, FrameTooLarge) as error:
                 reason = str(error) or repr(error)
-            if time.monotonic() - began > LASTING_S:
-                delays = backoff(FIRST_DELAY_S, LONGEST_DELAY_S)
+            if time.monotonic() - began > STABLE_STREAM_S:
+                delays = backoff(FIRST_DELAY_S, MAX_DELAY_S)
             # Never at once, even after a clean end: all workers of a server that restarts come.
             delay = next(delays)
             log.warning("stream ended, connecting again in %.1f s: %s", delay, reason)
@@ -59,7 +59,7 @@ class Channel:
         headers = {"Authorization": f"Bearer {token}", "Accept": "text/event-stream"}
         # A silent stream is a dead one: nothing else tells of a peer that lost its power.
         timeout = aiohttp.ClientTimeout(
-            total=None, sock_connect=CONNECT_S, sock_read=self._settings.stream_idle_s
+            total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=self._settings.stream_idle_s
         )
         async with self._http.get(self._url, headers=headers, timeout=timeout) as response:
             if response.status in _UNKNOWN_WORKER:

@@ -12,7 +12,7 @@ from windlass._run import Scope
 
 R_co = TypeVar("R_co", covariant=True)
 
-LONGEST_NAME = 255
+MAX_NAME_LENGTH = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Signature:
             elif parameter.kind is parameter.VAR_POSITIONAL:
                 self._rest = name
 
-    def by_name(self, args: Sequence[Any]) -> dict[str, Any]:
+    def bind_positional(self, args: Sequence[Any]) -> dict[str, Any]:
         """The positional arguments under their parameters' names."""
         named = dict(zip(self._names, args, strict=False))
         if self._rest:
@@ -47,7 +47,7 @@ class Signature:
         return named
 
 
-def identified(
+def identify_call(
     scope: Scope,
     template: str,
     signature: Signature,
@@ -55,16 +55,16 @@ def identified(
     kwargs: Mapping[str, Any],
 ) -> Call:
     """The call as it is known in the log. `template` may name arguments, as in `fetch_{url}`."""
-    by_name = signature.by_name(args)
-    arguments = {**by_name, **kwargs}
-    name = _shown(template.format(*args, **arguments)) if "{" in template else template
-    key = call_id(name, by_name, args, kwargs)
-    return Call(scope.run.number(scope.path, key), name, key, args, kwargs, arguments)
+    bind_positional = signature.bind_positional(args)
+    arguments = {**bind_positional, **kwargs}
+    name = _to_valid_name(template.format(*args, **arguments)) if "{" in template else template
+    key = call_id(name, bind_positional, args, kwargs)
+    return Call(scope.run.assign_id(scope.path, key), name, key, args, kwargs, arguments)
 
 
-def _shown(name: str) -> str:
+def _to_valid_name(name: str) -> str:
     """A name made of arguments, without what no database column can hold."""
-    return name[:LONGEST_NAME].encode(errors="replace").decode().replace("\0", "?")
+    return name[:MAX_NAME_LENGTH].encode(errors="replace").decode().replace("\0", "?")
 
 
 class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):
@@ -95,6 +95,6 @@ class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):
         self._coroutine.close()
 
     @property
-    def untouched(self) -> bool:
+    def is_unawaited(self) -> bool:
         """Nobody has awaited it."""
         return inspect.getcoroutinestate(self._coroutine) == inspect.CORO_CREATED

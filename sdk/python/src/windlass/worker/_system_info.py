@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 MIB = 1024 * 1024
-GPU_QUERY_S = 5.0
+GPU_QUERY_TIMEOUT_S = 5.0
 
 
 def runtime() -> dict[str, str]:
@@ -80,7 +80,7 @@ def gpus() -> list[dict[str, Any]]:
     query = [tool, "--query-gpu=name,memory.total,memory.free", "--format=csv,noheader,nounits"]
     try:
         answer = subprocess.run(
-            query, capture_output=True, text=True, timeout=GPU_QUERY_S, check=True
+            query, capture_output=True, text=True, timeout=GPU_QUERY_TIMEOUT_S, check=True
         )
         rows = [line.split(", ") for line in answer.stdout.strip().splitlines()]
         return [

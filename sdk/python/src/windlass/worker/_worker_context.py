@@ -11,10 +11,10 @@ from windlass.worker._user_loop import UserLoop
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class WorkerContext:
     """The server, the worker's settings, and where the user's code runs."""
 
     api: Api
     settings: Settings
-    users: UserLoop
+    user_loop: UserLoop
     modules: Modules
