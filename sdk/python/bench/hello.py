@@ -1,6 +1,6 @@
-"""How many hello-world executions one worker carries, and what each costs it.
+"""Measures hello-world executions of one worker: throughput, latency and CPU.
 
-The server is the tests' own, in this process; the worker is another process. Usage:
+The server is the tests' fake server in this process; the worker is a process of its own. Usage:
 
     python bench/hello.py [--executions 2000] [--in-flight 1 8 32]
 """
@@ -50,7 +50,7 @@ async def main() -> None:
 
 
 class SettlementServer(FakeServer):
-    """The tests' server, told when an execution ends."""
+    """Fake server that signals the end of an execution."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class SettlementServer(FakeServer):
 async def measure(
     server: SettlementServer, pid: int, executions: int, in_flight: int
 ) -> tuple[float, float, float, float]:
-    """Executions per second, p50, p99 and processor milliseconds of the worker for each."""
+    """Returns executions per second, p50 and p99 in ms, and the worker's CPU-ms per execution."""
     latencies: list[float] = []
     left = executions
     workflow = {
@@ -104,7 +104,7 @@ async def measure(
 
 
 def cpu_s(pid: int) -> float:
-    """Processor seconds that a process has used."""
+    """Returns the CPU seconds that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -1,4 +1,4 @@
-"""Fixtures: a server, and workers connected to it."""
+"""Fixtures: a fake server and workers connected to it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from server_fake import BOOTSTRAP, FakeServer, serve
 from windlass.worker import Settings, Worker
 
-# As long as a test may hang; nothing is asserted about speed.
+# Limit for a hanging test; no test asserts speed.
 HANG_S = 20.0
 
 
@@ -30,7 +30,7 @@ class Workers:
         self._workers: dict[str, Worker] = {}
 
     async def start(self, name: str = "w1", **settings: Any) -> Worker:
-        """A worker, connected."""
+        """Starts a worker and waits until it is connected."""
         worker = Worker(
             Settings(name=name, server_url=self._server.url, bootstrap_token=BOOTSTRAP, **settings)
         )
@@ -45,7 +45,7 @@ class Workers:
         await asyncio.wait_for(self._tasks.pop(name), HANG_S)
 
     async def kill(self, name: str) -> None:
-        """Ends a worker without a word."""
+        """Cancels a worker without a shutdown, as if its process had been killed."""
         task = self._tasks.pop(name)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -63,7 +63,7 @@ async def workers(server: FakeServer) -> AsyncIterator[Workers]:
 
 
 async def until(condition: Callable[[], Any], timeout_s: float = HANG_S) -> Any:
-    """Returns what the condition returns as soon as that is true."""
+    """Waits until the condition is true and returns its value."""
     async with asyncio.timeout(timeout_s):
         while not (result := condition()):
             await asyncio.sleep(0.005)

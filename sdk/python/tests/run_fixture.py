@@ -1,4 +1,4 @@
-"""Runs workflows from any log, without a worker."""
+"""Runs workflows from any log in the test's process, without a worker."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXECUTION_ID = "0" * 32
 
 
 class RecordingJournal:
-    """A journal that keeps what it is given, as the service would send it back."""
+    """Journal that records entries and returns them as the server would."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
@@ -41,7 +41,7 @@ class RecordingJournal:
 
 
 class FakeServices(InlineServices):
-    """Services that answer what a test tells them to."""
+    """Services with answers that a test sets."""
 
     def __init__(self) -> None:
         self.progress_items: list[tuple[str, str, Any]] = []
@@ -81,7 +81,7 @@ async def run_from(
     services: InlineServices | None = None,
     transient: bool = False,
 ) -> RecordingJournal:
-    """What one run adds to the log."""
+    """Runs a workflow from a log and returns the journal with the new entries."""
     asyncio.get_running_loop().set_task_factory(track_children)
     context: ExecutionContext[Any] = ExecutionContext(
         execution_id=EXECUTION_ID, workflow_name=workflow.name, input=input, events=events
@@ -93,17 +93,17 @@ async def run_from(
 
 
 def resuming(body: Any) -> ExecutionEvent:
-    """The event by which the service tells of a resume."""
+    """Returns the event with which the server resumes an execution."""
     recorded = create_entry("WORKFLOW_RESUMING", "", "w", body, ExecutionState.RESUMING)
     return ExecutionEvent.from_wire(json.loads(recorded.text))
 
 
 def types(events: Sequence[ExecutionEvent]) -> list[str]:
-    """A log in short."""
+    """Returns the types of events."""
     return [event.type for event in events]
 
 
 def value(event: ExecutionEvent) -> Any:
-    """The value of an event, or of what it refers to."""
+    """Returns the value of an event, or the value inside its inline reference."""
     held = event.value
     return held["metadata"]["value"] if isinstance(held, dict) and "metadata" in held else held

@@ -1,7 +1,7 @@
-"""A server that speaks the worker protocol: real HTTP on a real port, state in memory.
+"""Fake server: the worker protocol over real HTTP, with state in memory.
 
-It keeps the rules that a worker has to live with: generations fence writes, a log takes an event
-once, a name has one stream.
+It enforces the rules of the protocol: the claim generation fences writes, the log contains an event
+once, and a worker name has one stream.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Fault = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
 
 @dataclass
 class StoredExecution:
-    """An execution as the server keeps it."""
+    """Execution as the server stores it."""
 
     execution_id: str
     workflow: dict[str, Any]
@@ -40,25 +40,25 @@ class StoredExecution:
     events: list[dict[str, Any]] = field(default_factory=list)
     checkpoints: list[dict[str, Any]] = field(default_factory=list)
     checkpoint_texts: list[str] = field(default_factory=list)
-    # Values of events that are texts of their own, by what stands for them in `events`.
+    # JSON texts of event values that must not be re-encoded, by their placeholder in `events`.
     raw: dict[str, str] = field(default_factory=dict)
     progress: list[Any] = field(default_factory=list)
     releases: list[str | None] = field(default_factory=list)
     extra: dict[str, Any] = field(default_factory=dict)
-    # What the next claims give as execution tokens, if any.
+    # Execution tokens of the next claims, if any.
     renewals: list[str | None] = field(default_factory=list)
 
     def types(self) -> list[str]:
-        """The log in short."""
+        """Returns the types of the events in the log."""
         return [event["type"] for event in self.events]
 
     @property
     def output(self) -> Any:
-        """The value of the event that ended it."""
+        """Value of the terminal event, or None."""
         return self.events[-1]["value"] if self.state in TERMINAL else None
 
     def append(self, type: str, value: Any = None) -> None:
-        """An event of the server's own."""
+        """Appends an event of the server."""
         self.events.append(
             {
                 "id": uuid4().hex[:16],
@@ -72,7 +72,7 @@ class StoredExecution:
         )
 
     def context(self) -> str:
-        """The context as text, with the input exactly as it came in."""
+        """Returns the context as JSON text with the input exactly as it was sent."""
         members = {
             "workflow_id": self.workflow["id"],
             "workflow_namespace": self.workflow["namespace"],
@@ -93,7 +93,7 @@ S = TypeVar("S", bound="FakeServer")
 
 
 class FakeServer:
-    """What a test sees of the server."""
+    """Server state, and operations for tests."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -113,10 +113,10 @@ class FakeServer:
         self.faults: list[Fault] = []
         self._streams: dict[str, asyncio.Queue[bytes | None]] = {}
 
-    # --- what tests do
+    # Operations of tests
 
     def start(self, source: str, name: str, input: Any = None, **extra: Any) -> StoredExecution:
-        """A new execution, sent to the worker that is connected."""
+        """Creates an execution and dispatches it to the connected worker."""
         workflow = {
             "id": uuid4().hex,
             "namespace": extra.pop("namespace", "default"),
@@ -132,7 +132,7 @@ class FakeServer:
         return stored
 
     def dispatch(self, stored: StoredExecution, worker: str | None = None) -> None:
-        """Gives an execution to a worker under a new generation."""
+        """Assigns an execution to a worker under a new claim generation."""
         resumed = stored.state == "RESUMING"
         stored.worker = worker or next(iter(self._streams))
         stored.generation += 1
@@ -141,42 +141,42 @@ class FakeServer:
         self.resend_frame(stored)
 
     def resend_frame(self, stored: StoredExecution) -> None:
-        """The same frame once more."""
+        """Sends the frame of an execution again."""
         kind = "execution_resumed" if stored.state.startswith("RESUME") else "execution_scheduled"
         members = json.dumps({"workflow": stored.workflow, **stored.extra})
         self.frame(stored.worker, kind, f'{members[:-1]}, "context": {stored.context()}}}')
 
     def resume(self, stored: StoredExecution, body: Any, worker: str | None = None) -> None:
-        """Continues a paused execution."""
+        """Resumes a paused execution."""
         stored.state = "RESUMING"
         stored.append("WORKFLOW_RESUMING", body)
         self.dispatch(stored, worker)
 
     def resume_with(self, stored: StoredExecution, body_json: str) -> None:
-        """Continues a paused execution, the body exactly as it came in."""
+        """Resumes a paused execution with a body that is JSON text."""
         name = f"raw {len(stored.raw)}"
         stored.raw[name] = body_json
         self.resume(stored, name)
 
     def requeue(self, stored: StoredExecution) -> None:
-        """Takes an execution from a worker that is lost; `dispatch` gives it to the next."""
+        """Takes an execution from a lost worker; `dispatch` assigns it to the next one."""
         stored.generation += 1
         pausing = stored.state.startswith("RESUME")
         stored.state = "RESUMING" if pausing else "SCHEDULED"
         stored.worker = ""
 
     def cancel(self, stored: StoredExecution) -> None:
-        """Asks for the end of an execution."""
+        """Requests cancellation of an execution."""
         stored.state = "CANCELLING"
         stored.append("WORKFLOW_CANCELLING")
         self.frame(stored.worker, "execution_cancelled", f'{{"context": {stored.context()}}}')
 
     def ping(self, worker: str | None = None) -> None:
-        """Asks for a pong."""
+        """Sends a ping."""
         self.frame(worker or next(iter(self._streams)), "ping", "")
 
     def frame(self, worker: str, event: str, data: str) -> None:
-        """Sends any frame."""
+        """Sends a frame."""
         self._streams[worker].put_nowait(f"event: {event}\ndata: {data}\n\n".encode())
 
     def close_stream(self, worker: str) -> None:
@@ -184,13 +184,13 @@ class FakeServer:
         self._streams[worker].put_nowait(None)
 
     def connected(self, worker: str) -> bool:
-        """Whether the worker has a stream."""
+        """Returns true if the worker has a stream."""
         return worker in self._streams
 
-    # --- what workers do
+    # Routes of workers
 
     def app(self) -> web.Application:
-        """The routes."""
+        """Returns the application with its routes."""
         app = web.Application(middlewares=[self._middleware], client_max_size=2**26)
         worker = "/workers/{name}"
         app.add_routes(
@@ -341,7 +341,7 @@ class FakeServer:
 
 @asynccontextmanager
 async def serve(server: S) -> AsyncIterator[S]:
-    """The server on a port of its own."""
+    """Runs the server on a free port."""
     runner = web.AppRunner(server.app(), shutdown_timeout=0.1, handler_cancellation=True)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)

@@ -1,4 +1,4 @@
-"""Workflow sources that the tests upload."""
+"""Workflow sources that the worker tests upload."""
 
 SOURCE = '''
 import asyncio, os, threading, time
@@ -24,7 +24,7 @@ def note(name: str) -> None:
 
 @task
 async def gate(name: str) -> str:
-    """Notes that it began, and ends once the test has made a file of its name."""
+    """Records its start; returns when the test has created a file of its name."""
     note(name)
     while not os.path.exists(os.path.join(HERE, name)):
         await asyncio.sleep(0.005)
@@ -55,14 +55,14 @@ async def tidy(ctx: ExecutionContext):
         raise
 
 @workflow
-async def stubborn(ctx: ExecutionContext):
+async def completes_anyway(ctx: ExecutionContext):
     try:
         await gate("never")
     except asyncio.CancelledError:
-        return "finished all the same"
+        return "completed anyway"
 
 @workflow
-async def deaf(ctx: ExecutionContext):
+async def ignores_cancel(ctx: ExecutionContext):
     while True:
         try:
             await gate("never")
@@ -98,7 +98,7 @@ async def steps(count: int) -> int:
     return count
 
 @workflow
-async def tells(ctx: ExecutionContext[int]):
+async def reports_steps(ctx: ExecutionContext[int]):
     return await steps(ctx.input)
 
 @task
@@ -139,7 +139,7 @@ async def calls(ctx: ExecutionContext):
     return await call("billing/invoice", {{"n": 1}})
 
 @workflow
-async def leaves(ctx: ExecutionContext):
+async def exits(ctx: ExecutionContext):
     async def bare():
         raise SystemExit(1)
     await asyncio.gather(bare())

@@ -1,4 +1,4 @@
-"""Delays between attempts."""
+"""Backoff: delays between retries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import islice
 from windlass.worker._backoff import backoff
 
 
-def test_delays_double_are_never_nothing_and_never_above_the_limit() -> None:
+def test_delays_double_with_jitter_up_to_the_limit() -> None:
     for _ in range(100):
         delays = list(islice(backoff(1, 60), 12))
         assert 0.5 <= delays[0] <= 1.5
@@ -15,5 +15,5 @@ def test_delays_double_are_never_nothing_and_never_above_the_limit() -> None:
         assert all(30 <= delay <= 60 for delay in delays[6:])
 
 
-def test_workers_that_lost_their_server_together_do_not_return_together() -> None:
+def test_first_delays_of_many_workers_differ() -> None:
     assert len({next(backoff(1, 60)) for _ in range(50)}) > 40

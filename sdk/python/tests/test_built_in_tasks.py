@@ -1,4 +1,4 @@
-"""Tasks that come with the SDK."""
+"""Built-in tasks."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def values(ctx: ExecutionContext[Any]) -> list[Any]:
     ]
 
 
-async def test_random_values_are_the_same_in_every_run_and_of_the_same_type() -> None:
+async def test_replayed_random_values_are_equal_and_keep_their_type() -> None:
     first = (await run_from(values)).events
     random.seed(1)
     again = (await run_from(values, first[:-1])).events
@@ -83,7 +83,7 @@ async def test_random_values_are_the_same_in_every_run_and_of_the_same_type() ->
     assert again[-1].value == first[-1].value
 
 
-async def test_parallel_keeps_the_order_of_its_calls() -> None:
+async def test_parallel_returns_results_in_the_order_of_its_calls() -> None:
     @workflow
     async def both(ctx: ExecutionContext[Any]) -> Any:
         return await parallel(slow("a", 0.03), slow("b", 0.0), slow("a", 0.03))
@@ -94,7 +94,7 @@ async def test_parallel_keeps_the_order_of_its_calls() -> None:
     assert types(log).count("TASK_STARTED") == 4
 
 
-async def test_parallel_of_nothing_is_nothing() -> None:
+async def test_parallel_without_calls_returns_an_empty_list() -> None:
     @workflow
     async def none(ctx: ExecutionContext[Any]) -> Any:
         return await parallel()
@@ -102,7 +102,7 @@ async def test_parallel_of_nothing_is_nothing() -> None:
     assert (await run_from(none)).events[-1].value == []
 
 
-async def test_the_first_failure_of_parallel_is_raised_and_nothing_outlives_the_run() -> None:
+async def test_parallel_failure_is_raised_and_cancels_branches_at_the_end_of_the_run() -> None:
     @workflow
     async def both(ctx: ExecutionContext[Any]) -> Any:
         return await parallel(slow("a", 10), fails())
@@ -112,7 +112,7 @@ async def test_the_first_failure_of_parallel_is_raised_and_nothing_outlives_the_
     assert done == ["a stopped"]
 
 
-async def test_a_caught_failure_of_parallel_lets_the_others_go_on() -> None:
+async def test_parallel_failure_that_is_caught_lets_other_branches_complete() -> None:
     @workflow
     async def both(ctx: ExecutionContext[Any]) -> Any:
         other = slow("a")
@@ -126,7 +126,7 @@ async def test_a_caught_failure_of_parallel_lets_the_others_go_on() -> None:
     assert done == ["a"]
 
 
-async def test_branches_beside_a_pause_end_before_it_and_are_not_repeated() -> None:
+async def test_parallel_branches_next_to_a_pause_complete_first_and_are_not_repeated() -> None:
     @workflow
     async def both(ctx: ExecutionContext[Any]) -> Any:
         return await parallel(slow("a"), pause("p"), slow("b"))
@@ -139,7 +139,7 @@ async def test_branches_beside_a_pause_end_before_it_and_are_not_repeated() -> N
     assert sorted(done) == ["a", "b"]
 
 
-async def test_two_pauses_at_once_are_resumed_one_after_the_other() -> None:
+async def test_two_concurrent_pauses_are_resumed_one_after_the_other() -> None:
     @workflow
     async def both(ctx: ExecutionContext[Any]) -> Any:
         return await parallel(pause("p"), pause("q"))
@@ -153,7 +153,7 @@ async def test_two_pauses_at_once_are_resumed_one_after_the_other() -> None:
     assert ended[-1].value == [[1, "p"], [2, "q"]]
 
 
-async def test_branches_that_are_not_tasks_count_their_calls_apart() -> None:
+async def test_parallel_coroutines_count_equal_calls_separately() -> None:
     delays = {"x": 0.0, "y": 0.0}
 
     async def branch(name: str) -> None:
@@ -173,7 +173,7 @@ async def test_branches_that_are_not_tasks_count_their_calls_apart() -> None:
     assert len(set(orders[0])) == 2
 
 
-async def test_a_pause_inside_of_a_task_group_is_a_pause() -> None:
+async def test_pause_inside_a_task_group_pauses_the_execution() -> None:
     @workflow
     async def grouped(ctx: ExecutionContext[Any]) -> Any:
         async with asyncio.TaskGroup() as group:
@@ -185,7 +185,7 @@ async def test_a_pause_inside_of_a_task_group_is_a_pause() -> None:
     assert (await run_from(grouped, [*log, resuming("x")])).events[-1].value == "x"
 
 
-async def test_pipeline_feeds_each_result_to_the_next() -> None:
+async def test_pipeline_passes_each_result_to_the_next_task() -> None:
     @workflow
     async def piped(ctx: ExecutionContext[int]) -> Any:
         return await pipeline(double, double, input=ctx.input)
@@ -193,7 +193,7 @@ async def test_pipeline_feeds_each_result_to_the_next() -> None:
     assert (await run_from(piped, (), 3)).events[-1].value == 12
 
 
-async def test_sleep_waits_on_for_the_rest_of_its_time() -> None:
+async def test_interrupted_sleep_waits_only_for_the_remaining_time() -> None:
     @workflow
     async def waits(ctx: ExecutionContext[Any]) -> str:
         await sleep(timedelta(hours=1))
@@ -211,7 +211,7 @@ async def test_sleep_waits_on_for_the_rest_of_its_time() -> None:
     assert types(ended) == ["TASK_COMPLETED", "WORKFLOW_COMPLETED"]
 
 
-async def test_progress_tells_of_the_task_that_makes_it_and_is_not_recorded() -> None:
+async def test_progress_names_its_task_and_is_not_recorded() -> None:
     @task
     async def advancing() -> None:
         progress(1)
@@ -238,7 +238,7 @@ async def test_progress_tells_of_the_task_that_makes_it_and_is_not_recorded() ->
     progress("outside of everything")
 
 
-async def test_a_called_workflow_is_the_same_one_in_every_run() -> None:
+async def test_repeated_call_of_a_workflow_uses_the_same_key() -> None:
     @workflow
     async def calls(ctx: ExecutionContext[Any]) -> list[Any]:
         return [
@@ -261,7 +261,7 @@ async def test_a_called_workflow_is_the_same_one_in_every_run() -> None:
     assert keys == [key for _, _, key, _ in second.calls]
 
 
-async def test_configs_are_recorded_as_they_were() -> None:
+async def test_replayed_config_keeps_its_recorded_value() -> None:
     @workflow
     async def configured(ctx: ExecutionContext[Any]) -> Any:
         return await get_config("limit")
@@ -273,7 +273,7 @@ async def test_configs_are_recorded_as_they_were() -> None:
     assert (await run_from(configured, log[:-1], services=services)).events[-1].value == 5
 
 
-async def test_a_graph_follows_its_edges_and_conditions() -> None:
+async def test_graph_follows_its_edges_and_conditions() -> None:
     @task
     async def both(a: int, b: int) -> int:
         return a + b
@@ -304,15 +304,15 @@ async def test_a_graph_follows_its_edges_and_conditions() -> None:
     assert value(log[-2]) == 8
 
 
-def test_a_graph_that_cannot_be_walked_is_refused() -> None:
+def test_invalid_graph_is_rejected() -> None:
     graph = Graph("g").add_node("a", double).add_node("b", double)
     with pytest.raises(ValueError, match="first and a last"):
         graph.validate()
     graph.start_with("a").end_with("b")
-    with pytest.raises(ValueError, match="no way leads to b"):
+    with pytest.raises(ValueError, match="no path leads to b"):
         graph.validate()
     graph.add_edge("a", "b").add_edge("b", "a")
-    with pytest.raises(ValueError, match="circle"):
+    with pytest.raises(ValueError, match="cycle"):
         graph.validate()
     with pytest.raises(ValueError, match="no node 'c'"):
         graph.add_edge("a", "c")

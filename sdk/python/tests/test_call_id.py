@@ -1,4 +1,4 @@
-"""Ids of calls are the same everywhere, and differ where calls differ."""
+"""Call ids: stable everywhere, different for different calls."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def helper(n: int) -> int:
         ("pause", {"name": "one"}, ["one"], {"output": {"q": 1}}, "pause_904a964f0b5166c4"),
     ],
 )
-def test_ids_agree_with_every_other_worker(
+def test_call_ids_equal_those_of_the_reference_release(
     name: str, by_name: dict[str, Any], args: list[Any], kwargs: dict[str, Any], expected: str
 ) -> None:
     assert call_id(name, by_name, args, kwargs) == expected
@@ -66,7 +66,7 @@ def test_ids_agree_with_every_other_worker(
         (helper, helper),
     ],
 )
-def test_equal_arguments_make_equal_ids(one: object, other: object) -> None:
+def test_equal_arguments_have_equal_ids(one: object, other: object) -> None:
     assert _id(one) == _id(other)
 
 
@@ -83,11 +83,11 @@ def test_equal_arguments_make_equal_ids(one: object, other: object) -> None:
         (None, "None"),
     ],
 )
-def test_different_arguments_make_different_ids(one: object, other: object) -> None:
+def test_different_arguments_have_different_ids(one: object, other: object) -> None:
     assert _id(one) != _id(other)
 
 
-def test_a_coroutine_is_told_by_its_arguments() -> None:
+def test_coroutine_arguments_are_identified_by_their_own_arguments() -> None:
     one, same, other = helper(1), helper(1), helper(2)
     try:
         assert _id(one) == _id(same) != _id(other)
@@ -96,8 +96,8 @@ def test_a_coroutine_is_told_by_its_arguments() -> None:
             coroutine.close()
 
 
-def test_an_argument_that_cannot_be_told_from_another_is_refused() -> None:
-    with pytest.raises(TypeError, match="nothing tells one from another"):
+def test_argument_without_stable_identity_raises_type_error() -> None:
+    with pytest.raises(TypeError, match="no stable identity"):
         _id(threading.Lock())
 
 

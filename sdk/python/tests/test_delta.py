@@ -1,4 +1,4 @@
-"""What is cut from the log for a checkpoint."""
+"""Deltas: the entries of a log that a checkpoint contains."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from windlass.worker._outbox import Outbox
 RUNNING, COMPLETED = ExecutionState.RUNNING, ExecutionState.COMPLETED
 
 
-def test_a_delta_holds_everything_since_the_last_one_in_order() -> None:
+def test_delta_contains_all_new_entries_in_order() -> None:
     pending = PendingEntries()
     entries = [_entry("a"), _entry("b"), _entry("c", COMPLETED)]
     for made in entries:
@@ -23,7 +23,7 @@ def test_a_delta_holds_everything_since_the_last_one_in_order() -> None:
     assert pending.take() is None
 
 
-def test_a_delta_is_bounded_and_has_the_state_of_its_own_last_entry() -> None:
+def test_delta_is_limited_and_has_the_state_of_its_last_entry() -> None:
     pending = PendingEntries(max_events=2)
     for name in "abc":
         pending.add(_entry(name, COMPLETED if name == "c" else RUNNING))
@@ -34,7 +34,7 @@ def test_a_delta_is_bounded_and_has_the_state_of_its_own_last_entry() -> None:
     assert (len(second.events), second.state) == (1, COMPLETED)
 
 
-def test_an_entry_larger_than_a_checkpoint_goes_alone() -> None:
+def test_entry_larger_than_a_checkpoint_is_sent_alone() -> None:
     pending = PendingEntries(max_bytes=300)
     for name in ("a", "b" * 1000, "c"):
         pending.add(_entry(name))
@@ -42,7 +42,7 @@ def test_an_entry_larger_than_a_checkpoint_goes_alone() -> None:
     assert [len(delta.events) for delta in taken if delta] == [1, 1, 1]
 
 
-async def test_what_another_thread_records_arrives_completely_and_in_order() -> None:
+async def test_entries_of_another_thread_arrive_completely_and_in_order() -> None:
     outbox = Outbox(asyncio.get_running_loop(), asyncio.get_running_loop())
     sent = [_entry(str(number)) for number in range(5000)]
 
@@ -61,7 +61,7 @@ async def test_what_another_thread_records_arrives_completely_and_in_order() -> 
     assert received == [made.text for made in sent]
 
 
-async def test_what_is_too_much_for_one_checkpoint_follows_at_once() -> None:
+async def test_entries_beyond_one_checkpoint_are_available_at_once() -> None:
     outbox = Outbox(asyncio.get_running_loop(), asyncio.get_running_loop())
     for number in range(MAX_DELTA_EVENTS + 1):
         outbox.record(_entry(str(number)))
@@ -73,14 +73,14 @@ async def test_what_is_too_much_for_one_checkpoint_follows_at_once() -> None:
     assert sizes == [MAX_DELTA_EVENTS, 1]
 
 
-async def test_an_abandoned_outbox_gives_nothing_any_more() -> None:
+async def test_abandoned_outbox_returns_none() -> None:
     outbox = Outbox(asyncio.get_running_loop(), asyncio.get_running_loop())
     outbox.record(_entry("a"))
     outbox.abandon()
     assert await asyncio.wait_for(outbox.next(), HANG_S) is None
 
 
-async def test_tasks_wait_while_too_much_is_unsent() -> None:
+async def test_full_outbox_delays_new_tasks() -> None:
     loop = asyncio.get_running_loop()
     outbox = Outbox(loop, loop, max_pending=2)
     for name in "ab":

@@ -1,4 +1,4 @@
-"""Values that are nested as deeply as the server takes them, and deeper."""
+"""Values nested to the limit of the server, and deeper."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ async def asks(ctx: ExecutionContext[Any]) -> Any:
 
 
 @pytest.mark.parametrize("nested", [lists, objects])
-def test_a_value_of_512_levels_goes_through_every_event(nested: Any) -> None:
+def test_value_of_512_levels_passes_through_every_event(nested: Any) -> None:
     value = nested(DEEPEST)
     context = echo.run(value)
     assert context.has_succeeded, context.output
@@ -113,14 +113,14 @@ def test_a_value_of_512_levels_goes_through_every_event(nested: Any) -> None:
     assert resumed.to_json()
 
 
-def test_objects_of_any_kind_may_be_as_deep() -> None:
+def test_objects_of_512_levels_are_encoded() -> None:
     assert loads(encode(links(DEEPEST))) == loads('{"next":' * DEEPEST + "null" + "}" * DEEPEST)
     assert loads(encode({1: objects(DEEPEST - 1), (1, 2): 0}))["1"] == objects(DEEPEST - 1)
 
 
 @pytest.mark.parametrize("nested", [lists, objects, links])
 @pytest.mark.parametrize("levels", [550, 900, 1100, 20_000])
-async def test_a_deeper_result_fails_its_task_and_says_why(nested: Any, levels: int) -> None:
+async def test_deeper_result_fails_its_task_with_a_reason(nested: Any, levels: int) -> None:
     @task
     async def dig() -> Any:
         return nested(levels)
@@ -137,7 +137,7 @@ async def test_a_deeper_result_fails_its_task_and_says_why(nested: Any, levels: 
 
 
 @pytest.mark.parametrize("levels", [550, 20_000])
-async def test_a_deeper_argument_or_output_is_refused_as_clearly(levels: int) -> None:
+async def test_deeper_argument_or_output_fails_the_workflow_with_a_reason(levels: int) -> None:
     @workflow
     async def gives(ctx: ExecutionContext[Any]) -> None:
         await same(lists(levels))
@@ -155,14 +155,14 @@ async def test_a_deeper_argument_or_output_is_refused_as_clearly(levels: int) ->
         }
 
 
-async def test_an_argument_that_contains_itself_is_refused() -> None:
+async def test_argument_that_contains_itself_is_rejected() -> None:
     endless: list[Any] = [1]
     endless += [endless, endless]
     with pytest.raises(UnserializableError):
         call_id("f", {"x": endless}, [endless], {})
 
 
-def test_brackets_in_texts_are_no_levels() -> None:
+def test_brackets_inside_strings_do_not_count_as_levels() -> None:
     for text in ("[" * 2000, '"["' * 600, ']"\\[' * 2000, "\\" * 999 + '"{'):
         assert loads(encode([text, {text: 1}])) == [text, {text: 1}]
     with pytest.raises(UnserializableError, match="too deeply"):
@@ -171,7 +171,7 @@ def test_brackets_in_texts_are_no_levels() -> None:
     assert loads(encode(wide)) == wide
 
 
-def test_the_id_of_a_call_does_not_depend_on_how_deep_the_caller_is() -> None:
+def test_call_id_does_not_depend_on_the_depth_of_the_stack() -> None:
     def below(frames: int, value: Any) -> str:
         if frames:
             return below(frames - 1, value)
@@ -182,14 +182,16 @@ def test_the_id_of_a_call_does_not_depend_on_how_deep_the_caller_is() -> None:
     assert call_id("f", {"x": objects(511)}, [], {}) != call_id("f", {"x": objects(512)}, [], {})
 
 
-def test_files_keep_values_of_512_levels_or_say_why_not(tmp_path: Path) -> None:
+def test_local_files_store_512_levels_and_reject_deeper_pickles(tmp_path: Path) -> None:
     storage = LocalFileStorage(tmp_path, "json")
     assert storage.retrieve(storage.store("r", objects(DEEPEST))) == objects(DEEPEST)
     with pytest.raises(UnserializableError, match="too deeply for pickle"):
         LocalFileStorage(tmp_path).store("r", objects(5000))
 
 
-async def test_512_levels_travel_through_a_worker(server: FakeServer, workers: Workers) -> None:
+async def test_values_of_512_levels_pass_through_a_worker(
+    server: FakeServer, workers: Workers
+) -> None:
     await workers.start()
     stored = server.start(SOURCE, "echo", lists(DEEPEST))
     await until(lambda: stored.state in TERMINAL)
@@ -203,7 +205,7 @@ async def test_512_levels_travel_through_a_worker(server: FakeServer, workers: W
 
 
 @pytest.mark.parametrize("levels", [600, 5000, 100_000])
-async def test_a_worker_outlives_values_that_are_too_deep(
+async def test_worker_survives_values_that_are_too_deep(
     server: FakeServer, workers: Workers, levels: int
 ) -> None:
     await workers.start()

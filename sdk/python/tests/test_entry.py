@@ -1,4 +1,4 @@
-"""Entries of the log."""
+"""Log entries."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from windlass._entry import create_entry, event_id
 from windlass.domain.state import ExecutionState
 
 
-def test_event_ids_agree_with_every_other_worker() -> None:
+def test_event_ids_equal_those_of_the_reference_release() -> None:
     made = event_id("WORKFLOW_SCHEDULED", "w1", "w1", None, "2026-01-02T03:04:05.000006")
     assert made == "67a95999cfe9837a"
 
 
 @pytest.mark.parametrize("value", [None, "ä\ud800", {"b": [1, {"a": None}]}, {1: "x", "y": 2}])
-def test_the_text_of_an_entry_is_the_whole_event(value: Any) -> None:
+def test_text_of_an_entry_contains_the_whole_event(value: Any) -> None:
     made = create_entry("TASK_STARTED", 'id with "quotes"', "näme", value, ExecutionState.RUNNING)
     sent = json.loads(made.text)
     assert sent.keys() == {"id", "type", "source_id", "name", "value", "time", "subject"}
@@ -28,14 +28,14 @@ def test_the_text_of_an_entry_is_the_whole_event(value: Any) -> None:
     assert sent["value"] == json.loads(json.dumps(value))
 
 
-def test_an_entry_does_not_change_with_the_object_it_was_made_of() -> None:
+def test_entry_is_unchanged_after_its_value_is_mutated() -> None:
     value = {"a": 1}
     made = create_entry("TASK_COMPLETED", "s", "n", value, ExecutionState.RUNNING)
     value["a"] = 2
     assert json.loads(made.text)["value"] == {"a": 1}
 
 
-def test_a_value_that_is_text_already_is_sent_as_it_is() -> None:
+def test_value_text_is_sent_unchanged() -> None:
     made = create_entry(
         "WORKFLOW_STARTED", "s", "n", float("inf"), ExecutionState.RUNNING, value_text="1e400"
     )

@@ -1,4 +1,4 @@
-"""A run outlives the tokens that it acts under: the worker claims again for another one."""
+"""Execution tokens: a run outlives its token, because another claim renews it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def source(tmp_path: Path) -> str:
 
 
 def accept_tokens(server: FakeServer, *valid: str) -> list[str]:
-    """Nested runs are let in with these tokens alone. Answers what was shown, in order."""
+    """Lets nested runs pass only with the valid tokens; returns the tokens seen, in order."""
     seen_tokens: list[str] = []
 
     async def check_token(request: web.Request) -> web.Response | None:
@@ -40,7 +40,7 @@ def accept_tokens(server: FakeServer, *valid: str) -> list[str]:
 async def run_to_the_end(
     server: FakeServer, workers: Workers, source: str, renewals: list[str | None]
 ) -> StoredExecution:
-    """An execution that came with an old token; each claim is answered with the next of these."""
+    """Runs an execution that has an old token; each claim returns the next token of `renewals`."""
     await workers.start()
     stored = server.start(source, "calls", exec_token="old")
     stored.renewals = renewals
@@ -54,19 +54,19 @@ def claims(server: FakeServer, stored: StoredExecution) -> int:
     )
 
 
-async def test_a_token_that_has_expired_is_renewed_by_a_claim(
+async def test_expired_token_is_renewed_by_another_claim(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     seen_tokens = accept_tokens(server, "renewed")
     server.run_answers = [DONE]
-    # The claim that takes the work gives no token, as those of other servers.
+    # The first claim returns no token, as servers of the reference release do.
     stored = await run_to_the_end(server, workers, source, [None, "renewed"])
     assert (stored.state, stored.output) == ("COMPLETED", "done")
     assert seen_tokens == ["old", "renewed"]
     assert claims(server, stored) == 2
 
 
-async def test_a_token_that_came_with_the_claim_is_used_before_that_of_the_frame(
+async def test_token_of_the_claim_takes_precedence_over_that_of_the_frame(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     seen_tokens = accept_tokens(server, "claimed")
@@ -75,7 +75,7 @@ async def test_a_token_that_came_with_the_claim_is_used_before_that_of_the_frame
     assert (stored.state, seen_tokens) == ("COMPLETED", ["claimed"])
 
 
-async def test_a_refusal_of_the_new_token_too_is_the_end_of_it(
+async def test_refused_renewed_token_fails_the_execution(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     seen_tokens = accept_tokens(server)

@@ -1,4 +1,4 @@
-"""Values become JSON text at once, or are refused with a reason."""
+"""Encoding of values as JSON, and its refusals."""
 
 from __future__ import annotations
 
@@ -74,30 +74,30 @@ class Called:
         ("\ud800", "\ud800"),
     ],
 )
-def test_a_value_has_one_form(value: Any, expected: Any) -> None:
+def test_value_is_encoded_as_expected(value: Any, expected: Any) -> None:
     assert json.loads(encode(value)) == expected
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), [{"a": -float("inf")}]])
-def test_numbers_that_json_lacks_are_refused(value: Any) -> None:
-    with pytest.raises(UnserializableError, match="NaN and infinite numbers"):
+def test_nan_and_infinite_numbers_are_rejected(value: Any) -> None:
+    with pytest.raises(UnserializableError, match="no NaN and no infinite numbers"):
         encode(value)
 
 
-def test_a_value_that_contains_itself_is_refused() -> None:
+def test_value_that_contains_itself_is_rejected() -> None:
     value: list[Any] = []
     value.append(value)
     with pytest.raises(UnserializableError, match="contains itself"):
         encode(value)
 
 
-def test_five_hundred_levels_pass_and_a_bottomless_value_is_refused() -> None:
+def test_512_levels_are_encoded_and_100000_levels_are_rejected() -> None:
     assert loads(encode(_nested(512))) == _nested(512)
     with pytest.raises(UnserializableError, match="too deeply"):
         encode(_nested(100_000))
 
 
-def test_the_canonical_text_ignores_the_order_of_keys() -> None:
+def test_canonical_text_does_not_depend_on_key_order() -> None:
     one, other = {"b": 1, "a": {"d": 1, "c": "ä"}}, {"a": {"c": "ä", "d": 1}, "b": 1}
     assert canonical_json(one) == canonical_json(other)
     assert canonical_json({1: "x", "b": 2}) == '{"1": "x", "b": 2}'
@@ -115,13 +115,13 @@ def test_the_canonical_text_ignores_the_order_of_keys() -> None:
         "1" * 5000,
     ],
 )
-def test_a_member_is_sliced_out_untouched(raw: str) -> None:
+def test_sliced_member_keeps_its_text(raw: str) -> None:
     text = f'{{"x": {{"input": 0}} , "input" : {raw}\n, "events": [ ] }}'
     assert slice_json(text, "input") == raw
     assert slice_json(text, "missing") is None
 
 
-def test_what_is_inside_of_members_is_sliced_out_as_well() -> None:
+def test_nested_members_and_elements_are_sliced() -> None:
     text = '\n{"a": {"b": 0}, "b" : [ {"c": 1} , {"c" : [1e400 ], "d": "]"}, 3 ] }'
     assert slice_json(text, "b", 1, "c") == "[1e400 ]"
     assert slice_json(text, "b", 1, "d") == '"]"'
@@ -133,7 +133,7 @@ def test_what_is_inside_of_members_is_sliced_out_as_well() -> None:
     assert slice_json("[]", 0) is None
 
 
-def test_a_number_too_long_for_python_stays_text() -> None:
+def test_integer_beyond_the_digit_limit_stays_a_string() -> None:
     assert loads('{"n": ' + "1" * 5000 + "}") == {"n": "1" * 5000}
 
 

@@ -1,4 +1,4 @@
-"""What the package offers, and the examples that show it."""
+"""Public names of the package, and the examples."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
         ("windlass.worker", "Settings Worker"),
     ],
 )
-def test_what_is_documented_is_there(module: str, names: str) -> None:
+def test_documented_names_exist(module: str, names: str) -> None:
     offered = vars(importlib.import_module(module))
     assert set(names.split()) <= offered.keys()
 
 
-def test_all_is_sorted_and_true() -> None:
+def test_all_is_sorted_and_complete() -> None:
     assert windlass.__all__ == sorted(windlass.__all__)
     assert all(hasattr(windlass, name) for name in windlass.__all__)
 
 
-def test_importing_the_sdk_does_not_import_the_worker() -> None:
-    """A workflow source is imported in many places that will never run a worker."""
+def test_importing_the_sdk_does_not_import_aiohttp() -> None:
+    """Workflow sources are also imported where no worker runs."""
     code = "import sys, windlass; sys.exit('aiohttp' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -1,4 +1,4 @@
-"""A log may end anywhere: the next run continues it, and does nothing twice."""
+"""Replay: a log may end anywhere; the next run continues it without repeating recorded calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from windlass.tasks import parallel
 effects: list[str] = []
 
 
-def test_a_resume_waits_until_its_pause_has_taken_it() -> None:
+def test_resume_is_pending_until_its_pause_consumes_it() -> None:
     log = [
         _event("TASK_PAUSED", "pause_1", "p"),
         _event("WORKFLOW_PAUSED", "w", {"name": "p", "output": None}),
@@ -83,7 +83,7 @@ async def everything(ctx: ExecutionContext[str]) -> list[Any]:
 
 
 async def whole_log() -> list[ExecutionEvent]:
-    """The log of an execution that nothing interrupted."""
+    """Returns the log of an uninterrupted execution."""
     log: list[ExecutionEvent] = []
     for body in (1, 2, None):
         log += (await run_from(everything, log, "in")).events
@@ -92,7 +92,9 @@ async def whole_log() -> list[ExecutionEvent]:
     return log
 
 
-async def test_an_execution_interrupted_anywhere_ends_the_same_and_repeats_nothing() -> None:
+async def test_execution_interrupted_after_any_event_has_the_same_outcome_and_repeats_no_call() -> (
+    None
+):
     effects.clear()
     log = await whole_log()
     assert types(log)[-1] == "WORKFLOW_COMPLETED"
@@ -115,7 +117,7 @@ async def test_an_execution_interrupted_anywhere_ends_the_same_and_repeats_nothi
 
 
 def _assert_like(events: list[ExecutionEvent], log: list[ExecutionEvent], cut: int) -> None:
-    """Same calls, same outcomes; only what was random and not recorded may differ."""
+    """Asserts equal calls and outcomes; random values that were not recorded may differ."""
     ended = {"TASK_COMPLETED", "TASK_FAILED"}
     calls = [event.source_id for event in events if event.type in ended]
     assert sorted(calls) == sorted(e.source_id for e in log if e.type in ended), cut
@@ -127,7 +129,7 @@ def _assert_like(events: list[ExecutionEvent], log: list[ExecutionEvent], cut: i
     assert types(events).count("WORKFLOW_RESUMED") == 2
 
 
-async def test_equal_calls_are_calls_of_their_own() -> None:
+async def test_equal_calls_have_different_ids() -> None:
     effects.clear()
     events = (await run_from(everything, (), "in")).events
     assert effects.count("a") == 3
@@ -137,7 +139,7 @@ async def test_equal_calls_are_calls_of_their_own() -> None:
     assert {first, f"{first}#2", f"{first}#3"} <= set(started)
 
 
-async def test_equal_calls_inside_of_parallel_tasks_keep_their_places() -> None:
+async def test_equal_calls_inside_parallel_tasks_keep_their_ids() -> None:
     events = (await run_from(everything, (), "in")).events
     made = {e.source_id: value(e) for e in events if e.type == "TASK_COMPLETED"}
     cut = max(i for i, e in enumerate(events) if e.name == "uuid4")
@@ -147,7 +149,7 @@ async def test_equal_calls_inside_of_parallel_tasks_keep_their_places() -> None:
             assert value(event) == made[event.source_id]
 
 
-async def test_values_may_be_plain_instead_of_references() -> None:
+async def test_recorded_plain_values_are_replayed_like_references() -> None:
     effects.clear()
     log = [_plain(event) for event in await whole_log()]
     effects.clear()
@@ -156,7 +158,7 @@ async def test_values_may_be_plain_instead_of_references() -> None:
     assert effects == []
 
 
-async def test_a_finished_execution_is_left_alone() -> None:
+async def test_terminal_execution_is_not_run_again() -> None:
     log = await whole_log()
     assert (await run_from(everything, log, "in")).entries == []
 
@@ -199,7 +201,7 @@ async def failures(ctx: ExecutionContext[Any]) -> list[Any]:
     return seen
 
 
-async def test_a_recorded_failure_looks_as_it_did_when_it_happened() -> None:
+async def test_replayed_failure_equals_the_original() -> None:
     events = (await run_from(failures)).events
     replayed = (await run_from(failures, events[:-1])).events
     assert types(replayed) == ["WORKFLOW_COMPLETED"]
@@ -210,13 +212,13 @@ async def test_a_recorded_failure_looks_as_it_did_when_it_happened() -> None:
             ["ExecutionError", "OwnError", "7: no"],
             ["ExecutionError", "KeyError", "'k'"],
             ["ExecutionError", "ZeroDivisionError", "z"],
-            ["ExecutionTimeoutError", "NoneType", "took longer than 0.01 seconds"],
+            ["ExecutionTimeoutError", "NoneType", "the attempt took longer than 0.01 seconds"],
             ["ExecutionError", "ZeroDivisionError", "n"],
         ]
     )
 
 
-async def test_a_failure_of_an_unknown_class_keeps_its_name() -> None:
+async def test_recorded_failure_of_an_unknown_class_becomes_a_recorded_error() -> None:
     events = (await run_from(failures)).events
     failed = next(e for e in events if e.type == "TASK_FAILED")
     held = {"type": "GoneError", "message": "m"}
@@ -230,13 +232,13 @@ async def rethrows(ctx: ExecutionContext[Any]) -> None:
     await raises("key")
 
 
-async def test_a_replayed_failure_fails_the_workflow_with_the_same_words() -> None:
+async def test_replayed_failure_fails_the_workflow_with_the_same_message() -> None:
     events = (await run_from(rethrows)).events
     replayed = (await run_from(rethrows, events[:-1])).events
     assert events[-1].value == replayed[-1].value == {"type": "KeyError", "message": "'k'"}
 
 
-def test_errors_of_the_sdk_keep_their_place_in_the_tree() -> None:
+def test_sdk_errors_keep_their_base_classes() -> None:
     assert issubclass(ExecutionTimeoutError, ExecutionError)
     assert RecordedError("X", "m").type_name == "X"
 

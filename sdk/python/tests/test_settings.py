@@ -1,4 +1,4 @@
-"""The command line and the environment as settings."""
+"""Settings from the command line and the environment."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_defaults() -> None:
     assert (made.drain_timeout_s, made.stream_idle_s) == (60, 60)
 
 
-def test_everything_can_be_said(tmp_path: Path) -> None:
+def test_all_options_are_read(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("from-file\n")
     made = settings(
         *["--name", "w", "--server-url", "http://here:1/", "--max-concurrent", "3"],
@@ -51,7 +51,7 @@ def test_everything_can_be_said(tmp_path: Path) -> None:
     assert settings(SVC_WORKERS__SERVER_URL="http://there:2").server_url == "http://there:2"
 
 
-def test_bootstrap_token_of_a_descriptor_is_read_once() -> None:
+def test_bootstrap_token_is_read_once_from_a_descriptor() -> None:
     reading, writing = os.pipe()
     os.write(writing, b"from-descriptor\n")
     os.close(writing)
@@ -59,30 +59,30 @@ def test_bootstrap_token_of_a_descriptor_is_read_once() -> None:
     assert made.bootstrap_token == "from-descriptor"
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(reading)
-    with pytest.raises(UsageError, match="cannot read the bootstrap token"):
+    with pytest.raises(UsageError, match="failed to read the bootstrap token"):
         settings("--bootstrap-token-fd", str(reading))
 
 
-def test_empty_descriptor_is_refused() -> None:
+def test_empty_descriptor_is_rejected() -> None:
     reading, writing = os.pipe()
     os.close(writing)
-    with pytest.raises(UsageError, match="holds no bootstrap token"):
+    with pytest.raises(UsageError, match="contains no bootstrap token"):
         settings("--bootstrap-token-fd", str(reading))
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--label", "zone"], "a label is key=value"),
-        (["--label", "=a"], "a label is key=value"),
-        (["--bootstrap-token-file", "/none"], "cannot read the bootstrap token"),
+        (["--label", "zone"], "is not of the form key=value"),
+        (["--label", "=a"], "is not of the form key=value"),
+        (["--bootstrap-token-file", "/none"], "failed to read the bootstrap token"),
     ],
 )
-def test_what_makes_no_sense_is_refused(arguments: list[str], message: str) -> None:
+def test_invalid_arguments_are_rejected(arguments: list[str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         settings(*arguments)
 
 
-def test_a_token_is_needed() -> None:
+def test_missing_bootstrap_token_is_rejected() -> None:
     with pytest.raises(UsageError, match="SVC_WORKERS__BOOTSTRAP_TOKEN"):
         settings(SVC_WORKERS__BOOTSTRAP_TOKEN="")

@@ -1,4 +1,4 @@
-"""The decoder of server-sent events."""
+"""Decoder of server-sent events."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ FRAMES = [
 ]
 
 
-def test_frames_are_read_whatever_their_line_ends() -> None:
+def test_frames_with_any_line_ends_are_decoded() -> None:
     assert Decoder().feed(STREAM) == FRAMES
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
-def test_frames_may_be_cut_anywhere(size: int) -> None:
+def test_frames_in_chunks_of_any_size_are_decoded(size: int) -> None:
     decoder = Decoder()
     chunks = [STREAM[at : at + size] for at in range(0, len(STREAM), size)]
     assert [frame for chunk in chunks for frame in decoder.feed(chunk)] == FRAMES
 
 
-def test_a_frame_cut_at_each_single_place_is_the_same_frame() -> None:
+def test_frame_cut_at_any_offset_is_decoded() -> None:
     whole = b"event: a\r\ndata: x\r\ndata: y\r\n\r\n"
     for at in range(len(whole)):
         decoder = Decoder()
@@ -46,12 +46,12 @@ def test_a_frame_cut_at_each_single_place_is_the_same_frame() -> None:
 
 
 @pytest.mark.parametrize("chunk", [b"data: " + b"x" * 200, b"data: x\n" * 30])
-def test_a_frame_that_has_no_end_is_given_up(chunk: bytes) -> None:
+def test_frame_beyond_the_maximum_size_raises(chunk: bytes) -> None:
     decoder = Decoder(max_frame_bytes=100)
     with pytest.raises(FrameTooLarge):
         decoder.feed(chunk)
 
 
-def test_many_small_frames_do_not_add_up_to_a_large_one() -> None:
+def test_many_small_frames_do_not_reach_the_maximum_size() -> None:
     decoder = Decoder(max_frame_bytes=100)
     assert len(decoder.feed(b"data: x\n\n" * 1000)) == 1000

@@ -1,4 +1,4 @@
-"""What the options of tasks do, and what the log says of it."""
+"""Options of tasks, and the events that they record."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _fresh() -> None:
 
 
 def calling(work: Task[..., Any], *args: Any, **kwargs: Any) -> Workflow[Any, Any]:
-    """A workflow that makes one call."""
+    """Returns a workflow that makes one call."""
 
     @workflow
     async def one(ctx: ExecutionContext[Any]) -> Any:
@@ -36,7 +36,7 @@ def calling(work: Task[..., Any], *args: Any, **kwargs: Any) -> Workflow[Any, An
 
 
 async def log_of(work: Task[..., Any], *args: Any, **kwargs: Any) -> list[ExecutionEvent]:
-    """What such a workflow records, from its task's first event to its own last one."""
+    """Returns the events of that workflow, from the first event of its task to its own last one."""
     return (await run_from(calling(work, *args, **kwargs))).events[1:]
 
 
@@ -55,7 +55,7 @@ async def fetch(url: str) -> str:
     return url
 
 
-async def test_a_call_is_recorded_with_all_its_arguments() -> None:
+async def test_call_is_recorded_with_all_its_arguments() -> None:
     started, completed, ended = await log_of(add, 1, b=2)
     assert (started.type, started.name, started.value) == ("TASK_STARTED", "add", {"a": 1, "b": 2})
     assert completed.value == {
@@ -66,23 +66,23 @@ async def test_a_call_is_recorded_with_all_its_arguments() -> None:
     assert ended.value == 3
 
 
-async def test_a_synchronous_task_runs_in_a_thread() -> None:
+async def test_synchronous_task_runs_in_a_thread() -> None:
     assert (await log_of(blocking, 1))[-1].value != threading.current_thread().name
 
 
-async def test_a_name_may_be_made_of_arguments() -> None:
+async def test_name_template_contains_arguments() -> None:
     started = (await log_of(fetch, "http://x/\0"))[0]
     assert started.name == "fetch_http://x/?"
     assert started.source_id.startswith("fetch_http://x/?_")
 
 
-async def test_options_of_an_instance_change_a_copy() -> None:
+async def test_with_options_returns_a_copy() -> None:
     renamed = add.with_options(name="plus")
     assert (await log_of(renamed, 1))[0].name == "plus"
     assert add.name == "add"
 
 
-async def test_an_empty_call_of_the_decorator_is_the_decorator() -> None:
+async def test_decorators_called_without_arguments_return_decorators() -> None:
     @task()
     async def thrice(n: int) -> int:
         return 3 * n
@@ -103,7 +103,7 @@ async def test_map_calls_once_per_item_in_order() -> None:
     assert (await run_from(mapped)).events[-1].value == [3, 1, 3]
 
 
-def test_a_task_outside_of_a_workflow_is_refused() -> None:
+def test_task_outside_a_workflow_raises() -> None:
     with pytest.raises(ExecutionContextNotFoundError):
         _ = add(1)
 
@@ -119,7 +119,7 @@ def flaky_until(succeeds_at: int) -> Task[..., Any]:
     return flaky
 
 
-async def test_retries_are_recorded_one_by_one() -> None:
+async def test_each_retry_is_recorded() -> None:
     log = await log_of(flaky_until(2))
     assert types(log) == [
         "TASK_STARTED",
@@ -138,13 +138,13 @@ async def test_retries_are_recorded_one_by_one() -> None:
     assert log[5].value == {**last, "output": log[6].value}
 
 
-async def test_after_the_last_attempt_the_task_has_failed() -> None:
+async def test_task_fails_after_its_last_attempt() -> None:
     log = await log_of(flaky_until(9))
     assert types(log)[-2:] == ["TASK_FAILED", "WORKFLOW_FAILED"]
     assert value(log[-2]) == log[-1].value == {"type": "ValueError", "message": "no 3"}
 
 
-async def test_attempts_that_failed_before_are_not_made_again() -> None:
+async def test_recorded_failed_attempts_are_not_repeated() -> None:
     one = calling(flaky_until(1))
     log = (await run_from(one)).events
     cut = types(log).index("TASK_RETRY_FAILED") + 1
@@ -154,18 +154,18 @@ async def test_attempts_that_failed_before_are_not_made_again() -> None:
     assert attempts == ["before", "flaky"]
 
 
-async def test_a_timeout_is_a_failure_of_its_own_kind() -> None:
+async def test_exceeded_timeout_raises_execution_timeout_error() -> None:
     @task.with_options(timeout=0.01)
     async def slow() -> None:
         await asyncio.sleep(10)
 
     assert (await log_of(slow))[-1].value == {
         "type": "ExecutionTimeoutError",
-        "message": "took longer than 0.01 seconds",
+        "message": "the attempt took longer than 0.01 seconds",
     }
 
 
-async def test_a_timeout_of_the_task_s_own_is_not_ours() -> None:
+async def test_timeout_error_of_the_task_itself_is_kept() -> None:
     @task.with_options(timeout=10)
     async def raises_timeout() -> None:
         raise TimeoutError("its own")
@@ -185,7 +185,7 @@ async def undo(n: int) -> str:
     return "undone"
 
 
-async def test_a_fallback_gives_the_result_instead() -> None:
+async def test_fallback_provides_the_result() -> None:
     log = await log_of(task.with_options(fallback=add, rollback=undo)(fails), 5)
     mine = [event for event in log if event.name == "fails"]
     assert types(mine) == [
@@ -198,7 +198,7 @@ async def test_a_fallback_gives_the_result_instead() -> None:
     assert attempts == []
 
 
-async def test_a_failing_fallback_fails_the_task() -> None:
+async def test_failed_fallback_fails_the_task() -> None:
     log = await log_of(task.with_options(fallback=fails)(fails), 5)
     assert types(log) == [
         "TASK_STARTED",
@@ -208,7 +208,7 @@ async def test_a_failing_fallback_fails_the_task() -> None:
     ]
 
 
-async def test_a_rollback_undoes_and_the_failure_stays() -> None:
+async def test_rollback_runs_and_the_task_still_fails() -> None:
     log = await log_of(task.with_options(rollback=undo)(fails), 5)
     assert types(log) == [
         "TASK_STARTED",
@@ -221,7 +221,7 @@ async def test_a_rollback_undoes_and_the_failure_stays() -> None:
     assert attempts == ["undone 5"]
 
 
-async def test_a_failing_rollback_is_the_failure() -> None:
+async def test_failed_rollback_replaces_the_failure() -> None:
     async def worse(n: int) -> None:
         raise OSError("worse")
 
@@ -230,7 +230,7 @@ async def test_a_failing_rollback_is_the_failure() -> None:
     assert log[-1].value == {"type": "OSError", "message": "worse"}
 
 
-async def test_a_result_without_a_form_in_json_fails_the_task_and_says_why() -> None:
+async def test_result_that_json_lacks_fails_the_task_with_a_reason() -> None:
     @task
     async def nan() -> float:
         return float("nan")
@@ -238,15 +238,15 @@ async def test_a_result_without_a_form_in_json_fails_the_task_and_says_why() -> 
     log = await log_of(nan)
     assert types(log) == ["TASK_STARTED", "TASK_FAILED", "WORKFLOW_FAILED"]
     assert log[-1].value["type"] == "UnserializableError"
-    assert "NaN and infinite numbers" in log[-1].value["message"]
+    assert "no NaN and no infinite numbers" in log[-1].value["message"]
 
 
-async def test_an_infinite_argument_is_fine() -> None:
+async def test_infinite_argument_is_recorded_as_text() -> None:
     log = await log_of(add, float("-inf"))
     assert log[0].value == {"a": "-inf"}
 
 
-async def test_a_task_that_ends_the_process_only_fails() -> None:
+async def test_system_exit_in_a_task_fails_the_task() -> None:
     @task
     async def leaves() -> None:
         raise SystemExit(3)
@@ -254,7 +254,7 @@ async def test_a_task_that_ends_the_process_only_fails() -> None:
     assert (await log_of(leaves))[-1].value["type"] == "SystemExit"
 
 
-async def test_a_cancelled_thing_inside_of_a_task_fails_only_the_task() -> None:
+async def test_cancelled_future_inside_a_task_fails_only_the_task() -> None:
     @task
     async def waits_for_the_cancelled() -> None:
         future = asyncio.get_running_loop().create_future()
@@ -279,7 +279,7 @@ async def test_secrets_configs_and_metadata_are_injected_and_not_recorded() -> N
     assert log[1].value == {"n": 1}
 
 
-async def test_results_may_be_kept_in_files(tmp_path: Path) -> None:
+async def test_results_in_local_files_are_replayed(tmp_path: Path) -> None:
     @task.with_options(output_storage=LocalFileStorage(tmp_path))
     async def large() -> set[int]:
         attempts.append("large")
@@ -295,7 +295,7 @@ async def test_results_may_be_kept_in_files(tmp_path: Path) -> None:
     assert attempts == ["large"]
 
 
-async def test_a_cached_result_serves_other_executions(
+async def test_cached_result_is_reused_by_other_executions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @task.with_options(cache=True)
@@ -315,7 +315,7 @@ async def pay(amount: int) -> str:
     return "paid"
 
 
-async def test_a_task_waits_for_its_approval() -> None:
+async def test_task_waits_for_its_approval() -> None:
     services, one = FakeServices(), calling(pay, 100)
     paused = (await run_from(one, services=services)).events
     assert types(paused) == ["WORKFLOW_STARTED", "TASK_AWAITING_APPROVAL", "WORKFLOW_PAUSED"]
@@ -329,7 +329,7 @@ async def test_a_task_waits_for_its_approval() -> None:
     assert attempts == ["paid"]
 
 
-async def test_a_rejected_task_never_runs() -> None:
+async def test_rejected_task_does_not_run() -> None:
     services, one = FakeServices(), calling(pay, 100)
     paused = (await run_from(one, services=services)).events
     services.decisions[paused[1].source_id] = Approval("rejected", "a1", None, "eve", "svc", "no")
@@ -343,13 +343,13 @@ async def test_a_rejected_task_never_runs() -> None:
     assert issubclass(ApprovalRejected, ExecutionError)
 
 
-async def test_a_task_that_needs_no_approval_asks_for_none() -> None:
+async def test_task_without_required_approval_requests_none() -> None:
     services = FakeServices()
     log = (await run_from(calling(pay, 5), services=services)).events
     assert log[-1].value == "paid"
     assert services.requested_approvals == []
 
 
-def test_impossible_options_are_refused() -> None:
-    with pytest.raises(ValueError, match="not negative"):
+def test_negative_options_are_rejected() -> None:
+    with pytest.raises(ValueError, match="not be negative"):
         task.with_options(timeout=-1)

@@ -1,4 +1,4 @@
-"""Cancelling executions, and losing them to other workers."""
+"""Cancellation of executions, and their loss to other workers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def source(tmp_path: Path) -> str:
     return SOURCE.format(gate=str(tmp_path))
 
 
-async def test_a_cancelled_workflow_stops_and_says_so(
+async def test_cancelled_workflow_stops_and_records_it(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
@@ -32,7 +32,7 @@ async def test_a_cancelled_workflow_stops_and_says_so(
     assert stored.types().count("WORKFLOW_CANCELLING") == 1
 
 
-async def test_a_cancelled_workflow_may_clean_up_with_tasks(
+async def test_cancelled_workflow_can_clean_up_with_tasks(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
@@ -43,18 +43,18 @@ async def test_a_cancelled_workflow_may_clean_up_with_tasks(
     assert stored.types()[-3:] == ["TASK_STARTED", "TASK_COMPLETED", "WORKFLOW_CANCELLED"]
 
 
-async def test_a_workflow_may_finish_although_it_was_cancelled(
+async def test_cancelled_workflow_can_still_complete(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
-    stored = server.start(source, "stubborn")
+    stored = server.start(source, "completes_anyway")
     await until(lambda: stored.types()[-1] == "TASK_STARTED")
     server.cancel(stored)
     await until(lambda: stored.state in TERMINAL)
-    assert (stored.state, stored.output) == ("COMPLETED", "finished all the same")
+    assert (stored.state, stored.output) == ("COMPLETED", "completed anyway")
 
 
-async def test_a_cancel_that_comes_before_the_claim_is_answered(
+async def test_cancel_before_the_claim_ends_the_execution(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     claiming = asyncio.Event()
@@ -72,7 +72,7 @@ async def test_a_cancel_that_comes_before_the_claim_is_answered(
     assert "TASK_STARTED" not in stored.types()
 
 
-async def test_a_cancel_that_comes_before_the_first_step_is_answered(
+async def test_cancel_before_the_first_step_ends_the_execution(
     server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start()
@@ -88,7 +88,7 @@ async def test_a_cancel_that_comes_before_the_first_step_is_answered(
     assert stored.state == "CANCELLED"
 
 
-async def test_a_cancel_of_what_the_worker_has_forgotten_is_confirmed(
+async def test_cancel_of_an_execution_that_no_longer_runs_is_confirmed(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
@@ -100,7 +100,7 @@ async def test_a_cancel_of_what_the_worker_has_forgotten_is_confirmed(
     assert stored.state == "CANCELLED"
 
 
-async def test_a_cancel_of_another_worker_s_execution_is_none_of_its_business(
+async def test_cancel_of_an_execution_of_another_worker_is_ignored(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
@@ -114,7 +114,7 @@ async def test_a_cancel_of_another_worker_s_execution_is_none_of_its_business(
     assert [path for _, path in server.requests[before:]] == ["/workers/w1/pong"]
 
 
-async def test_a_fenced_worker_stops_silently(
+async def test_fenced_worker_stops_without_further_writes(
     server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start()
@@ -127,13 +127,13 @@ async def test_a_fenced_worker_stops_silently(
     await until(lambda: len(server.requests) > before)
     server.ping()
     await until(lambda: server.pongs)
-    # One write, which was refused; no release, no CANCELLED, nothing of what followed.
+    # One refused checkpoint; no release, no CANCELLED, no later entries.
     paths = [path for _, path in server.requests[before:]]
     assert paths == [f"/workers/w1/checkpoint/{stored.execution_id}", "/workers/w1/pong"]
     assert (tmp_path / "ledger").read_text().split() in (["a"], ["a", "b"])
 
 
-async def test_the_same_frame_twice_is_one_run(
+async def test_duplicate_frame_starts_one_run(
     server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start()
@@ -147,7 +147,7 @@ async def test_the_same_frame_twice_is_one_run(
     assert (tmp_path / "ledger").read_text().split() == ["a"]
 
 
-async def test_an_execution_that_comes_back_under_a_new_generation_replaces_the_old_run(
+async def test_new_claim_generation_replaces_the_old_run(
     server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start()
@@ -164,9 +164,7 @@ async def test_an_execution_that_comes_back_under_a_new_generation_replaces_the_
     assert (stored.releases, server.stale_writes) == ([], 0)
 
 
-async def test_a_claim_that_is_refused_is_dropped(
-    server: FakeServer, workers: Workers, source: str
-) -> None:
+async def test_refused_claim_is_dropped(server: FakeServer, workers: Workers, source: str) -> None:
     async def refuse(request: Any) -> web.Response | None:
         if "/claim/" in request.path:
             return web.json_response({"detail": "stale-claim: gone"}, status=409)

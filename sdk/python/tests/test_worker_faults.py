@@ -1,4 +1,4 @@
-"""Servers that are slow, away, forgetful or of another opinion."""
+"""Unavailable, slow and refusing servers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def source(tmp_path: Path) -> str:
 
 @pytest.fixture(autouse=True)
 def _short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same delays, a hundred times shorter."""
+    """Divides all retry delays by 100."""
     for module, names in {
         _delivery: ["FIRST_DELAY_S", "MAX_DELAY_S", "MAX_RELEASE_DELAY_S"],
         _executions: ["CLAIM_FIRST_DELAY_S", "CLAIM_MAX_DELAY_S"],
@@ -38,7 +38,7 @@ def _short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def times(count: int, part: str, status: int, text: str = "{}") -> Callable[[Any], Any]:
-    """A fault: the first requests to a route get this answer."""
+    """Returns a fault: the first `count` requests to a route get this response."""
     left = count
 
     async def fault(request: web.Request) -> web.Response | None:
@@ -52,7 +52,7 @@ def times(count: int, part: str, status: int, text: str = "{}") -> Callable[[Any
 
 
 @pytest.mark.parametrize("part", ["/claim/", "/checkpoint/", "/register", "/connect"])
-async def test_a_server_that_is_away_for_a_while_is_waited_for(
+async def test_unavailable_server_is_retried(
     server: FakeServer, workers: Workers, source: str, part: str
 ) -> None:
     server.faults.append(times(3, part, 503))
@@ -62,7 +62,7 @@ async def test_a_server_that_is_away_for_a_while_is_waited_for(
     assert stored.output == "Hello, x"
 
 
-async def test_a_checkpoint_whose_answer_was_lost_is_sent_again_and_counts_once(
+async def test_checkpoint_with_a_lost_response_is_repeated_and_applied_once(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     lost = 0
@@ -87,7 +87,7 @@ async def test_a_checkpoint_whose_answer_was_lost_is_sent_again_and_counts_once(
     assert stored.output == 3
 
 
-async def test_what_a_server_does_not_take_ends_the_execution_with_a_reason(
+async def test_rejected_checkpoint_body_fails_the_execution_with_a_reason(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     server.faults.append(times(1, "/checkpoint/", 422, '{"detail": "no"}'))
@@ -100,7 +100,7 @@ async def test_what_a_server_does_not_take_ends_the_execution_with_a_reason(
     assert sum("/checkpoint/" in path for _, path in server.requests) == 2
 
 
-async def test_a_refused_checkpoint_is_not_sent_again(
+async def test_checkpoint_of_an_unknown_execution_is_not_repeated(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     server.faults.append(times(99, "/checkpoint/", 404))
@@ -113,7 +113,7 @@ async def test_a_refused_checkpoint_is_not_sent_again(
     assert sum("/checkpoint/" in path for _, path in server.requests) == 1
 
 
-async def test_an_end_that_no_server_takes_is_given_up_and_the_execution_given_back(
+async def test_undeliverable_terminal_state_releases_the_execution(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     async def take_no_end(request: web.Request) -> web.Response | None:
@@ -128,7 +128,7 @@ async def test_an_end_that_no_server_takes_is_given_up_and_the_execution_given_b
     assert stored.releases == ["1"]
 
 
-async def test_a_claim_that_is_never_answered_is_given_back(
+async def test_unanswered_claim_releases_the_execution(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     server.faults.append(times(10**6, "/claim/", 500))
@@ -139,7 +139,7 @@ async def test_a_claim_that_is_never_answered_is_given_back(
 
 
 @pytest.mark.parametrize("part", ["/claim/", "/checkpoint/", "/pong"])
-async def test_a_worker_whose_session_ended_registers_again_and_goes_on(
+async def test_worker_with_an_expired_session_registers_again_and_continues(
     server: FakeServer, workers: Workers, source: str, tmp_path: Path, part: str
 ) -> None:
     server.faults.append(times(1, part, 401))
@@ -153,7 +153,7 @@ async def test_a_worker_whose_session_ended_registers_again_and_goes_on(
     assert len({record["instance"] for record in server.registrations}) == 1
 
 
-async def test_many_calls_that_fail_together_register_once(
+async def test_concurrent_401_responses_register_once(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
@@ -170,7 +170,7 @@ async def test_many_calls_that_fail_together_register_once(
 
 
 @pytest.mark.parametrize("status", [401, 403, 404])
-async def test_a_worker_unknown_on_connect_registers_again(
+async def test_unknown_worker_on_connect_registers_again(
     server: FakeServer, workers: Workers, status: int
 ) -> None:
     server.faults.append(times(1, "/connect", status))
@@ -178,7 +178,7 @@ async def test_a_worker_unknown_on_connect_registers_again(
     assert len(server.registrations) == 2
 
 
-async def test_a_stream_that_ends_is_opened_again_but_never_at_once(
+async def test_ended_stream_is_reopened_after_a_delay(
     server: FakeServer,
     workers: Workers,
     source: str,
@@ -205,12 +205,12 @@ def _is_back(server: FakeServer, before: int) -> bool:
     return len(server.connects) > before and server.connected("w1")
 
 
-async def test_a_silent_stream_is_taken_for_dead(server: FakeServer, workers: Workers) -> None:
+async def test_silent_stream_is_reopened(server: FakeServer, workers: Workers) -> None:
     await workers.start(stream_idle_s=0.05)
     await until(lambda: len(server.connects) >= 3)
 
 
-async def test_frames_it_cannot_understand_do_not_stop_a_worker(
+async def test_malformed_frames_do_not_stop_the_worker(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
@@ -229,13 +229,13 @@ async def test_frames_it_cannot_understand_do_not_stop_a_worker(
     assert len(server.connects) == 1
 
 
-async def test_a_wrong_bootstrap_token_ends_the_worker(server: FakeServer) -> None:
+async def test_wrong_bootstrap_token_ends_the_worker(server: FakeServer) -> None:
     worker = Worker(Settings(name="w", server_url=server.url, bootstrap_token="wrong"))
     with pytest.raises(Refused, match="Invalid bootstrap token"):
         await worker.run()
 
 
-async def test_a_name_in_use_is_waited_for(server: FakeServer, workers: Workers) -> None:
+async def test_worker_waits_for_a_name_in_use(server: FakeServer, workers: Workers) -> None:
     await workers.start("w1")
     second = Worker(Settings(name="w1", server_url=server.url, bootstrap_token="bootstrap-token"))
     waiting = asyncio.create_task(second.run())
@@ -250,7 +250,7 @@ async def test_a_name_in_use_is_waited_for(server: FakeServer, workers: Workers)
 @pytest.mark.parametrize(
     "answer", ["", "[1]", '{"state": "CLAIMED"}', '{"input": ' + "[" * 9999 + "]" * 9999 + "}"]
 )
-async def test_an_execution_whose_claim_cannot_be_understood_is_given_back(
+async def test_malformed_claim_response_releases_the_execution(
     server: FakeServer, workers: Workers, source: str, answer: str
 ) -> None:
     async def garbles(request: web.Request) -> web.Response | None:

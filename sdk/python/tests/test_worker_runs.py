@@ -1,4 +1,4 @@
-"""A worker and a server: executions from the frame to the last checkpoint."""
+"""Worker and server: executions from the frame to the last checkpoint."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from sources import SOURCE
 
 @pytest.fixture
 def source(tmp_path: Path) -> str:
-    """The sources, with gates in a directory of the test's own."""
+    """Returns the sources with the test's own directory for gates."""
     return SOURCE.format(gate=str(tmp_path))
 
 
-async def test_hello_world_leaves_the_documented_log(
+async def test_hello_world_records_the_documented_log(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start(labels={"zone": "a"})
@@ -46,7 +46,7 @@ async def test_hello_world_leaves_the_documented_log(
     }
 
 
-async def test_it_registers_with_all_that_matching_needs(
+async def test_registration_contains_all_facts_for_matching(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start(labels={"zone": "a"}, max_concurrent_executions=3)
@@ -62,7 +62,7 @@ async def test_it_registers_with_all_that_matching_needs(
         assert record["resources"][member] > 0
 
 
-async def test_a_task_is_seen_while_it_runs(
+async def test_running_task_is_visible_in_the_log(
     server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start()
@@ -77,7 +77,7 @@ async def test_a_task_is_seen_while_it_runs(
     assert stored.output == ["a", "b"]
 
 
-async def test_checkpoints_hold_only_what_is_new_and_never_overlap(
+async def test_checkpoints_contain_only_new_entries_and_never_overlap(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     under_way, most = 0, 0
@@ -106,7 +106,7 @@ async def test_checkpoints_hold_only_what_is_new_and_never_overlap(
     assert stored.checkpoints[0]["current_worker"] == "w1"
 
 
-async def test_large_results_are_spread_over_checkpoints(
+async def test_large_results_are_split_over_checkpoints(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
@@ -118,7 +118,7 @@ async def test_large_results_are_spread_over_checkpoints(
 
 
 @pytest.mark.parametrize("raw", ['{"n": 9007199254740993, "s": "\\ud800"}', "[1.50, 1E5]", "null"])
-async def test_an_input_arrives_and_is_recorded_as_it_was_sent(
+async def test_input_is_passed_and_recorded_unchanged(
     server: FakeServer, workers: Workers, source: str, raw: str
 ) -> None:
     bodies: list[str] = []
@@ -135,7 +135,7 @@ async def test_an_input_arrives_and_is_recorded_as_it_was_sent(
     assert f'"value":{raw},' in bodies[0]
 
 
-async def test_an_input_that_python_cannot_return_fails_the_workflow_and_not_the_worker(
+async def test_input_that_python_cannot_encode_fails_only_its_execution(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
@@ -157,7 +157,7 @@ async def test_an_input_that_python_cannot_return_fails_the_workflow_and_not_the
         ("", "x", "WorkflowNotFoundError"),
     ],
 )
-async def test_a_source_that_cannot_be_loaded_fails_its_executions(
+async def test_source_that_cannot_be_loaded_fails_its_executions(
     server: FakeServer, workers: Workers, text: str, name: str, type: str
 ) -> None:
     await workers.start()
@@ -167,7 +167,7 @@ async def test_a_source_that_cannot_be_loaded_fails_its_executions(
     assert stored.types()[-2:] == ["WORKFLOW_STARTED", "WORKFLOW_FAILED"]
 
 
-async def test_a_workflow_that_fails_says_why(
+async def test_failed_workflow_records_the_reason(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
@@ -176,7 +176,9 @@ async def test_a_workflow_that_fails_says_why(
     assert (stored.state, stored.output) == ("FAILED", {"type": "ValueError", "message": "no luck"})
 
 
-async def test_pause_and_resume(server: FakeServer, workers: Workers, source: str) -> None:
+async def test_paused_workflow_continues_after_each_resume(
+    server: FakeServer, workers: Workers, source: str
+) -> None:
     await workers.start()
     stored = server.start(source, "asks", 7)
     await until(lambda: stored.state == "PAUSED")
@@ -207,7 +209,7 @@ async def test_pause_and_resume(server: FakeServer, workers: Workers, source: st
         "null",
     ],
 )
-async def test_a_resume_body_goes_out_as_it_came_in(
+async def test_resume_body_is_recorded_unchanged(
     server: FakeServer, workers: Workers, source: str, raw: str
 ) -> None:
     await workers.start()
@@ -231,7 +233,7 @@ async def test_a_resume_body_goes_out_as_it_came_in(
         assert f'"value":{value},"time"' in event[: event.index('"subject"')], kind
 
 
-async def test_a_body_that_has_no_form_here_is_no_trouble_on_another_worker(
+async def test_resume_body_that_python_cannot_encode_is_replayed_on_another_worker(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start("w1")
@@ -246,7 +248,7 @@ async def test_a_body_that_has_no_form_here_is_no_trouble_on_another_worker(
     assert (stored.state, stored.output) == ("COMPLETED", "ended")
 
 
-async def test_a_resume_lost_on_the_way_is_delivered_again_and_once(
+async def test_resume_lost_with_its_worker_is_delivered_once(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
@@ -254,7 +256,7 @@ async def test_a_resume_lost_on_the_way_is_delivered_again_and_once(
     await until(lambda: stored.state == "PAUSED")
     stored.state = "RESUMING"
     stored.append("WORKFLOW_RESUMING", "body")
-    # A worker took it up, said so, and was lost before the pause had its body.
+    # A worker recorded the resume and was lost before the pause consumed the body.
     stored.append("WORKFLOW_RESUME_SCHEDULED")
     stored.append("WORKFLOW_RESUMED", "body")
     server.dispatch(stored)
@@ -265,7 +267,7 @@ async def test_a_resume_lost_on_the_way_is_delivered_again_and_once(
     assert stored.events[-1]["value"]["name"] == "second"
 
 
-async def test_finished_tasks_are_not_run_again_by_another_worker(
+async def test_completed_tasks_are_not_repeated_by_another_worker(
     server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start("w1")
@@ -285,11 +287,11 @@ async def test_finished_tasks_are_not_run_again_by_another_worker(
     assert stored.types().count("WORKFLOW_STARTED") == 1
 
 
-async def test_progress_is_sent_in_order_before_the_end(
+async def test_progress_is_sent_in_order_before_the_last_checkpoint(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
-    stored = server.start(source, "tells", 120)
+    stored = server.start(source, "reports_steps", 120)
     await until(lambda: stored.state in TERMINAL)
     assert [item["value"]["step"] for item in stored.progress] == list(range(120))
     assert {item["task_name"] for item in stored.progress} == {"steps"}
@@ -300,7 +302,7 @@ async def test_progress_is_sent_in_order_before_the_end(
     assert kinds[-1] == "checkpoint"
 
 
-async def test_secrets_and_configs_come_from_the_server(
+async def test_secrets_and_configs_are_read_from_the_server(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     server.secrets, server.configs = {"key": "canary"}, {"limit": 5}
@@ -315,7 +317,7 @@ async def test_secrets_and_configs_come_from_the_server(
     assert len(server.registrations) == 1
 
 
-async def test_a_gated_task_waits_for_its_approval(
+async def test_task_with_approval_pauses_until_approved(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
@@ -329,7 +331,7 @@ async def test_a_gated_task_waits_for_its_approval(
     assert stored.output == "paid 5"
 
 
-async def test_another_workflow_is_called_once_and_waited_for(
+async def test_called_workflow_is_started_once_and_polled(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     running = {"execution_id": "e", "state": "RUNNING", "output": None}
@@ -346,7 +348,7 @@ async def test_another_workflow_is_called_once_and_waited_for(
     assert key.startswith(f"{stored.execution_id}:call_")
 
 
-async def test_a_failure_of_another_workflow_is_the_caller_s(
+async def test_failure_of_a_called_workflow_fails_the_caller(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     failure = {"type": "OwnError", "message": "no"}
@@ -357,7 +359,7 @@ async def test_a_failure_of_another_workflow_is_the_caller_s(
     assert (stored.state, stored.output) == ("FAILED", failure)
 
 
-async def test_a_transient_run_sends_its_beginning_and_its_end(
+async def test_transient_run_sends_only_its_start_and_end(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
@@ -366,7 +368,7 @@ async def test_a_transient_run_sends_its_beginning_and_its_end(
     assert stored.types()[2:] == ["WORKFLOW_STARTED", "WORKFLOW_COMPLETED"]
 
 
-async def test_many_executions_at_the_same_time(
+async def test_60_concurrent_executions_complete(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start(max_concurrent_executions=64)

@@ -1,4 +1,4 @@
-"""How a worker stops, and what blocks it."""
+"""Shutdown of a worker, and user code that blocks it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def source(tmp_path: Path) -> str:
     return SOURCE.format(gate=str(tmp_path))
 
 
-async def test_a_stopping_worker_finishes_what_it_has_and_takes_nothing_more(
+async def test_draining_worker_finishes_its_executions_and_accepts_no_more(
     server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     worker = await workers.start()
@@ -33,7 +33,7 @@ async def test_a_stopping_worker_finishes_what_it_has_and_takes_nothing_more(
     await until(lambda: server.pongs and not server.pongs[-1]["healthy"])
     late = server.start(source, "hello", "x")
     await until(lambda: late.releases)
-    # Released before it was claimed: there is no generation to give.
+    # Released before a claim, so without a claim generation.
     assert late.releases == [None]
     pongs = len(server.pongs)
     server.ping()
@@ -46,7 +46,7 @@ async def test_a_stopping_worker_finishes_what_it_has_and_takes_nothing_more(
     assert not server.connected("w1")
 
 
-async def test_what_does_not_end_in_time_is_given_back_with_all_it_recorded(
+async def test_execution_beyond_the_drain_timeout_is_released_with_its_entries(
     server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start(drain_timeout_s=0.05)
@@ -61,7 +61,7 @@ async def test_what_does_not_end_in_time_is_given_back_with_all_it_recorded(
     assert not {"WORKFLOW_CANCELLED", "WORKFLOW_FAILED"} & set(stored.types())
 
 
-async def test_a_full_worker_turns_work_away(
+async def test_full_worker_releases_further_executions(
     server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start(max_concurrent_executions=1)
@@ -71,17 +71,17 @@ async def test_a_full_worker_turns_work_away(
     await until(lambda: sum(stored.state in TERMINAL for stored in all_stored) == 2)
 
 
-async def test_code_that_will_not_stop_is_given_back_all_the_same(
+async def test_code_that_ignores_cancellation_is_released(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start(drain_timeout_s=0.05)
-    stored = server.start(source, "deaf")
+    stored = server.start(source, "ignores_cancel")
     await until(lambda: stored.types()[-1] == "TASK_STARTED")
     await workers.stop("w1")
     assert stored.releases == ["1"]
 
 
-async def test_code_that_blocks_costs_no_heartbeat(
+async def test_blocking_code_does_not_delay_pongs(
     server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start()
@@ -96,7 +96,7 @@ async def test_code_that_blocks_costs_no_heartbeat(
     assert stored.output == "windlass-user"
 
 
-async def test_a_worker_that_is_blocked_for_long_asks_for_nothing_more(
+async def test_worker_with_a_blocked_loop_reports_itself_unhealthy(
     server: FakeServer,
     workers: Workers,
     source: str,
@@ -120,7 +120,7 @@ async def test_a_worker_that_is_blocked_for_long_asks_for_nothing_more(
             await asyncio.sleep(0.02)
 
 
-async def test_blocking_tasks_run_beside_each_other(
+async def test_blocking_tasks_run_concurrently(
     server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:
     await workers.start()
@@ -131,11 +131,11 @@ async def test_blocking_tasks_run_beside_each_other(
     assert all(stored.output.startswith("windlass-task") for stored in both)
 
 
-async def test_a_workflow_that_ends_the_process_ends_only_itself(
+async def test_system_exit_in_a_workflow_fails_only_its_execution(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
-    left = server.start(source, "leaves")
+    left = server.start(source, "exits")
     await until(lambda: left.state in TERMINAL)
     assert left.state == "FAILED"
     stored = server.start(source, "hello", "x")
@@ -151,11 +151,11 @@ def _is_running(stored: StoredExecution) -> bool:
     return stored.types()[-1].endswith("STARTED")
 
 
-# --- as a process
+# Worker as a process
 
 
 class Process:
-    """`python -m windlass.worker start` and what it writes to stderr."""
+    """Process of `python -m windlass.worker start`, with its stderr."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
@@ -196,7 +196,7 @@ async def process(server: FakeServer) -> AsyncIterator[Process]:
     await started.ended()
 
 
-async def test_sigterm_drains_and_exits_0(
+async def test_sigterm_drains_and_exits_with_0(
     server: FakeServer, process: Process, source: str
 ) -> None:
     stored = server.start(source, "gates", ["never"])
@@ -208,7 +208,7 @@ async def test_sigterm_drains_and_exits_0(
     assert f"connected to {server.url} as p1" in process.text
 
 
-async def test_a_blocked_process_exits_too(
+async def test_blocked_process_exits_after_a_signal(
     server: FakeServer, process: Process, source: str
 ) -> None:
     for name in ("blocks_in_a_thread", "blocks"):
@@ -218,7 +218,7 @@ async def test_a_blocked_process_exits_too(
     assert await process.ended() == 0
 
 
-async def test_a_second_signal_exits_at_once(server: FakeServer, source: str) -> None:
+async def test_second_signal_exits_without_draining(server: FakeServer, source: str) -> None:
     arguments = ["--server-url", server.url, "--name", "p2", "--bootstrap-token", BOOTSTRAP]
     process = await start(*arguments, "--drain-timeout", "3600")
     await until(lambda: server.connected("p2"))
@@ -231,24 +231,24 @@ async def test_a_second_signal_exits_at_once(server: FakeServer, source: str) ->
     assert stored.releases == []
 
 
-async def test_a_process_without_its_server_waits_and_can_be_stopped() -> None:
+async def test_process_without_a_server_retries_until_a_signal() -> None:
     process = await start(
         "--server-url", "http://127.0.0.1:9", SVC_WORKERS__BOOTSTRAP_TOKEN=BOOTSTRAP
     )
-    await until(lambda: "cannot register, trying again" in process.text)
+    await until(lambda: "failed to register, retrying" in process.text)
     process.process.send_signal(signal.SIGTERM)
     assert await process.ended() == 0
 
 
-async def test_a_process_that_is_not_wanted_says_so(server: FakeServer, tmp_path: Path) -> None:
+async def test_process_with_a_wrong_token_exits_with_1(server: FakeServer, tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("wrong\n")
     process = await start("--bootstrap-token-file", str(token), SVC_WORKERS__SERVER_URL=server.url)
     assert await process.ended() == 1
-    assert "does not accept this worker: 403" in process.text
+    assert "refused by the server: 403" in process.text
 
 
-async def test_a_wrong_command_line_is_explained() -> None:
+async def test_invalid_command_line_exits_with_2() -> None:
     process = await start(SVC_WORKERS__BOOTSTRAP_TOKEN="")
     assert await process.ended() == 2
     assert process.text.startswith("windlass worker: ")
@@ -273,7 +273,9 @@ async def pries(context: ExecutionContext):
 
 
 @pytest.mark.usefixtures("process")
-async def test_workflows_and_their_children_do_not_get_the_fleets_token(server: FakeServer) -> None:
+async def test_workflows_and_their_children_do_not_get_the_bootstrap_token(
+    server: FakeServer,
+) -> None:
     stored = server.start(PRYING, "pries")
     await until(lambda: stored.state in TERMINAL)
     assert stored.output == [True, False]

@@ -1,4 +1,4 @@
-"""Workflows: their options, their lives without a server, and how they end."""
+"""Workflows: options, inline runs and outcomes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def asks(ctx: ExecutionContext[Any]) -> list[Any]:
     return [first, second]
 
 
-def test_a_workflow_runs_without_a_server() -> None:
+def test_inline_run_completes_without_a_server() -> None:
     context = doubled.run(21)
     assert (context.state, context.output) == (ExecutionState.COMPLETED, 42)
     assert context.has_finished
@@ -63,7 +63,7 @@ def test_a_workflow_runs_without_a_server() -> None:
     assert json.loads(context.to_json())["output"] == 42
 
 
-def test_equal_pauses_are_pauses_of_their_own_and_are_resumed_in_turn() -> None:
+def test_equal_pauses_are_resumed_one_after_the_other() -> None:
     context = asks.run("?")
     assert context.is_paused
     assert context.events[-1].value == {"name": "ask", "output": {"question": "?"}}
@@ -75,7 +75,7 @@ def test_equal_pauses_are_pauses_of_their_own_and_are_resumed_in_turn() -> None:
         asks.resume(context.execution_id, 3)
 
 
-async def test_pause_and_resume_leave_the_documented_log() -> None:
+async def test_pause_and_resume_record_the_documented_log() -> None:
     log = (await run_from(asks, (), "?")).events
     assert types(log) == ["WORKFLOW_STARTED", "TASK_STARTED", "TASK_PAUSED", "WORKFLOW_PAUSED"]
     assert log[2].value == "ask"
@@ -97,9 +97,7 @@ async def test_pause_and_resume_leave_the_documented_log() -> None:
         (ExceptionGroup("g", [KeyError("k")]), {"type": "KeyError", "message": "'k'"}),
     ],
 )
-def test_whatever_a_workflow_raises_it_has_failed(
-    error: BaseException, expected: dict[str, str]
-) -> None:
+def test_any_exception_fails_the_workflow(error: BaseException, expected: dict[str, str]) -> None:
     @workflow
     async def fails(ctx: ExecutionContext[Any]) -> None:
         raise error
@@ -108,7 +106,7 @@ def test_whatever_a_workflow_raises_it_has_failed(
     assert (context.state, context.output) == (ExecutionState.FAILED, expected)
 
 
-def test_an_output_without_a_form_in_json_fails_the_workflow() -> None:
+def test_output_that_json_lacks_fails_the_workflow() -> None:
     @workflow
     async def infinite(ctx: ExecutionContext[Any]) -> Any:
         return {"x": [float("inf")]}
@@ -116,7 +114,7 @@ def test_an_output_without_a_form_in_json_fails_the_workflow() -> None:
     assert infinite.run().output["type"] == "UnserializableError"
 
 
-def test_a_pause_passes_code_that_catches_every_exception() -> None:
+def test_pause_is_not_caught_by_except_exception() -> None:
     @workflow
     async def careless(ctx: ExecutionContext[Any]) -> Any:
         try:
@@ -130,14 +128,14 @@ def test_a_pause_passes_code_that_catches_every_exception() -> None:
     assert not issubclass(PauseRequested, Exception)
 
 
-async def test_a_transient_run_tells_only_of_its_beginning_and_its_end() -> None:
+async def test_transient_run_records_only_its_start_and_end() -> None:
     log = (await run_from(doubled, (), 1, transient=True)).events
     assert types(log) == ["WORKFLOW_STARTED", "WORKFLOW_COMPLETED"]
     log = (await run_from(asks, (), 1, transient=True)).events
     assert log[-1].value["type"] == "TransientDurabilityError"
 
 
-def test_a_workflow_may_call_another_one() -> None:
+def test_workflow_calls_another_workflow() -> None:
     @workflow
     async def parent(ctx: ExecutionContext[int]) -> Any:
         return [await call(doubled, ctx.input), await doubled(ctx)]
@@ -151,7 +149,7 @@ def test_a_workflow_may_call_another_one() -> None:
     assert unlucky.run().output == "xx"
 
 
-def test_an_output_may_be_kept_in_a_file(tmp_path: Path) -> None:
+def test_output_is_stored_in_a_local_file(tmp_path: Path) -> None:
     @workflow.with_options(output_storage=LocalFileStorage(tmp_path, "json"))
     async def large(ctx: ExecutionContext[Any]) -> list[int]:
         return [1, 2]
@@ -161,7 +159,7 @@ def test_an_output_may_be_kept_in_a_file(tmp_path: Path) -> None:
     assert json.loads((tmp_path / reference["metadata"]["file"]).read_text()) == [1, 2]
 
 
-def test_a_synchronous_workflow_runs_too() -> None:
+def test_synchronous_workflow_runs() -> None:
     @workflow
     def plain(ctx: ExecutionContext[int]) -> int:
         return ctx.input + 1
@@ -169,7 +167,7 @@ def test_a_synchronous_workflow_runs_too() -> None:
     assert plain.run(1).output == 2
 
 
-def test_options_are_data() -> None:
+def test_options_are_available_as_attributes() -> None:
     every = interval(minutes=5)
 
     @workflow.with_options(
@@ -213,14 +211,14 @@ def test_options_are_data() -> None:
         lambda **more: once("2099-01-01T00:00:00Z", **more),
     ],
 )
-def test_a_schedule_says_what_overlapping_ticks_do(make: Callable[..., Schedule]) -> None:
+def test_schedule_overlap_is_optional_and_validated(make: Callable[..., Schedule]) -> None:
     assert "overlap" not in make().to_dict()
     assert make(overlap="cancel_previous").to_dict()["overlap"] == "cancel_previous"
     with pytest.raises(ValueError, match="sometimes"):
         make(overlap="sometimes")
 
 
-def test_routing_reads_the_same_from_both_sides() -> None:
+def test_routing_terms_keep_their_order_and_operators() -> None:
     policy = score(prefer(metric("x") > 2), most(resource("memory_available")), sticky(3))
     assert policy.to_dict()["terms"][0]["op"] == ">"
     assert [term["kind"] for term in policy.to_dict()["terms"]] == ["prefer", "most", "sticky"]
@@ -236,7 +234,7 @@ def test_routing_reads_the_same_from_both_sides() -> None:
         {"routing": "least(load)"},
     ],
 )
-def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
+def test_invalid_options_are_rejected(options: dict[str, Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
         workflow.with_options(**options)
 
@@ -253,12 +251,12 @@ def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
         lambda: once("tomorrow"),
     ],
 )
-def test_impossible_values_are_refused(made: Callable[[], object]) -> None:
+def test_invalid_values_are_rejected(made: Callable[[], object]) -> None:
     with pytest.raises((ValueError, TypeError)):
         made()
 
 
-def test_schedules_are_data() -> None:
+def test_schedules_convert_to_dicts() -> None:
     assert cron("0 9 * * MON-FRI", timezone="Europe/Vienna").to_dict() == {
         "type": "cron",
         "timezone": "Europe/Vienna",

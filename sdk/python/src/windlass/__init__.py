@@ -1,4 +1,8 @@
-"""Windlass: workflows in Python that finish what they began."""
+"""Windlass SDK: durable workflows in Python.
+
+A workflow is an async function; the calls of its tasks are recorded in a log. An execution that is
+interrupted continues on any worker from that log. `windlass._replay` describes how.
+"""
 
 import logging
 

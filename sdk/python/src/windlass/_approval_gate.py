@@ -1,4 +1,4 @@
-"""Holds a task until somebody has approved it."""
+"""Approval gate: holds a task until its approval has been decided."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from windlass.errors import (
 async def await_approval(
     options: TaskOptions, run: Run, call: Call, task_name: str, attempt: int
 ) -> None:
-    """Returns once the attempt may be made.
+    """Returns once the attempt may run.
 
-    Raises PauseRequested while nobody has decided, ApprovalRejected once somebody refused.
+    `attempt` is 0 for the first attempt; each retry needs an approval of its own. Raises
+    PauseRequested while the approval is pending and ApprovalRejected if it was rejected.
     """
     if not options.requires_approval:
         return
@@ -63,7 +64,7 @@ async def _request_approval(
         if answer == "granted":
             return Approval("approved")
         if answer == "cancelled":
-            raise ExecutionError(message="the execution takes no approvals any more")
+            raise ExecutionError(message="the execution no longer accepts approvals")
         run.record_task(
             E.TASK_AWAITING_APPROVAL,
             approval_call_id,

@@ -1,4 +1,4 @@
-"""Tries a task as often as it may be tried."""
+"""Retries: runs a task until an attempt succeeds or no attempt is left."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ async def run_attempts(
     attempt: Callable[[int], Awaitable[Any]],
     store: Callable[[Any], Awaitable[Any]],
 ) -> tuple[Any, Any]:
-    """The result of the first attempt that succeeds, and the form in which the log keeps it.
+    """Returns the result of the first attempt that succeeds and its stored form.
 
-    Attempts that failed before the execution moved to this worker are not made again. Raises
-    RetryError after the last one; without retries, what the only attempt raised.
+    `attempt` runs one attempt, given its number from 0; `store` converts a result into the form in
+    which the log holds it. Attempts that the log records as failed are not repeated. Raises
+    RetryError after the last attempt, or the task's own exception if the task has no retries.
     """
-    error: Exception = ExecutionError(message="every attempt had failed already")
+    error: Exception = ExecutionError(message="all attempts have failed")
     for number in range(run.replay.count_failed_attempts(call.id), options.retry_max_attempts + 1):
         record = _attempt_record(options, number)
         if number:

@@ -1,4 +1,4 @@
-"""Runs the user's functions: in the event loop or in a thread, and never longer than allowed."""
+"""Runs user functions: coroutines in the event loop, others in a thread, with a timeout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ async def run_body(
     scope: Scope,
     timeout_s: float = 0,
 ) -> Any:
-    """What `func` returns. Every ordinary way to fail arrives as an Exception."""
+    """Runs `func` and returns its result; `timeout_s` of 0 means no timeout.
+
+    Raises ExecutionTimeoutError after `timeout_s` seconds. SystemExit, KeyboardInterrupt and a
+    CancelledError that does not cancel the run itself are raised as ExecutionError.
+    """
     token = current.set(scope)
     try:
         if not timeout_s:
@@ -36,16 +40,16 @@ async def run_body(
     except asyncio.CancelledError as error:
         if is_cancel_requested(scope.run):
             raise
-        raise ExecutionError(error, "something that it waited for was cancelled") from error
+        raise ExecutionError(error, "an awaited operation was cancelled") from error
     except (SystemExit, KeyboardInterrupt) as error:
-        # Left alone these would end the event loop, and with it every other execution.
-        raise ExecutionError(error, f"{type(error).__name__} in user code") from error
+        # Uncaught, these would end the event loop and with it every other execution.
+        raise ExecutionError(error, f"user code raised {type(error).__name__}") from error
     finally:
         current.reset(token)
 
 
 def is_cancel_requested(run: Run) -> bool:
-    """Whether a CancelledError means the code that sees it, or only something it waited for."""
+    """True if a CancelledError cancels the current code, not only something that it awaited."""
     task = asyncio.current_task()
     return run.is_cancelled or run.is_closed or (task is not None and task.cancelling() > 0)
 

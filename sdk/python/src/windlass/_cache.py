@@ -1,4 +1,4 @@
-"""Results that outlive their execution: of tasks with the option `cache`."""
+"""Result cache of tasks with the option `cache`; shared by executions of one working directory."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ DEFAULT_DIRECTORY = Path(".windlass") / "cache"
 
 
 class ResultCache:
-    """One file per task and arguments, kept until somebody removes it. None is never kept."""
+    """Cache with one file per task and arguments. Entries never expire; None is not cached."""
 
     def __init__(self, directory: Path = DEFAULT_DIRECTORY) -> None:
         self._directory = directory
 
     def find(self, key: str) -> Any:
-        """The kept result, or None."""
+        """Returns the cached result, or None."""
         try:
             return json.loads(self._file(key).read_bytes())
         except (OSError, ValueError):
             return None
 
     def store(self, key: str, value: Any) -> None:
-        """Keeps a result. A reader never sees half of it."""
+        """Caches a result. The file is replaced atomically: a reader never sees a partial one."""
         if value is None:
             return
         self._directory.mkdir(parents=True, exist_ok=True)

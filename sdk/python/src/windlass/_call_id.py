@@ -1,7 +1,7 @@
-"""The identity of a call: what it calls, with which arguments.
+"""Call ids: identify a call by the task's name and arguments.
 
-The id is the same in every run of an execution, on every worker, in every release, and so the
-call's result can be found in the log again.
+An id is the same in every run of an execution, on every worker and in every release, so that the
+result of the call is found in the log again.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from windlass.errors import UnserializableError
 def call_id(
     name: str, by_name: Mapping[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> str:
-    """`<name>_<16 hex>`, where the digits stand for the name and the arguments.
+    """Returns `<name>_<16 hex digits>`: the name and a hash of name and arguments.
 
-    Raises TypeError for an argument whose value cannot be told from another of its kind.
+    `by_name` holds the positional arguments under their parameters' names. Raises TypeError for an
+    argument without a stable identity, and UnserializableError if the arguments are nested too
+    deeply.
     """
     whole = [name, by_name, list(args), kwargs]
     try:
@@ -40,10 +42,10 @@ def call_id(
 
 
 class _Form(dict[str, Any]):
-    """Stands for a value. Its members may be values still; it is none itself."""
+    """Canonical form of a value that JSON does not have. Its members may still be unconverted."""
 
 
-# A level of a value becomes at most four: form, fields, pairs, pair.
+# One level of a value becomes at most four: form, fields, pairs, pair.
 MAX_FORM_LEVELS = 4 * MAX_LEVELS
 
 
@@ -84,13 +86,13 @@ def _object_form(value: Any) -> Any:
     if hasattr(value, "__dict__"):
         return _Form(__object__=type(value).__qualname__, fields=vars(value))
     raise TypeError(
-        f"a task cannot take a {type(value).__qualname__}: nothing tells one from another, "
-        "so its call could not be found in the log again"
+        f"the argument type {type(value).__qualname__} has no stable identity, "
+        "so the call could not be found in the log; pass data instead"
     )
 
 
 def _coroutine_arguments(coroutine: CoroutineType[Any, Any, Any]) -> dict[str, Any]:
-    """What a coroutine that was not awaited yet was called with."""
+    """Returns the arguments of a coroutine that has not been awaited yet."""
     code, frame = coroutine.cr_code, coroutine.cr_frame
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
@@ -131,9 +133,9 @@ def _to_text(value: Any) -> str:
 
 
 def _to_text_iteratively(value: Any) -> str:
-    """The same text, made without recursion."""
+    """Returns the same text as `_sorted`, without recursion."""
     parts: list[str] = []
-    # What is to be written, the next thing last: texts as they are, and values.
+    # Parts to write, the next one last: finished texts, and values to convert.
     todo: list[tuple[str | None, Any]] = [(None, value)]
     while todo:
         text, item = todo.pop()

@@ -1,4 +1,4 @@
-"""Keeps track of the asyncio tasks that an execution starts, so that none outlives it."""
+"""Tracks the asyncio tasks that an execution creates, so that none outlives it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def track_children(
     coroutine: Coroutine[Any, Any, Any] | Generator[Any, None, Any],
     **options: Any,
 ) -> asyncio.Task[Any]:
-    """A task factory: a task started inside of a run belongs to it."""
+    """Task factory of the event loop: a task created inside a run becomes a child of that run."""
     task = asyncio.Task(coroutine, loop=loop, **options)
     context = options.get("context")
     scope = current.get() if context is None else context.get(current)
@@ -30,11 +30,11 @@ def track_children(
 
 
 async def await_children(children: set[asyncio.Task[Any]]) -> None:
-    """Cancels what a run left behind, and gives it a moment to clean up."""
+    """Cancels the remaining tasks of a run and waits CLEANUP_TIMEOUT_S for them to end."""
     left = children - {asyncio.current_task()}
     for task in left:
         task.cancel()
     if left:
         _, stuck = await asyncio.wait(left, timeout=CLEANUP_TIMEOUT_S)
         if stuck:
-            log.warning("%d tasks of an execution did not stop when cancelled", len(stuck))
+            log.warning("failed to cancel %d asyncio tasks of an execution", len(stuck))

@@ -1,4 +1,4 @@
-"""New entries of the log."""
+"""Log entries: events of the execution log together with their JSON text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from windlass.domain.state import ExecutionState
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event, its text as it will be sent, and the state that the execution has with it."""
+    """An event, its JSON text as sent to the server, and the execution state after it."""
 
     event: ExecutionEvent
     text: str
@@ -30,13 +30,16 @@ def create_entry(
     *,
     value_text: str | None = None,
 ) -> Entry:
-    """An entry made now. `value_text` is the value's JSON where it is at hand already."""
+    """Creates an entry with the current time.
+
+    `value_text` is the JSON of `value` if the caller has it already; it is sent unchanged.
+    """
     text = encode(value) if value_text is None else value_text
     time = datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
     try:
         key = event_id(type, source_id, name, value, time)
     except RecursionError:
-        # The text tells the event from others just as well.
+        # Deeper than the canonical form can be built: the text identifies the event as well.
         key = event_id(type, source_id, name, text, time)
     event = ExecutionEvent(type, source_id, name, value, time, key)
     wire = (
@@ -47,6 +50,9 @@ def create_entry(
 
 
 def event_id(type: str, source_id: str, name: str, value: Any, time: str) -> str:
-    """16 hex digits that stand for the whole event: the log takes an event once."""
+    """Returns the event id: 16 hex digits of a hash of the whole event.
+
+    The server appends an event id only once, which makes repeated checkpoints safe.
+    """
     whole = {"name": name, "source_id": source_id, "time": time, "type": type, "value": value}
     return hashlib.sha256(canonical_json(whole).encode()).hexdigest()[:16]

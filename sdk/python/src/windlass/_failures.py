@@ -1,4 +1,4 @@
-"""Failures on their way from a task to the workflow: raised now, or read from the log."""
+"""Converts failures of tasks into the exceptions that a workflow sees, live or replayed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from windlass.errors import ExecutionError, RecordedError, RetryError
 
 
 def wrap_failure(error: BaseException) -> ExecutionError:
-    """What the workflow sees of a failure.
+    """Wraps an exception of a task in the ExecutionError that the workflow sees.
 
-    It looks the same in the run that it happened in and in every replay; what only the first
-    could know, such as a RetryError, is its `__cause__`.
+    The result is the same in the run in which the task failed and in every replay. Details that the
+    log does not hold, such as a RetryError, are only in `__cause__`.
     """
     inner = error.inner_exception if isinstance(error, RetryError) else error
     seen = inner if isinstance(inner, ExecutionError) else ExecutionError(inner)
@@ -25,7 +25,11 @@ def wrap_failure(error: BaseException) -> ExecutionError:
 
 
 def restore_failure(failed: Failed, names: Mapping[str, Any]) -> ExecutionError:
-    """A recorded failure as an exception again. `names` are the globals of the task's module."""
+    """Restores a recorded failure as an exception.
+
+    `names` are the globals of the task's module; exception classes are looked up there, in the
+    SDK's errors and in `builtins`. An unknown class becomes a RecordedError.
+    """
     ours = getattr(errors, failed.type, None)
     if isinstance(ours, type) and issubclass(ours, ExecutionError):
         error: ExecutionError = _instance(ours, failed.message)
@@ -37,7 +41,7 @@ def restore_failure(failed: Failed, names: Mapping[str, Any]) -> ExecutionError:
 
 
 def _instance(kind: Any, message: str) -> Any:
-    # Not by calling it: an exception of the user's may take any arguments.
+    # Bypasses `__init__`: a user's exception class may require any arguments.
     error = kind.__new__(kind, message)
     error.args = (message,)
     error.__windlass_message__ = message

@@ -1,4 +1,4 @@
-"""Runs workflows where they are called, without a server. For tests and for trying things out."""
+"""Inline runs: executes workflows in the calling process without a server, for tests."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ MAX_PAUSED = 1000
 
 
 class InlineRuns:
-    """The executions of one workflow in this process, as far as they may still be resumed."""
+    """Executions of one workflow in this process. Keeps paused ones until they are resumed."""
 
     def __init__(self, workflow: RunnableWorkflow) -> None:
         self._workflow = workflow
         self._paused: OrderedDict[str, ExecutionContext[Any]] = OrderedDict()
 
     def run(self, input: Any) -> ExecutionContext[Any]:
-        """A new execution, up to where it rests."""
+        """Runs a new execution until it is settled."""
         return self._run_in_thread(new_context(self._workflow, input))
 
     def resume(self, execution_id: str, body: Any) -> ExecutionContext[Any]:
-        """A paused execution, from its pause to where it rests next."""
+        """Resumes a paused execution and runs it until it is settled again."""
         paused = self._paused.pop(execution_id, None)
         if paused is None:
-            raise WorkflowNotFoundError(f"no execution '{execution_id}' is paused here")
+            raise WorkflowNotFoundError(f"no paused execution '{execution_id}' in this process")
         name = self._workflow.name
         resuming = create_entry(E.WORKFLOW_RESUMING, "", name, body, ExecutionState.RESUMING)
         return self._run_in_thread(_append_resuming(paused, resuming))
 
     def _run_in_thread(self, context: ExecutionContext[Any]) -> ExecutionContext[Any]:
-        # In a thread, so that it works where an event loop runs already, as in a notebook.
+        # A thread of its own: the caller may already run an event loop, for example in a notebook.
         with ThreadPoolExecutor(1) as executor:
             return executor.submit(asyncio.run, self._run_to_settled(context)).result()
 
@@ -60,46 +60,48 @@ class InlineRuns:
 
 
 class InlineJournal:
-    """Keeps entries as the service would: as text, which nothing can change afterwards."""
+    """Journal in memory. Entries pass through JSON, as they would through the server."""
 
     def __init__(self, context: ExecutionContext[Any]) -> None:
         self._context = context
         self.events = list(context.events)
 
     def record(self, entry: Entry) -> None:
-        """Keeps what the service would send back."""
+        """Appends the event as the server would return it."""
         self.events.append(ExecutionEvent.from_wire(loads(entry.text)))
 
     async def wait_for_capacity(self) -> None:
-        """There always is."""
+        """Returns at once: the journal is unbounded."""
 
 
 class InlineServices:
-    """There is no service: other workflows run right here, and nothing can be fetched."""
+    """Services without a server: calls other workflows inline; has no secrets, configs or
+    approvals.
+    """
 
     async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
-        """Always raises."""
-        raise ExecutionError(message=f"without a server there are no secrets: {list(names)}")
+        """Raises ExecutionError: secrets need a server."""
+        raise ExecutionError(message=f"secrets need a server: {list(names)}")
 
     async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
-        """Always raises."""
-        raise ExecutionError(message=f"without a server there are no configs: {list(names)}")
+        """Raises ExecutionError: configs need a server."""
+        raise ExecutionError(message=f"configs need a server: {list(names)}")
 
     async def authorize_task(self, task_name: str) -> None:
-        """Every task may run."""
+        """Allows every task."""
 
     async def request_approval(self, call_id: str, task_name: str) -> str:
-        """Nobody is asked."""
+        """Returns `created`; the approval stays pending."""
         return "created"
 
     async def find_approval(self, call_id: str) -> Approval | None:
-        """Nobody answers."""
+        """Returns None: no approval is ever decided."""
         return None
 
     async def call_workflow(
         self, target: WorkflowTarget, input: Any, *, key: str, wait: bool
     ) -> Any:
-        """Runs a workflow that is at hand as an object."""
+        """Runs a workflow given as an object. Raises WorkflowNotFoundError for a name alone."""
         if target.workflow is None:
             raise WorkflowNotFoundError(
                 f"without a server '{target.namespace}/{target.name}' must be given as an object"
@@ -109,16 +111,19 @@ class InlineServices:
             return settled.execution_id
         if settled.has_succeeded:
             return settled.output
-        failure = settled.output or {"type": "ExecutionError", "message": f"it is {settled.state}"}
+        failure = settled.output or {
+            "type": "ExecutionError",
+            "message": f"the workflow is {settled.state}",
+        }
         error = RecordedError(failure["type"], failure["message"])
         raise ExecutionError(error)
 
     def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
-        """Nobody watches."""
+        """Discards the progress."""
 
 
 def new_context(workflow: RunnableWorkflow, input: Any) -> ExecutionContext[Any]:
-    """The context of an execution that begins now."""
+    """Creates the context of a new execution."""
     return ExecutionContext(
         execution_id=uuid4().hex,
         workflow_name=workflow.name,
@@ -131,7 +136,7 @@ def new_context(workflow: RunnableWorkflow, input: Any) -> ExecutionContext[Any]
 async def run_inline(
     workflow: RunnableWorkflow, context: ExecutionContext[Any]
 ) -> ExecutionContext[Any]:
-    """The context as it is where the execution rests."""
+    """Runs the workflow and returns the context of the settled execution."""
     journal = InlineJournal(context)
     transient = workflow.durability == "transient"
     run = Run(context, journal, InlineServices(), transient=transient)

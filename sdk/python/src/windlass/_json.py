@@ -1,7 +1,7 @@
-"""Values as JSON text.
+"""Conversion of values to JSON text.
 
-A value is encoded the moment it enters the log: the text cannot change any more, whatever the
-workflow does to the object afterwards, in whichever thread.
+A value is encoded when it enters the log. The text cannot change any more, whatever the workflow
+does to the object afterwards, in whichever thread.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from windlass.errors import UnserializableError, describe_error
 
 quote_json = encode_basestring_ascii
 
-# The server takes 512 levels as an input; the others are for what events put around values.
+# The server accepts inputs of 512 levels; the other 8 are for the members of events around them.
 MAX_LEVELS = 520
 
 TOO_DEEP = "the value is nested too deeply for JSON"
 
 
 def encode(value: Any) -> str:
-    """`value` as compact JSON. Raises UnserializableError for what has no form in it."""
+    """Returns `value` as compact JSON. Raises UnserializableError if JSON cannot represent it."""
     try:
         try:
             text = _compact(value)
-        except (TypeError, RecursionError):  # a key that JSON cannot have; too much for the stack
+        except (TypeError, RecursionError):  # a key that JSON lacks, or too many levels
             text = _compact(_to_plain(value))
     except ValueError as error:
         raise UnserializableError(message=_describe_refusal(error)) from error
@@ -45,18 +45,18 @@ def encode(value: Any) -> str:
 
 
 def canonical_json(value: Any) -> str:
-    """The one text that equal values share: sorted keys. Ids are hashes of it."""
+    """Returns the one text that equal values share, with sorted keys. Ids are hashes of it."""
     try:
         return _sorted(value)
-    except TypeError:  # keys of several types have no order
+    except TypeError:  # keys of several types cannot be sorted
         return _sorted(json.loads(_compact(_to_plain(value))))
 
 
 def convert_nested(value: Any, form: Callable[[Any], Any], max_levels: int) -> Any:
-    """`value` with `form` applied to it and to all that is in it, without recursion.
+    """Applies `form` to `value` and to everything inside it, without recursion.
 
-    `form` gives what needs no more work, or a new list or dict whose items are still to be done.
-    Raises RecursionError beyond `max_levels`.
+    `form` returns a finished value, or a new list or dict whose items are converted next. Raises
+    RecursionError if the result has more than `max_levels` levels.
     """
     whole = [value]
     todo: list[tuple[Any, Any, int]] = [(whole, 0, 0)]
@@ -72,7 +72,7 @@ def convert_nested(value: Any, form: Callable[[Any], Any], max_levels: int) -> A
 
 
 def simplify(value: Any) -> Any:
-    """A value that JSON does not know, one step nearer to one that it does."""
+    """Converts a value that JSON does not have one step closer to one that it has."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, datetime | date | time):
@@ -97,7 +97,7 @@ def simplify(value: Any) -> Any:
 
 
 def loads(text: str | bytes) -> Any:
-    """JSON text as values. Numbers too long for Python to be safe with stay text."""
+    """Parses JSON text. Integers of more than 4,300 digits stay strings."""
     try:
         return json.loads(text)
     except json.JSONDecodeError:
@@ -107,7 +107,7 @@ def loads(text: str | bytes) -> Any:
 
 
 def slice_json(text: str, *path: str | int) -> str | None:
-    """The text of what is at `path` in JSON text, untouched; None if there is nothing."""
+    """Returns the text of the value at `path` unchanged, or None if there is no such value."""
     at = _skip(text, 0)
     for step in path:
         place = _find_member(text, at, step)
@@ -118,7 +118,7 @@ def slice_json(text: str, *path: str | int) -> str | None:
 
 
 def _find_member(text: str, at: int, step: str | int) -> int | None:
-    """Where a member of an object or an element of an array begins."""
+    """Returns the offset of an object's member or an array's element, or None."""
     closing = {"{": "}", "[": "]"}.get(text[at])
     at = _skip(text, at + 1)
     here: str | int = -1
@@ -146,10 +146,10 @@ _sorted = json.JSONEncoder(sort_keys=True, default=simplify).encode
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 _STEPS = dict(zip(b"[{]}", (1, 1, -1, -1), strict=True))
-# Quotes stay: two beside each other are a string without brackets.
+# Quotes stay: two adjacent ones are a string without brackets.
 _NO_BRACKETS = bytes(set(range(256)) - {*b'[]{}"'})
 
-# CPython refuses longer ones, because making them takes quadratic time.
+# CPython refuses longer ones because parsing them takes quadratic time.
 _MAX_INT_DIGITS = 4300
 
 
@@ -179,12 +179,12 @@ def _to_plain_form(value: Any) -> Any:
 
 
 def _count_levels(text: str) -> int:
-    """How deeply compact JSON is nested; or any number from there to the limit."""
+    """Returns the nesting depth of compact JSON, or an upper bound of it up to MAX_LEVELS."""
     most = text.count("[") + text.count("{")
     if most <= MAX_LEVELS:
         return most
     brackets = _brackets(text).replace(b'""', b"")
-    if b'"' in brackets or '\\"' in text:  # perhaps not all of them are levels
+    if b'"' in brackets or '\\"' in text:  # some brackets may be inside strings
         brackets = _brackets(_STRING.sub("", text))
     return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
 
@@ -205,7 +205,7 @@ def _to_key(key: Any) -> str:
 
 def _describe_refusal(error: ValueError) -> str:
     if "Out of range float" in str(error):
-        return "NaN and infinite numbers have no form in JSON; return None or a text instead"
+        return "JSON has no NaN and no infinite numbers; use None or a string instead"
     if "Circular reference" in str(error):
-        return "the value contains itself, which has no form in JSON"
+        return "the value contains itself, which JSON cannot represent"
     return str(error)

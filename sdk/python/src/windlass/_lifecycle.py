@@ -1,4 +1,7 @@
-"""Takes an execution from where its log ends to where it rests next."""
+"""Lifecycle of a run: from the end of the recorded log to a settled state.
+
+`windlass._replay` describes the algorithm.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ Body = Callable[[], Awaitable[Any]]
 
 
 async def advance_execution(run: Run, body: Body) -> None:
-    """Runs the body and records how it ended: exactly one resting event, unless it was closed."""
+    """Runs the body and records its outcome: one settling event, unless the run was closed."""
     if run.replay.is_finished:
         return
     token = current.set(Scope(run))
@@ -66,12 +69,12 @@ def _to_final_event(run: Run, error: BaseException) -> tuple[E, Any, ExecutionSt
     if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     if not isinstance(error, Exception):
-        error = ExecutionError(message=f"{type(error).__name__} in user code: {error}")
+        error = ExecutionError(message=f"user code raised {type(error).__name__}: {error}")
     return E.WORKFLOW_FAILED, describe_error(error), ExecutionState.FAILED
 
 
 def _find_pause(error: BaseException) -> PauseRequested | None:
-    """The pause that an error is, or that a TaskGroup has wrapped."""
+    """Returns the pause in an exception: itself, or one that a TaskGroup has wrapped."""
     if isinstance(error, PauseRequested):
         return error
     if isinstance(error, BaseExceptionGroup):

@@ -1,4 +1,4 @@
-"""The options of tasks."""
+"""Options of tasks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from windlass.output_storage import OutputStorage
 
 
 class TaskOptionNames(TypedDict, total=False):
-    """What `task.with_options` takes."""
+    """Keyword arguments of `task.with_options`; TaskOptions describes them."""
 
     name: str | None
     retry_max_attempts: int
@@ -31,9 +31,30 @@ class TaskOptionNames(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class TaskOptions:
-    """How a task is run. Times are in seconds; a timeout of 0 is none.
+    """Options of a task.
 
-    `retry_max_attempts` counts the attempts after the first one.
+    Attributes:
+        name: name in the log; may contain arguments, as in `"fetch_{url}"`. Default: the
+            function's name.
+        retry_max_attempts: number of attempts after the first one.
+        retry_delay: seconds before the first retry.
+        retry_backoff: factor by which each further delay grows, up to 600 seconds.
+        timeout: seconds that one attempt may take; 0 means no timeout.
+        fallback: function that is called with the same arguments when all attempts have failed;
+            its result becomes the task's.
+        rollback: function that is called with the same arguments when all attempts have failed
+            and there is no fallback; the task still fails.
+        secret_requests: names of secrets that are passed as the argument `secrets`.
+        config_requests: names of configs that are passed as the argument `config`; may contain
+            arguments.
+        metadata: passes a TaskMetadata as the argument `metadata`.
+        cache: reuses the result of an earlier call with the same arguments, also of other
+            executions.
+        output_storage: storage of the result. Default: the log itself.
+        auth_exempt: runs without a permission check.
+        requires_approval: holds the task until it is approved; True, or a function of the
+            arguments.
+        required_permissions: further permissions that the caller needs.
     """
 
     name: str | None = None
@@ -54,12 +75,12 @@ class TaskOptions:
 
     def __post_init__(self) -> None:
         if self.retry_max_attempts < 0 or self.retry_delay < 0 or self.timeout < 0:
-            raise ValueError("attempts, delays and timeouts are not negative")
+            raise ValueError("retry_max_attempts, retry_delay and timeout must not be negative")
 
 
 @dataclass(frozen=True, slots=True)
 class TaskMetadata:
-    """What a task with the option `metadata` is told about its call."""
+    """Identity of a call, passed to a task with the option `metadata`."""
 
     task_id: str
     task_name: str

@@ -1,4 +1,4 @@
-"""One pass over a workflow's body: what is known already, and where new things are told."""
+"""Run: the state of one pass over a workflow's body, from replay to recording."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from windlass.errors import ExecutionContextNotFoundError
 
 
 class Run:
-    """Lives from the moment an execution is taken up until it rests or is given away."""
+    """One pass over a workflow's body, from its claim until it is settled or loses its claim."""
 
     def __init__(
         self,
@@ -45,27 +45,30 @@ class Run:
 
     @property
     def is_closed(self) -> bool:
-        """Nothing can be recorded any more."""
+        """True once nothing can be recorded any more."""
         return self._is_closed
 
     @property
     def is_cancelled(self) -> bool:
-        """True once cancelling the execution was requested."""
+        """True once cancellation of the execution was requested."""
         return self._is_cancelled
 
     def request_cancel(self) -> None:
-        """Marks the run so that a CancelledError in it counts as its cancellation."""
+        """Marks the run as cancelled: a CancelledError inside it then ends the execution as
+        CANCELLED.
+        """
         self._is_cancelled = True
 
     def close(self) -> None:
-        """Ends the run: whatever still tries to record something is cancelled by that."""
+        """Closes the run. Code that tries to record anything afterwards gets a CancelledError."""
         self._is_closed = True
 
     def assign_id(self, path: str, call_id: str) -> str:
-        """The id of one more call: the n-th equal call in one place is a call of its own.
+        """Returns the unique id of the next call: the n-th equal call of one scope gets the suffix
+        `#n`.
 
-        Calls are counted per place (the workflow's body, a task's attempt, a parallel branch),
-        because only within one is their order the same in every run.
+        Calls are counted per scope (the workflow's body, an attempt of a task, a parallel branch):
+        only within a scope is their order the same in every run.
         """
         if path:
             call_id = f"{call_id}@{hashlib.sha256(path.encode()).hexdigest()[:12]}"
@@ -73,19 +76,19 @@ class Run:
         return call_id if n == 1 else f"{call_id}#{n}"
 
     async def wait_for_capacity(self) -> None:
-        """Returns when the log can take what a new task will record."""
+        """Waits until the journal has capacity for the entries of another task."""
         await self._journal.wait_for_capacity()
 
     def record_task(
         self, type: E, call_id: str, name: str, value: Any, *, value_text: str | None = None
     ) -> None:
-        """Records what happened to a call."""
+        """Records an event of a call."""
         self._record(type, call_id, name, value, ExecutionState.RUNNING, value_text)
 
     def record_workflow(
         self, type: E, value: Any, state: ExecutionState, *, value_text: str | None = None
     ) -> None:
-        """Records what happened to the execution."""
+        """Records an event of the execution and its new state."""
         name = self.context.workflow_name
         self._record(type, self._source, name, value, state, value_text)
 
@@ -99,7 +102,7 @@ class Run:
         value_text: str | None = None,
     ) -> None:
         if self._is_closed:
-            raise asyncio.CancelledError("the execution is in other hands")
+            raise asyncio.CancelledError("the run is closed")
         made = create_entry(type, source_id, name, value, state, value_text=value_text)
         self._record_resumed()
         self._append(made)
@@ -119,14 +122,14 @@ class Run:
 
     def _append(self, made: Entry) -> None:
         self.context._append(made.event, made.state)
-        # A transient run has a beginning and an end, and nothing between them.
+        # Transient runs record only their start and their end.
         if not (self.is_transient and made.event.type.startswith("TASK_")):
             self._journal.record(made)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The place in a run that code executes at."""
+    """Position of running code in a run: the run, the scope's path, and the current task."""
 
     run: Run
     path: str = ""
@@ -138,8 +141,8 @@ current: ContextVar[Scope | None] = ContextVar("windlass_scope", default=None)
 
 
 def require_scope() -> Scope:
-    """The scope of the calling code. Raises ExecutionContextNotFoundError outside of a run."""
+    """Returns the scope of the calling code. Raises ExecutionContextNotFoundError outside a run."""
     scope = current.get()
     if scope is None:
-        raise ExecutionContextNotFoundError("tasks run inside of a workflow")
+        raise ExecutionContextNotFoundError("tasks can be called only inside a workflow")
     return scope

@@ -1,4 +1,4 @@
-"""What a run asks of the world around it. The worker and inline runs each have their own."""
+"""Interfaces between a run and its environment: implemented by the worker and by inline runs."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from windlass.domain.execution_context import ExecutionContext
 
 
 class Journal(Protocol):
-    """Where new entries go. Called in the thread of the user's event loop."""
+    """Destination of new log entries. Called in the thread of the user's event loop."""
 
     def record(self, entry: Entry) -> None:
-        """Takes an entry. Never blocks."""
+        """Appends an entry. Never blocks."""
 
     async def wait_for_capacity(self) -> None:
-        """Returns when there is room for what a new task will record."""
+        """Waits until the journal has capacity for the entries of another task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """Somebody's decision about a task, or that there is none yet."""
+    """State of a task's approval, including who decided it and why."""
 
     status: Literal["pending", "approved", "rejected", "cancelled"]
     approval_id: str | None = None
@@ -33,19 +33,19 @@ class Approval:
 
 
 class RunnableWorkflow(Protocol):
-    """A workflow as an object that an inline run can perform."""
+    """Workflow object that an inline run can execute."""
 
     name: str
     namespace: str
     durability: str
 
     async def perform(self, context: ExecutionContext[Any]) -> Any:
-        """Runs the body and returns its output as the log keeps it."""
+        """Runs the body and returns its output in the form in which the log holds it."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowTarget:
-    """A workflow to be called: its name, and itself where the caller has it."""
+    """Workflow to call: its name, and the object if the caller has it."""
 
     namespace: str
     name: str
@@ -53,30 +53,30 @@ class WorkflowTarget:
 
 
 class Services(Protocol):
-    """What the service does for a running execution."""
+    """Operations of the server on behalf of a running execution."""
 
     async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
-        """The values of secrets that the workflow declares."""
+        """Returns the values of secrets that the workflow declares."""
 
     async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
-        """The values of configs."""
+        """Returns the values of configs."""
 
     async def authorize_task(self, task_name: str) -> None:
-        """Returns if the task may run. Raises TaskAuthorizationError if it may not."""
+        """Returns if the task may run. Raises TaskAuthorizationError otherwise."""
 
     async def request_approval(self, call_id: str, task_name: str) -> str:
-        """Asks for approval: `created`, `exists`, `granted` or `cancelled`."""
+        """Requests approval of a call; returns `created`, `exists`, `granted` or `cancelled`."""
 
     async def find_approval(self, call_id: str) -> Approval | None:
-        """The approval of a call, if it was ever asked for."""
+        """Returns the approval of a call, or None if none was requested."""
 
     async def call_workflow(
         self, target: WorkflowTarget, input: Any, *, key: str, wait: bool
     ) -> Any:
-        """Runs another workflow: its output, or its execution id if nobody waits.
+        """Runs another workflow; returns its output, or its execution id if `wait` is false.
 
-        `key` makes a repeated call the same execution.
+        Calls with the same `key` start one execution only.
         """
 
     def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
-        """Tells whoever watches. May be lost. Callable from any thread."""
+        """Publishes progress to readers of the execution. Best effort; callable from any thread."""

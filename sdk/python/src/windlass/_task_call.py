@@ -1,4 +1,4 @@
-"""A call of a task: which one, with what, from where."""
+"""Calls of tasks: their id, name and arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_NAME_LENGTH = 255
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Everything about a call but what it calls. `id` is unique in its execution."""
+    """One call of a task without the task's function. `id` is unique in the execution."""
 
     id: str
     name: str
@@ -28,7 +28,7 @@ class Call:
 
 
 class Signature:
-    """Names the arguments of calls."""
+    """Parameter names of a function; maps the arguments of calls to them."""
 
     def __init__(self, func: Callable[..., Any]) -> None:
         self._names: list[str] = []
@@ -40,7 +40,7 @@ class Signature:
                 self._rest = name
 
     def bind_positional(self, args: Sequence[Any]) -> dict[str, Any]:
-        """The positional arguments under their parameters' names."""
+        """Returns the positional arguments under the names of their parameters."""
         named = dict(zip(self._names, args, strict=False))
         if self._rest:
             named[self._rest] = list(args[len(self._names) :])
@@ -54,7 +54,7 @@ def identify_call(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> Call:
-    """The call as it is known in the log. `template` may name arguments, as in `fetch_{url}`."""
+    """Creates the call with its id. `template` may contain arguments, as in `fetch_{url}`."""
     bind_positional = signature.bind_positional(args)
     arguments = {**bind_positional, **kwargs}
     name = _to_valid_name(template.format(*args, **arguments)) if "{" in template else template
@@ -63,12 +63,12 @@ def identify_call(
 
 
 def _to_valid_name(name: str) -> str:
-    """A name made of arguments, without what no database column can hold."""
+    """Returns a name that a database column can hold: up to 255 characters, without NUL."""
     return name[:MAX_NAME_LENGTH].encode(errors="replace").decode().replace("\0", "?")
 
 
 class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):
-    """A call that was made and not yet awaited. Its place in the order of calls is fixed."""
+    """Awaitable call of a task. Its position among equal calls is fixed when it is created."""
 
     __slots__ = ("__windlass_id__", "_coroutine")
 
@@ -83,18 +83,18 @@ class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):
         return self.__windlass_id__
 
     def send(self, value: Any, /) -> Any:
-        """As of any coroutine."""
+        """Forwards to the coroutine."""
         return self._coroutine.send(value)
 
     def throw(self, *error: Any) -> Any:
-        """As of any coroutine."""
+        """Forwards to the coroutine."""
         return self._coroutine.throw(*error)
 
     def close(self) -> None:
-        """As of any coroutine."""
+        """Forwards to the coroutine."""
         self._coroutine.close()
 
     @property
     def is_unawaited(self) -> bool:
-        """Nobody has awaited it."""
+        """True if the call has not been awaited yet."""
         return inspect.getcoroutinestate(self._coroutine) == inspect.CORO_CREATED

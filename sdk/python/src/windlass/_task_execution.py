@@ -1,4 +1,4 @@
-"""One call of a task from the question whether it was made already to its last event."""
+"""Execution of one call of a task: replay, approval, attempts, fallback, rollback and outcome."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from windlass.output_storage import InlineOutputStorage, parse_reference
 
 @dataclass(frozen=True, slots=True)
 class TaskExecution:
-    """Carries a call out. Lives as long as the call."""
+    """Executes one call of a task."""
 
     func: Callable[..., Any]
     options: TaskOptions
@@ -34,7 +34,7 @@ class TaskExecution:
     call: Call
 
     async def result(self) -> Any:
-        """The recorded outcome if there is one, else that of running the task now."""
+        """Returns or raises the recorded outcome if there is one; otherwise runs the task."""
         recorded = self.run.replay.find_outcome(self.call.id)
         if recorded is None:
             recorded = self.run.replay.find_result(self.call.id)
@@ -140,7 +140,10 @@ class TaskExecution:
         if reference.storage_type == "inline":
             return reference.metadata.get("value")
         if self.options.output_storage is None:
-            raise ExecutionError(message=f"no {reference.storage_type} storage for {self.call.id}")
+            raise ExecutionError(
+                message=f"the result of {self.call.id} is in a {reference.storage_type} storage; "
+                "set the task's option output_storage"
+            )
         return await asyncio.to_thread(self.options.output_storage.retrieve, reference)
 
     def _record(self, type: E, value: Any) -> None:
@@ -148,7 +151,7 @@ class TaskExecution:
 
 
 def to_recordable(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as the log shows them: an infinite limit is a fine argument, but not JSON."""
+    """Returns arguments as the log shows them: infinite numbers, which JSON lacks, as text."""
     return {
         name: str(value) if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in arguments.items()

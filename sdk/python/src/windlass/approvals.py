@@ -1,4 +1,4 @@
-"""What a workflow that waits for approvals may have to catch."""
+"""Exceptions that a workflow with approvals may catch."""
 
 from windlass.errors import ApprovalRejected
 

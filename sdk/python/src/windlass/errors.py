@@ -1,24 +1,24 @@
-"""What the SDK raises.
+"""Exceptions of the SDK.
 
 Exception
-├── ExecutionError                  a task or a workflow failed; `inner_exception` says of what
-│   ├── RetryError                  ... and every attempt that it was allowed
-│   ├── ExecutionTimeoutError       ... by taking longer than it may
-│   ├── TaskAuthorizationError      ... because its caller may not run it
-│   ├── ApprovalRejected            ... because somebody said no
-│   ├── TransientDurabilityError    ... by asking of a transient run what only a durable one has
-│   ├── UnserializableError         ... with a value that has no form in JSON
-│   └── WorkerProcessCrashed        ... because its process ended
-├── RecordedError                   stands for an exception whose class is not here any more
-├── WorkflowNotFoundError
-│   └── TaskNotFoundError
-├── WorkflowCatalogError
-├── WorkerNotFoundError
-├── ExecutionContextNotFoundError   a task was called outside of a workflow
-├── RunnerNotAvailableError
-└── StaleClaimError                 the execution belongs to another worker by now
+├── ExecutionError                  a task or workflow failed; `inner_exception` is the cause
+│   ├── RetryError                  all attempts of a task failed
+│   ├── ExecutionTimeoutError       an attempt exceeded the task's timeout
+│   ├── TaskAuthorizationError      the caller may not run the task
+│   ├── ApprovalRejected            the approval of the task was rejected
+│   ├── TransientDurabilityError    a transient run used a feature that needs the log
+│   ├── UnserializableError         a value cannot be represented as JSON
+│   └── WorkerProcessCrashed        the process of the execution ended before it
+├── RecordedError                   a recorded exception whose class is unknown in this process
+├── WorkflowNotFoundError           no workflow has this name
+│   └── TaskNotFoundError           no task has this name
+├── WorkflowCatalogError            the catalog cannot store or return a workflow
+├── WorkerNotFoundError             no worker has this name
+├── ExecutionContextNotFoundError   a task was called outside a workflow
+├── RunnerNotAvailableError         the worker does not have the requested runner
+└── StaleClaimError                 the execution belongs to another worker
 BaseException
-└── PauseRequested                  a signal, not a failure: `except Exception` lets it pass
+└── PauseRequested                  a signal, not a failure: `except Exception` does not catch it
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from typing import Any
 
 
 class ExecutionError(Exception):
-    """A task or a workflow failed."""
+    """A task or workflow failed.
+
+    `inner_exception` is the exception that it raised, or None; `message` is the text.
+    """
 
     def __init__(
         self, inner_exception: BaseException | None = None, message: str | None = None
@@ -38,7 +41,7 @@ class ExecutionError(Exception):
 
 
 class RetryError(ExecutionError):
-    """Every attempt failed; `inner_exception` is what the last one raised."""
+    """All attempts of a task failed; `inner_exception` is the exception of the last one."""
 
     def __init__(
         self, inner_exception: BaseException, retry_attempts: int, retry_delay: float
@@ -49,19 +52,19 @@ class RetryError(ExecutionError):
 
 
 class ExecutionTimeoutError(ExecutionError):
-    """An attempt took longer than its `timeout` seconds."""
+    """An attempt took longer than the task's timeout; `timeout` is in seconds."""
 
     def __init__(self, timeout: float | None = None, message: str | None = None) -> None:
-        super().__init__(None, message or f"took longer than {timeout} seconds")
+        super().__init__(None, message or f"the attempt took longer than {timeout} seconds")
         self.timeout = timeout
 
 
 class TaskAuthorizationError(ExecutionError):
-    """The account that the execution runs as may not run this task."""
+    """The account under which the execution runs may not run this task."""
 
 
 class ApprovalRejected(ExecutionError):
-    """The approval that a task waited for was refused. No retry, fallback or rollback follows."""
+    """The approval of a task was rejected. The task has no retry, fallback or rollback then."""
 
     def __init__(
         self,
@@ -81,11 +84,11 @@ class ApprovalRejected(ExecutionError):
 
 
 class TransientDurabilityError(ExecutionError):
-    """A transient run keeps no log that it could be continued from, so it cannot pause."""
+    """A transient run keeps no log from which it could continue, so it cannot pause."""
 
 
 class UnserializableError(ExecutionError):
-    """A value has no form in JSON, so the log cannot hold it."""
+    """A value cannot be represented as JSON, so the log cannot hold it."""
 
 
 class WorkerProcessCrashed(ExecutionError):
@@ -93,7 +96,7 @@ class WorkerProcessCrashed(ExecutionError):
 
 
 class RecordedError(Exception):
-    """A failure read from the log whose class is unknown here."""
+    """A recorded failure whose exception class is unknown in this process."""
 
     def __init__(self, type_name: str, message: str) -> None:
         super().__init__(message)
@@ -101,35 +104,35 @@ class RecordedError(Exception):
 
 
 class WorkflowNotFoundError(Exception):
-    """There is no workflow of that name."""
+    """No workflow has this name."""
 
 
 class TaskNotFoundError(WorkflowNotFoundError):
-    """There is no task of that name."""
+    """No task has this name."""
 
 
 class WorkflowCatalogError(Exception):
-    """The catalog cannot take or give a workflow."""
+    """The catalog cannot store or return a workflow."""
 
 
 class WorkerNotFoundError(Exception):
-    """There is no worker of that name."""
+    """No worker has this name."""
 
 
 class ExecutionContextNotFoundError(Exception):
-    """A task was called where no execution runs, so there is no log to record it in."""
+    """A task was called outside an execution, so there is no log to record the call in."""
 
 
 class RunnerNotAvailableError(Exception):
-    """The worker has no runner of the kind that the workflow asks for."""
+    """The worker does not have the runner that the workflow requires."""
 
 
 class StaleClaimError(Exception):
-    """The execution was given to another worker."""
+    """The execution was assigned to another worker."""
 
 
 class PauseRequested(BaseException):
-    """Ends the run at a pause. Catching it would break the pause, hence a BaseException."""
+    """Ends the run at a pause. A BaseException, because catching it would prevent the pause."""
 
     def __init__(self, name: str, output: Any = None) -> None:
         super().__init__(name)
@@ -138,14 +141,14 @@ class PauseRequested(BaseException):
 
 
 def root_cause(error: BaseException) -> BaseException:
-    """What really went wrong, without the wrappers that it collected on its way up."""
+    """Returns the original exception inside nested ExecutionErrors."""
     while isinstance(error, ExecutionError) and error.inner_exception is not None:
         error = error.inner_exception
     return error
 
 
 def describe_error(error: BaseException) -> dict[str, str]:
-    """An exception as the log holds it."""
+    """Returns an exception as the log holds it: `{"type", "message"}` of its root cause."""
     inner = root_cause(error)
     name = inner.type_name if isinstance(inner, RecordedError) else type(inner).__name__
     message = getattr(inner, "__windlass_message__", None)

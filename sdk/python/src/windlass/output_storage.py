@@ -1,4 +1,4 @@
-"""Where the results of tasks and workflows are kept: in the log itself, or beside it."""
+"""Storage of task results and workflow outputs: inline in the log, or outside it by reference."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _FILE_NAME = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True, slots=True)
 class OutputStorageReference:
-    """Stands in the log for a result, and says where it is."""
+    """Reference in the log to a stored result."""
 
     storage_type: str
     reference_id: str
     metadata: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The reference as the log holds it."""
+        """Returns the reference as the log holds it."""
         return {
             "storage_type": self.storage_type,
             "reference_id": self.reference_id,
@@ -38,19 +38,19 @@ class OutputStorageReference:
 
 
 class OutputStorage(ABC):
-    """Keeps results. `store` and `retrieve` may block: they are called in a thread."""
+    """Stores results. `store` and `retrieve` may block: they are called in a thread."""
 
     @abstractmethod
     def store(self, reference_id: str, value: Any) -> OutputStorageReference:
-        """Keeps `value` and returns what stands for it."""
+        """Stores `value` and returns the reference that the log holds instead of it."""
 
     @abstractmethod
     def retrieve(self, reference: OutputStorageReference) -> Any:
-        """The value that `store` was given."""
+        """Returns the value that was passed to `store`."""
 
 
 class InlineOutputStorage(OutputStorage):
-    """Keeps results in the log. The default."""
+    """Stores results in the log itself. The default."""
 
     def store(self, reference_id: str, value: Any) -> OutputStorageReference:
         return OutputStorageReference("inline", reference_id, {"value": value})
@@ -60,10 +60,10 @@ class InlineOutputStorage(OutputStorage):
 
 
 class LocalFileStorage(OutputStorage):
-    """Keeps results in files, for values too large for the log or without a form in JSON.
+    """Stores results in files: for values that are too large for the log or that JSON lacks.
 
-    Only workers that share `directory` can continue such an execution. `"pickle"` keeps any
-    Python value, `"json"` what JSON can hold.
+    Only workers that share `directory` can continue an execution with such results. The serializer
+    `"pickle"` stores any Python value, `"json"` only values that JSON can represent.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class LocalFileStorage(OutputStorage):
 
     def store(self, reference_id: str, value: Any) -> OutputStorageReference:
         content = _pickled(value) if self._serializer == "pickle" else encode(value).encode()
-        # A reference id is unique in its execution only, hence a name of the file's own.
+        # A reference id is unique only within its execution, so each file gets a random name.
         name = uuid4().hex
         self._directory.mkdir(parents=True, exist_ok=True)
         (self._directory / name).write_bytes(content)
@@ -86,7 +86,7 @@ class LocalFileStorage(OutputStorage):
     def retrieve(self, reference: OutputStorageReference) -> Any:
         name = str(reference.metadata.get("file"))
         if not _FILE_NAME.fullmatch(name):
-            raise ValueError(f"not a file of this storage: {name!r}")
+            raise ValueError(f"the reference names no file of this storage: {name!r}")
         content = (self._directory / name).read_bytes()
         if reference.metadata.get("serializer") == "pickle":
             return pickle.loads(content)
@@ -97,12 +97,12 @@ def _pickled(value: Any) -> bytes:
     try:
         return pickle.dumps(value)
     except RecursionError as error:
-        message = "the value is nested too deeply for pickle; as JSON 512 levels pass"
+        message = "the value is nested too deeply for pickle; the json serializer allows 512 levels"
         raise UnserializableError(message=message) from error
 
 
 def parse_reference(value: Any) -> OutputStorageReference | None:
-    """The reference that an event's value is, or None if the value stands for itself."""
+    """Returns an event's value as a reference, or None if it is a plain value."""
     if isinstance(value, dict) and value.keys() == _MEMBERS and isinstance(value["metadata"], dict):
         return OutputStorageReference(**value)
     return None

@@ -1,8 +1,9 @@
-"""How a workflow says which of the workers that could run it should.
+"""Routing policies: rank the workers that meet a workflow's requirement.
 
     routing=score(prefer(label("region") == input("customer.region"), weight=10), least(load))
 
-These are data: the service reads them from the source and does the choosing.
+A policy is data. The server reads it from the uploaded source and evaluates it; the worker with the
+highest score gets the execution.
 """
 
 from __future__ import annotations
@@ -23,32 +24,32 @@ _RESOURCES = {
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A value inside of the execution's input, `"a.b"` for `input["a"]["b"]`."""
+    """Value in the execution's input; `"a.b"` stands for `input["a"]["b"]`."""
 
     path: str
 
     def to_dict(self) -> dict[str, str]:
-        """As the service reads it."""
+        """Returns the form that the server stores."""
         return {"$input": self.path}
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A question about a worker."""
+    """Comparison of a worker's property with a value, true or false for each worker."""
 
     selector: str
     op: str
     value: Any
 
     def to_dict(self) -> dict[str, Any]:
-        """As the service reads it."""
+        """Returns the form that the server stores."""
         value = self.value.to_dict() if isinstance(self.value, Input) else self.value
         return {"selector": self.selector, "op": self.op, "value": value}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selector:
-    """Something that is known of a worker. Comparing it makes a Comparison."""
+    """Property of a worker. Comparing it with a value creates a Comparison."""
 
     text: str
 
@@ -75,7 +76,7 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One reason to choose a worker, and how much it weighs."""
+    """One term of a score: a criterion and its weight."""
 
     kind: str
     weight: float
@@ -84,10 +85,10 @@ class Term:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.weight) and self.weight > 0):
-            raise ValueError("a weight is a positive number")
+            raise ValueError("the weight must be a positive number")
 
     def to_dict(self) -> dict[str, Any]:
-        """As the service reads it."""
+        """Returns the form that the server stores."""
         about: dict[str, Any] = self.comparison.to_dict() if self.comparison else {}
         if self.selector:
             about = {"selector": self.selector}
@@ -96,63 +97,63 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """All reasons together: the worker with the highest sum is chosen."""
+    """Sum of weighted terms; the worker with the highest sum is chosen."""
 
     terms: tuple[Term, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """As the service reads it."""
+        """Returns the form that the server stores."""
         return {"terms": [term.to_dict() for term in self.terms]}
 
 
 def score(*terms: Term) -> Score:
-    """The whole policy."""
+    """Combines terms into a routing policy. Raises ValueError without any."""
     if not terms:
-        raise ValueError("a score has at least one term")
+        raise ValueError("a score needs at least one term")
     return Score(terms)
 
 
 def prefer(comparison: Comparison, weight: float = 1.0) -> Term:
-    """Workers for which the comparison holds."""
+    """Adds `weight` for workers for which the comparison is true."""
     if not isinstance(comparison, Comparison):
-        raise TypeError('prefer takes a comparison, such as label("region") == "eu"')
+        raise TypeError('prefer needs a comparison, such as label("region") == "eu"')
     return Term("prefer", float(weight), comparison=comparison)
 
 
 def least(selector: Selector, weight: float = 1.0) -> Term:
-    """Workers that have little of it."""
+    """Ranks workers with a lower value of the property higher."""
     return Term("least", float(weight), selector=selector.text)
 
 
 def most(selector: Selector, weight: float = 1.0) -> Term:
-    """Workers that have much of it."""
+    """Ranks workers with a higher value of the property higher."""
     return Term("most", float(weight), selector=selector.text)
 
 
 def sticky(weight: float = 1.0) -> Term:
-    """The worker that the caller prefers."""
+    """Adds `weight` for the caller's preferred worker."""
     return Term("sticky", float(weight))
 
 
 def label(key: str) -> Selector:
-    """A label of the worker."""
+    """Selects a label of the worker."""
     return Selector(f"label:{key}")
 
 
 def metric(key: str) -> Selector:
-    """A number that the worker reports."""
+    """Selects a metric that the worker reports."""
     return Selector(f"metric:{key}")
 
 
 def resource(field: str) -> Selector:
-    """A resource of the worker, such as `memory_available`."""
+    """Selects a resource of the worker, such as `memory_available`."""
     if field not in _RESOURCES:
-        raise ValueError(f"a resource is one of {', '.join(sorted(_RESOURCES))}")
+        raise ValueError(f"the resource must be one of {', '.join(sorted(_RESOURCES))}")
     return Selector(f"resource:{field}")
 
 
 def input(path: str) -> Input:  # noqa: A001 (its name in workflow sources)
-    """A value of the execution's input."""
+    """Refers to a value of the execution's input, such as `"customer.region"`."""
     return Input(path)
 
 

@@ -22,7 +22,10 @@ Procedure = Callable[[Run, Call], Coroutine[Any, Any, Any]]
 
 
 class Task(Generic[P, R]):
-    """A function whose calls are recorded: made once, and found in the log by every later run."""
+    """Function whose calls are recorded in the execution's log.
+
+    A call whose result is recorded is not executed again: later runs return the recorded result.
+    """
 
     __windlass_task__ = True
 
@@ -43,17 +46,19 @@ class Task(Generic[P, R]):
         self._signature = Signature(func)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
-        """Makes a call, to be awaited. Its place among equal calls is taken now."""
+        """Creates a call to be awaited. Its position among equal calls is fixed now."""
         scope = require_scope()
         call = identify_call(scope, self.name, self._signature, args, kwargs)
         return TaskCall(call.id, self._procedure(scope.run, call))
 
     def with_options(self, **options: Unpack[TaskOptionNames]) -> Task[P, R]:
-        """The same task with some options changed."""
+        """Returns a copy of the task with some options changed; see `TaskOptions`."""
         return Task(self.func, replace(self.options, **options), restore=self._restore)
 
     async def map(self: Task[[Any], R], items: Iterable[Any]) -> list[R]:
-        """Calls the task once per item, all at the same time. Results come in the items' order."""
+        """Calls the task once per item, concurrently; returns the results in the order of the
+        items.
+        """
         return await asyncio.gather(*[self(item) for item in items])
 
     async def _perform(self, run: Run, call: Call) -> Any:
@@ -63,7 +68,7 @@ class Task(Generic[P, R]):
 
 
 class _Decorator:
-    """`@task`, `@task()`, `@task.with_options(...)`."""
+    """The forms `@task`, `@task()` and `@task.with_options(...)`."""
 
     @overload
     def __call__(self, func: None = None, /) -> _Configured: ...
@@ -76,13 +81,15 @@ class _Decorator:
 
     @property
     def task(self) -> _Decorator:
-        """Itself, since the package's `task` is this and not the module of that name:
-        `import windlass.task`, then `@windlass.task.task`.
+        """Returns the decorator itself.
+
+        In the package, the name `task` is this decorator and hides the module of the same name.
+        With this property, `@windlass.task.task` works after `import windlass.task`.
         """
         return self
 
     def with_options(self, **options: Unpack[TaskOptionNames]) -> _Configured:
-        """The decorator with options; see `TaskOptions` for what they mean."""
+        """Returns the decorator with options; see `TaskOptions`."""
         return _Configured(TaskOptions(**options))
 
 

@@ -29,7 +29,7 @@ _RUNNERS = {None, "inprocess", "subprocess", "docker"}
 
 
 class WorkflowOptionNames(TypedDict, total=False):
-    """What `workflow.with_options` takes."""
+    """Keyword arguments of `workflow.with_options`; WorkflowOptions describes them."""
 
     name: str | None
     namespace: str | None
@@ -47,8 +47,26 @@ class WorkflowOptionNames(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class WorkflowOptions:
-    """Where and when a workflow runs. The service reads them from the source; they are checked
-    here so that a mistake shows before the upload.
+    """Options of a workflow.
+
+    The server reads them from the uploaded source; they are also checked here, so that a mistake
+    appears before the upload.
+
+    Attributes:
+        name: name of the workflow. Default: the function's name.
+        namespace: namespace of the name. Default: `"default"`.
+        secret_requests: names of the secrets that the workflow's tasks may request.
+        output_storage: storage of the output. Default: the log itself.
+        requests: resources that a worker must have free.
+        affinity: labels that a worker must have.
+        schedule: schedule that starts the workflow.
+        durability: `"durable"`, or `"transient"` for executions that record only their start
+            and end.
+        runner: runner that a worker must have: `"inprocess"`, `"subprocess"` or `"docker"`;
+            None for any.
+        routing: ranking of the workers that meet the requirement; see `windlass.routing`.
+        required_permissions: further permissions that a caller needs.
+        queue_timeout: seconds that an execution may wait for a worker before it fails.
     """
 
     name: str | None = None
@@ -66,19 +84,19 @@ class WorkflowOptions:
 
     def __post_init__(self) -> None:
         if self.durability not in _DURABILITIES:
-            raise ValueError(f"durability is one of {sorted(_DURABILITIES)}")
+            raise ValueError(f"durability must be one of {sorted(_DURABILITIES)}")
         if self.durability == "transient" and self.schedule:
             raise ValueError("a transient workflow cannot have a schedule")
         if self.runner not in _RUNNERS:
-            raise ValueError("runner is one of inprocess, subprocess, docker")
+            raise ValueError("runner must be one of inprocess, subprocess, docker")
         if self.namespace and not _NAMESPACE.fullmatch(self.namespace):
-            raise ValueError(f"not a namespace: {self.namespace!r}")
+            raise ValueError(f"invalid namespace: {self.namespace!r}")
         if self.routing is not None and not isinstance(self.routing, Score):
-            raise TypeError("routing is a score(...) of windlass.routing")
+            raise TypeError("routing must be a score(...) of windlass.routing")
 
 
 class Workflow(Generic[I, O]):
-    """A function of an execution's context, run by a worker and resumed where it stopped."""
+    """Async function of an ExecutionContext that a worker runs and continues from its log."""
 
     def __init__(
         self,
@@ -102,12 +120,14 @@ class Workflow(Generic[I, O]):
         self._inline = InlineRuns(self)
 
     async def __call__(self, context: ExecutionContext[I]) -> O:
-        """Runs the body as a part of the current run."""
+        """Runs the body as part of the current run."""
         result: O = await run_body(self.func, [context], {}, require_scope())
         return result
 
     async def perform(self, context: ExecutionContext[I]) -> Any:
-        """The output as the log keeps it: itself, or a reference to where it is."""
+        """Returns the output in the form in which the log holds it: plain, or as a storage
+        reference.
+        """
         output = await self(context)
         if self.output_storage is None:
             return output
@@ -115,16 +135,19 @@ class Workflow(Generic[I, O]):
         return (await asyncio.to_thread(store, context.execution_id, output)).to_dict()
 
     def run(self, input: Any = None) -> ExecutionContext[I]:
-        """Runs the workflow here and now, without a server, until it rests."""
+        """Runs the workflow in this process, without a server, until it is settled."""
         return self._inline.run(input)
 
     def resume(self, execution_id: str, input: Any = None) -> ExecutionContext[I]:
-        """Continues an execution that `run` of this process left paused."""
+        """Resumes a paused execution of this process; `input` is the body of the resume.
+
+        Raises WorkflowNotFoundError if no such execution is paused.
+        """
         return self._inline.resume(execution_id, input)
 
 
 class _Decorator:
-    """`@workflow`, `@workflow()`, `@workflow.with_options(...)`."""
+    """The forms `@workflow`, `@workflow()` and `@workflow.with_options(...)`."""
 
     @overload
     def __call__(self, func: None = None, /) -> _Configured: ...
@@ -142,13 +165,15 @@ class _Decorator:
 
     @property
     def workflow(self) -> _Decorator:
-        """Itself, since the package's `workflow` is this and not the module of that name:
-        `import windlass.workflow`, then `@windlass.workflow.workflow`.
+        """Returns the decorator itself.
+
+        In the package, the name `workflow` is this decorator and hides the module of the same name.
+        With this property, `@windlass.workflow.workflow` works after `import windlass.workflow`.
         """
         return self
 
     def with_options(self, **options: Unpack[WorkflowOptionNames]) -> _Configured:
-        """The decorator with options; see `WorkflowOptions` for what they mean."""
+        """Returns the decorator with options; see `WorkflowOptions`."""
         return _Configured(WorkflowOptions(**options))
 
 

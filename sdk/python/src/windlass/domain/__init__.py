@@ -1,1 +1,1 @@
-"""The nouns of the service as workflow sources and the worker see them."""
+"""Domain types of the server as workflow sources and the worker use them."""

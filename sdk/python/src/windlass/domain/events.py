@@ -1,4 +1,4 @@
-"""The entries of an execution's log."""
+"""Events of an execution's log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class ExecutionEventType(StrEnum):
-    """What an entry of the log says."""
+    """Types of events."""
 
     WORKFLOW_SCHEDULED = "WORKFLOW_SCHEDULED"
     WORKFLOW_CLAIMED = "WORKFLOW_CLAIMED"
@@ -46,7 +46,7 @@ class ExecutionEventType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExecutionEvent:
-    """One entry. `type` is text, since a newer service may tell of things unknown here."""
+    """One event of the log. `type` is a string: a newer server may send types unknown here."""
 
     type: str
     source_id: str
@@ -58,7 +58,7 @@ class ExecutionEvent:
 
     @classmethod
     def from_wire(cls, members: Mapping[str, Any]) -> ExecutionEvent:
-        """The entry as the service sends it; members unknown here are passed over."""
+        """Creates an event from the server's JSON; unknown members are ignored."""
         return cls(
             type=members["type"],
             source_id=members["source_id"],

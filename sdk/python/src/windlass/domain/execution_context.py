@@ -1,4 +1,4 @@
-"""What a workflow's body knows about its execution."""
+"""Execution context: the argument of a workflow's body."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class ExecutionContext(Generic[T]):
-    """One execution: its input, its log, and what follows from them.
+    """One execution: its input, its log and its state.
 
     The type parameter annotates `input`, which is the JSON value as it was sent.
     """
@@ -41,12 +41,12 @@ class ExecutionContext(Generic[T]):
 
     @property
     def events(self) -> tuple[ExecutionEvent, ...]:
-        """The log so far, oldest entry first."""
+        """Events of the log so far, oldest first."""
         return tuple(self._events)
 
     @property
     def output(self) -> Any:
-        """What the workflow returned, or `{"type", "message"}` of its failure; None before that."""
+        """Output of the workflow, `{"type", "message"}` of its failure, or None before either."""
         for event in self._events:
             if event.type in _OUTCOMES:
                 return event.value
@@ -54,7 +54,7 @@ class ExecutionContext(Generic[T]):
 
     @property
     def has_finished(self) -> bool:
-        """It completed, failed or was cancelled."""
+        """True if the execution is COMPLETED, FAILED or CANCELLED."""
         return self.state in {
             ExecutionState.COMPLETED,
             ExecutionState.FAILED,
@@ -63,31 +63,31 @@ class ExecutionContext(Generic[T]):
 
     @property
     def has_succeeded(self) -> bool:
-        """It completed."""
+        """True if the execution is COMPLETED."""
         return self.state == ExecutionState.COMPLETED
 
     @property
     def has_failed(self) -> bool:
-        """It failed."""
+        """True if the execution is FAILED."""
         return self.state == ExecutionState.FAILED
 
     @property
     def is_paused(self) -> bool:
-        """It waits to be resumed."""
+        """True if the execution is PAUSED: it waits to be resumed."""
         return self.state == ExecutionState.PAUSED
 
     @property
     def is_cancelled(self) -> bool:
-        """It was cancelled."""
+        """True if the execution is CANCELLED."""
         return self.state == ExecutionState.CANCELLED
 
     @property
     def is_cancelling(self) -> bool:
-        """Somebody asked to cancel it, and it has not ended yet."""
+        """True if cancellation was requested and the execution has not ended yet."""
         return self.state == ExecutionState.CANCELLING
 
     def to_json(self) -> str:
-        """The context as readable text."""
+        """Returns the context as indented JSON; values that JSON lacks become strings."""
         return json.dumps(
             {
                 "execution_id": self.execution_id,

@@ -1,4 +1,4 @@
-"""What a workflow needs of the worker that runs it."""
+"""Resource requests of workflows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ResourceRequest:
-    """Amounts that a worker must have free. Memory and disk: bytes, or text such as `"4Gi"`.
+    """Resources that a worker must have free to run the workflow.
 
-    `packages` are names with an optional `==version` or `>=version`.
+    cpu: number of processors. memory, disk: bytes, or text such as `"4Gi"`. gpu: number of GPUs
+    with free memory. packages: names of Python packages with an optional `==version` or
+    `>=version`.
     """
 
     cpu: float | None = None
@@ -20,25 +22,25 @@ class ResourceRequest:
 
     @classmethod
     def with_cpu(cls, cpu: float) -> ResourceRequest:
-        """A number of processors."""
+        """Requests a number of processors."""
         return cls(cpu=cpu)
 
     @classmethod
     def with_memory(cls, memory: int | str) -> ResourceRequest:
-        """An amount of memory."""
+        """Requests memory: bytes, or text such as `"4Gi"`."""
         return cls(memory=memory)
 
     @classmethod
     def with_gpu(cls, gpu: int) -> ResourceRequest:
-        """A number of GPUs that have memory free."""
+        """Requests a number of GPUs with free memory."""
         return cls(gpu=gpu)
 
     @classmethod
     def with_disk(cls, disk: int | str) -> ResourceRequest:
-        """An amount of disk."""
+        """Requests disk space: bytes, or text such as `"4Gi"`."""
         return cls(disk=disk)
 
     @classmethod
     def with_packages(cls, packages: list[str]) -> ResourceRequest:
-        """Installed Python packages."""
+        """Requests installed Python packages, such as `"numpy>=2"`."""
         return cls(packages=packages)

@@ -1,4 +1,4 @@
-"""When a workflow is to be started by itself. The service keeps the clock; these are its orders."""
+"""Schedules of workflows. The server evaluates them and starts the executions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class ScheduleType(StrEnum):
-    """The kinds of schedule."""
+    """Kinds of schedule."""
 
     CRON = "cron"
     INTERVAL = "interval"
@@ -17,14 +17,14 @@ class ScheduleType(StrEnum):
 
 
 class ScheduleStatus(StrEnum):
-    """Whether a schedule fires."""
+    """States of a schedule; only an active one fires."""
 
     ACTIVE = "active"
     PAUSED = "paused"
 
 
 class Overlap(StrEnum):
-    """What a tick does while the execution of an earlier one runs."""
+    """Overlap policies: applied to a tick while an execution of an earlier tick runs."""
 
     ALLOW = "allow"
     SKIP = "skip"
@@ -34,25 +34,25 @@ class Overlap(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The part that all kinds share."""
+    """Common part of all schedules. Without `overlap`, the server's default policy applies."""
 
     timezone: str = "UTC"
     overlap: Overlap | None = field(default=None, kw_only=True)
 
     @property
     def type(self) -> ScheduleType:
-        """The kind of this schedule."""
+        """Kind of this schedule."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """The `schedule_config` of the HTTP API."""
+        """Returns the `schedule_config` of the HTTP API."""
         config: dict[str, Any] = {"type": str(self.type), "timezone": self.timezone}
         return config if self.overlap is None else {**config, "overlap": str(self.overlap)}
 
 
 @dataclass(frozen=True, slots=True)
 class CronSchedule(Schedule):
-    """At the times that a cron expression names, in the schedule's own time zone."""
+    """Schedule that fires at the times of a cron expression in its time zone."""
 
     cron_expression: str = ""
 
@@ -66,7 +66,7 @@ class CronSchedule(Schedule):
 
 @dataclass(frozen=True, slots=True)
 class IntervalSchedule(Schedule):
-    """Again and again, a fixed time apart."""
+    """Schedule that fires at a fixed interval, optionally between `start_time` and `end_time`."""
 
     interval_seconds: float = 0.0
     start_time: datetime | None = None
@@ -78,7 +78,7 @@ class IntervalSchedule(Schedule):
 
     @property
     def interval(self) -> timedelta:
-        """The time between two starts."""
+        """Time between two ticks."""
         return timedelta(seconds=self.interval_seconds)
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class IntervalSchedule(Schedule):
 
 @dataclass(frozen=True, slots=True)
 class OnceSchedule(Schedule):
-    """At one moment."""
+    """Schedule that fires once."""
 
     run_time: datetime = datetime.max
 
@@ -105,9 +105,12 @@ class OnceSchedule(Schedule):
 
 
 def cron(expression: str, timezone: str = "UTC", *, overlap: str | None = None) -> CronSchedule:
-    """A schedule such as `cron("0 9 * * MON-FRI", timezone="Europe/Vienna", overlap="skip")`."""
+    """Creates a schedule: `cron("0 9 * * MON-FRI", timezone="Europe/Vienna", overlap="skip")`.
+
+    Raises ValueError for an expression with fewer than five fields or an unknown overlap policy.
+    """
     if len(expression.split()) < 5 and not expression.startswith("@"):
-        raise ValueError(f"a cron expression has at least five fields: {expression!r}")
+        raise ValueError(f"a cron expression needs at least five fields: {expression!r}")
     return CronSchedule(timezone=timezone, cron_expression=expression, overlap=_overlap(overlap))
 
 
@@ -123,10 +126,13 @@ def interval(
     timezone: str = "UTC",
     overlap: str | None = None,
 ) -> IntervalSchedule:
-    """A schedule such as `interval(minutes=15)`."""
+    """Creates a schedule such as `interval(minutes=15)`.
+
+    Raises ValueError if the interval is not positive or the overlap policy is unknown.
+    """
     every = timedelta(seconds=seconds, minutes=minutes, hours=hours, days=days, weeks=weeks)
     if every <= timedelta(0):
-        raise ValueError("an interval is longer than nothing")
+        raise ValueError("the interval must be longer than 0 seconds")
     return IntervalSchedule(
         timezone=timezone,
         interval_seconds=every.total_seconds(),
@@ -139,7 +145,7 @@ def interval(
 def once(
     run_time: datetime | str, timezone: str = "UTC", *, overlap: str | None = None
 ) -> OnceSchedule:
-    """A schedule that fires at `run_time`, a datetime or its ISO text."""
+    """Creates a schedule that fires at `run_time`, a datetime or its ISO 8601 text."""
     moment = datetime.fromisoformat(run_time) if isinstance(run_time, str) else run_time
     return OnceSchedule(timezone=timezone, run_time=moment, overlap=_overlap(overlap))
 

@@ -1,4 +1,4 @@
-"""The states of an execution."""
+"""States of an execution."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ExecutionState(StrEnum):
-    """Where an execution stands. The service decides; a run only proposes the last five."""
+    """State of an execution. The server decides on it; a run proposes only the last five states."""
 
     CREATED = "CREATED"
     SCHEDULED = "SCHEDULED"
@@ -23,12 +23,12 @@ class ExecutionState(StrEnum):
 
     @property
     def is_terminal(self) -> bool:
-        """Nothing follows any more."""
+        """True if no further state follows."""
         return self in _TERMINAL
 
     @property
     def is_resting(self) -> bool:
-        """A run ends here: it is over, or waits for somebody."""
+        """True in a settled state: terminal or PAUSED. A run ends there."""
         return self in _TERMINAL or self is ExecutionState.PAUSED
 
 

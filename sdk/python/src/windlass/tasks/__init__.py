@@ -1,4 +1,4 @@
-"""Tasks that come with the SDK."""
+"""Built-in tasks."""
 
 from windlass.tasks._call import call
 from windlass.tasks._graph import Graph

@@ -1,4 +1,4 @@
-"""Running another workflow."""
+"""The task `call`: runs another workflow."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ async def _call(
 ) -> Any:
     """Runs a workflow, given as an object or as `"namespace/name"`.
 
-    One argument is its input, several are a list. `"sync"` returns its output and raises what it
-    failed with; `"async"` returns its execution id at once. Interrupted and made again, the call
-    finds the execution that it started.
+    One argument is the workflow's input; several are sent as a list. Mode `"sync"` waits, returns
+    the output and raises ExecutionError if the workflow failed; `"async"` returns the execution id
+    at once. A call that is repeated after an interruption finds the execution that it had started.
     """
     if mode not in {"sync", "async"}:
-        raise ValueError("mode is sync or async")
+        raise ValueError("mode must be sync or async")
     scope = require_scope()
     given = args[0] if len(args) == 1 else (list(args) or None)
     key = f"{scope.run.context.execution_id}:{scope.call_id}"

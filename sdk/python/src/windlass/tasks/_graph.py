@@ -1,4 +1,4 @@
-"""Tasks whose order follows from what they need of each other."""
+"""Graphs: tasks that run in the order of their dependencies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Condition = Callable[[Any], bool]
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """The way from one node to another, open if the condition holds of the first's result."""
+    """Edge between two nodes; followed if the condition is true for the start node's result."""
 
     start: str
     end: str
@@ -24,7 +24,10 @@ class Edge:
 
 
 class Graph:
-    """A task made of nodes. The first gets the call's input, the others their parents' results."""
+    """Task that consists of nodes connected by edges.
+
+    The first node gets the input of the call, every other node the results of the nodes before it.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -34,45 +37,47 @@ class Graph:
         self._end: str | None = None
 
     def add_node(self, name: str, action: Action) -> Graph:
-        """Adds a task under a name."""
+        """Adds a task as a node. Raises ValueError if the name is taken."""
         if name in self._nodes:
-            raise ValueError(f"there is a node '{name}' already")
+            raise ValueError(f"the graph already has a node '{name}'")
         self._nodes[name] = action
         return self
 
     def add_edge(self, start: str, end: str, condition: Condition | None = None) -> Graph:
-        """Lets `end` follow `start`."""
+        """Adds an edge: `end` runs after `start` if the condition is true for its result."""
         self._edges.append(Edge(self._require_node(start), self._require_node(end), condition))
         return self
 
     def start_with(self, name: str) -> Graph:
-        """Names the node that gets the input."""
+        """Sets the node that gets the input."""
         self._start = self._require_node(name)
         return self
 
     def end_with(self, name: str) -> Graph:
-        """Names the node whose result is the graph's."""
+        """Sets the node whose result is the result of the graph."""
         self._end = self._require_node(name)
         return self
 
     def validate(self) -> Graph:
-        """Raises ValueError if the graph has a circle, or a node that no way leads to."""
+        """Returns the graph. Raises ValueError if it has a cycle or an unreachable node."""
         if self._start is None or self._end is None:
-            raise ValueError("a graph has a first and a last node")
+            raise ValueError(
+                "the graph needs a first and a last node; call start_with and end_with"
+            )
         try:
             reached = {self._start}
             for node in self._topological_order():
                 if any(edge.start in reached for edge in self._edges_into(node)):
                     reached.add(node)
         except CycleError as error:
-            raise ValueError(f"the graph goes in a circle: {error.args[1]}") from error
+            raise ValueError(f"the graph has a cycle: {error.args[1]}") from error
         unreachable = self._nodes.keys() - reached
         if unreachable:
-            raise ValueError(f"no way leads to {', '.join(sorted(unreachable))}")
+            raise ValueError(f"no path leads to {', '.join(sorted(unreachable))}")
         return self
 
     async def __call__(self, input: Any = None) -> Any:
-        """Runs the nodes that the conditions lead to, and returns the last one's result."""
+        """Runs the nodes that the conditions select; returns the result of the last node."""
         self.validate()
         options = TaskOptions(name=f"graph_{self.name}", auth_exempt=True)
         return await Task(self._walk, options)(input)
@@ -99,7 +104,7 @@ class Graph:
 
     def _require_node(self, name: str) -> str:
         if name not in self._nodes:
-            raise ValueError(f"there is no node '{name}'")
+            raise ValueError(f"the graph has no node '{name}'; call add_node first")
         return name
 
 

@@ -1,4 +1,4 @@
-"""Several things at the same time."""
+"""The task `parallel`: awaits several calls concurrently."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 
 async def parallel(*calls: Awaitable[T]) -> list[T]:
-    """The results of all calls, in their order.
+    """Awaits all calls concurrently and returns their results in order.
 
-    The first failure is raised at once; the other branches go on. A pause is raised only when
-    they have come to an end, so that nothing they were doing is thrown away.
+    The first failure is raised at once; the other branches continue to run. A pause is raised only
+    after all other branches have ended, so that their results are recorded first.
     """
     return cast("list[T]", await _parallel(*calls))
 
@@ -30,7 +30,8 @@ async def parallel(*calls: Awaitable[T]) -> list[T]:
 async def _branches(*calls: Awaitable[Any]) -> list[Any]:
     branches = [asyncio.ensure_future(_branch(call, n)) for n, call in enumerate(calls)]
     for branch in branches:
-        # A failure after the first one is nobody's to handle: it is seen, and in the log.
+        # Reads the exception of each branch, or asyncio would warn about unretrieved exceptions.
+        # Further failures are recorded in the log.
         branch.add_done_callback(_error)
     try:
         left = set(branches)
@@ -44,7 +45,7 @@ async def _branches(*calls: Awaitable[Any]) -> list[Any]:
             branch.cancel()
         await asyncio.wait(branches)
         raise
-    # A failure before a pause, so that a workflow which will not go on does not rest either.
+    # Failures take precedence over pauses: a failed workflow must not be paused first.
     errors = [error for branch in branches if branch.done() and (error := _error(branch))]
     for error in sorted(errors, key=lambda error: isinstance(error, PauseRequested)):
         raise error
@@ -53,7 +54,8 @@ async def _branches(*calls: Awaitable[Any]) -> list[Any]:
 
 async def _branch(call: Awaitable[Any], number: int) -> Any:
     if not isinstance(call, TaskCall):
-        # What runs beside others has a count of its own, or equal calls could change places.
+        # A branch counts its calls in a scope of its own. In a shared scope, equal calls of
+        # concurrent branches could exchange their ids between runs.
         scope = require_scope()
         current.set(replace(scope, path=f"{scope.path}[{number}]"))
     return await call
@@ -68,7 +70,8 @@ async def _perform_parallel(run: Run, call: Call) -> Any:
         return await TaskExecution(_branches, _OPTIONS, None, "parallel", run, call).result()
     finally:
         for made in call.args:
-            # Recorded already, so never awaited: Python would warn of that.
+            # The result is recorded, so the call is never awaited; without close(), Python would
+            # warn.
             if _is_unawaited(made):
                 made.close()
 

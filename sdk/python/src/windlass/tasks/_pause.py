@@ -1,4 +1,4 @@
-"""Waiting for somebody: the run ends, and the next one continues with what they said."""
+"""The task `pause`: ends the run and continues with the resume body in the next one."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from windlass.task import Task
 
 
 async def _pause(name: str, output: Any = None) -> Any:
-    """Pauses the execution until it is resumed, and returns what it is resumed with.
+    """Pauses the execution until it is resumed; returns the body of the resume request.
 
-    `output` is shown to whoever looks at the paused execution.
+    `name` identifies the pause to readers; `output` is shown with the paused execution.
     """
-    raise NotImplementedError  # the signature of `_perform_pause`
+    raise NotImplementedError  # only the signature is used; `_perform_pause` does the work
 
 
 async def _perform_pause(run: Run, call: Call) -> Any:
@@ -38,13 +38,13 @@ async def _perform_pause(run: Run, call: Call) -> Any:
         return _record_resumed(run, call, name, resume)
     if not run.replay.find_first_time(E.TASK_STARTED, call.id):
         run.record_task(E.TASK_STARTED, call.id, call.name, to_recordable(call.arguments))
-    # Told each time: whose pause a resume is for is read off the last one before it.
+    # Recorded in each run: a resume belongs to the last TASK_PAUSED before WORKFLOW_PAUSED.
     run.record_task(E.TASK_PAUSED, call.id, call.name, name)
     raise PauseRequested(name, output)
 
 
 def _record_resumed(run: Run, call: Call, name: str, resume: Resume) -> Any:
-    # Put together as text: what came in goes out, even where Python's JSON could not write it.
+    # Spliced as text: the body is recorded unchanged, even if Python cannot encode it again.
     body, text = resume.body, resume.text or encode(resume.body)
     if not resume.is_task_recorded:
         value = {"name": name, "input": body}

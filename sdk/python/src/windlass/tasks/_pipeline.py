@@ -1,4 +1,4 @@
-"""One thing after the other."""
+"""The task `pipeline`: runs tasks one after another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from windlass.task import Task
 
 
 async def _pipeline(*tasks: Callable[[Any], Awaitable[Any]], input: Any = None) -> Any:
-    """Gives `input` to the first task, its result to the next, and returns the last result."""
+    """Passes `input` to the first task and each result to the next; returns the last result."""
     value = input
     for task in tasks:
         value = await task(value)

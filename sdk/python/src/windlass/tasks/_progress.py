@@ -1,4 +1,4 @@
-"""Telling how far a task has come."""
+"""The function `progress`: reports the progress of a task."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from windlass._run import current
 
 
 class _Completed:
-    """Awaitable, for sources that await it; told already, for those that do not."""
+    """Awaitable that is already complete: `await progress(...)` is allowed but not needed."""
 
     def __await__(self) -> Generator[Any, None, None]:
         return
@@ -17,9 +17,9 @@ class _Completed:
 
 
 def progress(value: Any) -> _Completed:
-    """Shows `value` to whoever watches the execution. Not recorded, and may be lost.
+    """Publishes `value` to readers of the execution. Best effort: not recorded, may be lost.
 
-    Outside of a task it does nothing. It may be called from any thread and never waits.
+    Callable from any thread; never waits. Does nothing outside a task.
     """
     scope = current.get()
     if scope is not None and scope.call_id:

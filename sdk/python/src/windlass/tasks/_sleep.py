@@ -1,4 +1,4 @@
-"""Waiting for time to pass."""
+"""The task `sleep`: waits for a time that survives interruptions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from windlass.task import Task
 
 
 async def _sleep(seconds: float | timedelta) -> None:
-    """Waits. Interrupted, it waits on another worker only for the rest of the time."""
+    """Waits `seconds`. After an interruption, another worker waits only for the remaining time."""
 
 
 async def _perform_sleep(run: Run, call: Call) -> None:
@@ -32,7 +32,7 @@ async def _perform_sleep(run: Run, call: Call) -> None:
 
 
 def _elapsed_s(started: str | None) -> float:
-    """Seconds since then. Clocks differ between machines, so never less than none."""
+    """Returns the seconds since `started`, at least 0: clocks of machines differ."""
     if started is None:
         return 0.0
     then = datetime.fromisoformat(started)

@@ -1,4 +1,4 @@
-"""Values that differ from run to run, recorded so that within an execution they do not."""
+"""Non-deterministic values as tasks: each value is recorded and the same in every run."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from windlass.task import Task
 
 
 async def _now() -> datetime:
-    """The local time."""
+    """Returns the local time without a time zone."""
     return datetime.now()
 
 
 async def _uuid4() -> uuid.UUID:
-    """A random UUID."""
+    """Returns a random UUID."""
     return uuid.uuid4()
 
 
 async def _randint(a: int, b: int) -> int:
-    """A random integer from `a` to `b`, both included."""
+    """Returns a random integer from `a` to `b`, both included."""
     return random.randint(a, b)
 
 
 async def _randrange(start: int, stop: int | None = None, step: int = 1) -> int:
-    """A random element of `range(start, stop, step)`."""
+    """Returns a random element of `range(start, stop, step)`."""
     return random.randrange(start, stop, step)
 
 
 async def _choice(options: Sequence[Any]) -> Any:
-    """A random element."""
+    """Returns a random element of `options`."""
     return random.choice(options)
 
 

@@ -1,4 +1,4 @@
-"""Settings that operators keep in the service."""
+"""The task `get_config`: reads a config of the server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from windlass.task import Task
 
 
 async def _get_config(key: str) -> Any:
-    """The value of a config, as it was when first asked for."""
+    """Returns the value of a config. It is recorded: later runs return the same value."""
     return (await require_scope().run.services.fetch_configs([key]))[key]
 
 

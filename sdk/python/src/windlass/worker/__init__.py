@@ -1,4 +1,4 @@
-"""The worker: runs workflows for a Windlass server."""
+"""Worker: runs workflows for a Windlass server."""
 
 from windlass.worker._settings import Settings
 from windlass.worker._worker import Worker

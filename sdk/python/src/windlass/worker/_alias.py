@@ -1,6 +1,6 @@
-"""Lets sources written for the reference release import our SDK under its package's name.
+"""Import alias: sources of the reference release import this SDK under its package name.
 
-Where the original is installed, the original is imported.
+If the original package is installed, it is imported instead.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from typing import Any
 ALIAS = "flux"
 
 _PACKAGE = "windlass"
-# Modules whose contents are elsewhere in our package.
+# Modules whose contents are in another module of this package.
 _MOVED = {"decorators": _PACKAGE}
 
 
 def install() -> None:
-    """Adds the finder, once per process.
+    """Installs the finder, once per process.
 
-    It stands first, or the usual finder would follow the paths of our packages and load their
-    modules a second time under the alias.
+    It is first in `sys.meta_path`. Otherwise the default finder would follow the packages' paths
+    and load their modules a second time under the alias.
     """
     if not any(isinstance(finder, AliasFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, AliasFinder())
 
 
 class AliasFinder(MetaPathFinder):
-    """Finds the alias and the modules below it."""
+    """Finds the alias package and its modules."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The spec of a module of ours under its alias; None for all others."""
+        """Returns the spec of an aliased module, or None for any other module."""
         root, _, rest = fullname.partition(".")
         if root != ALIAS or not self._is_alias_active(rest):
             return None
@@ -53,14 +53,14 @@ class AliasFinder(MetaPathFinder):
 
 
 class AliasLoader(Loader):
-    """Loads nothing: the module exists already, or is imported under its own name."""
+    """Loader of an alias: returns the module that is registered under its own name."""
 
     def __init__(self, ours: str) -> None:
         self._ours = ours
         self._spec: ModuleSpec | None = None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """The module that the alias stands for."""
+        """Returns the module for which the alias stands, importing it if necessary."""
         module = importlib.import_module(self._ours)
         if spec.name == ALIAS:
             return AliasRoot(module)
@@ -68,16 +68,16 @@ class AliasLoader(Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Gives the module its own spec back, which the import has replaced by the alias's."""
+        """Restores the module's own spec, which the import system has replaced with the alias's."""
         if self._spec is not None:
             module.__spec__ = self._spec
 
 
 class AliasRoot(ModuleType):
-    """The root package under its alias.
+    """Root package under its alias.
 
-    A module of its own, since importing `x.task` binds the module to `x.task`: in our package
-    that would replace the decorator of the same name.
+    A separate module object: importing `x.task` sets the attribute `x.task` to the module, which
+    would replace the decorator of that name in the real package.
     """
 
     def __init__(self, ours: ModuleType) -> None:

@@ -1,4 +1,4 @@
-"""How long to wait before trying again."""
+"""Exponential backoff with jitter."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 
 def backoff(first_s: float, limit_s: float) -> Iterator[float]:
-    """Delays that double up to a limit. Each is drawn from half to one and a half of its share,
-    so that workers which lost their server together do not come back together; none is above
-    the limit.
+    """Yields delays in seconds that double from `first_s` up to `limit_s`.
+
+    Each delay is drawn from 0.5 to 1.5 times its nominal value, so that workers that lost their
+    server at the same time do not reconnect at the same time. No delay exceeds the limit.
     """
     share = first_s
     while True:

@@ -1,4 +1,4 @@
-"""The bodies of checkpoints."""
+"""Request bodies of checkpoints."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from windlass.worker._delta import Delta
 
 
 class Checkpoints:
-    """Writes the checkpoints of one execution.
+    """Builds the checkpoint bodies of one execution.
 
-    Values are text already and are put together as text. The input stays out of it, since the
-    server has it; so does the output, which the last event carries.
+    Entries are JSON text already and are joined as text. The bodies omit the input, which the
+    server has, and the output, which is in the last event.
     """
 
     def __init__(self, context: ExecutionContext[Any], worker_name: str) -> None:
@@ -30,12 +30,12 @@ class Checkpoints:
         )
 
     def body(self, delta: Delta) -> bytes:
-        """What to send for a delta."""
+        """Returns the body for a delta."""
         events = ",".join(delta.events)
         return f'{self._head},"state":"{delta.state}","events":[{events}]}}'.encode()
 
     def ending(self, type: E, value: Any, state: ExecutionState) -> bytes:
-        """An end that the run itself could not tell of."""
+        """Returns the body that ends the execution with an event that the run could not record."""
         name = self._context.workflow_name
         made = create_entry(type, f"{name}_{self._context.execution_id}", name, value, state)
         return self.body(Delta((made.text,), state))

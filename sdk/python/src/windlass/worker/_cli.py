@@ -1,4 +1,4 @@
-"""`python -m windlass.worker start`."""
+"""Command line of the worker: `python -m windlass.worker start`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ log = logging.getLogger("windlass.worker")
 
 
 class UsageError(Exception):
-    """The command line or the environment asks for what cannot be."""
+    """An argument or environment variable is missing or invalid."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; its exit code."""
+    """Runs the command and returns its exit code."""
     arguments = create_parser().parse_args(argv)
     configure(arguments.log_level)
     try:
@@ -36,13 +36,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"windlass worker: {error}", file=sys.stderr)  # noqa: T201
         return 2
-    # Workflows, and the processes that they start, have no business with it.
+    # Workflows and the processes that they start must not inherit the bootstrap token.
     os.environ.pop(TOKEN_VARIABLE, None)
     return asyncio.run(_run_worker(settings))
 
 
 def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Settings:
-    """The settings that arguments and environment add up to. Raises UsageError."""
+    """Returns the settings from arguments and environment. Raises UsageError."""
     given = arguments.server_url or environment.get("SVC_WORKERS__SERVER_URL")
     return Settings(
         name=arguments.name or f"worker-{secrets.token_hex(3)}",
@@ -64,7 +64,7 @@ async def _run_worker(settings: Settings) -> int:
         nonlocal signals
         signals += 1
         if signals > 1:
-            log.warning("stopping at once")
+            log.warning("stopping without draining")
             _exit(1)
         worker.stop()
 
@@ -73,11 +73,11 @@ async def _run_worker(settings: Settings) -> int:
     try:
         await worker.run()
     except Refused as refused:
-        log.error("the server does not accept this worker: %s", refused)
+        log.error("failed to register: refused by the server: %s", refused)
         return 1
     log.info("stopped")
     if worker.left_code_running:
-        # A thread in user code cannot be ended, and Python would wait for it.
+        # A thread in user code cannot be stopped, and the interpreter would wait for it at exit.
         _exit(0)
     return 0
 
@@ -96,36 +96,36 @@ def _bootstrap_token(arguments: argparse.Namespace, environment: Mapping[str, st
         try:
             return Path(arguments.bootstrap_token_file).read_text().strip()
         except OSError as error:
-            raise UsageError(f"cannot read the bootstrap token: {error}") from error
+            raise UsageError(f"failed to read the bootstrap token: {error}") from error
     if token := environment.get(TOKEN_VARIABLE):
         return token.strip()
     raise UsageError(
-        "no bootstrap token: give --bootstrap-token-fd, --bootstrap-token-file, --bootstrap-token"
-        f" or {TOKEN_VARIABLE}"
+        "the bootstrap token is missing; set --bootstrap-token-fd, --bootstrap-token-file,"
+        f" --bootstrap-token or {TOKEN_VARIABLE}"
     )
 
 
 def _read_descriptor(number: int) -> str:
-    """Reads an inherited descriptor to its end and closes it: workflows cannot read it again."""
+    """Reads an inherited descriptor to its end and closes it, so that workflows cannot read it."""
     try:
         with os.fdopen(number, "rb") as pipe:
             token = pipe.read().decode().strip()
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read the bootstrap token: {error}") from error
+        raise UsageError(f"failed to read the bootstrap token: {error}") from error
     if not token:
-        raise UsageError(f"file descriptor {number} holds no bootstrap token")
+        raise UsageError(f"file descriptor {number} contains no bootstrap token")
     return token
 
 
 def _label(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not key or not equals:
-        raise UsageError(f"a label is key=value, not {text!r}")
+        raise UsageError(f"the label {text!r} is not of the form key=value")
     return key, value
 
 
 def create_parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Creates the parser of the command line."""
     parser = argparse.ArgumentParser(prog="windlass worker")
     start = parser.add_subparsers(required=True, metavar="command").add_parser(
         "start", help="run workflows until SIGTERM or SIGINT"
@@ -140,7 +140,7 @@ def create_parser() -> argparse.ArgumentParser:
         "--bootstrap-token-fd",
         type=int,
         metavar="N",
-        help="an inherited file descriptor that it is read from; it is closed then",
+        help="inherited file descriptor from which the token is read; closed afterwards",
     )
     start.add_argument("--drain-timeout", type=float, default=60.0, metavar="SECONDS")
     start.add_argument("--stream-idle-timeout", type=float, default=60.0, metavar="SECONDS")

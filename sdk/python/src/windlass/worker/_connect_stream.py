@@ -1,4 +1,4 @@
-"""The stream on which the server speaks to the worker, opened again whenever it ends."""
+"""Connect stream: receives the server's frames and reconnects when the stream ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger("windlass.worker")
 
 FIRST_DELAY_S = 0.5
 MAX_DELAY_S = 60.0
-# A stream that lasted so long was a good one: the next delay is short again.
+# After a stream of at least this length, the backoff starts again with the short delay.
 STABLE_STREAM_S = 5.0
 CONNECT_TIMEOUT_S = 10.0
 
@@ -26,7 +26,7 @@ _UNKNOWN_WORKER = frozenset({401, 403, 404})
 
 
 class ConnectStream:
-    """Gives frames for ever."""
+    """Endless sequence of frames across reconnects."""
 
     def __init__(
         self, http: aiohttp.ClientSession, settings: Settings, registration: Registration
@@ -37,27 +37,27 @@ class ConnectStream:
         self._url = f"{settings.server_url}{registration.path}/connect"
 
     async def frames(self) -> AsyncIterator[Frame | None]:
-        """Frames as they come, across reconnects. None stands for a connection that was made."""
+        """Yields frames across reconnects; None stands for an established connection."""
         delays = backoff(FIRST_DELAY_S, MAX_DELAY_S)
         while True:
             began = time.monotonic()
             try:
                 async for frame in self._stream():
                     yield frame
-                reason = "the server closed it"
+                reason = "closed by the server"
             except (TimeoutError, aiohttp.ClientError, OSError, FrameTooLarge) as error:
                 reason = str(error) or repr(error)
             if time.monotonic() - began > STABLE_STREAM_S:
                 delays = backoff(FIRST_DELAY_S, MAX_DELAY_S)
-            # Never at once, even after a clean end: all workers of a server that restarts come.
+            # Delayed even after a clean end: when a server restarts, all its workers reconnect.
             delay = next(delays)
-            log.warning("stream ended, connecting again in %.1f s: %s", delay, reason)
+            log.warning("connect stream lost, reconnecting in %.1f s: %s", delay, reason)
             await asyncio.sleep(delay)
 
     async def _stream(self) -> AsyncIterator[Frame | None]:
         token = self._registration.token
         headers = {"Authorization": f"Bearer {token}", "Accept": "text/event-stream"}
-        # A silent stream is a dead one: nothing else tells of a peer that lost its power.
+        # A silent stream counts as lost: TCP does not report a peer that lost its power.
         timeout = aiohttp.ClientTimeout(
             total=None, sock_connect=CONNECT_TIMEOUT_S, sock_read=self._settings.stream_idle_s
         )

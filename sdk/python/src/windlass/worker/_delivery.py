@@ -1,4 +1,4 @@
-"""Gets a checkpoint to the server, however long that takes, or finds out that it is in vain."""
+"""Delivery of checkpoints and releases: retries until the server answers or a deadline passes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _INVALID_BODY = frozenset({400, 413, 415, 422})
 
 
 class DeliveryResult(Enum):
-    """What became of a delivery."""
+    """Result of a delivery."""
 
     DELIVERED = auto()
-    # The execution is another worker's, or over, or unknown: nothing more is to be said of it.
+    # The execution belongs to another worker, has ended or is unknown: nothing more is sent.
     NOT_OWNED = auto()
-    # It is still here, but the server will not take what it recorded.
+    # The execution is still claimed here, but the server rejects the body.
     REFUSED = auto()
     TIMED_OUT = auto()
 
@@ -36,7 +36,7 @@ class DeliveryResult(Enum):
 async def deliver(
     post: Callable[[], Awaitable[None]], subject: str, deadline_s: float | None = None
 ) -> DeliveryResult:
-    """Repeats `post` until the server has answered it, or for `deadline_s` at most."""
+    """Repeats `post` until the server answers, at most for `deadline_s` seconds if given."""
     started_at = time.monotonic()
     for delay in backoff(FIRST_DELAY_S, MAX_DELAY_S):
         try:
@@ -44,9 +44,9 @@ async def deliver(
             return DeliveryResult.DELIVERED
         except Refused as refused:
             if refused.is_stale:
-                log.info("%s: the execution is in other hands by now", subject)
+                log.info("failed to deliver %s: the execution belongs to another claim", subject)
                 return DeliveryResult.NOT_OWNED
-            log.error("%s was refused: %s", subject, refused)
+            log.error("failed to deliver %s: refused: %s", subject, refused)
             return (
                 DeliveryResult.REFUSED
                 if refused.status in _INVALID_BODY
@@ -54,15 +54,15 @@ async def deliver(
             )
         except Unavailable as error:
             if deadline_s is not None and time.monotonic() - started_at + delay > deadline_s:
-                log.error("%s: giving up after %.0f s: %s", subject, deadline_s, error)
+                log.error("failed to deliver %s within %.0f s: %s", subject, deadline_s, error)
                 return DeliveryResult.TIMED_OUT
-            log.warning("%s failed, trying again in %.1f s: %s", subject, delay, error)
+            log.warning("failed to deliver %s, retrying in %.1f s: %s", subject, delay, error)
             await asyncio.sleep(delay)
     raise AssertionError("unreachable")
 
 
 async def release(api: Api, execution_id: str, generation: str | None) -> None:
-    """Gives an execution back. If it cannot, the server's deadlines will."""
+    """Releases an execution. If that fails, the server's deadlines requeue it."""
     delays = backoff(FIRST_DELAY_S, MAX_RELEASE_DELAY_S)
     for attempt in range(RELEASE_ATTEMPTS):
         try:
@@ -70,9 +70,9 @@ async def release(api: Api, execution_id: str, generation: str | None) -> None:
             log.info("released execution %s", execution_id)
             return
         except Refused as refused:
-            log.info("execution %s could not be released: %s", execution_id, refused)
+            log.info("failed to release execution %s: refused: %s", execution_id, refused)
             return
         except Unavailable as error:
-            log.warning("release of execution %s failed: %s", execution_id, error)
+            log.warning("failed to release execution %s: %s", execution_id, error)
             if attempt + 1 < RELEASE_ATTEMPTS:
                 await asyncio.sleep(next(delays))

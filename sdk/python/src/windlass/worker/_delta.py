@@ -1,4 +1,4 @@
-"""What of a log the server does not know yet. Pure."""
+"""Log entries that the server does not have yet, cut into checkpoints. No I/O."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from windlass._entry import Entry
 from windlass.domain.state import ExecutionState
 
-# Below what the server takes in one body; a single larger entry still goes alone.
+# Less than the server's limit for one body. A single larger entry is sent alone.
 MAX_DELTA_BYTES = 4 * 1024 * 1024
 MAX_DELTA_EVENTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """Entries for one checkpoint, and the state that the execution has after them."""
+    """Entries of one checkpoint and the execution state after them."""
 
     events: tuple[str, ...]
     state: ExecutionState
 
 
 class PendingEntries:
-    """Entries in their order, cut into checkpoints of bearable size."""
+    """Queue of entries, taken in checkpoints of limited size."""
 
     def __init__(
         self, max_bytes: int = MAX_DELTA_BYTES, max_events: int = MAX_DELTA_EVENTS
@@ -39,11 +39,11 @@ class PendingEntries:
         self._entries.append(entry)
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Removes all entries."""
         self._entries.clear()
 
     def take(self) -> Delta | None:
-        """As much as fits into one checkpoint; None if there is nothing."""
+        """Removes and returns the entries of the next checkpoint, or None if there are none."""
         events: list[str] = []
         size = 0
         state = ExecutionState.RUNNING

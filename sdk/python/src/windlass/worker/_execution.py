@@ -22,10 +22,10 @@ log = logging.getLogger("windlass.worker")
 
 
 class Execution:
-    """Sends what its run records, one checkpoint after the other.
+    """Runs a claimed execution and sends its entries, one checkpoint at a time.
 
-    Whatever happens, it ends in one of three ways: the server has taken the end of the run; the
-    execution belongs to somebody else; or it was given back.
+    It ends in one of three ways: the server accepted the settled state, the execution belongs to
+    another worker, or this worker released it.
     """
 
     def __init__(self, worker_context: WorkerContext, assignment: Assignment, claim: Claim) -> None:
@@ -53,7 +53,7 @@ class Execution:
         self._is_lost = False
 
     async def run(self) -> None:
-        """Runs it to its end, or to where somebody else goes on with it."""
+        """Runs the execution until it is settled, released or no longer claimed here."""
         started_at = time.monotonic()
         self._workflow_run.start()
         result = DeliveryResult.DELIVERED
@@ -73,16 +73,16 @@ class Execution:
             await self._end_unsettled(result)
 
     def cancel(self) -> None:
-        """Somebody asked for its end."""
+        """Cancels the workflow on request of the server."""
         self._workflow_run.cancel()
 
     def stop_and_release(self) -> None:
-        """Stops it; what it recorded is still sent, and then another worker may go on."""
+        """Stops the run. The remaining entries are still sent; then the execution is released."""
         self._workflow_run.abort()
         self._outbox.close()
 
     def supersede(self) -> None:
-        """Another claim has begun: this one writes nothing any more."""
+        """Stops the run because a newer claim exists. Nothing more is sent under this one."""
         self._is_lost = True
         self._workflow_run.abort()
         self._outbox.abandon()
@@ -106,9 +106,9 @@ class Execution:
         if result is DeliveryResult.NOT_OWNED:
             return
         if result is DeliveryResult.REFUSED:
-            # It would be refused to every worker. Ending it here is better than leaving it to
-            # look as if it ran.
-            reason = "the server refused what the execution recorded; its worker's log says why"
+            # The server would reject these entries from any worker. Failing the execution now is
+            # better than leaving it in the state RUNNING.
+            reason = "the server refused a checkpoint of the execution; see the log of its worker"
             value = {"type": "CheckpointRefused", "message": reason}
             body = self._checkpoints.ending(E.WORKFLOW_FAILED, value, ExecutionState.FAILED)
             await self._post_checkpoint(body, self._settings.terminal_deadline_s)

@@ -1,4 +1,4 @@
-"""The executions that a worker holds."""
+"""All claimed executions of a worker."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from windlass.worker._worker_context import WorkerContext
 
 log = logging.getLogger("windlass.worker")
 
-# Within the server's own deadline for a claim.
+# Ends within the server's deadline for a claim.
 CLAIM_ATTEMPTS = 4
 CLAIM_FIRST_DELAY_S = 0.3
 CLAIM_MAX_DELAY_S = 3.0
 
 FAULT_DELAY_S = 5.0
 
-# After this nothing more is said for executions that are given back.
+# Limit for sending the entries and releases of executions that did not end in time.
 RELEASE_TIMEOUT_S = 10.0
 
 
 class Executions:
-    """Claims, runs, cancels and gives back. Everything here happens in the worker's thread."""
+    """Claims, runs, cancels and releases executions. All methods run in the worker's thread."""
 
     def __init__(self, worker_context: WorkerContext) -> None:
         self._worker_context = worker_context
         self._api = worker_context.api
         self._settings = worker_context.settings
         self._running: dict[str, Execution] = {}
-        # Executions being claimed, and whether somebody asked meanwhile to cancel them.
+        # Executions being claimed; True if cancellation was requested in the meantime.
         self._claiming: dict[str, bool] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_draining = False
@@ -47,18 +47,18 @@ class Executions:
         return len(self._running) + len(self._claiming)
 
     def accept(self, assignment: Assignment) -> None:
-        """Claims and runs an execution, unless this worker is full or about to stop."""
-        # The server counts, and hears of an end before this worker hears that it did; hence
-        # twice the slots before an execution is turned away.
+        """Claims and runs an execution, or releases it if the worker is full or draining."""
+        # The server limits the number of executions, but it frees a slot before this worker does.
+        # The limit here is therefore twice the number of slots.
         if self._is_draining or len(self) >= 2 * max(1, self._settings.max_concurrent_executions):
             self._spawn(release(self._api, assignment.execution_id, None))
         elif assignment.execution_id not in self._claiming:
-            # Noted here, not when its task begins: the next frame may be in the same chunk.
+            # Set before the task starts: the next frame may be in the same chunk.
             self._claiming[assignment.execution_id] = False
             self._spawn(self._process(assignment))
 
     def cancel(self, cancellation: Cancellation) -> None:
-        """Cancels an execution that is held here, now or in a moment."""
+        """Cancels an execution that is claimed here or is being claimed."""
         context = cancellation.context
         if running := self._running.get(context.execution_id):
             running.cancel()
@@ -68,7 +68,7 @@ class Executions:
             self._spawn(self._confirm_cancelled(cancellation))
 
     async def drain(self, timeout_s: float) -> None:
-        """Takes nothing more, waits for what runs, and gives back what does not end in time."""
+        """Accepts no more work, waits `timeout_s` for running executions and releases the rest."""
         self._is_draining = True
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout_s)
@@ -78,7 +78,7 @@ class Executions:
             await asyncio.wait(self._tasks, timeout=RELEASE_TIMEOUT_S)
 
     async def close(self) -> None:
-        """Lets go of everything without a word."""
+        """Cancels all tasks at once, without releasing their executions."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -92,7 +92,7 @@ class Executions:
     def _on_task_done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
-            log.error("an execution was lost to a fault of the worker", exc_info=error)
+            log.error("failed to process execution", exc_info=error)
 
     async def _process(self, assignment: Assignment) -> None:
         execution_id = assignment.execution_id
@@ -104,7 +104,7 @@ class Executions:
             return
         if running := self._running.get(execution_id):
             if claim.generation in {None, running.generation}:
-                return  # the same frame twice
+                return  # a duplicate frame
             running.supersede()
         execution = Execution(self._worker_context, assignment, claim)
         self._running[execution_id] = execution
@@ -113,8 +113,8 @@ class Executions:
         try:
             await execution.run()
         except Exception:
-            log.exception("execution %s met a fault of this worker", execution_id)
-            # Not at once: whoever takes it next may be this worker.
+            log.exception("failed to run execution %s", execution_id)
+            # Delayed: the server may assign the execution to this worker again.
             await asyncio.sleep(FAULT_DELAY_S)
             await release(self._api, execution_id, claim.generation)
         finally:
@@ -127,21 +127,23 @@ class Executions:
             try:
                 return await self._api.claim(execution_id)
             except Refused as refused:
-                log.info("execution %s is not for this worker: %s", execution_id, refused)
+                log.info("failed to claim execution %s: refused: %s", execution_id, refused)
                 return None
             except Unavailable as error:
-                log.warning("claim of execution %s failed: %s", execution_id, error)
+                log.warning("failed to claim execution %s: %s", execution_id, error)
                 await asyncio.sleep(next(delays))
-        # One of the attempts may have been heard, and then the server waits for this worker.
+        # The server may have accepted one of the attempts and would wait for this worker.
         await release(self._api, execution_id, None)
         return None
 
     async def _confirm_cancelled(self, cancellation: Cancellation) -> None:
-        """Says that an execution has ended which the server believes to be here."""
+        """Confirms the cancellation of an execution that this worker no longer runs."""
         context = cancellation.context
         checkpoints = Checkpoints(context, self._settings.name)
         body = checkpoints.ending(E.WORKFLOW_CANCELLED, None, ExecutionState.CANCELLED)
         try:
             await self._api.checkpoint(context.execution_id, body, None)
         except (Refused, Unavailable) as error:
-            log.info("execution %s is not here to be cancelled: %s", context.execution_id, error)
+            log.info(
+                "failed to confirm cancellation of execution %s: %s", context.execution_id, error
+            )

@@ -1,4 +1,4 @@
-"""How the worker is, for the server to decide whether it gets more to do."""
+"""Health report of the worker; the server assigns work only to healthy workers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from windlass.worker._executions import Executions
 from windlass.worker._settings import Settings
 from windlass.worker._user_loop import UserLoop
 
-# A loop that user code has held for so long cannot start anything new.
+# If user code blocks its event loop for longer than this, the loop cannot start more work.
 UNHEALTHY_LAG_S = 5.0
 
 # Routing policies of existing sources name metrics with this prefix.
@@ -19,7 +19,7 @@ PREFIX = "flux."
 
 
 class Health:
-    """Writes the answers to pings."""
+    """Creates the bodies of pongs."""
 
     def __init__(self, settings: Settings, user_loop: UserLoop, executions: Executions) -> None:
         self._settings = settings
@@ -29,11 +29,11 @@ class Health:
         self.is_draining = False
 
     def start_draining(self) -> None:
-        """Reports the worker as unhealthy from now on: it takes no more work."""
+        """Reports the worker as unhealthy from now on, so that it gets no more work."""
         self.is_draining = True
 
     def pong_body(self) -> bytes:
-        """The body of a pong."""
+        """Returns the body of a pong: health and metrics."""
         stuck_s = self._user_loop.probe()
         healthy = not self.is_draining and stuck_s < UNHEALTHY_LAG_S
         lag_s = max(stuck_s, self._user_loop.lag_s)
@@ -55,7 +55,7 @@ class Health:
         return metrics
 
     def _cpu_percent(self) -> float:
-        """Processor time of this process since the last time, in percent of one processor."""
+        """Returns the CPU time since the last call, in percent of one processor."""
         before, used_before = self._cpu
         self._cpu = now, used = time.monotonic(), sum(os.times()[:2])
         return round(100 * (used - used_before) / max(now - before, 1e-3), 1)

@@ -1,4 +1,4 @@
-"""Requests to the server, each with a deadline, and what their answers mean."""
+"""HTTP requests to the server, each with a timeout, and the classification of responses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from yarl import URL
 
 from windlass.worker._api import Refused, Unavailable
 
-# Longer than any detail that is worth a log line.
+# Limits the size of log lines.
 MAX_DETAIL = 2000
 LARGE_BYTES = 512 * 1024
 
@@ -21,7 +21,7 @@ _TEMPORARY = frozenset({408, 425, 429})
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """What came back, whatever its status."""
+    """Response of the server with any status below 500 that is not temporary."""
 
     status: int
     body: bytes
@@ -29,7 +29,7 @@ class HttpResponse:
 
     @property
     def refusal(self) -> Refused:
-        """The answer as an error."""
+        """The response as an error."""
         return Refused(self.status, self.body[:MAX_DETAIL].decode(errors="replace"))
 
 
@@ -41,7 +41,9 @@ async def send(
     body: bytes | None,
     timeout_s: float,
 ) -> HttpResponse:
-    """One request. Raises Unavailable if there is no answer, or none that can be final."""
+    """Sends one request. Raises Unavailable for a temporary failure: no response, 5xx, 408, 425,
+    429.
+    """
     timeout = aiohttp.ClientTimeout(total=timeout_s)
     target = URL(url, encoded=True)
     for attempt in range(2):
@@ -54,8 +56,8 @@ async def send(
                     raise Unavailable(f"{method} {target.path} answered {response.status}")
                 return HttpResponse(response.status, content, response.headers)
         except (aiohttp.ServerDisconnectedError, ConnectionResetError) as error:
-            # The server closed an idle connection just when it was used again. Every request
-            # of the protocol may be repeated, so it is: at once, and once.
+            # The server closed an idle connection at the moment of its reuse. Every request of the
+            # protocol is safe to repeat, so it is sent again once, at once.
             if attempt:
                 raise Unavailable(f"{method} {target.path}: {error!r}") from error
         except (TimeoutError, aiohttp.ClientError, OSError) as error:
@@ -64,12 +66,12 @@ async def send(
 
 
 def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
-    """Large bodies are written piece by piece, so that pings are answered meanwhile."""
+    """Returns a stream for large bodies: aiohttp writes it in chunks, so pings are not delayed."""
     return io.BytesIO(body) if body and len(body) > LARGE_BYTES else body
 
 
 def read_detail(refused: Refused) -> str:
-    """The server's own words for a refusal."""
+    """Returns the `detail` of the server's refusal, or the whole body if there is none."""
     try:
         detail = json.loads(refused.detail)["detail"]
     except (ValueError, KeyError, TypeError):

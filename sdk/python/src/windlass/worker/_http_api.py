@@ -1,4 +1,4 @@
-"""The worker protocol over HTTP."""
+"""Worker protocol over HTTP."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from windlass.worker._registration import Registration
 from windlass.worker._settings import Settings
 
 GENERATION_HEADER = "X-Svc-Claim-Generation"
-# The name that servers of the reference release know.
+# Name of the header that servers of the reference release expect.
 COMPATIBLE_GENERATION_HEADER = "X-Flux-Claim-Generation"
 
-# The claim renews the token that came with the dispatch.
+# A claim returns a new token in place of the one in the frame.
 EXECUTION_TOKEN_HEADER = "X-Svc-Execution-Token"
 
-# How long one request waits for another workflow; then it asks again.
+# Duration of one long poll for the result of another workflow, in seconds.
 CALL_WAIT_S = 20.0
 
 _SESSION_REJECTED = frozenset({401, 403})
 
 
 class HttpApi:
-    """Speaks to one server as one worker."""
+    """Client of one server for one worker."""
 
     def __init__(
         self, http: aiohttp.ClientSession, settings: Settings, registration: Registration
@@ -50,7 +50,7 @@ class HttpApi:
         try:
             return _parse_claim(answer)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise Unavailable(f"the answer cannot be understood: {error!r}") from error
+            raise Unavailable(f"invalid claim response: {error!r}") from error
 
     async def checkpoint(self, execution_id: str, body: bytes, generation: str | None) -> None:
         await self._post(f"/checkpoint/{execution_id}", body, generation)
@@ -68,7 +68,7 @@ class HttpApi:
 
     async def fetch_secrets(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
         body = encode({"execution_id": execution_id, "names": list(names)}).encode()
-        # 403 says that the workflow may not have them, not that the worker is unknown.
+        # 403 means that the workflow may not read the secrets, not that the session is invalid.
         answer = await self._post("/secrets/batch", body, renew_at=frozenset({401}))
         return cast("dict[str, Any]", loads(answer.body))
 

@@ -1,4 +1,4 @@
-"""Log lines that say which execution they are about."""
+"""Logging of the worker: each line names the execution that wrote it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FORMAT = "%(asctime)s %(levelname)s %(name)s%(execution)s: %(message)s"
 
 
 class ExecutionFilter(logging.Filter):
-    """Names the execution whose code has written a line. Runs where the line is written."""
+    """Adds the execution id to log records. Runs in the context that creates the record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         scope = current.get()
@@ -20,7 +20,7 @@ class ExecutionFilter(logging.Filter):
 
 
 def configure(level: str) -> None:
-    """Sends everything to stderr: stdout belongs to the workflows."""
+    """Sends all log records to stderr; stdout belongs to the workflows."""
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(ExecutionFilter())
     handler.setFormatter(logging.Formatter(FORMAT))

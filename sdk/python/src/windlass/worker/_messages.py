@@ -1,4 +1,4 @@
-"""Frames of the connect stream, understood."""
+"""Parsing of the frames of the connect stream."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from windlass.worker._sse import Frame
 
 
 class MalformedFrame(Exception):
-    """A frame that cannot be understood. What it was about will be sent again."""
+    """A frame that cannot be parsed. The server sends its content again."""
 
 
 def parse_message(frame: Frame) -> Message | None:
-    """The frame's meaning; None for events unknown to this release. Raises MalformedFrame."""
+    """Parses a frame; returns None for unknown events. Raises MalformedFrame."""
     if frame.event == "ping":
         return Ping()
     if frame.event not in {"execution_scheduled", "execution_resumed", "execution_cancelled"}:

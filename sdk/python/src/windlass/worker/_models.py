@@ -1,4 +1,4 @@
-"""What the server says to a worker."""
+"""Messages of the server to a worker."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from windlass.domain.execution_context import ExecutionContext
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """The server wants to know whether the worker lives."""
+    """Request for a pong, which shows that the worker is alive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A workflow as it was uploaded."""
+    """Uploaded source of a workflow."""
 
     id: str
     namespace: str
@@ -28,7 +28,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """An execution that this worker may claim."""
+    """Execution that this worker may claim."""
 
     execution_id: str
     source: Source
@@ -38,16 +38,17 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Cancellation:
-    """An execution that somebody wants to end."""
+    """Request to cancel an execution."""
 
     context: ExecutionContext[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """An execution that is this worker's now, under a generation that its writes carry.
+    """Execution claimed by this worker; `generation` is the fencing token of its writes.
 
-    The texts are the JSON of the input and of the last resume's body, as the server sent them.
+    `input_text` and `resume_text` are the JSON of the input and of the last resume's body, exactly
+    as the server sent them.
     """
 
     context: ExecutionContext[Any]
@@ -61,7 +62,7 @@ Message = Ping | Assignment | Cancellation
 
 
 def parse_context(members: Mapping[str, Any]) -> ExecutionContext[Any]:
-    """The context of an execution as the server sends it."""
+    """Creates an execution context from the server's JSON."""
     return ExecutionContext(
         execution_id=members["execution_id"],
         workflow_id=members.get("workflow_id") or "",

@@ -1,4 +1,4 @@
-"""Workflow sources as modules, compiled once and kept while they are used."""
+"""Workflow sources as Python modules, cached by version."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_MODULES = 64
 
 
 class Modules:
-    """A cache of modules by workflow and version. Used from the user's event loop only."""
+    """LRU cache of modules by workflow id and version. Used only in the user's event loop."""
 
     def __init__(self, max_modules: int = MAX_MODULES) -> None:
         self._max_modules = max_modules
@@ -29,19 +29,20 @@ class Modules:
         _alias.install()
 
     async def load_workflow(self, source: Source) -> Workflow[Any, Any]:
-        """The workflow of that source. Raises what the source raises when it is imported."""
+        """Returns the workflow of a source. Raises any exception of importing the source."""
         key = (source.id, source.version)
         loading = self._loading.get(key)
         if loading is None:
-            # In a thread, since importing may take seconds. In no execution's context, since
-            # what an execution starts ends with it, and others may wait for this module too.
+            # Loaded in a thread because an import may take seconds, and in an empty context: tasks
+            # that an execution creates end with it, but other executions may wait for this module
+            # too.
             loading = asyncio.create_task(
                 asyncio.to_thread(load_module, source), context=contextvars.Context()
             )
             self._loading[key] = loading
         self._loading.move_to_end(key)
         try:
-            # Shielded: an execution that is cancelled must not cancel the others that wait.
+            # Shielded: cancelling one execution must not cancel the others that wait.
             module = await asyncio.shield(loading)
         except Exception:
             self._loading.pop(key, None)
@@ -57,14 +58,14 @@ class Modules:
 
 
 def load_module(source: Source) -> ModuleType:
-    """The source as a module. Tracebacks show its lines though there is no file."""
+    """Loads a source as a module. Tracebacks show its lines although no file exists."""
     text = base64.b64decode(source.base64).decode("utf-8-sig")
     filename = f"<{source.namespace}/{source.name} version {source.version}>"
     module = ModuleType(f"windlass_source_{source.id}_{source.version}", None)
     module.__file__ = filename
     code = compile(text, filename, "exec", dont_inherit=True)
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    # Dataclasses and pickles look their module up by its name.
+    # Dataclasses and pickle look up their module by name.
     sys.modules[module.__name__] = module
     try:
         exec(code, module.__dict__)
@@ -72,36 +73,37 @@ def load_module(source: Source) -> ModuleType:
         unload_module(module)
         if isinstance(error, Exception):
             raise
-        raise ImportError(f"the source ends the process when imported: {error!r}") from error
+        raise ImportError(f"importing the source would end the process: {error!r}") from error
     return module
 
 
 def unload_module(module: ModuleType) -> None:
-    """Lets go of a module."""
+    """Removes a module from the interpreter."""
     sys.modules.pop(module.__name__, None)
     linecache.cache.pop(module.__file__ or "", None)
 
 
 def find_workflow(module: ModuleType, source: Source) -> Workflow[Any, Any]:
-    """The workflow in the module. Raises WorkflowNotFoundError."""
+    """Returns the workflow of the source in the module. Raises WorkflowNotFoundError."""
     workflows = list(list_workflows(module))
     for workflow in workflows:
         if (workflow.namespace, workflow.name) == (source.namespace, source.name):
             return workflow
     for workflow in workflows:
-        # The server reads names off the source; one that is computed there it cannot see.
+        # The server analyses sources without running them, so it knows a computed name only by the
+        # name of the function.
         if source.name in {workflow.name, getattr(workflow.func, "__name__", None)}:
             return workflow
     raise WorkflowNotFoundError(
-        f"the source of version {source.version} defines no workflow "
+        f"version {source.version} of the source defines no workflow "
         f"'{source.namespace}/{source.name}'"
     )
 
 
 def list_workflows(module: ModuleType) -> Iterator[Workflow[Any, Any]]:
-    """The workflows of a module, and of the classes that it defines."""
+    """Yields the workflows of a module and of the classes that it defines."""
     owners: list[ModuleType | type] = [module]
-    # What is added while it goes on is visited too.
+    # The loop also visits the classes that it appends.
     for owner in owners:
         for value in vars(owner).values():
             if isinstance(value, Workflow):

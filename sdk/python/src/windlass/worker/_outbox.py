@@ -1,4 +1,4 @@
-"""Carries a run's entries from the thread that makes them to the one that sends them."""
+"""Outbox: passes log entries from the user's thread to the thread that sends them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import threading
 from windlass._entry import Entry
 from windlass.worker._delta import Delta, PendingEntries
 
-# Beyond this many unsent entries no new task is begun.
+# New tasks wait while more entries than this are unsent.
 MAX_PENDING_EVENTS = 10_000
 
 
 class Outbox:
-    """The journal of a run, and what its sender waits at.
+    """Journal of a run and source of its checkpoints.
 
-    `record`, `room` and `close` belong to the user's thread, the rest to the sender's.
+    `record`, `wait_for_capacity` and `close` are called in the user's thread, all other methods in
+    the sender's.
     """
 
     def __init__(
@@ -35,25 +36,25 @@ class Outbox:
         self._capacity: asyncio.Event | None = None
 
     def record(self, entry: Entry) -> None:
-        """Takes an entry, to be sent as soon as what is under way has arrived."""
+        """Appends an entry; it is sent after the checkpoint that is in flight."""
         with self._lock:
             self._pending.add(entry)
         self._signal()
 
     async def wait_for_capacity(self) -> None:
-        """Waits while the server takes entries more slowly than the run makes them."""
+        """Waits while the server accepts entries more slowly than the run records them."""
         while len(self._pending) >= self._max_pending and not self._closed:
             self._capacity = self._capacity or asyncio.Event()
             self._capacity.clear()
             await self._capacity.wait()
 
     def close(self) -> None:
-        """Nothing will follow."""
+        """Closes the outbox after the remaining entries."""
         self._closed = True
         self._signal()
 
     def abandon(self) -> None:
-        """Nothing will follow, and nothing is to be sent any more."""
+        """Closes the outbox and discards the remaining entries."""
         self._closed = True
         with self._lock:
             self._pending.clear()
@@ -61,11 +62,11 @@ class Outbox:
         self._signal_capacity()
 
     async def next(self) -> Delta | None:
-        """What to send next, as soon as there is something; None at the end."""
+        """Waits for entries and returns the next delta; None after the last one."""
         while True:
             await self._has_entries.wait()
             with self._lock:
-                # Read before it is taken: after this nothing can come that was not seen.
+                # Read before taking entries: no entry can follow once the outbox is closed.
                 closed = self._closed
                 self._is_signalled = False
                 self._has_entries.clear()

@@ -1,4 +1,4 @@
-"""Progress on its way to those who watch."""
+"""Buffer of progress reports between a run and the server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FLUSH_TIMEOUT_S = 1.0
 
 
 class ProgressBuffer:
-    """Sends what is reported, one request at a time; what there is no room for is dropped."""
+    """Sends progress reports, one request at a time. A full buffer drops further reports."""
 
     def __init__(
         self,
@@ -38,11 +38,11 @@ class ProgressBuffer:
         self._sending: asyncio.Task[None] | None = None
 
     def add(self, call_id: str, task_name: str, value: Any) -> None:
-        """Takes a report, in any thread."""
+        """Appends a report. Callable from any thread."""
         try:
             item = encode({"task_id": call_id, "task_name": task_name, "value": value})
         except UnserializableError as error:
-            log.warning("progress of %s cannot be shown: %s", task_name, error)
+            log.warning("failed to encode progress of task %s: %s", task_name, error)
             return
         with self._lock:
             if len(self._pending) >= MAX_PENDING:
@@ -53,8 +53,8 @@ class ProgressBuffer:
         self._loop.call_soon_threadsafe(self._wake)
 
     async def flush(self) -> None:
-        """Returns when everything reported so far is sent, or has had its chance."""
-        # One turn, in which the reports of the run are taken up.
+        """Waits up to FLUSH_TIMEOUT_S until the reports so far are sent."""
+        # One turn of the loop: the run's last report may still be scheduled.
         await asyncio.sleep(0)
         if self._sending is not None:
             await asyncio.wait([self._sending], timeout=FLUSH_TIMEOUT_S)
@@ -69,7 +69,7 @@ class ProgressBuffer:
                 body = f"[{','.join(items)}]".encode()
                 await self._api.publish_progress(self._execution_id, body, self._generation)
         except (Refused, Unavailable) as error:
-            log.debug("progress of execution %s was lost: %s", self._execution_id, error)
+            log.debug("progress of execution %s lost: %s", self._execution_id, error)
             self._pending.clear()
         finally:
             self._sending = None

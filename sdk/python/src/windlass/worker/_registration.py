@@ -1,4 +1,4 @@
-"""The worker's place in the server's books."""
+"""Registration of the worker and its session token."""
 
 from __future__ import annotations
 
@@ -21,34 +21,36 @@ log = logging.getLogger("windlass.worker")
 FIRST_DELAY_S = 1.0
 MAX_DELAY_S = 60.0
 
-# A name in use is free again once the server has given up the worker that had it.
+# The name is free again after the server has evicted the worker that used it.
 _NAME_IN_USE = frozenset({409})
 
 
 class Registration:
-    """Holds the session token, and gets a new one when the server stops knowing it."""
+    """Holds the session token and registers again when the server rejects it."""
 
     def __init__(self, http: aiohttp.ClientSession, settings: Settings) -> None:
         self._http = http
         self._settings = settings
         self._lock = asyncio.Lock()
-        # Tells a process that registers again from one that was started anew: what the former
-        # runs goes on.
+        # Distinguishes a registration of the same process, whose executions continue, from one of a
+        # restarted process.
         self._instance = uuid4().hex
         self.token = ""
         self.authorizes_tasks = False
         self.path = f"/workers/{quote(settings.name, safe='')}"
 
     async def register(self) -> None:
-        """Registers. Raises Refused for what waiting does not change, such as a wrong token."""
+        """Registers the worker. Raises Refused if waiting cannot help, for example for a wrong
+        token.
+        """
         async with self._lock:
             await self._register(final=True)
 
     async def renew(self, rejected: str) -> None:
-        """Registers again, unless somebody has since `rejected` was the token."""
+        """Registers again, unless `rejected` has been replaced in the meantime."""
         async with self._lock:
             if self.token == rejected:
-                log.warning("the server does not know this worker any more; registering again")
+                log.warning("session lost, registering again")
                 await self._register(final=False)
 
     async def _register(self, *, final: bool) -> None:
@@ -66,7 +68,7 @@ class Registration:
                 reason = str(answer.refusal)
             except (Unavailable, ValueError, KeyError, TypeError) as error:
                 reason = str(error)
-            log.warning("cannot register, trying again in %.1f s: %s", delay, reason)
+            log.warning("failed to register, retrying in %.1f s: %s", delay, reason)
             await asyncio.sleep(delay)
 
     async def _post(self, body: bytes) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""What a run in the user's thread asks of the server, answered by the worker's thread."""
+"""Server operations of a run: called in the user's thread, executed in the worker's."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ T = TypeVar("T")
 
 FIRST_DELAY_S = 1.0
 MAX_DELAY_S = 30.0
-# Other workflows may take as long as they like; this is how long the server may be away.
+# Bounds how long the server may be unavailable, not how long another workflow may take.
 ATTEMPTS = 10
 CALL_POLL_S = 0.5
 
 
 class RunServices:
-    """Belongs to one claimed execution. A refusal becomes the failure of the task that asked."""
+    """Services of one claimed execution. A refusal becomes the failure of the task that called."""
 
     def __init__(
         self,
@@ -47,15 +47,15 @@ class RunServices:
         self._exec_token = exec_token
 
     async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
-        """From the worker's own route, which checks what the workflow declares."""
+        """Reads secrets through the worker's route, which checks the workflow's declarations."""
         return await self._call_api(lambda: self._api.fetch_secrets(self._execution_id, names))
 
     async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
-        """From the operators' route, which workers may read."""
+        """Reads configs through the administration route, which workers may read."""
         return await self._call_api(lambda: self._api.fetch_configs(names))
 
     async def authorize_task(self, task_name: str) -> None:
-        """Asks in the name of who started the execution, where the server wants to be asked."""
+        """Checks the task against the caller's permissions if the server requires it."""
         if not self._api.authorizes_tasks:
             return
         try:
@@ -66,25 +66,25 @@ class RunServices:
             raise TaskAuthorizationError(message=str(error)) from error
 
     async def request_approval(self, call_id: str, task_name: str) -> str:
-        """Asks."""
+        """Requests approval of a call."""
         return await self._call_api(
             lambda: self._api.request_approval(self._execution_id, call_id, task_name)
         )
 
     async def find_approval(self, call_id: str) -> Approval | None:
-        """Looks."""
+        """Reads the approval of a call."""
         return await self._call_api(lambda: self._api.find_approval(self._execution_id, call_id))
 
     async def call_workflow(
         self, target: WorkflowTarget, input: Any, *, key: str, wait: bool
     ) -> Any:
-        """Starts the workflow, and asks for its end until it has come."""
+        """Starts a workflow and polls until it has ended or is paused."""
         body = encode(input).encode()
         name = f"{quote(target.namespace, safe='')}/{quote(target.name, safe='')}"
         while True:
             summary = await self._call_with_token(
                 lambda token: self._api.run_workflow(name, body, key=key, wait=wait, token=token),
-                missing=WorkflowNotFoundError(f"there is no workflow '{name}'"),
+                missing=WorkflowNotFoundError(f"the workflow '{name}' does not exist"),
             )
             match summary["state"] if wait else None:
                 case None:
@@ -96,17 +96,18 @@ class RunServices:
                 case "PAUSED" | "CANCELLED" as state:
                     raise ExecutionError(message=f"the workflow {name} is {state}")
                 case _:
-                    # The server has waited already; this is for one that does not.
+                    # The request waits on the server; this delay is for servers that answer at
+                    # once.
                     await asyncio.sleep(CALL_POLL_S)
 
     def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
-        """Hands it over."""
+        """Adds the progress to the buffer."""
         self._progress.add(call_id, task_name, value)
 
     async def _call_with_token(
         self, request: Callable[[str | None], Awaitable[T]], missing: Exception | None = None
     ) -> T:
-        """Asks with the token of the execution, and with a new one where that has ended."""
+        """Calls with the execution token; after a 401, claims again and retries with a new one."""
 
         async def request_with_renewal() -> T:
             try:
@@ -139,7 +140,7 @@ async def _retry(request: Callable[[], Awaitable[T]], missing: Exception | None)
             raise ExecutionError(message=read_detail(refused)) from refused
         except Unavailable as error:
             if attempt + 1 == ATTEMPTS:
-                raise ExecutionError(message=f"the server is out of reach: {error}") from error
+                raise ExecutionError(message=f"the server is unavailable: {error}") from error
             await asyncio.sleep(next(delays))
     raise AssertionError("unreachable")
 

@@ -1,4 +1,4 @@
-"""What a worker is told at its start."""
+"""Settings of a worker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Names end in their unit."""
+    """Settings of a worker. Durations are in seconds."""
 
     name: str
     server_url: str
@@ -16,8 +16,8 @@ class Settings:
     labels: Mapping[str, str] = field(default_factory=dict)
     max_concurrent_executions: int = 16
     drain_timeout_s: float = 60.0
-    # Six default heartbeats: a stream that is silent for so long is dead, whatever TCP says.
+    # Six heartbeats of the default interval.
     stream_idle_s: float = 60.0
     request_timeout_s: float = 30.0
-    # How long the end of an execution is offered to a server that cannot take it.
+    # Limit for delivering the settled state of an execution to an unavailable server.
     terminal_deadline_s: float = 300.0

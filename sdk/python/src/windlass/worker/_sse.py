@@ -1,4 +1,4 @@
-"""Server-sent events, from bytes to frames. Pure: it is fed, and never reads."""
+"""Decoder of server-sent events: bytes to frames, without I/O."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MAX_FRAME_BYTES = 256 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One event. A frame without data is one too: that is what a ping may be."""
+    """One event. A frame without data is valid; pings have none."""
 
     event: str
     data: str
@@ -17,11 +17,11 @@ class Frame:
 
 
 class FrameTooLarge(Exception):
-    """The stream owes the end of a frame that is too large to wait for."""
+    """A frame exceeds the maximum size before its end."""
 
 
 class Decoder:
-    """Takes bytes as they come, cut anywhere, and gives the frames that are complete."""
+    """Incremental decoder: accepts chunks cut anywhere and returns complete frames."""
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self._max_frame_bytes = max_frame_bytes
@@ -35,11 +35,11 @@ class Decoder:
         self._has_fields = False
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """The frames that end in this chunk. Raises FrameTooLarge."""
+        """Returns the frames that end in this chunk. Raises FrameTooLarge."""
         self._buffer += chunk
         frames = []
         start = 0
-        # What was searched for a line's end before need not be searched again.
+        # The part before `_scanned` has no line end and is not scanned again.
         at = self._scanned
         while (end := self._buffer.find(b"\n", at)) >= 0:
             line = bytes(self._buffer[start:end]).removesuffix(b"\r")
@@ -49,7 +49,7 @@ class Decoder:
         del self._buffer[:start]
         self._scanned = len(self._buffer)
         if self._frame_bytes + len(self._buffer) > self._max_frame_bytes:
-            raise FrameTooLarge(f"a frame of more than {self._max_frame_bytes} bytes")
+            raise FrameTooLarge(f"the frame exceeds {self._max_frame_bytes} bytes")
         return frames
 
     def _read_line(self, line: bytes) -> Frame | None:

@@ -1,4 +1,4 @@
-"""What a worker can say of the machine that it runs on."""
+"""Facts about the machine that a worker reports at registration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GPU_QUERY_TIMEOUT_S = 5.0
 
 
 def runtime() -> dict[str, str]:
-    """Operating system and Python."""
+    """Returns operating system and Python version."""
     return {
         "os_name": platform.system(),
         "os_version": platform.release(),
@@ -24,7 +24,7 @@ def runtime() -> dict[str, str]:
 
 
 def packages() -> list[dict[str, str]]:
-    """What is installed."""
+    """Returns the installed Python packages with their versions."""
     versions = {
         name.lower(): installed.version
         for installed in distributions()
@@ -34,7 +34,7 @@ def packages() -> list[dict[str, str]]:
 
 
 def resources() -> dict[str, Any]:
-    """What there is, and what of it is free. Sizes in bytes, those of GPUs in MiB."""
+    """Returns total and available resources: sizes in bytes, GPU memory in MiB."""
     total = processors()
     memory_total, memory_available = memory()
     disk = shutil.disk_usage(Path.cwd())
@@ -50,19 +50,19 @@ def resources() -> dict[str, Any]:
 
 
 def processors() -> int:
-    """Processors that this process may use."""
+    """Returns the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def load() -> float:
-    """Processes that want to run, averaged over a minute."""
+    """Returns the load average of one minute; 0 if the system has none."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
 
 
 def memory() -> tuple[int, int]:
-    """Bytes in all and bytes available; zeros where the system does not say."""
+    """Returns total and available memory in bytes; zeros if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:
@@ -73,7 +73,7 @@ def memory() -> tuple[int, int]:
 
 
 def gpus() -> list[dict[str, Any]]:
-    """NVIDIA's, where its tool is installed."""
+    """Returns the NVIDIA GPUs; an empty list without `nvidia-smi`."""
     tool = shutil.which("nvidia-smi")
     if not tool:
         return []

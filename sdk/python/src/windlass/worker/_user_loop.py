@@ -1,7 +1,7 @@
-"""The event loop that the user's code runs in, in a thread of its own.
+"""User loop: the event loop of user code, in a thread of its own.
 
-Code that blocks it holds up other workflows of this worker, but never the heartbeat, the claims
-or the checkpoints.
+User code that blocks the loop delays other workflows of this worker, but never heartbeats, claims
+or checkpoints, which run in the worker's thread.
 """
 
 from __future__ import annotations
@@ -18,36 +18,37 @@ from windlass._children import track_children
 
 log = logging.getLogger("windlass.worker")
 
-# Synchronous tasks hold one each while they run.
+# Each running synchronous task occupies one thread.
 MAX_THREADS = 64
 
 
 class UserLoop:
-    """Started and stopped by the worker's thread, which may also hand it calls."""
+    """Event loop of user code. The worker's thread starts it, stops it and schedules calls."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
         self.loop.set_task_factory(track_children)
         self._executor = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="windlass-task")
         self.loop.set_default_executor(self._executor)
-        # A daemon: user code that never returns must not keep the process from ending.
+        # A daemon thread: user code that never returns must not keep the process alive.
         self._thread = threading.Thread(target=self._run, name="windlass-user", daemon=True)
         self._stopping = False
         self._probed_at: float | None = None
         self.lag_s = 0.0
 
     def start(self) -> None:
-        """Begins to serve."""
+        """Starts the thread."""
         self._thread.start()
 
     def call(self, func: Callable[..., Any], *args: Any) -> None:
-        """Has `func` called in the loop."""
+        """Schedules a call of `func` in the loop."""
         self.loop.call_soon_threadsafe(func, *args)
 
     def probe(self) -> float:
-        """Asks the loop for a sign of life; seconds that an earlier question waits for its answer.
+        """Schedules a probe in the loop; returns the seconds for which an earlier one is
+        unanswered.
 
-        `lag_s` tells how long the last answer took.
+        `lag_s` is the duration of the last answered probe.
         """
         now = time.monotonic()
         if self._probed_at is not None:
@@ -57,7 +58,7 @@ class UserLoop:
         return 0.0
 
     def stop(self, timeout_s: float) -> bool:
-        """Ends the loop. False if user code keeps it, or a thread of its own, busy."""
+        """Stops the loop. Returns False if user code still occupies one of its threads."""
         self._stopping = True
         self._executor.shutdown(wait=False, cancel_futures=True)
         self.call(self._cancel_tasks, timeout_s / 2)
@@ -71,8 +72,9 @@ class UserLoop:
             try:
                 self.loop.run_forever()
             except BaseException:
-                # A SystemExit in a bare asyncio task gets here; the other executions go on.
-                log.exception("user code tried to end the event loop")
+                # For example a SystemExit in an asyncio task of user code. Other executions must
+                # continue.
+                log.exception("user code raised in the event loop")
         self.loop.close()
 
     def _cancel_tasks(self, timeout_s: float) -> None:

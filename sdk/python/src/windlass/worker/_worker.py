@@ -1,4 +1,4 @@
-"""The worker: listens to the server, does what it says, and stops when it is told to."""
+"""Worker: receives work from the server, runs it, and drains on shutdown."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from windlass.worker._worker_context import WorkerContext
 log = logging.getLogger("windlass.worker")
 
 MAX_CONNECTIONS = 128
-# Shorter than what servers commonly allow an idle connection, so that it is closed from here
-# and not by the server in the moment of its next use.
+# Shorter than common server limits for idle connections: the client closes them, so that the server
+# cannot close one at the moment of its reuse.
 KEEPALIVE_S = 4.0
 STOP_TIMEOUT_S = 2.0
 
@@ -41,12 +41,12 @@ class Worker:
         self.left_code_running = False
 
     def stop(self) -> None:
-        """Asks the worker to finish what it has, to give back what does not end, and to return."""
+        """Starts a graceful shutdown: executions end or are released, then `run` returns."""
         self._stop.set()
 
     async def run(self) -> None:
-        """Works. Raises Refused if the server will not have this worker at all."""
-        # Loop-bound things are made here, where the loop is.
+        """Runs the worker. Raises Refused if the server rejects its registration."""
+        # These objects bind to the running event loop.
         connector = aiohttp.TCPConnector(limit=MAX_CONNECTIONS, keepalive_timeout=KEEPALIVE_S)
         unneeded = ("Accept-Encoding", "Content-Type", "User-Agent")
         user_loop = UserLoop()
@@ -70,8 +70,8 @@ class Worker:
         listening = asyncio.create_task(self._read_stream(stream, executions, health, api))
         try:
             await self._run_until_stopped(asyncio.shield(listening))
-            log.info("stopping: %d executions to finish", len(executions))
-            # Said at once, so that nothing more is sent; pings are answered until the end.
+            log.info("stopping: %d executions are running", len(executions))
+            # Reported at once, so that no more work is assigned; pings are answered until the end.
             health.start_draining()
             self._send_pong(api, health)
             await executions.drain(self._settings.drain_timeout_s)
@@ -101,12 +101,12 @@ class Worker:
                     executions.cancel(cancellation)
 
     def _send_pong(self, api: HttpApi, health: Health) -> None:
-        # One answer at a time: while the server is slow, the next one would say nothing new.
+        # One pong at a time: if the server is slow, a second one has no new information.
         if self._pong is None or self._pong.done():
             self._pong = asyncio.create_task(_pong(api, health.pong_body()))
 
     async def _run_until_stopped(self, work: Awaitable[None]) -> bool:
-        """Whether the work came to its end before somebody called `stop`."""
+        """Waits for the work or for `stop`. Returns True if the work ended first."""
         working = asyncio.ensure_future(work)
         stopping = asyncio.create_task(self._stop.wait())
         try:
@@ -124,7 +124,7 @@ def _parse_frame(frame: Frame) -> Ping | Assignment | Cancellation | None:
     try:
         return parse_message(frame)
     except MalformedFrame as error:
-        log.error("cannot understand a frame: %s", error)
+        log.error("failed to parse frame: %s", error)
         return None
 
 
@@ -132,4 +132,4 @@ async def _pong(api: HttpApi, body: bytes) -> None:
     try:
         await api.pong(body)
     except (Refused, Unavailable) as error:
-        log.warning("a ping could not be answered: %s", error)
+        log.warning("failed to answer ping: %s", error)

@@ -1,4 +1,4 @@
-"""What all executions of a worker have in common."""
+"""Context that all executions of a worker share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from windlass.worker._user_loop import UserLoop
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """The server, the worker's settings, and where the user's code runs."""
+    """Server interface, settings, user loop and module cache of a worker."""
 
     api: Api
     settings: Settings

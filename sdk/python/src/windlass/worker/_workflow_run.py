@@ -1,4 +1,4 @@
-"""One run of a workflow in the user's event loop, steered from the worker's."""
+"""Run of a workflow in the user's event loop, controlled from the worker's thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger("windlass.worker")
 
 
 class WorkflowRun:
-    """Runs what was claimed until it rests, is cancelled or is given away."""
+    """Runs a claimed workflow until it is settled or the run is aborted."""
 
     def __init__(
         self,
@@ -43,15 +43,15 @@ class WorkflowRun:
         self._entered = False
 
     def start(self) -> None:
-        """Begins."""
+        """Schedules the run in the user's event loop."""
         self._user_loop.call(self._begin)
 
     def cancel(self) -> None:
-        """Asks the workflow to stop. It may clean up, and even finish, before it does."""
+        """Cancels the workflow. It may clean up or even complete before it ends."""
         self._user_loop.call(self._stop, False)
 
     def abort(self) -> None:
-        """Stops the workflow and records nothing more."""
+        """Stops the workflow without recording anything more."""
         self._run.close()
         self._user_loop.call(self._stop, True)
 
@@ -61,7 +61,7 @@ class WorkflowRun:
     def _stop(self, closing: bool) -> None:
         if not closing:
             self._run.request_cancel()
-        # A task cancelled before its first step never takes it, and could not say how it ended.
+        # A task that is cancelled before its first step never runs and could record no outcome.
         if self._task is not None and self._entered:
             self._task.cancel()
 
@@ -72,7 +72,7 @@ class WorkflowRun:
         except asyncio.CancelledError:
             pass
         except BaseException:
-            log.exception("execution %s broke down", self._run.context.execution_id)
+            log.exception("failed to run execution %s", self._run.context.execution_id)
         finally:
             self._outbox.close()
 
