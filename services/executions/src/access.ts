@@ -5,9 +5,9 @@ import {
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { allow, allowOnBehalfOf, listRpcs, type RpcAccess } from '@windlass/rpc/policy'
 
-/** Who may call what here. */
+/** Services that may call each rpc. */
 export const executions: RpcAccess<typeof ExecutionsService> = {
-  /** Each creation has a statement of its own; which commands are whose business is in `commands.ts`. */
+  /** Each create carries its own on-behalf-of token; handlers/commands.ts lists the commands per service. */
   submit: allow('gateway', 'scheduler', 'dispatcher'),
   lease: allow('dispatcher'),
   awaitWork: allow('dispatcher'),

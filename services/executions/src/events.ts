@@ -3,7 +3,7 @@ import type { Db } from '@windlass/runtime/postgres/db'
 import { requeue } from './engine/requeue.ts'
 import type { ExecutionWriter } from './engine/writer.ts'
 
-/** An evicted worker's work goes back to the queue. The dispatcher also says so itself until it is done. */
+/** Requeues the executions of an evicted worker. The dispatcher calls Requeue until it is answered. */
 export const onEvent =
   (db: Db, writer: ExecutionWriter): EventHandler =>
   async ({ body }) => {

@@ -50,7 +50,7 @@ async function gate(client: Client, ports: number[]) {
   return { client, approvals, w, execution_id, ask, pause, decide }
 }
 
-test('a decision wakes up the execution that waits for it, and says who made it', async () => {
+test('a decision resumes the execution that waits for it, and names the approver', async () => {
   const { client, w, execution_id, ask, pause, decide, approvals } = await atGate()
   expect(await ask('pay_1')).toEqual({ status: 'created' })
   expect(await ask('pay_1')).toEqual({ status: 'exists' })
@@ -86,7 +86,7 @@ test('a decision wakes up the execution that waits for it, and says who made it'
   expect(await get(client, execution_id)).toMatchObject({ state: 'RESUME_SCHEDULED' })
 })
 
-test('a decision made before the worker paused is not lost: the pause does not last', async () => {
+test('a decision before the pause: the execution resumes as soon as it pauses', async () => {
   const { execution_id, ask, pause, decide, w } = await atGate()
   await ask('pay_1')
   expect((await decide('pay_1', false)).execution).toMatchObject({ state: 'CLAIMED' })
@@ -98,7 +98,7 @@ test('a decision made before the worker paused is not lost: the pause does not l
   )
 })
 
-test('a standing grant approves later calls of the task in its execution', async () => {
+test('an execution-wide grant approves later calls of the task in its execution', async () => {
   const { ask, decide, approvals, execution_id } = await atGate()
   await ask('pay_1')
   await decide('pay_1', true, { always: true })
@@ -114,7 +114,7 @@ test('a standing grant approves later calls of the task in its execution', async
   ])
 })
 
-test('a list is narrowed to the workflows that may be seen', async () => {
+test('a list is restricted to the given workflows', async () => {
   const { ask, approvals, execution_id } = await atGate()
   await ask('pay_1')
   const count = async (...within: { namespace: string; name: string }[]) =>
@@ -129,7 +129,7 @@ test('a list is narrowed to the workflows that may be seen', async () => {
   expect(await count(other, { ...own, namespace: 'sales' })).toBe(0)
 })
 
-test('nothing stays pending in an execution that ends or is cancelled', async () => {
+test('an execution ends or is cancelled: no approval stays pending', async () => {
   const { client, execution_id, ask, pause, decide } = await atGate()
   await ask('pay_1')
   await pause('pay_1')
@@ -140,7 +140,7 @@ test('nothing stays pending in an execution that ends or is cancelled', async ()
   })
 })
 
-test('approve against cancel: both answers tell what truly happened', async () => {
+test('approve races cancel: both answers agree with the committed outcome', async () => {
   const { client, ports } = await setup({ replicas: 2 })
   for (let round = 0; round < 40; round++) {
     const { execution_id, ask, pause, decide } = await gate(client, ports)
@@ -157,7 +157,7 @@ test('approve against cancel: both answers tell what truly happened', async () =
   }
 })
 
-test('only the holder may ask', async () => {
+test('a request by another worker than the holder is refused', async () => {
   const { approvals, execution_id } = await atGate()
   const writer = { worker_name: 'stranger', session_id: '', claim_generation: 1 }
   await expect(

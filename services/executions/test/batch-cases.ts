@@ -6,7 +6,7 @@ import type { Command, ExecutionCommand } from '../src/engine/command.ts'
 import { inState, leased } from './execution-samples.ts'
 import { type Deadline, REQUIREMENT_ID } from './seed-rows.ts'
 
-/** Two executions that exist, with their approvals, and commands to them and to one that does not. */
+/** Two stored executions with their approvals, and commands for them and for a third id. */
 export interface BatchCase {
   rows: Execution[]
   deadlines: Deadline[]
@@ -14,7 +14,7 @@ export interface BatchCase {
   commands: ExecutionCommand[]
 }
 
-/** Part of all ids and names of a case, so that copies of it can live side by side. */
+/** Part of all ids and names of a case, so that its copies can share a database. */
 export const PREFIX = 'f'.repeat(24)
 export const idAt = (index: number) => `${PREFIX}0000000${index}`
 const GENERATION = 3
@@ -52,7 +52,7 @@ const row = (index: number, base: fc.Arbitrary<Execution>): fc.Arbitrary<Executi
 const approvalId = (index: number, call: string) => `${PREFIX}0000${index}0${call}`
 const CALLS = ['c1', 'c2']
 
-/** Of a gated execution: one approval for each call, in this order. */
+/** Approvals of a gated execution: one for each call, in this order. */
 const approvals = (index: number): fc.Arbitrary<Approval[]> =>
   fc.tuple(...CALLS.map(() => fc.constantFrom('pending', 'approved'))).map((statuses) =>
     statuses.map((status, i) => ({
@@ -165,9 +165,9 @@ const command = (index: number): fc.Arbitrary<Command> =>
 
 interface Kinds {
   maxLength: number
-  /** All commands go to the first execution; otherwise most of them. */
+  /** True: all commands are for the first execution; false: most of them. */
   isAlone?: boolean
-  /** Requests and decisions of approvals, and cancels, of running executions. */
+  /** True: only approval commands and cancels, for running executions. */
   isOfApprovals?: boolean
 }
 
@@ -215,7 +215,7 @@ const asA = { worker_name: `a${PREFIX}`, session_id: 's', claim_generation: GENE
 const pending = { approval_id: approvalId(0, 'c3'), task_call_id: 'c3', task_name: 't' }
 const offerOfA = { worker_name: `a${PREFIX}`, session_id: 's', connection_generation: 1 }
 
-/** An approval that two commands of one batch change; a lease for a full worker before a cancel. */
+/** An approval changed by two commands of one batch; a lease for a full worker before a cancel. */
 export const EXAMPLES: [BatchCase][] = [
   [
     {

@@ -2,7 +2,7 @@ import type { Approval } from '../src/domain/approvals.ts'
 import type { CommandResult } from '../src/engine/apply.ts'
 import { type BatchCase, PREFIX } from './batch-cases.ts'
 
-/** The same case with ids and names of its own. */
+/** The case with other ids and names. */
 export function copyOf(plan: BatchCase, prefix: string): BatchCase {
   const copy = JSON.parse(JSON.stringify(plan).replaceAll(PREFIX, prefix)) as BatchCase
   const dated = (approval: Approval) => ({
@@ -12,13 +12,13 @@ export function copyOf(plan: BatchCase, prefix: string): BatchCase {
   return { ...copy, approvals: copy.approvals.map(dated) }
 }
 
-/** What a caller is answered. */
+/** Answer to the caller. */
 export const answerOf = (result: CommandResult) =>
   'fault' in result
     ? { kind: result.fault.kind, message: result.fault.message, details: result.fault.details }
     : result
 
-/** Comparable between copies of a case, and between times. */
+/** Replaces prefixes and times, so that copies of a case compare. */
 export const normalized = (value: unknown, prefix: string = PREFIX): unknown =>
   JSON.parse(
     JSON.stringify(value)

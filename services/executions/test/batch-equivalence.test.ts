@@ -5,6 +5,7 @@ import { freshDatabase } from '@windlass/testkit/database'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import type { CommandResult } from '../src/engine/apply.ts'
+import type { BatchResult } from '../src/engine/batch.ts'
 import { LogCache } from '../src/engine/cache/logs.ts'
 import { RowCache } from '../src/engine/cache/rows.ts'
 import type { ExecutionCommand } from '../src/engine/command.ts'
@@ -20,35 +21,33 @@ const CASES = 100
 const BATCH_SIZE = 3
 const HANG_MS = 120_000
 
-type Apply = (changes: readonly ExecutionCommand[]) => Promise<CommandResult[]>
+type Apply = (commands: readonly ExecutionCommand[]) => Promise<CommandResult[]>
 
-/** Applies batches under locks only. */
+const inOrder = (commands: readonly ExecutionCommand[], results: BatchResult['results']) =>
+  commands.map((command) => results.get(command) as CommandResult)
+
+/** Applies batches on the pessimistic path only. */
 const lockedBatches =
   (db: Db): Apply =>
-  async (changes) =>
-    (await applyUnderLocks(db, changes, limits)).results
+  async (commands) =>
+    inOrder(commands, (await applyUnderLocks(db, commands, limits)).results)
 
-/** Applies batches without locks first, with a cache that the batches fill, as the writer does. */
+/** Applies batches optimistically first, with caches that the batches fill, as the writer does. */
 function optimisticBatches(db: Db): Apply {
-  const memory: Caches = { rows: new RowCache(), logs: new LogCache() }
-  return async (changes) => {
-    const done = await applyOptimistically({ db, caches: memory, limits }, changes)
-    const rest = changes.filter((change) => !done.results.has(change))
-    const locked =
-      rest.length > 0 ? await applyUnderLocks(db, rest, limits) : { results: [], committed: [] }
-    for (const effects of [done.committed, locked.committed]) {
-      memory.logs.record(effects)
-      memory.rows.record(effects)
+  const caches: Caches = { rows: new RowCache(), logs: new LogCache() }
+  return async (commands) => {
+    const { results, committed } = await applyOptimistically({ db, caches, limits }, commands)
+    const left = commands.filter((command) => !results.has(command))
+    const late = left.length > 0 ? await applyUnderLocks(db, left, limits) : undefined
+    for (const changes of [committed, late?.committed ?? []]) {
+      caches.logs.record(changes)
+      caches.rows.record(changes)
     }
-    const byChange = new Map([
-      ...done.results,
-      ...rest.map((one, i) => [one, locked.results[i]] as const),
-    ])
-    return changes.map((change) => byChange.get(change) as CommandResult)
+    return inOrder(commands, new Map([...results, ...(late?.results ?? [])]))
   }
 }
 
-/** Applies a copy of the case in batches of one size. Answers all that can be seen of it then. */
+/** Applies a copy of the case in batches of one size. Returns answers and stored content. */
 async function play(db: Db, apply: Apply, { plan, size }: { plan: BatchCase; size: number }) {
   const prefix = randomBytes(12).toString('hex')
   const { rows, deadlines, approvals: asked, commands } = copyOf(plan, prefix)
@@ -62,7 +61,7 @@ async function play(db: Db, apply: Apply, { plan, size }: { plan: BatchCase; siz
   return normalized({ answers: results.map(answerOf), ...(await contentOf(db, prefix)) }, prefix)
 }
 
-/** The deadline in steps of ten seconds, so that two rows written after one another compare. */
+/** Stored content; deadlines in steps of 10 s, so that rows written one after the other compare. */
 async function contentOf(db: Db, prefix: string) {
   const ids = sql`execution_id::text like ${`${uuidStart(prefix)}%`}`
   const rows = await db.rows(sql`
@@ -85,12 +84,12 @@ async function contentOf(db: Db, prefix: string) {
   return { rows, log, decisions, totals }
 }
 
-/** The first 24 digits as the database writes a uuid. */
+/** The first 24 digits in the notation of a uuid. */
 const uuidStart = (hex: string) =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 
 test.each([
-  // Two executions of one batch may be written in either order; only under locks is it that of the batch.
+  // Only the pessimistic path keeps the order between two executions of one batch.
   { name: 'pessimistic', apply: lockedBatches, kinds: { maxLength: 3 } },
   { name: 'approval', apply: lockedBatches, kinds: { maxLength: 3, isOfApprovals: true } },
   { name: 'optimistic', apply: optimisticBatches, kinds: { maxLength: 6, isAlone: true } },

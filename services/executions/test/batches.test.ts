@@ -80,7 +80,7 @@ const named = CASES.map(([commands, row, answers]) => ({
 }))
 
 test.each(named)(
-  '$name of an overdue lease in one batch: each finds what the one before it left',
+  '$name of an overdue lease in one batch: each decides on the result of the one before',
   async ({ commands, row, answers }) => {
     const { seed, together, row: rowOf } = await writerFixture()
     const execution_id = newId()
@@ -101,7 +101,7 @@ test.each(named)(
   },
 )
 
-test('leases released behind a locked row while they run out: all are queued again', async () => {
+test('leases released behind a locked row while they expire: all are queued again', async () => {
   const { client, db } = await setup({ env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '0.6' } })
   const w = worker(client)
   const stuck = await run(client)
@@ -117,7 +117,7 @@ test('leases released behind a locked row while they run out: all are queued aga
     calls.push(w.report(stuck.execution_id, 'RUNNING', report))
     await expect.poll(() => isWaitingForLock(tx), { timeout: HANG_MS }).toBe(true)
     calls.push(...ids.map((id) => w.release(id, 1)))
-    // The leases run out, and the sweeper, which looks each second, finds them.
+    // The leases expire, and the sweeper, which runs each second, finds them.
     await tx.rows(sql`select pg_sleep(1.8)`)
   })
   await Promise.allSettled(calls)

@@ -6,7 +6,7 @@ const HANG_MS = 20_000
 const bounded = { packages: [], affinity: {}, runner: '', queue_timeout: 0.3 }
 
 describe('queue_timeout', () => {
-  test('work that waits for longer is FAILED, and says why', async () => {
+  test('queued for longer: FAILED with the reason', async () => {
     const { client } = await setup()
     const { execution_id } = await run(client, { requirement: bounded })
     await expect
@@ -21,7 +21,7 @@ describe('queue_timeout', () => {
     await expect(cancel(client, execution_id)).rejects.toMatchObject({ kind: 'invalid' })
   })
 
-  test('a lease ends the wait, and work that comes back waits anew', async () => {
+  test('a lease clears the deadline, and a requeue sets a new one', async () => {
     const { client, db } = await setup()
     const { execution_id } = await run(client, { requirement: { ...bounded, queue_timeout: 60 } })
     const left = async () =>
@@ -46,7 +46,7 @@ describe('queue_timeout', () => {
     expect(await left()).toBeGreaterThan(50)
   })
 
-  test('a resume waits as long as its workflow wants, too', async () => {
+  test('a resume is bounded by the queue_timeout of its workflow too', async () => {
     const { client } = await setup()
     const { execution_id } = await run(client, { requirement: bounded })
     const w = worker(client)
@@ -61,9 +61,9 @@ describe('queue_timeout', () => {
 })
 
 test.each([
-  ['held by nobody at work', "state = 'RUNNING', queued_at = null"],
-  ['claimed by nobody', "state = 'CLAIMED', queued_at = null"],
-  ['cancelling without a worker', "state = 'CANCELLING', queued_at = null, deadline_at = now()"],
+  ['RUNNING without a holder', "state = 'RUNNING', queued_at = null"],
+  ['CLAIMED without a holder', "state = 'CLAIMED', queued_at = null"],
+  ['CANCELLING without a holder', "state = 'CANCELLING', queued_at = null, deadline_at = now()"],
   ['a lease without a deadline', "held_by = 'w', queued_at = null"],
   [
     'a leased resume without a deadline',
@@ -71,13 +71,13 @@ test.each([
   ],
   ['a cancel without a deadline', "state = 'CANCELLING', held_by = 'w', queued_at = null"],
   ['a bounded wait without a deadline', 'queue_timeout_ms = 1'],
-  ['queued, but not in the queue', 'queued_at = null'],
-  ['resuming, but not in the queue', "state = 'RESUMING', queued_at = null"],
-  ['paused in somebody’s hands', "state = 'PAUSED', held_by = 'w', queued_at = null"],
-  ['an end without its time', "state = 'COMPLETED', queued_at = null"],
-  ['a time of the end without an end', 'finished_at = now()'],
-  ['a state that there is none', "state = 'STUCK'"],
-])('the database refuses %s', async (_, change) => {
+  ['SCHEDULED without a holder or queue time', 'queued_at = null'],
+  ['RESUMING without a queue time', "state = 'RESUMING', queued_at = null"],
+  ['PAUSED with a holder', "state = 'PAUSED', held_by = 'w', queued_at = null"],
+  ['a terminal state without finished_at', "state = 'COMPLETED', queued_at = null"],
+  ['finished_at without a terminal state', 'finished_at = now()'],
+  ['an unknown state', "state = 'STUCK'"],
+])('%s: rejected by the database', async (_, change) => {
   const { client, db } = await setup()
   const { execution_id } = await run(client)
   const text = `update executions set ${change} where execution_id = '${execution_id}'`
@@ -87,7 +87,7 @@ test.each([
 describe('the sweeper', () => {
   const QUICK = { env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '0.2' } }
 
-  test('is not held up by a row that somebody has locked, nor are the callers of others', async () => {
+  test('a locked row delays neither the sweep nor commands for other rows', async () => {
     const { client, db } = await setup({ ...QUICK, replicas: 2 })
     const executions = await Promise.all(Array.from({ length: 40 }, () => run(client)))
     const ids = executions.map(({ execution_id }) => execution_id)
@@ -113,7 +113,7 @@ describe('the sweeper', () => {
       .toMatchObject({ claim_generation: 2 })
   })
 
-  test('goes on past rows that cannot be written, however many they are', async () => {
+  test('rows that cannot be written: the sweep continues behind them', async () => {
     const { client, db } = await setup(QUICK)
     const poisoned = await run(client, { workflow_name: 'poison' })
     const w = worker(client)

@@ -3,7 +3,7 @@ import { cancel, event, get, resume, run, setup, worker } from './executions-fix
 
 const types = (log: { type: string }[]) => log.map(({ type }) => type)
 
-test('a run is queued, leased, claimed, worked on and completed, and its log tells the story', async () => {
+test('a run is queued, leased, claimed and completed, and its log has each event', async () => {
   const { client } = await setup()
   const { execution_id, state } = await run(client)
   expect(state).toBe('SCHEDULED')
@@ -52,7 +52,7 @@ test('a run is queued, leased, claimed, worked on and completed, and its log tel
   expect(entries[3]?.value_json).toBe('1e400')
 })
 
-test('a paused execution waits for its resume, whose body goes to one worker', async () => {
+test('a paused execution waits for its resume, and one worker receives the body', async () => {
   const { client } = await setup()
   const { execution_id } = await run(client)
   const w = worker(client)
@@ -84,7 +84,7 @@ test('a paused execution waits for its resume, whose body goes to one worker', a
   await w.report(execution_id, 'RUNNING', { generation: 2 })
 })
 
-test('a resume that is lost before its body was taken is a resume again; afterwards it is a run', async () => {
+test('a loss before the resume body was received: RESUMING; after it: SCHEDULED', async () => {
   const { client } = await setup()
   const { execution_id } = await run(client)
   const w = worker(client)
@@ -112,7 +112,7 @@ test('a resume that is lost before its body was taken is a resume again; afterwa
   expect(await w.release(execution_id, 4)).toMatchObject({ state: 'SCHEDULED' })
 })
 
-test('cancel ends at once what no worker has claimed, and what is claimed when its worker says so', async () => {
+test('cancel: CANCELLED at once if unclaimed, else when the worker confirms', async () => {
   const { client } = await setup()
   const queued = await run(client)
   const cancelled = await cancel(client, queued.execution_id)
@@ -141,7 +141,7 @@ test('cancel ends at once what no worker has claimed, and what is claimed when i
   })
 })
 
-test('a cancel that the worker does not answer ends at its deadline, under a new generation', async () => {
+test('a cancel without an answer: CANCELLED at its deadline, with a new fencing token', async () => {
   const { client } = await setup({ env: { SVC_EXECUTIONS__CANCEL_TIMEOUT: '0.2' } })
   const { execution_id } = await run(client)
   const w = worker(client)
@@ -157,7 +157,7 @@ test('a cancel that the worker does not answer ends at its deadline, under a new
   ).rejects.toMatchObject({ kind: 'conflict', message: expect.stringContaining('stale-claim') })
 })
 
-test('a lease that nobody claims goes to another worker, under a new generation', async () => {
+test('an unclaimed lease goes to another worker, with a new fencing token', async () => {
   const { client } = await setup({ env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '0.2' } })
   const { execution_id } = await run(client)
   const deaf = worker(client)
@@ -181,7 +181,7 @@ test('a lease that nobody claims goes to another worker, under a new generation'
   expect(leases.map(({ execution }) => execution?.worker_name)).toEqual([other.worker_name])
 })
 
-test('work that kills its workers at one point is given up, and says so', async () => {
+test('workers die repeatedly at one point: FAILED with the reason', async () => {
   const { client } = await setup({ env: { SVC_EXECUTIONS__MAX_ATTEMPTS: '3' } })
   const { execution_id } = await run(client)
   for (let generation = 1; generation <= 3; generation++) {
@@ -199,7 +199,7 @@ test('work that kills its workers at one point is given up, and says so', async 
   })
 })
 
-test('progress makes a new point: a worker that dies later counts anew, and releases never count', async () => {
+test('a completed task resets the count of worker deaths, and releases do not count', async () => {
   const { client } = await setup({ env: { SVC_EXECUTIONS__MAX_ATTEMPTS: '2' } })
   const { execution_id } = await run(client)
   let generation = 0

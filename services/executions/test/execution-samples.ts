@@ -29,19 +29,19 @@ export const queued: Execution = {
   updated_at: new Date(0),
 }
 
-/** What a row in this state looks like; `a` holds it where somebody must. */
+/** A row in this state; worker `a` holds it where the state needs a holder. */
 export function inState(state: State): Execution {
-  const rests = state === 'PAUSED' || state === 'RESUMING' || isTerminal(state)
+  const isUnheld = state === 'PAUSED' || state === 'RESUMING' || isTerminal(state)
   if (state === 'SCHEDULED') return queued
   const row = { ...queued, state, queued: state === 'RESUMING', claim_generation: 1 }
-  if (rests) return { ...row, worker_name: 'a' }
+  if (isUnheld) return { ...row, worker_name: 'a' }
   return { ...row, worker_name: 'a', held_by: 'a', held_session: 's', held_connection: 1 }
 }
 
 /** A lease that its worker, `a`, has not claimed yet. */
 export const leased: Execution = { ...inState('CLAIMED'), state: 'SCHEDULED' }
 
-/** With no event known, room everywhere and no deadline passed. */
+/** No known events, free slots everywhere, no deadline passed. */
 export const decisionContext = (more: Partial<DecisionContext> = {}): DecisionContext => ({
   limits,
   isKnown: () => false,

@@ -36,7 +36,7 @@ export async function setup({ replicas = 1, env = {} as Record<string, string> }
   return { client, db, url, ports, another: () => startService(start, settings) }
 }
 
-/** All who call the service, as one: the gateway, but a dispatcher for what only that may ask. */
+/** One client for all rpcs: calls as the gateway, or as a dispatcher where only that is allowed. */
 export function clientsOf(ports: readonly number[]) {
   const addresses = ports.map((port) => `127.0.0.1:${port}`)
   const gateway = clientOf(ExecutionsService, addresses)
@@ -49,7 +49,7 @@ export function clientsOf(ports: readonly number[]) {
   return { ...gateway, lease, awaitWork, requeue, listReady, close }
 }
 
-/** A requirement of its own for each test keeps leases of other tests apart. */
+/** A different requirement for each test, so that tests do not lease each other's executions. */
 const requirement = (label = randomBytes(4).toString('hex')) => ({
   packages: [],
   affinity: { label },
@@ -78,7 +78,7 @@ export const create = (fields: Partial<CreateValue> = {}, execution_id = newId()
 })
 type CreateValue = Extract<NonNullable<Command['body']>, { $case: 'create' }>['value']
 
-/** One command, one answer: the execution, or the refusal thrown. */
+/** Submits one command. Returns the execution, or throws the refusal. */
 export async function submit(client: Client, command: Command) {
   const { results } = await client.submit({ commands: [command] })
   const [result] = results
@@ -99,7 +99,7 @@ export const event = (type: string, fields: Partial<NewEvent> = {}): NewEvent =>
   ...fields,
 })
 
-/** A worker of the test's own: leases, claims and reports over the service's rpcs. */
+/** A worker that leases, claims and reports over the rpcs of the service. */
 export function worker(
   client: Client,
   worker_name = `w-${randomBytes(4).toString('hex')}`,

@@ -6,7 +6,7 @@ import { type Client, create, setup, submit } from './executions-fixture.ts'
 const reserve = async (client: Client, key_id: string) =>
   (await client.reserveKey({ key_id })).execution_id
 
-test('a key stands for one execution, for whoever asks at once through two replicas', async () => {
+test('concurrent requests with one key at two replicas: one execution', async () => {
   const { client } = await setup({ replicas: 2 })
   const key_id = newId()
   const ids = await Promise.all(Array.from({ length: 20 }, () => reserve(client, key_id)))
@@ -14,7 +14,7 @@ test('a key stands for one execution, for whoever asks at once through two repli
   expect(await reserve(client, newId())).not.toBe(ids[0])
 })
 
-test('after 24 hours the key is free: it stands for another execution, whatever its body', async () => {
+test('24 hours later: the key is reserved for another execution, with any body', async () => {
   const { client, db } = await setup()
   const key_id = newId()
   const first = await reserve(client, key_id)
@@ -40,13 +40,13 @@ test('after 24 hours the key is free: it stands for another execution, whatever 
   expect(await reserve(client, key_id)).toBe(second)
 })
 
-test('keys whose time is over are swept, others stay', async () => {
+test('expired keys are deleted, others stay', async () => {
   const { client, db, another } = await setup()
   const [old, young] = [newId(), newId()]
   for (const key_id of [old, young]) await reserve(client, key_id)
   await db.run(sql`
     update idempotency_keys set expires_at = clock_timestamp() where key_id = ${old}`)
-  // The loop looks when it begins.
+  // The loop runs when it starts.
   await another()
   await expect
     .poll(() => db.rows<{ key_id: string }>(sql`select key_id from idempotency_keys`))

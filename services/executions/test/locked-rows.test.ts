@@ -14,26 +14,26 @@ import {
   worker,
 } from './executions-fixture.ts'
 
-/** A process that hangs in the middle of a change leaves rows locked until the database has had enough of it. */
-const locking = (db: Db, execution_id: string, work: (tx: Tx) => Promise<void>) =>
+/** Locks rows like a process that hangs in a transaction. */
+const withLockedRow = (db: Db, execution_id: string, work: (tx: Tx) => Promise<void>) =>
   db.tx(async (tx) => {
     await tx.rows(sql`select from executions where execution_id = ${execution_id} for update`)
     await work(tx)
   })
 
-const many = <T>(count: number, make: () => Promise<T>) =>
+const repeat = <T>(count: number, make: () => Promise<T>) =>
   Promise.all(Array.from({ length: count }, make))
 
-test('D5: a row that somebody has locked holds up its own callers only', async () => {
+test('D5: a locked row delays only its own callers', async () => {
   const { client, db } = await setup()
   const w = worker(client)
-  const made = await many(12, () => run(client))
+  const created = await repeat(12, () => run(client))
   await w.lease({ limit: 12 })
-  for (const { execution_id } of made) await w.claim(execution_id)
-  const [stuck = '', ...others] = made.map(({ execution_id }) => execution_id)
+  for (const { execution_id } of created) await w.claim(execution_id)
+  const [stuck = '', ...others] = created.map(({ execution_id }) => execution_id)
   const report = (id: string) =>
     w.report(id, 'RUNNING', { generation: 1, events: [event('TASK_COMPLETED')] })
-  await locking(db, stuck, async () => {
+  await withLockedRow(db, stuck, async () => {
     for (let round = 0; round < 3; round++) {
       const held = expect(report(stuck)).rejects.toMatchObject({ kind: 'unavailable' })
       await Promise.all([...others.map(report), held])
@@ -48,11 +48,11 @@ test('D5: a row that somebody has locked holds up its own callers only', async (
   expect(await get(client, stuck)).toMatchObject({ state: 'RUNNING', claim_generation: 1 })
 })
 
-test('D5: queued work that somebody has locked keeps no other from being given', async () => {
+test('D5: a locked queued execution does not keep others from being leased', async () => {
   const { client, db } = await setup()
-  const [first, ...others] = await many(6, () => run(client))
+  const [first, ...others] = await repeat(6, () => run(client))
   const w = worker(client)
-  await locking(db, first?.execution_id ?? '', async () => {
+  await withLockedRow(db, first?.execution_id ?? '', async () => {
     const given = new Set<string>()
     for (let round = 0; round < others.length; round++) {
       const { leases } = await w.lease({ limit: 2 })
@@ -65,18 +65,18 @@ test('D5: queued work that somebody has locked keeps no other from being given',
     .toContain(first?.execution_id)
 })
 
-test('rows that are changed together are locked in the order of their ids, however they lie in the table', async () => {
+test('rows changed in one batch are locked in id order, whatever their order in the table', async () => {
   const { client, db } = await setup()
-  const ids = (await inHand(client, 100)).slice(-20)
-  // A table known to be small is read in the order in which it lies: here the last id first.
-  await db.run(sql`create index made on executions (created_at)`)
-  await db.run(sql`cluster executions using made`)
+  const ids = (await createClaimed(client, 100)).slice(-20)
+  // A small table is scanned in its physical order: here the last id first.
+  await db.run(sql`create index created on executions (created_at)`)
+  await db.run(sql`cluster executions using created`)
   await db.run(sql`analyze executions`)
   const first = ids.at(-1) ?? ''
   let cancelled: ReturnType<typeof cancelTogether> | undefined
-  await locking(db, first, async (tx) => {
+  await withLockedRow(db, first, async (tx) => {
     cancelled = cancelTogether(client, ids)
-    await expect.poll(() => waiting(db)).toBe(true)
+    await expect.poll(() => isWaitingForLock(db)).toBe(true)
     const rows = await tx.rows(sql`
       select from executions
        where execution_id = any(${ids}::uuid[]) and execution_id <> ${first}
@@ -86,21 +86,21 @@ test('rows that are changed together are locked in the order of their ids, howev
   expect(await cancelled).toEqual(ids.map(() => 'CANCELLING'))
 })
 
-test('what the database undoes because of a circle of waits is done all the same', async () => {
+test('a deadlock in the database: all commands are applied', async () => {
   const { client, db } = await setup()
-  const ids = await inHand(client, 20)
+  const ids = await createClaimed(client, 20)
   const [last = ''] = ids
   let cancelled: ReturnType<typeof cancelTogether> | undefined
-  await locking(db, last, async (tx) => {
+  await withLockedRow(db, last, async (tx) => {
     cancelled = cancelTogether(client, ids.toReversed())
-    await expect.poll(() => waiting(db)).toBe(true)
+    await expect.poll(() => isWaitingForLock(db)).toBe(true)
     await tx.rows(sql`select from executions for update`)
   })
   expect(await cancelled).toEqual(ids.map(() => 'CANCELLING'))
 })
 
-/** Ids of claimed executions, the last in order first. */
-async function inHand(client: Client, count: number): Promise<string[]> {
+/** Ids of claimed executions, in descending order. */
+async function createClaimed(client: Client, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, i) => `${1000 - i}`.padStart(32, '0'))
   for (const id of ids) await submit(client, create({}, id))
   const w = worker(client)
@@ -109,7 +109,7 @@ async function inHand(client: Client, count: number): Promise<string[]> {
   return ids
 }
 
-/** One call for all. Answers their states. */
+/** Submits all commands in one call. Returns the states. */
 async function cancelTogether(client: Client, ids: readonly string[]) {
   const { results } = await client.submit({
     commands: ids.map((execution_id) => ({
@@ -121,8 +121,8 @@ async function cancelTogether(client: Client, ids: readonly string[]) {
   return results.map(({ body }) => (body?.$case === 'execution' ? body.value.state : body))
 }
 
-/** Whether a statement waits for what somebody else has locked. */
-const waiting = async (db: Db) =>
+/** True if a statement waits for a lock. */
+const isWaitingForLock = async (db: Db) =>
   (
     await db.rows(sql`
     select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)

@@ -2,11 +2,11 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { get, run, setup, worker } from './executions-fixture.ts'
 
-/** A hundred thousand in `npm run test:chaos`. */
+/** 100,000 in `npm run test:chaos`. */
 const COUNT = Number(process.env.TEST_STALE ?? 1_000)
 const HANG_MS = 20_000 + COUNT * 10
 
-test('D5: leases and cancels that are overdue are all swept, however many they are, and new ones in time', {
+test('D5: many overdue leases and cancels: all are swept, and new ones in time', {
   timeout: 3 * HANG_MS,
 }, async () => {
   const { client, db } = await setup({

@@ -16,7 +16,7 @@ async function open() {
 
 const requirement = (label: string) => ({ packages: [], affinity: { label }, runner: '', cpu: 2 })
 
-test('queued work has its place among work of the same needs only', async () => {
+test('queue position counts work with the same requirement only', async () => {
   const { client, explain } = await open()
   const ids: string[] = []
   for (const label of ['a', 'b', 'a', 'a'])
@@ -37,7 +37,7 @@ test('queued work has its place among work of the same needs only', async () => 
   })
 })
 
-test('work that somebody has is nowhere in the queue; its holder and the deadline are told', async () => {
+test('leased work: no queue position, but its holder and deadline', async () => {
   const { client, explain, queue } = await open()
   const { execution_id } = await run(client)
   const w = worker(client)
@@ -57,7 +57,7 @@ test('work that somebody has is nowhere in the queue; its holder and the deadlin
   })
 })
 
-test('what is not there cannot be explained', async () => {
+test('an unknown execution cannot be explained: not_found', async () => {
   const { explain } = await open()
   await expect(explain(newId())).rejects.toMatchObject({ kind: 'not_found' })
 })

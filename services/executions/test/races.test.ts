@@ -23,7 +23,7 @@ const settled = async (calls: Promise<unknown>[]) => {
   }
 }
 
-test('of many workers that lease at once through two replicas, each execution goes to one', async () => {
+test('many workers lease concurrently at two replicas: each execution goes to one', async () => {
   const { client } = await setup({ replicas: 2 })
   const ids = new Set(
     (await Promise.all(Array.from({ length: 100 }, () => run(client)))).map(
@@ -39,7 +39,7 @@ test('of many workers that lease at once through two replicas, each execution go
   expect(new Set(given)).toEqual(ids)
 })
 
-test('a worker never holds more than it has room for, however many leases it asks for at once', async () => {
+test('concurrent leases of one worker: it never holds more than its capacity', async () => {
   const { client } = await setup({ replicas: 2 })
   await Promise.all(Array.from({ length: 60 }, () => run(client)))
   const w = worker(client)
@@ -53,7 +53,7 @@ test('a worker never holds more than it has room for, however many leases it ask
   expect(loads[0]?.used).toBe(7)
 })
 
-/** Plays many rounds of a race, each on a claimed execution of its own, some at the same time. */
+/** Repeats a race many times, each on another claimed execution, some concurrently. */
 async function race(round: (arena: Arena) => Promise<void>): Promise<void> {
   const { client } = await setup({ replicas: 2 })
   const w = worker(client)
@@ -75,45 +75,38 @@ interface Arena {
   execution_id: string
 }
 
-test(
-  'cancel against completion: exactly one wins, and the answers say which',
-  { timeout: HANG_MS },
-  () =>
-    race(async ({ client, w, execution_id }) => {
-      const [cancelled, completed] = await Promise.allSettled([
-        cancel(client, execution_id),
-        w.report(execution_id, 'COMPLETED', {
-          generation: 1,
-          events: [event('WORKFLOW_COMPLETED')],
-        }),
-      ])
-      expect(completed.status).toBe('fulfilled')
-      expect((await get(client, execution_id)).state).toBe('COMPLETED')
-      if (cancelled.status === 'rejected')
-        expect(cancelled.reason).toMatchObject({ kind: 'invalid' })
-      else expect(cancelled.value.state).toBe('CANCELLING')
-    }),
+test('cancel races completion: exactly one wins, and the answers agree', { timeout: HANG_MS }, () =>
+  race(async ({ client, w, execution_id }) => {
+    const [cancelled, completed] = await Promise.allSettled([
+      cancel(client, execution_id),
+      w.report(execution_id, 'COMPLETED', {
+        generation: 1,
+        events: [event('WORKFLOW_COMPLETED')],
+      }),
+    ])
+    expect(completed.status).toBe('fulfilled')
+    expect((await get(client, execution_id)).state).toBe('COMPLETED')
+    if (cancelled.status === 'rejected') expect(cancelled.reason).toMatchObject({ kind: 'invalid' })
+    else expect(cancelled.value.state).toBe('CANCELLING')
+  }),
 )
 
-test(
-  'resume against resume: one wins, and its body is the one delivered',
-  { timeout: HANG_MS },
-  () =>
-    race(async ({ client, w, execution_id }) => {
-      await w.report(execution_id, 'PAUSED', { generation: 1 })
-      const { won, lost } = await settled(
-        ['1', '2', '3', '4'].map((body) => resume(client, execution_id, body).then(() => body)),
-      )
-      expect(won).toHaveLength(1)
-      for (const reason of lost) expect(reason).toMatchObject({ kind: 'conflict' })
-      const { entries } = await client.log({ execution_id, after_seq: 0, limit: 0 })
-      const bodies = entries.filter(({ type }) => type === 'WORKFLOW_RESUMING')
-      expect(bodies.map(({ value_json }) => value_json)).toEqual(won)
-      await cancel(client, execution_id)
-    }),
+test('resume races resume: one wins, and its body is delivered', { timeout: HANG_MS }, () =>
+  race(async ({ client, w, execution_id }) => {
+    await w.report(execution_id, 'PAUSED', { generation: 1 })
+    const { won, lost } = await settled(
+      ['1', '2', '3', '4'].map((body) => resume(client, execution_id, body).then(() => body)),
+    )
+    expect(won).toHaveLength(1)
+    for (const reason of lost) expect(reason).toMatchObject({ kind: 'conflict' })
+    const { entries } = await client.log({ execution_id, after_seq: 0, limit: 0 })
+    const bodies = entries.filter(({ type }) => type === 'WORKFLOW_RESUMING')
+    expect(bodies.map(({ value_json }) => value_json)).toEqual(won)
+    await cancel(client, execution_id)
+  }),
 )
 
-test('release against checkpoint: what was refused is not in the log', { timeout: HANG_MS }, () =>
+test('release races checkpoint: a refused checkpoint is not in the log', { timeout: HANG_MS }, () =>
   race(async ({ client, w, execution_id }) => {
     const mine = event('TASK_COMPLETED')
     const [reported] = await Promise.allSettled([
@@ -131,7 +124,7 @@ test('release against checkpoint: what was refused is not in the log', { timeout
   }),
 )
 
-test('one bad row never fails its neighbours', async () => {
+test('a row that cannot be stored never fails its neighbours in the batch', async () => {
   const { client } = await setup()
   const w = worker(client)
   const executions = await Promise.all(Array.from({ length: 30 }, () => run(client)))
@@ -149,7 +142,7 @@ test('one bad row never fails its neighbours', async () => {
   expect(lost).toEqual([expect.objectContaining({ kind: 'unprocessable' })])
 })
 
-test('a command that comes together with the creation is not lost', async () => {
+test('a command submitted together with the create is applied', async () => {
   const { client } = await setup()
   await run(client)
   const pairs = Array.from({ length: 40 }, () => create())
@@ -172,7 +165,7 @@ test('a command that comes together with the creation is not lost', async () => 
   }
 })
 
-test('repeated creations that meet leases and deadlines in two replicas lock nobody out', async () => {
+test('repeated creates race leases and deadlines at two replicas: no command is refused', async () => {
   const { client } = await setup({ replicas: 2, env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '0.05' } })
   const made = Array.from({ length: 60 }, () => create())
   await client.submit({ commands: made })

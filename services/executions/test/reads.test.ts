@@ -21,7 +21,7 @@ async function nats() {
   return connection
 }
 
-test('lists are newest first, by workflow and by state, with totals that need no counting', async () => {
+test('lists are newest first, filtered by workflow and state, with totals', async () => {
   const { client, db } = await setup()
   const made: { execution_id: string }[] = []
   for (const workflow_name of ['a', 'b', 'a']) made.push(await run(client, { workflow_name }))
@@ -47,7 +47,7 @@ test('lists are newest first, by workflow and by state, with totals that need no
   expect(second).toMatchObject({ total: 3, executions: [{ execution_id: made[1]?.execution_id }] })
 })
 
-test('a log is read in pages, from any place', async () => {
+test('a log is read in pages from any position', async () => {
   const { client } = await setup()
   const { execution_id } = await run(client)
   const w = worker(client)
@@ -68,7 +68,7 @@ test('a log is read in pages, from any place', async () => {
   )
 })
 
-test('a checkpoint that is sent again adds nothing, also while its first copy is under way', async () => {
+test('a repeated checkpoint appends nothing, also while the first one is in flight', async () => {
   const { client } = await setup({ replicas: 2 })
   const { execution_id } = await run(client)
   const w = worker(client)
@@ -82,7 +82,7 @@ test('a checkpoint that is sent again adds nothing, also while its first copy is
   expect(entries.filter(({ type }) => type.startsWith('TASK_'))).toHaveLength(2)
 })
 
-test('followers are told what was committed, and large values are left for them to read', async () => {
+test('a commit: followers receive its entries, or a notice if the values are large', async () => {
   const { client } = await setup()
   const { execution_id } = await run(client)
   const connection = await nats()
@@ -107,7 +107,7 @@ test('followers are told what was committed, and large values are left for them 
     ])
 })
 
-test('every ending is published once to JetStream, in the order of commit', async () => {
+test('every terminal event is published once to JetStream, in the order of commit', async () => {
   const { client } = await setup({ replicas: 2 })
   const connection = await nats()
   const ended: string[] = []
@@ -134,7 +134,7 @@ test('every ending is published once to JetStream, in the order of commit', asyn
   await expect.poll(() => heard, { timeout: 15_000 }).toEqual(ended)
 })
 
-test('a log and its row are of one moment, whoever writes meanwhile', async () => {
+test('concurrent writes: a log and its row are of the same moment', async () => {
   const { client } = await setup({ replicas: 2 })
   const { execution_id } = await run(client)
   const w = worker(client)

@@ -12,7 +12,7 @@ import {
   worker,
 } from './executions-fixture.ts'
 
-test('after the end the very same report is fine, and another one is stale', async () => {
+test('a settled execution accepts the identical checkpoint, and rejects any other as a stale claim', async () => {
   const { client } = await setup()
   const { execution_id } = await run(client)
   const w = worker(client)
@@ -39,7 +39,7 @@ test('after the end the very same report is fine, and another one is stale', asy
   expect(await get(client, execution_id)).toMatchObject({ output_json: '1.0' })
 })
 
-test('C4: without a generation only the session that has the work may write', async () => {
+test('C4: without a fencing token only the session of the claim may write', async () => {
   const { client } = await setup()
   const { execution_id } = await run(client)
   const w = worker(client)
@@ -56,11 +56,11 @@ test('C4: without a generation only the session that has the work may write', as
     await expect(write).rejects.toMatchObject(stale)
   expect(await get(client, execution_id)).toMatchObject({ state: 'CLAIMED', claim_generation: 1 })
   await w.report(execution_id, 'RUNNING')
-  // Of a caller that cannot be told apart the newest session is meant.
+  // A caller without a session counts as the newest session of the name.
   await of('').report(execution_id, 'RUNNING', { events: [event('WORKFLOW_STARTED')] })
 })
 
-test('E8: a resume whose answer was lost is answered when it is sent again; another one is refused', async () => {
+test('E8: a repeated resume is answered like the first one; another resume is refused', async () => {
   const { client } = await setup({ replicas: 2 })
   const { execution_id } = await run(client)
   const w = worker(client)
@@ -84,7 +84,7 @@ test('E8: a resume whose answer was lost is answered when it is sent again; anot
   expect(entries.filter(({ type }) => type === 'WORKFLOW_RESUMING')).toHaveLength(1)
 })
 
-test('E8: a cancel whose answer was lost is answered when it is sent again, also after the end', async () => {
+test('E8: a repeated cancel is answered like the first one, also when terminal', async () => {
   const { client } = await setup({ replicas: 2 })
   const { execution_id } = await run(client)
   const request_id = newId()
@@ -94,7 +94,7 @@ test('E8: a cancel whose answer was lost is answered when it is sent again, also
   await expect(cancel(client, execution_id, newId())).rejects.toMatchObject({ kind: 'invalid' })
 })
 
-test('one submission creates one execution, however often it is repeated', async () => {
+test('a repeated create: one execution', async () => {
   const { client } = await setup({ replicas: 2 })
   const command = create({ request_hash: 'a' })
   const answers = await Promise.all(Array.from({ length: 20 }, () => submit(client, command)))

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { cancel, clientsOf, event, get, run, setup, worker } from './executions-fixture.ts'
 
-/** Two replicas, and a client of each alone. */
+/** Two replicas, with a client for each. */
 async function twins() {
   const { ports } = await setup({ replicas: 2 })
   const clients = ports.map((port) => clientsOf([port]))
@@ -13,7 +13,7 @@ async function twins() {
   return { here, there }
 }
 
-test('what another replica changed is seen, whatever this one remembers of the row', async () => {
+test('a change by another replica is seen in spite of the cached row', async () => {
   const { here, there } = await twins()
   const { execution_id } = await run(here)
   const w = worker(here)
@@ -28,7 +28,7 @@ test('what another replica changed is seen, whatever this one remembers of the r
   expect((await get(there, execution_id)).state).toBe('CANCELLING')
 })
 
-test('work that another replica took back is lost to its worker here', async () => {
+test('requeued by another replica: its worker is refused here', async () => {
   const { here, there } = await twins()
   const { execution_id } = await run(here)
   const w = worker(here)
@@ -43,7 +43,7 @@ test('work that another replica took back is lost to its worker here', async () 
   expect((await get(here, execution_id)).state).toBe('SCHEDULED')
 })
 
-test('an event that came through another replica is not appended again', async () => {
+test('an event received by another replica is not appended again', async () => {
   const { here, there } = await twins()
   const { execution_id } = await run(here)
   const w = worker(here)

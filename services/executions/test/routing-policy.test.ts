@@ -38,24 +38,24 @@ async function zones() {
   return { client, eu, us, lease }
 }
 
-test('the policy of a workflow chooses the worker, by what the input says', async () => {
+test('the policy of a workflow picks the worker by the input', async () => {
   const { client, lease } = await zones()
   const go = (zone: unknown) =>
     run(client, { requirement: routed, input_json: JSON.stringify({ customer: { zone } }) })
   const wanted = new Map<string, string>()
-  // One by one, and then many in one flush.
+  // Alone, and then many in one batch.
   for (const zone of ['us', 'us', 'eu', 'us'])
     wanted.set((await go(zone)).execution_id, `in-${zone}`)
   for (const { zone, made } of ['us', 'us', 'us', 'eu'].map((zone) => ({ zone, made: go(zone) })))
     wanted.set((await made).execution_id, `in-${zone}`)
   const given = await lease()
   expect(new Map(given.map((row) => [row?.execution_id, row?.worker_name]))).toEqual(wanted)
-  // Where the preference holds for nobody, the load decides.
+  // The preference matches no worker: the load decides.
   const { execution_id } = await go(null)
   expect(await lease()).toMatchObject([{ execution_id, worker_name: 'in-eu' }])
 })
 
-test('the queue tells dispatchers the policy, and work of other policies apart', async () => {
+test('executions with different policies have different requirements in the ready queue', async () => {
   const { client } = await setup()
   await run(client, { requirement: routed })
   await run(client, { requirement: anything })
@@ -65,7 +65,7 @@ test('the queue tells dispatchers the policy, and work of other policies apart',
   )
 })
 
-test('what is resumed goes to the worker that paused it, whatever the policy; to another when that one is gone', async () => {
+test('a resumed execution goes to the worker that paused it, to another one if it is gone', async () => {
   const { client, eu, us, lease } = await zones()
   for (const isGone of [false, true]) {
     const { execution_id } = await run(client, {
@@ -82,7 +82,7 @@ test('what is resumed goes to the worker that paused it, whatever the policy; to
   }
 })
 
-test('an input that a policy looks into is stored as it came', async () => {
+test('an input that a policy reads is stored unchanged', async () => {
   const { client } = await setup()
   const input_json = '{"customer":{"zone":"eu"},"n":9007199254740993,"big":1e400}'
   const made = await submit(client, create({ requirement: routed, input_json }))

@@ -5,7 +5,7 @@ import type { Execution } from '../src/domain/execution.ts'
 import * as executions from '../src/store/executions.ts'
 import { saveRequirement } from '../src/store/ready.ts'
 
-/** Where the deadline of a row is that has one. */
+/** Deadline of a row that has one. */
 export type Deadline = 'passed' | 'ahead'
 
 export const REQUIREMENT_ID = '0'.repeat(32)
@@ -13,7 +13,7 @@ export const REQUIREMENT_ID = '0'.repeat(32)
 export const seedRequirement = async (tx: Tx) =>
   void (await saveRequirement(tx, REQUIREMENT_ID, '{}'))
 
-/** A row in any state, with a deadline where the database asks for one. */
+/** Inserts a row in any state, with a deadline where a constraint requires one. */
 export async function seedRow(tx: Tx, row: Execution, deadline: Deadline): Promise<void> {
   const { execution_id } = row
   await executions.insert(tx, [row])
@@ -33,7 +33,7 @@ export async function seedRow(tx: Tx, row: Execution, deadline: Deadline): Promi
      where execution_id = ${execution_id}`)
 }
 
-/** Whether the row is watched by the sweeper: its holder can vanish unseen, or its wait is bounded. */
+/** True if the sweeper acts on the row: its holder can vanish unnoticed, or its wait is bounded. */
 export const hasDeadline = ({ state, held_by, queued, queue_timeout_ms }: Execution): boolean =>
   queued
     ? queue_timeout_ms !== undefined

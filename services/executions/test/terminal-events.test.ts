@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { event, get, run, setup, worker } from './executions-fixture.ts'
 
-test('what goes on takes no end into its log, and is as it was', async () => {
+test('a terminal event without a terminal state: refused, and the row is unchanged', async () => {
   const { client } = await setup()
   const { execution_id } = await run(client)
   const w = worker(client)

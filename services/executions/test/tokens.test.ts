@@ -11,7 +11,7 @@ import { cancel, create, resume, setup, submit, worker } from './executions-fixt
 const tokens = new ExecutionTokens('for tests', 60)
 const ada = { subject: 'ada', issuer: 'https://issuer' }
 
-test('a lease comes with a token for this execution, worker and generation, in the name of who started it', async () => {
+test('a lease carries a token for its execution, worker, fencing token and starter', async () => {
   const { client } = await setup()
   const { execution_id } = await submit(client, create({ caller: signedCaller(ada) }))
   const w = worker(client)
@@ -27,7 +27,7 @@ test('a lease comes with a token for this execution, worker and generation, in t
   })
 })
 
-test('each claim renews the token, also of one that is claimed already', async () => {
+test('each claim renews the execution token, also a repeated one', async () => {
   const { client } = await setup()
   const { execution_id } = await submit(client, create({ caller: signedCaller(ada) }))
   const w = worker(client)
@@ -68,7 +68,7 @@ const WRONG = [
   gateway.signCaller(ada, 'identity', ExecutionsService.submit.path),
 ]
 
-/** A client whose commands come from this service. */
+/** A client that calls as this service. */
 async function submitting(as: string) {
   const { client, ports } = await setup()
   const addresses = ports.map((port) => `127.0.0.1:${port}`)
@@ -77,7 +77,7 @@ async function submitting(as: string) {
   return { client, other: { ...client, submit: other.submit } }
 }
 
-test('the dispatcher hands work back, and starts, reports and ends nothing', async () => {
+test('the dispatcher may release, and may not create, report or cancel', async () => {
   const { client, other } = await submitting('dispatcher')
   const caller = signedCaller(ada, 'dispatcher')
   await expect(submit(other, create({ caller }))).rejects.toMatchObject({ kind: 'forbidden' })
@@ -91,7 +91,7 @@ test('the dispatcher hands work back, and starts, reports and ends nothing', asy
   expect(await w.release(execution_id)).toMatchObject({ state: 'SCHEDULED', worker_name: '' })
 })
 
-test('the scheduler starts and cancels, and has no business with what workers do', async () => {
+test('the scheduler may create and cancel, and may not send worker commands', async () => {
   const { other: asScheduler } = await submitting('scheduler')
   const caller = signedCaller(ada, 'scheduler')
   const { execution_id } = await submit(asScheduler, create({ caller }))
@@ -102,7 +102,7 @@ test('the scheduler starts and cancels, and has no business with what workers do
   expect(await cancel(asScheduler, execution_id)).toMatchObject({ state: 'CANCELLED' })
 })
 
-test('a statement that nobody vouched for starts nothing', async () => {
+test('an unsigned on-behalf-of token creates nothing', async () => {
   const { client, db } = await setup()
   for (const caller of WRONG)
     await expect(submit(client, create({ caller }))).rejects.toMatchObject({

@@ -15,11 +15,11 @@ import {
   worker,
 } from './executions-fixture.ts'
 
-/** A system that has seen work of one kind, and the ears of a dispatcher. */
-async function idle(replicas = 1) {
+/** A replica that has stored one requirement, and the wake-ups that a dispatcher receives. */
+async function waitingFixture(replicas = 1) {
   const system = await setup({ replicas })
   const { client } = system
-  // Tests that run beside this one must not be heard here.
+  // Excludes wake-ups of tests that run at the same time.
   const requirement = { packages: [], affinity: { only: newId() }, runner: '' }
   const queue = (fields: Parameters<typeof create>[0] = {}) =>
     run(client, { requirement, ...fields })
@@ -30,9 +30,9 @@ async function idle(replicas = 1) {
   const { hostname, port, username, password } = new URL(testUrl('TEST_NATS_URL'))
   const nats = await connect({ servers: `${hostname}:${port}`, user: username, pass: password })
   onTestFinished(() => nats.close())
-  const nudges: string[] = []
+  const wakeUps: string[] = []
   nats.subscribe(`ready.${requirement_ids[0]}`, {
-    callback: (_, { subject }) => void nudges.push(subject),
+    callback: (_, { subject }) => void wakeUps.push(subject),
   })
   await nats.flush()
   const offer = (worker_name: string, change: Partial<Offer> = {}): Offer => ({
@@ -50,20 +50,20 @@ async function idle(replicas = 1) {
     requirement,
     queue,
     offer,
-    nudges,
-    heard: () => nats.flush().then(() => nudges.length),
+    wakeUps,
+    countWakeUps: () => nats.flush().then(() => wakeUps.length),
   }
 }
 
-/** Waits with these offers until the service knows of it: a call that is made later comes later. */
+/** Starts a wait with these offers and returns when the service has registered it. */
 async function wait(client: Client, offers: Offer[], options: { answerNow?: AbortSignal } = {}) {
   const waiting = client.awaitWork({ offers, wait_ms: 5_000 }, options)
   await client.listReady({ known_ids: [] })
   return { waiting }
 }
 
-test('work is given in the moment it is queued to who waits for it, and nobody else is told', async () => {
-  const { client, queue, offer, heard } = await idle()
+test('queued work goes to the waiting dispatcher at once, without a wake-up', async () => {
+  const { client, queue, offer, countWakeUps } = await waitingFixture()
   const { waiting } = await wait(client, [offer('w1')])
   const { execution_id } = await queue()
   const { leases, more } = await waiting
@@ -83,13 +83,13 @@ test('work is given in the moment it is queued to who waits for it, and nobody e
     },
   ])
   expect(leases[0]?.execution_token).not.toBe('')
-  expect(await heard()).toBe(0)
+  expect(await countWakeUps()).toBe(0)
   const w = worker(client, 'w1')
   expect(await w.claim(execution_id)).toMatchObject({ state: 'CLAIMED' })
 })
 
-test('of those who wait whoever does least gets it, and the others go on waiting', async () => {
-  const { client, queue, offer } = await idle()
+test('several waiting dispatchers: the least loaded worker gets it, the others keep waiting', async () => {
+  const { client, queue, offer } = await waitingFixture()
   const busy = await wait(client, [offer('busy', { used: 3 }), offer('busier', { used: 4 })])
   const free = await wait(client, [offer('free', { used: 1 })])
   const first = await queue()
@@ -100,8 +100,8 @@ test('of those who wait whoever does least gets it, and the others go on waiting
   expect((await get(client, second.execution_id)).worker_name).toBe('busy')
 })
 
-test('many that are queued together go to all who have room, and the rest is told', async () => {
-  const { client, requirement, offer, heard, nudges } = await idle()
+test('many queued at once: all free slots are filled, the rest is announced', async () => {
+  const { client, requirement, offer, countWakeUps, wakeUps } = await waitingFixture()
   const few = await wait(client, [offer('a', { capacity: 2 }), offer('b', { capacity: 1 })])
   const { results } = await client.submit({
     commands: Array.from({ length: 5 }, () => create({ requirement })),
@@ -110,44 +110,44 @@ test('many that are queued together go to all who have room, and the rest is tol
   const { leases } = await few.waiting
   expect(leases.length).toBeGreaterThanOrEqual(1)
   expect(leases.length).toBeLessThanOrEqual(3)
-  await expect.poll(async () => (await heard()) && nudges.length).toBeGreaterThan(0)
+  await expect.poll(async () => (await countWakeUps()) && wakeUps.length).toBeGreaterThan(0)
 })
 
-test('a worker that turns out to be full is given nothing, and the work is told to all', async () => {
-  const { client, queue, offer, nudges } = await idle()
+test('a full worker: gets nothing, and the work is announced to all dispatchers', async () => {
+  const { client, queue, offer, wakeUps } = await waitingFixture()
   const held = await queue()
   await worker(client, 'w1').lease()
   expect((await get(client, held.execution_id)).worker_name).toBe('w1')
-  // Its dispatcher does not know yet what it holds.
+  // The offer is outdated: the dispatcher does not know yet what the worker holds.
   const { waiting } = await wait(client, [offer('w1', { capacity: 1 })])
-  nudges.length = 0
+  wakeUps.length = 0
   const { execution_id } = await queue()
   expect(await waiting).toEqual({ leases: [], loads: [], more: false })
   expect(await get(client, execution_id)).toMatchObject({ worker_name: '', claim_generation: 0 })
-  await expect.poll(() => nudges.length).toBeGreaterThan(0)
+  await expect.poll(() => wakeUps.length).toBeGreaterThan(0)
 })
 
-test('work with a wish, and work that a worker let expire, is for who sees all workers', async () => {
-  const { client, queue, offer, nudges } = await idle()
+test('work with a preference or an expired lease is not assigned to a waiting dispatcher', async () => {
+  const { client, queue, offer, wakeUps } = await waitingFixture()
   const { waiting } = await wait(client, [offer('w1')])
   await queue({ preferred_worker: 'another' })
-  await expect.poll(() => nudges.length).toBe(1)
+  await expect.poll(() => wakeUps.length).toBe(1)
   await queue()
   expect((await waiting).leases).toMatchObject([{ execution: { worker_name: 'w1' } }])
 })
 
-test('who waits for other work gets nothing', async () => {
-  const { client, queue, offer, nudges } = await idle()
+test('a wait for other requirements gets nothing', async () => {
+  const { client, queue, offer, wakeUps } = await waitingFixture()
   const { waiting } = await wait(client, [offer('w1', { requirement_ids: ['f'.repeat(32)] })])
   await queue()
-  await expect.poll(() => nudges.length).toBe(1)
+  await expect.poll(() => wakeUps.length).toBe(1)
   await submit(client, create({ requirement: { packages: [], affinity: {}, runner: 'x' } }))
   const nothing = { leases: [], loads: [], more: false }
   expect(await Promise.race([waiting, Promise.resolve(nothing)])).toEqual(nothing)
 })
 
-test('a wait ends when its time is up, when it is hurried, and when the replica stops', async () => {
-  const { client, offer, another } = await idle()
+test('a wait ends at its time limit, on request, and when the replica stops', async () => {
+  const { client, offer, another } = await waitingFixture()
   const nothing = { leases: [], loads: [], more: false }
   expect(await client.awaitWork({ offers: [offer('w1')], wait_ms: 20 })).toEqual(nothing)
 
@@ -162,8 +162,8 @@ test('a wait ends when its time is up, when it is hurried, and when the replica 
   await leaving.stop()
 })
 
-test('work that a dispatcher does not wait for any more stays in the queue', async () => {
-  const { client, queue, offer, nudges } = await idle()
+test('work queued after a wait has ended stays in the queue', async () => {
+  const { client, queue, offer, wakeUps } = await waitingFixture()
   const leave = new AbortController()
   const waiting = client.awaitWork(
     { offers: [offer('w1')], wait_ms: 5_000 },
@@ -174,23 +174,23 @@ test('work that a dispatcher does not wait for any more stays in the queue', asy
   await expect(waiting).rejects.toThrow()
   await client.listReady({ known_ids: [] })
   const { execution_id } = await queue()
-  await expect.poll(() => nudges.length).toBe(1)
+  await expect.poll(() => wakeUps.length).toBe(1)
   expect(await get(client, execution_id)).toMatchObject({ worker_name: '', state: 'SCHEDULED' })
 })
 
-test('with two replicas work comes through whichever it was queued at, given or told', async () => {
-  const { client, queue, offer, nudges } = await idle(2)
+test('two replicas: work queued at either one is assigned or announced', async () => {
+  const { client, queue, offer, wakeUps } = await waitingFixture(2)
   let given = 0
   for (let i = 0; i < 6; i++) {
     const waiting = client.awaitWork({ offers: [offer('w1')], wait_ms: 400 })
     await queue()
     given += (await waiting).leases.length
   }
-  await expect.poll(() => given + nudges.length).toBeGreaterThanOrEqual(6)
+  await expect.poll(() => given + wakeUps.length).toBeGreaterThanOrEqual(6)
 })
 
-test('work that a worker hands back goes to who waits for it', async () => {
-  const { client, queue, offer } = await idle()
+test('released work goes to a waiting dispatcher', async () => {
+  const { client, queue, offer } = await waitingFixture()
   const first = await wait(client, [offer('w1')])
   const { execution_id } = await queue()
   expect((await first.waiting).leases).toHaveLength(1)
@@ -203,8 +203,8 @@ test('work that a worker hands back goes to who waits for it', async () => {
   ])
 })
 
-test('a submission that is repeated is leased once, whoever waits for it', async () => {
-  const { client, requirement, offer } = await idle()
+test('a repeated create: leased once, whatever dispatchers wait', async () => {
+  const { client, requirement, offer } = await waitingFixture()
   const command = create({ requirement })
   const first = await wait(client, [offer('w1')])
   const second = await wait(client, [offer('w2', { used: 1 })])
@@ -219,8 +219,8 @@ test('a submission that is repeated is leased once, whoever waits for it', async
   })
 })
 
-test('D5: while somebody who gives work to a worker hangs, work is made as ever, and given later', async () => {
-  const { client, db, queue, offer, nudges } = await idle()
+test('D5: a process hangs with the lock of a worker: work is created in time and leased later', async () => {
+  const { client, db, queue, offer, wakeUps } = await waitingFixture()
   const made: string[] = []
   await db.tx(async (tx) => {
     await lockWorkers(tx, ['w1'])
@@ -229,7 +229,7 @@ test('D5: while somebody who gives work to a worker hangs, work is made as ever,
       made.push((await queue()).execution_id)
       expect((await waiting).leases).toEqual([])
     }
-    await expect.poll(() => nudges.length).toBe(3)
+    await expect.poll(() => wakeUps.length).toBe(3)
   })
   for (const id of made)
     expect(await get(client, id)).toMatchObject({ worker_name: '', claim_generation: 0 })

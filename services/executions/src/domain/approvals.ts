@@ -19,25 +19,25 @@ export interface Approval {
 }
 
 export interface Decision {
-  /** Of one call, or of the one pending approval of a task. */
+  /** Call to decide; empty: the one pending approval of the task. */
   task_call_id: string
   task_name: string
   approved: boolean
-  /** Later calls of the task are approved too. */
+  /** True: later calls of the task in this execution are approved too. */
   always: boolean
   reason?: string
   approver_subject: string
   approver_provider: string
 }
 
-/** A worker's question whether a call may run, with the id that its approval will have. */
+/** A worker's request for an approval of a call, with the id of the new approval. */
 export interface ApprovalRequest {
   approval_id: string
   task_call_id: string
   task_name: string
 }
 
-/** What a change did to the approvals of its execution, and what whoever asked is told. */
+/** An outcome with the approvals that it changed, and the answer to a request for approval. */
 export interface OutcomeWithApprovals extends Outcome {
   approvals: Approval[]
   answer?: 'created' | 'exists' | 'granted' | 'cancelled'
@@ -45,22 +45,22 @@ export interface OutcomeWithApprovals extends Outcome {
 
 const APPROVAL_STATES = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED', 'RESUMING']
 
-/** How a worker's question is answered: by a row that is there, a standing grant, or a new pending row. */
+/** Answers a request by an existing row, an execution-wide grant, or a new pending row. */
 export function requestApproval(
   execution: Execution,
   known: readonly Approval[],
-  question: ApprovalRequest,
+  request: ApprovalRequest,
 ): OutcomeWithApprovals {
   const nothing = { next: execution, events: [], approvals: [], deadlineMs: 'kept' as const }
-  if (known.some(({ task_call_id }) => task_call_id === question.task_call_id))
+  if (known.some(({ task_call_id }) => task_call_id === request.task_call_id))
     return { ...nothing, answer: 'exists' }
   if (!APPROVAL_STATES.includes(execution.state)) return { ...nothing, answer: 'cancelled' }
   const grant = known.find(
     ({ task_name, scope, status }) =>
-      task_name === question.task_name && scope === 'execution' && status === 'approved',
+      task_name === request.task_name && scope === 'execution' && status === 'approved',
   )
-  const asked: Approval = {
-    ...question,
+  const pending: Approval = {
+    ...request,
     execution_id: execution.execution_id,
     status: 'pending',
     scope: 'call',
@@ -69,21 +69,21 @@ export function requestApproval(
   }
   const row: Approval = grant
     ? {
-        ...asked,
+        ...pending,
         status: 'approved',
         approver_subject: grant.approver_subject,
         approver_provider: grant.approver_provider,
         reason: 'standing grant',
         decided_at: grant.decided_at,
       }
-    : asked
+    : pending
   const answer = grant ? 'granted' : 'created'
   return { ...nothing, next: { ...execution, gated: true }, approvals: [row], answer }
 }
 
 /**
- * Decides a pending approval. An execution that rests goes on at once; one that has not paused yet
- * finds the decision when it looks or pauses.
+ * Decides a pending approval and resumes the execution if it is paused. One that has not paused yet
+ * reads the decision from its worker, or is resumed when it pauses.
  */
 export function decideApproval(
   execution: Execution,
@@ -103,14 +103,14 @@ export function decideApproval(
     reason,
     decided_at: now,
   }
-  const told = decidedEvent(decided, now)
+  const event = decidedEvent(decided, now)
   if (execution.state !== 'PAUSED')
-    return { next: execution, events: [told], approvals: [decided], deadlineMs: 'kept' }
-  const { events, ...going } = resumeAfterApproval(execution)
-  return { ...going, events: [...events, told], approvals: [decided] }
+    return { next: execution, events: [event], approvals: [decided], deadlineMs: 'kept' }
+  const { events, ...resumed } = resumeAfterApproval(execution)
+  return { ...resumed, events: [...events, event], approvals: [decided] }
 }
 
-/** Wakes up a paused execution whose gate is open; there is no body to deliver. */
+/** Resumes a paused execution whose approval is decided; there is no body to deliver. */
 export function resumeAfterApproval(execution: Execution): Outcome {
   return {
     next: {
@@ -128,9 +128,8 @@ export function resumeAfterApproval(execution: Execution): Outcome {
 }
 
 /**
- * Brings what a change made of an execution into agreement with its approvals: one that has just
- * paused at a gate that somebody has decided meanwhile goes on, and where nobody will ask any more
- * nothing stays pending.
+ * Adjusts an outcome to the approvals of its execution: a pause at an approval that has been decided
+ * meanwhile resumes at once, and pending approvals of a cancelled or terminal execution are cancelled.
  */
 export function applyApprovals(
   outcome: Outcome,
@@ -141,8 +140,8 @@ export function applyApprovals(
   const pause = outcome.events.find(({ type }) => type === 'WORKFLOW_PAUSED')
   if (outcome.next.state !== 'PAUSED' || !pause || !isApprovalDecided(pause, known))
     return { ...outcome, approvals }
-  const { events, ...going } = resumeAfterApproval(outcome.next)
-  return { ...going, events: [...outcome.events, ...events], approvals }
+  const { events, ...resumed } = resumeAfterApproval(outcome.next)
+  return { ...resumed, events: [...outcome.events, ...events], approvals }
 }
 
 function isApprovalDecided({ value_json }: PendingEvent, known: readonly Approval[]): boolean {

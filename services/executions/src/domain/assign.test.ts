@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { assign, type CandidateWorker, type QueuedWork } from './assign.ts'
 import type { Policy } from './routing.ts'
 
-const room = (worker_name: string, fields: Partial<CandidateWorker> = {}): CandidateWorker => ({
+const worker = (worker_name: string, fields: Partial<CandidateWorker> = {}): CandidateWorker => ({
   worker_name,
   free: 10,
   used: 0,
@@ -15,46 +15,50 @@ const work = (execution_id: string, fields: Partial<QueuedWork> = {}): QueuedWor
   requirement_id: 'r',
   ...fields,
 })
-const names = (candidates: QueuedWork[], rooms: CandidateWorker[]) =>
-  assign(candidates, rooms).map(({ execution_id, worker_name }) => `${execution_id}:${worker_name}`)
+const names = (queue: QueuedWork[], workers: CandidateWorker[]) =>
+  assign(queue, workers).map(({ execution_id, worker_name }) => `${execution_id}:${worker_name}`)
 
-test('work spreads to the worker with the least of it', () => {
-  expect(names([work('1'), work('2'), work('3')], [room('a', { used: 1 }), room('b')])).toEqual([
-    '1:b',
-    '2:a',
-    '3:b',
-  ])
+test('no preference: the worker with the least load gets the work', () => {
+  expect(names([work('1'), work('2'), work('3')], [worker('a', { used: 1 }), worker('b')])).toEqual(
+    ['1:b', '2:a', '3:b'],
+  )
 })
 
-test('the preferred worker comes first while it has room', () => {
+test('a preferred worker comes first while it has a free slot', () => {
   const prefers = { preferred_worker: 'a' }
   expect(
-    names([work('1', prefers), work('2', prefers)], [room('a', { used: 9, free: 1 }), room('b')]),
+    names(
+      [work('1', prefers), work('2', prefers)],
+      [worker('a', { used: 9, free: 1 }), worker('b')],
+    ),
   ).toEqual(['1:a', '2:b'])
 })
 
-test('nobody takes what it is not eligible for, and that keeps nobody else waiting', () => {
+test('work without an eligible worker: stays queued and does not delay the work behind it', () => {
   const unmatchable = Array.from({ length: 1_000 }, (_, i) => work(`${i}`, { requirement_id: 'x' }))
-  expect(names([...unmatchable, work('last')], [room('a')])).toEqual(['last:a'])
+  expect(names([...unmatchable, work('last')], [worker('a')])).toEqual(['last:a'])
 })
 
-test('no worker gets more than it has room for', () => {
-  expect(names([work('1'), work('2'), work('3')], [room('a', { free: 2 })])).toEqual(['1:a', '2:a'])
-})
-
-test('a worker that let this work expire gets it only if nobody else can', () => {
-  expect(names([work('1', { passed_over: 'a' })], [room('a'), room('b', { used: 9 })])).toEqual([
-    '1:b',
+test('a worker gets no more work than it has free slots', () => {
+  expect(names([work('1'), work('2'), work('3')], [worker('a', { free: 2 })])).toEqual([
+    '1:a',
+    '2:a',
   ])
-  expect(names([work('1', { passed_over: 'a' })], [room('a')])).toEqual(['1:a'])
 })
 
-test('a policy ranks before anything else; who let the work expire is asked last all the same', () => {
+test('a worker whose lease expired gets the work again only if no other worker is eligible', () => {
+  expect(names([work('1', { passed_over: 'a' })], [worker('a'), worker('b', { used: 9 })])).toEqual(
+    ['1:b'],
+  )
+  expect(names([work('1', { passed_over: 'a' })], [worker('a')])).toEqual(['1:a'])
+})
+
+test('a policy outranks load and preference; a worker whose lease expired still comes last', () => {
   const policy: Policy = {
     terms: [{ kind: 'prefer', selector: 'label:z', op: '==', value: 'x', weight: 1 }],
   }
-  const rooms = [room('a'), room('b', { used: 9, facts: { 'label:z': 'x' } })]
-  expect(names([work('1', { policy, preferred_worker: 'a' })], rooms)).toEqual(['1:b'])
-  expect(names([work('1', { policy, passed_over: 'b' })], rooms)).toEqual(['1:a'])
-  expect(names([work('1', { policy, passed_over: 'b' })], rooms.slice(1))).toEqual(['1:b'])
+  const workers = [worker('a'), worker('b', { used: 9, facts: { 'label:z': 'x' } })]
+  expect(names([work('1', { policy, preferred_worker: 'a' })], workers)).toEqual(['1:b'])
+  expect(names([work('1', { policy, passed_over: 'b' })], workers)).toEqual(['1:a'])
+  expect(names([work('1', { policy, passed_over: 'b' })], workers.slice(1))).toEqual(['1:b'])
 })

@@ -1,20 +1,20 @@
 import { type Policy, pickBest, type RankedWorker } from './routing.ts'
 
-/** Work that waits, in queue order. */
+/** A queued execution. */
 export interface QueuedWork {
   execution_id: string
   requirement_id: string
   preferred_worker?: string
   passed_over?: string
-  /** How the workflow wants its workers ranked; only for what is not resumed. */
+  /** Routing policy of the workflow; absent for resumed executions. */
   policy?: Policy
-  /** What the policy takes from the input, by path. */
+  /** Values of the input that the policy names, by path. */
   routing_inputs?: Readonly<Record<string, unknown>>
 }
 
-/** A worker with the room it has left and the requirements it meets. */
+/** An offered worker with its free slots and the requirements that it meets. */
 export interface CandidateWorker extends RankedWorker {
-  /** How many more it may hold; Infinity for no limit. */
+  /** Free slots; Infinity for no limit. */
   free: number
   requirement_ids: ReadonlySet<string>
 }
@@ -25,29 +25,29 @@ export interface Assignment {
 }
 
 /**
- * Who takes what, in queue order: as the workflow's routing policy ranks them; without one the
- * preferred worker if it can, else the eligible one with the least work, so that load spreads; a
- * worker that let this very work expire only if nobody else can.
+ * Assigns work to workers in queue order, by the routing policy of the workflow. Without a policy the
+ * preferred worker comes first, then the eligible worker with the least load. The worker whose lease of
+ * this execution expired is assigned only if no other worker is eligible.
  */
 export function assign(
-  candidates: readonly QueuedWork[],
-  rooms: readonly CandidateWorker[],
+  queue: readonly QueuedWork[],
+  workers: readonly CandidateWorker[],
 ): Assignment[] {
-  const left = rooms.map((room) => ({ ...room }))
+  const left = workers.map((worker) => ({ ...worker }))
   const assignments: Assignment[] = []
-  for (const candidate of candidates) {
-    const room = choose(candidate, left)
-    if (!room) continue
-    room.free--
-    room.used++
-    assignments.push({ execution_id: candidate.execution_id, worker_name: room.worker_name })
+  for (const work of queue) {
+    const worker = choose(work, left)
+    if (!worker) continue
+    worker.free--
+    worker.used++
+    assignments.push({ execution_id: work.execution_id, worker_name: worker.worker_name })
   }
   return assignments
 }
 
-function choose(candidate: QueuedWork, rooms: CandidateWorker[]): CandidateWorker | undefined {
-  const { policy } = candidate
-  return policy ? chooseByPolicy(candidate, policy, rooms) : chooseByRank(candidate, rooms)
+function choose(work: QueuedWork, workers: CandidateWorker[]): CandidateWorker | undefined {
+  const { policy } = work
+  return policy ? chooseByPolicy(work, policy, workers) : chooseByRank(work, workers)
 }
 
 const canTake = (
@@ -56,29 +56,26 @@ const canTake = (
 ): boolean => free > 0 && requirement_ids.has(requirement_id)
 
 function chooseByPolicy(
-  candidate: QueuedWork,
+  work: QueuedWork,
   policy: Policy,
-  rooms: CandidateWorker[],
+  workers: CandidateWorker[],
 ): CandidateWorker | undefined {
-  const { preferred_worker, passed_over, routing_inputs: inputs = {} } = candidate
-  const able = rooms.filter((room) => canTake(candidate, room))
-  const others = able.filter(({ worker_name }) => worker_name !== passed_over)
-  return pickBest(policy, others.length > 0 ? others : able, { preferred_worker, inputs })
+  const { preferred_worker, passed_over, routing_inputs: inputs = {} } = work
+  const eligible = workers.filter((worker) => canTake(work, worker))
+  const others = eligible.filter(({ worker_name }) => worker_name !== passed_over)
+  return pickBest(policy, others.length > 0 ? others : eligible, { preferred_worker, inputs })
 }
 
-function chooseByRank(
-  candidate: QueuedWork,
-  rooms: CandidateWorker[],
-): CandidateWorker | undefined {
+function chooseByRank(work: QueuedWork, workers: CandidateWorker[]): CandidateWorker | undefined {
   let best: CandidateWorker | undefined
-  for (const room of rooms) {
-    if (!canTake(candidate, room)) continue
-    if (!best || rank(candidate, room) < rank(candidate, best)) best = room
+  for (const worker of workers) {
+    if (!canTake(work, worker)) continue
+    if (!best || rank(work, worker) < rank(work, best)) best = worker
   }
   return best
 }
 
-/** Lower is better. Ties go to the first offered. */
+/** Rank of a worker, lower is better; of equals the worker offered first is chosen. */
 function rank(
   { preferred_worker, passed_over }: QueuedWork,
   { worker_name, used }: CandidateWorker,

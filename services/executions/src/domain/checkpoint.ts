@@ -8,14 +8,14 @@ import { lose, withoutHolder, workflowEvent } from './ownership.ts'
 
 export interface Checkpoint {
   holder: ClaimHolder
-  /** The state that the worker says it is in. */
+  /** State reported by the worker. */
   state: string
   output_json?: string
-  /** In the worker's order; those known already are among them. */
+  /** In the worker's order; may include events that the log has already. */
   events: PendingEvent[]
 }
 
-/** What a worker's word for its state means here. Older workers go on saying how they were claimed. */
+/** Trigger of each reported state. Older workers repeat the state of their claim. */
 const TRIGGER_BY_STATE: Record<string, Trigger> = {
   CLAIMED: 'work',
   RESUME_CLAIMED: 'work',
@@ -26,7 +26,7 @@ const TRIGGER_BY_STATE: Record<string, Trigger> = {
   CANCELLED: 'confirm_cancel',
 }
 
-/** The event that has to be in the log when a state is reached. */
+/** Event that the log must contain when a trigger has been applied. */
 const TERMINAL_EVENT_OF: Partial<Record<Trigger, string>> = {
   pause: 'WORKFLOW_PAUSED',
   complete: 'WORKFLOW_COMPLETED',
@@ -35,8 +35,8 @@ const TERMINAL_EVENT_OF: Partial<Record<Trigger, string>> = {
 }
 
 /**
- * Takes in what a worker reports. `isKnown` tells events that the log has already: a report that
- * is sent again after its answer was lost changes nothing and is no error.
+ * Applies a worker's checkpoint. `isKnown` is true for events that the log has already: a checkpoint
+ * that is repeated because its answer was lost changes nothing and is accepted.
  */
 export function checkpoint(
   execution: Execution,
@@ -65,42 +65,43 @@ export function checkpoint(
 
 const NON_TERMINAL = new Set<Trigger>(['work', 'pause'])
 
-/** What goes on has no end in its log: its readers would see two. */
+/** Rejects terminal events of an execution that continues: readers of its log would see two. */
 function rejectTerminalEvents({ state, events }: Checkpoint): void {
   const at = events.findIndex(({ type }) => TERMINAL_EVENTS.has(type))
   if (at < 0) return
-  const msg = `is an end, but the state is ${state}`
+  const msg = `is a terminal event, but the state is ${state}`
   throw unprocessable({ loc: ['body', 'events', at, 'type'], msg, type: 'value_error' })
 }
 
-/** After the end, only the very same report is fine. */
+/** Accepts the identical checkpoint of a settled execution, and rejects any other as a stale claim. */
 function acceptIdenticalReport(
   execution: Execution,
   report: Checkpoint & { trigger: Trigger },
-  hasNews: boolean,
+  hasNewEvents: boolean,
 ): Outcome {
-  const writer = { ...report.holder, session_id: '' }
-  const same = report.state === execution.state && !hasNews && hasSameResult(execution, report)
-  if (same && isHeldBy(execution, writer, execution.worker_name))
+  const holder = { ...report.holder, session_id: '' }
+  const isSame =
+    report.state === execution.state && !hasNewEvents && hasSameResult(execution, report)
+  if (isSame && isHeldBy(execution, holder, execution.worker_name))
     return { next: execution, events: [] }
   throw staleClaim(execution)
 }
 
-/** Whether the report ends with what is stored as its end; one that says nothing of it agrees. */
+/** True if the checkpoint carries the stored result, or none. */
 function hasSameResult(
   { state, output_json, pause_output_json }: Execution,
-  { trigger, events, output_json: said }: Checkpoint & { trigger: Trigger },
+  { trigger, events, output_json: reported }: Checkpoint & { trigger: Trigger },
 ): boolean {
   const closing = events.find(({ type }) => type === TERMINAL_EVENT_OF[trigger])
   if (state === 'PAUSED') return !closing || pauseOutput(closing) === pause_output_json
   if (state === 'CANCELLED') return true
-  const value = closing?.value_json ?? said
+  const value = closing?.value_json ?? reported
   return value === undefined || value === output_json
 }
 
 const pauseOutput = ({ value_json }: PendingEvent) => membersOf(value_json)?.get('output') ?? 'null'
 
-/** A worker that stops says CANCELLED of work that nobody asked to cancel: it means a release. */
+/** Releases an execution that a stopping worker reports as CANCELLED without a cancel request. */
 function releaseOnUnrequestedCancel(
   execution: Execution,
   { holder }: Checkpoint,
@@ -114,32 +115,32 @@ function withProgress(execution: Execution, events: PendingEvent[]): Execution {
   const completed = events.filter(({ type }) => type === 'TASK_COMPLETED')
   if (completed.length === 0) return execution
   const { pause_source_id } = execution
-  const taken =
+  const isTaken =
     pause_source_id === undefined ||
     completed.some(({ source_id }) => source_id === pause_source_id)
   return {
     ...execution,
     completions: execution.completions + completed.length,
     attempts: 1,
-    resume_due: execution.resume_due && !taken,
-    pause_source_id: taken ? undefined : pause_source_id,
+    resume_due: execution.resume_due && !isTaken,
+    pause_source_id: isTaken ? undefined : pause_source_id,
   }
 }
 
-/** The worker is done with it: paused, completed, failed or cancelled. */
-function finish(moved: Execution, report: Checkpoint, trigger: Trigger): Outcome {
+/** Applies a checkpoint after which the worker no longer holds the execution. */
+function finish(execution: Execution, report: Checkpoint, trigger: Trigger): Outcome {
   const type = TERMINAL_EVENT_OF[trigger] as string
   const events = [...report.events]
   let closing = events.find((event) => event.type === type)
   if (!closing) {
-    closing = { ...workflowEvent(moved, type), value_json: report.output_json ?? 'null' }
+    closing = { ...workflowEvent(execution, type), value_json: report.output_json ?? 'null' }
     events.push(closing)
   }
-  // A pause of something that is being cancelled ends it: nobody would wake it up again.
-  if (trigger === 'pause' && moved.state === 'CANCELLED')
-    events.push(workflowEvent(moved, 'WORKFLOW_CANCELLED'))
-  const done = withoutHolder(withProgress(moved, events))
-  if (moved.state !== 'PAUSED')
+  // A pause while CANCELLING is terminal: a paused execution would wait for a resume.
+  if (trigger === 'pause' && execution.state === 'CANCELLED')
+    events.push(workflowEvent(execution, 'WORKFLOW_CANCELLED'))
+  const done = withoutHolder(withProgress(execution, events))
+  if (execution.state !== 'PAUSED')
     return {
       next: { ...done, output_json: outputOf(trigger, closing), pause_output_json: undefined },
       events,
@@ -161,7 +162,7 @@ function withPause(execution: Execution, closing: PendingEvent, events: PendingE
 }
 
 const unknownState = (state: string) =>
-  new Fault('unprocessable', 'state is none that a worker can report', {
+  new Fault('unprocessable', 'A worker cannot report this state.', {
     details: {
       problems: [{ loc: ['body', 'state'], msg: `unexpected state '${state}'`, type: 'enum' }],
     },

@@ -1,19 +1,19 @@
 import { conflict } from '@windlass/runtime/faults'
 import type { Execution } from './execution.ts'
 
-/** Who writes: a worker, on a session, under the generation that its claim gave it. */
+/** A worker that writes: its name, its session and the fencing token of its claim. */
 export interface ClaimHolder {
   worker_name: string
-  /** Empty: the caller could not be told apart from the newest registration of the name. */
+  /** Empty: the caller counts as the newest registration of the name. */
   session_id: string
   claim_generation?: number
 }
 
-/** Workers of other make look for these words in a 409, and then leave the execution alone. */
+/** Other worker implementations search a 409 for `stale-claim` and then drop the execution. */
 export const staleClaim = (execution: Execution) =>
   conflict(`stale-claim: execution ${execution.execution_id} is no longer held by this claim`)
 
-/** Whether the writer is the one that the row names, as holder or, once it rests, as the last one. */
+/** True if the writer is `holder`: the row's holder or, for a settled execution, its last one. */
 export function isHeldBy(
   execution: Execution,
   writer: ClaimHolder,
@@ -25,7 +25,7 @@ export function isHeldBy(
   return writer.session_id === '' || writer.session_id === execution.held_session
 }
 
-/** Passes only the current owner: every write of a worker goes through here. */
+/** Throws `stale-claim` unless the writer holds the execution. Every write of a worker is checked. */
 export function fence(execution: Execution, writer: ClaimHolder): void {
   if (!isHeldBy(execution, writer, execution.held_by)) throw staleClaim(execution)
 }

@@ -3,7 +3,7 @@ import type { Execution, Limits, Outcome, PendingEvent } from './execution.ts'
 import { next } from './lifecycle.ts'
 import { withoutHolder, workflowEvent } from './ownership.ts'
 
-/** The source that a resumed execution goes on with. */
+/** Workflow version that a resumed execution continues with. */
 export interface ResumeTarget {
   workflow_id: string
   workflow_version: number
@@ -14,14 +14,14 @@ export interface ResumeTarget {
 export interface Resume {
   body_json: string
   target?: ResumeTarget
-  /** Tells a request that is sent again from another one. */
+  /** Id of the request: a repeated request has the same one. */
   request_id?: string | undefined
 }
 
 /**
- * Asks for the end of an execution. What no worker has claimed ends at once, under a new
- * generation, so that a frame on its way finds nothing; a claimed one is told to its worker, which
- * has `cancelMs` to answer. Asking again changes nothing.
+ * Cancels an execution. An unclaimed one is CANCELLED at once, with a new fencing token, so that a frame
+ * on its way cannot be claimed. A claimed one is CANCELLING until its worker confirms, for at most
+ * `cancelMs`. A repeated cancel changes nothing.
  */
 export function cancel(execution: Execution, limits: Limits, event_id?: string): Outcome {
   const state = next(execution.state, 'cancel')
@@ -41,7 +41,7 @@ export function cancel(execution: Execution, limits: Limits, event_id?: string):
   }
 }
 
-/** Delivers a body to a paused execution and queues it, preferably for the worker that paused it. */
+/** Queues a paused execution with the body of the resume; prefers the worker that paused it. */
 export function resume(execution: Execution, { body_json, target, request_id }: Resume): Outcome {
   const state = next(execution.state, 'resume')
   const { queue_timeout_ms } = target ?? execution

@@ -1,6 +1,6 @@
 import type { State } from '@windlass/domain/states'
 
-/** One execution as the state machine sees it: a row without its payloads' history. */
+/** One execution: the row, without its log. */
 export interface Execution {
   execution_id: string
   workflow_id: string
@@ -9,32 +9,32 @@ export interface Execution {
   workflow_version: number
   requirement_id: string
   state: State
-  /** Who has it now; its session and connection are those on which it was given. */
+  /** Holder, with the worker session and the connection generation of its lease. */
   held_by?: string
   held_session?: string
   held_connection?: number
-  /** Who had it last. */
+  /** Last holder; what clients see. */
   worker_name?: string
   claim_generation: number
-  /** Waits in the ready queue. */
+  /** True if it is in the ready queue. */
   queued: boolean
   attempts: number
   completions: number
   resume_due: boolean
   pause_source_id?: string
-  /** Has asked for approvals. */
+  /** True if it has requested approvals: only then do commands read them. */
   gated: boolean
-  /** How long it may wait in the queue, each time; absent: as long as it takes. */
+  /** Limit of each wait in the queue; absent: no limit. */
   queue_timeout_ms?: number
   preferred_worker?: string
   passed_over?: string
   last_seq: number
-  /** Grows at every change. */
+  /** Grows with every change; compared by the optimistic path. */
   revision: number
   input_json: string
   output_json?: string
   pause_output_json?: string
-  /** Who started it, and who vouches for that subject; empty for nobody. */
+  /** Subject that started it, and its issuer; empty for an anonymous caller. */
   created_by: string
   created_by_issuer: string
   schedule_id?: string
@@ -43,26 +43,26 @@ export interface Execution {
   updated_at: Date
 }
 
-/** An event to be appended; the door gives it its place in the log. */
+/** An event to append; the execution writer numbers it. */
 export interface PendingEvent {
   type: string
   source_id: string
   name: string
   value_json: string
-  /** Given by the worker; absent for the server's own. */
+  /** Set by the worker; absent for events of this service. */
   event_id?: string
   time?: string
 }
 
-/** What a command makes of an execution. The same object means that nothing changed. */
+/** Result of a command. `next` is the same object if the row has not changed. */
 export interface Outcome {
   next: Execution
   events: PendingEvent[]
-  /** Until the server acts by itself; absent: it need not; `kept`: as it was. */
+  /** Time until the sweeper acts; absent: never; `kept`: unchanged. */
   deadlineMs?: number | 'kept'
 }
 
-/** The limits that the state machine works with, in milliseconds and counts. */
+/** Limits of the state machine, in milliseconds and counts. */
 export interface Limits {
   claimMs: number
   cancelMs: number

@@ -4,13 +4,13 @@ import { next, type Trigger, transitions } from './lifecycle.ts'
 
 const triggers = Object.keys(transitions) as Trigger[]
 
-test('no trigger leaves a final state', () => {
+test('no trigger leaves a terminal state', () => {
   for (const state of STATES.filter(isTerminal))
     for (const trigger of triggers)
       expect(() => next(state, trigger), `${trigger} from ${state}`).toThrow('finished')
 })
 
-test('what the table does not list is refused, everything it lists leads somewhere', () => {
+test('a listed transition leads to its state, an unlisted one is refused', () => {
   for (const state of STATES)
     for (const trigger of triggers) {
       const to = transitions[trigger][state]
@@ -19,7 +19,7 @@ test('what the table does not list is refused, everything it lists leads somewhe
     }
 })
 
-test('from every state that is not final there is a way to the end', () => {
+test('a terminal state is reachable from every other state', () => {
   const reached = new Set(STATES.filter(isTerminal))
   for (let grown = true; grown; ) {
     grown = false
@@ -30,7 +30,7 @@ test('from every state that is not final there is a way to the end', () => {
   expect([...reached].sort()).toEqual(STATES.filter((state) => state !== 'CREATED').sort())
 })
 
-test('every state that is not final is left by the clock, by an eviction, or waits for somebody who can be named', () => {
+test('every non-terminal state ends by the clock, by an eviction, or by a known request', () => {
   const awaited: Partial<Record<State, string>> = { PAUSED: 'resume' }
   const guards: readonly Trigger[] = ['lose', 'time_out']
   for (const state of STATES.filter((one) => !isTerminal(one) && one !== 'CREATED')) {

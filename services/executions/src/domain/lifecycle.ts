@@ -1,7 +1,7 @@
 import { isTerminal, type State } from '@windlass/domain/states'
 import { conflict, invalid } from '@windlass/runtime/faults'
 
-/** What can happen to an execution, whoever asks for it. */
+/** Causes of a state change. */
 export type Trigger =
   | 'lease'
   | 'claim'
@@ -22,8 +22,8 @@ type Row = Partial<Record<State, State>>
 const claimed = (to: State): Row => ({ CLAIMED: to, RUNNING: to, RESUME_CLAIMED: to })
 
 /**
- * The whole lifecycle: trigger, state it is in, state it goes to. What is not listed is refused.
- * `docs/lifecycle.md` carries this table in words, and a test compares the two.
+ * The lifecycle table: trigger, current state, next state. A pair that is not listed is refused. A test
+ * compares the table with `docs/lifecycle.md`.
  */
 export const transitions: Record<Trigger, Row> = {
   lease: { SCHEDULED: 'SCHEDULED', RESUMING: 'RESUME_SCHEDULED' },
@@ -50,13 +50,13 @@ export const transitions: Record<Trigger, Row> = {
     RESUME_CLAIMED: 'RESUMING',
     CANCELLING: 'CANCELLED',
   },
-  // The body of a resume that no task has taken yet goes with the work.
+  // Without RESUMING the body of a resume that no task has received would be lost.
   lose_resume: { CLAIMED: 'RESUMING', RUNNING: 'RESUMING', RESUME_CLAIMED: 'RESUMING' },
   give_up: claimed('FAILED'),
   time_out: { SCHEDULED: 'FAILED', RESUMING: 'FAILED' },
 }
 
-/** The state that `trigger` leads to; a finished execution is `invalid`, any other misfit a `conflict`. */
+/** Next state. Throws `invalid` for a terminal execution and `conflict` for any other unlisted pair. */
 export function next(state: State, trigger: Trigger): State {
   const to = transitions[trigger][state]
   if (to) return to

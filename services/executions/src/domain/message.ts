@@ -4,7 +4,7 @@ import type {
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Execution } from './execution.ts'
 
-/** A row as other services see it. An input that was not read with the row goes as `null`. */
+/** Converts a row to its message. An input that was not read with the row becomes `null`. */
 export const toMessage = (row: Execution): Message => ({
   execution_id: row.execution_id,
   workflow_id: row.workflow_id,
@@ -23,7 +23,7 @@ export const toMessage = (row: Execution): Message => ({
   worker_session: row.held_session ?? '',
 })
 
-/** The principal that started an execution; an empty subject for one started without authentication. */
+/** Principal that started an execution; an empty subject for an anonymous caller. */
 export const starterOf = ({ created_by, created_by_issuer }: Execution): Starter => ({
   subject: created_by,
   issuer: created_by_issuer,

@@ -9,7 +9,7 @@ export interface Offer {
   connection_generation: number
 }
 
-/** An event of the server's own about a worker. */
+/** An event of this service about a worker. */
 const workerEvent = (type: string, worker_name: string): PendingEvent => ({
   type,
   source_id: worker_name,
@@ -17,7 +17,7 @@ const workerEvent = (type: string, worker_name: string): PendingEvent => ({
   value_json: 'null',
 })
 
-/** Gives queued work to a worker. Work that is not queued any more is left as it is: another was faster. */
+/** Leases queued work to a worker. An execution that is no longer queued stays unchanged. */
 export function lease(execution: Execution, offer: Offer, limits: Limits): Outcome {
   if (!execution.queued) return { next: execution, events: [] }
   const state = next(execution.state, 'lease')
@@ -41,9 +41,9 @@ export function lease(execution: Execution, offer: Offer, limits: Limits): Outco
 
 const CLAIMED_STATES = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED', 'CANCELLING']
 
-/** Confirms a lease. The holder may repeat it: its first answer may have been lost. */
+/** Confirms a lease. Repeating it is accepted: the first answer may have been lost. */
 export function claim(execution: Execution, holder: ClaimHolder): Outcome {
-  if (!isHeldBy(execution, holder, execution.held_by)) throw refused(execution)
+  if (!isHeldBy(execution, holder, execution.held_by)) throw cannotClaim(execution)
   if (CLAIMED_STATES.includes(execution.state)) return { next: execution, events: [] }
   const state = next(execution.state, 'claim')
   const type = state === 'CLAIMED' ? 'WORKFLOW_CLAIMED' : 'WORKFLOW_RESUME_CLAIMED'
@@ -53,10 +53,10 @@ export function claim(execution: Execution, holder: ClaimHolder): Outcome {
   }
 }
 
-const refused = ({ execution_id, state }: Execution) =>
+const cannotClaim = ({ execution_id, state }: Execution) =>
   conflict(`Cannot claim execution ${execution_id}: current state is ${state}`)
 
-/** The same execution in nobody's hands. */
+/** The execution without a holder. */
 export const withoutHolder = (execution: Execution): Execution => ({
   ...execution,
   held_by: undefined,
@@ -64,35 +64,35 @@ export const withoutHolder = (execution: Execution): Execution => ({
   held_connection: undefined,
 })
 
-/** How an execution leaves its worker: handed back, the worker died, or a deadline passed. */
+/** Reason why an execution leaves its worker: released, worker evicted, deadline passed. */
 export type Loss = 'released' | 'died' | 'expired'
 
 /**
- * Takes work from its holder, under a new generation, so that nothing the holder still sends
- * counts. It goes back to the queue; what someone asked to cancel ends; what has killed
- * `maxAttempts` workers at the same point is given up.
+ * Takes an execution from its holder and raises the fencing token, so that later writes of the holder are
+ * refused. It returns to the queue; CANCELLING becomes CANCELLED; an execution on which `maxAttempts`
+ * workers have died without progress FAILS.
  */
 export function lose(execution: Execution, loss: Loss, limits: Limits): Outcome {
   if (!execution.held_by) return { next: execution, events: [] }
   const { state, held_by } = execution
-  const unclaimed = state === 'SCHEDULED' || state === 'RESUME_SCHEDULED'
+  const isUnclaimed = state === 'SCHEDULED' || state === 'RESUME_SCHEDULED'
   const free = { ...withoutHolder(execution), claim_generation: execution.claim_generation + 1 }
   if (state === 'CANCELLING')
     return {
       next: { ...free, state: next(state, 'lose') },
       events: [workflowEvent(execution, 'WORKFLOW_CANCELLED')],
     }
-  if (!unclaimed && loss === 'died' && execution.attempts >= limits.maxAttempts)
+  if (!isUnclaimed && loss === 'died' && execution.attempts >= limits.maxAttempts)
     return giveUp(execution, free)
-  const trigger: Trigger = execution.resume_due && !unclaimed ? 'lose_resume' : 'lose'
-  const given = loss === 'released' && !unclaimed ? 1 : 0
+  const trigger: Trigger = execution.resume_due && !isUnclaimed ? 'lose_resume' : 'lose'
+  const refunded = loss === 'released' && !isUnclaimed ? 1 : 0
   return {
     next: {
       ...free,
       state: next(state, trigger),
       queued: true,
       worker_name: undefined,
-      attempts: Math.max(0, execution.attempts - given),
+      attempts: Math.max(0, execution.attempts - refunded),
       passed_over: loss === 'expired' ? held_by : undefined,
     },
     events: [],
@@ -100,7 +100,7 @@ export function lose(execution: Execution, loss: Loss, limits: Limits): Outcome 
   }
 }
 
-/** Gives up work that has waited longer than its workflow wants. What is not queued any more is left as it is. */
+/** Fails an execution that was queued for longer than its queue_timeout. Others stay unchanged. */
 export function timeOut(execution: Execution): Outcome {
   const { state, queued, queue_timeout_ms = 0 } = execution
   if (!queued) return { next: execution, events: [] }
@@ -119,16 +119,16 @@ function giveUp(execution: Execution, free: Execution): Outcome {
   return withFailure({ ...free, state: next(execution.state, 'give_up') }, 'WorkerLost', message)
 }
 
-/** An end that no worker reports: its output says why. */
-function withFailure(ended: Execution, type: string, message: string): Outcome {
+/** FAILED by this service: the output states the reason. */
+function withFailure(failed: Execution, type: string, message: string): Outcome {
   const value_json = JSON.stringify({ type, message })
   return {
-    next: { ...ended, output_json: value_json },
-    events: [{ ...workflowEvent(ended, 'WORKFLOW_FAILED'), value_json }],
+    next: { ...failed, output_json: value_json },
+    events: [{ ...workflowEvent(failed, 'WORKFLOW_FAILED'), value_json }],
   }
 }
 
-/** An event of the server's own about the execution as a whole. */
+/** An event of this service about the execution as a whole. */
 export const workflowEvent = (execution: Execution, type: string): PendingEvent => ({
   type,
   source_id: execution.worker_name ?? '',

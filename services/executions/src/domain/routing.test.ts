@@ -19,14 +19,14 @@ const worker = (
   used,
   facts,
 })
-const chosen = (wanted: Policy, workers: RankedWorker[], wish = {}) =>
-  pickBest(wanted, workers, { inputs: {}, ...wish })?.worker_name
+const chosen = (wanted: Policy, workers: RankedWorker[], input = {}) =>
+  pickBest(wanted, workers, { inputs: {}, ...input })?.worker_name
 
-test('nobody to choose from is nobody', () => {
+test('no candidates: returns undefined', () => {
   expect(chosen(policy({ kind: 'sticky' }), [])).toBeUndefined()
 })
 
-test('a preference outweighs the load, as far as its weight goes', () => {
+test('a preference outweighs the load according to its weight', () => {
   const workers = [worker('a', { 'label:zone': 'eu' }, 9), worker('b', { 'label:zone': 'us' }, 0)]
   const zone = (weight: number) =>
     policy(prefer('label:zone', '==', 'eu', weight), { kind: 'least', selector: 'load' })
@@ -34,7 +34,7 @@ test('a preference outweighs the load, as far as its weight goes', () => {
   expect(chosen(zone(0.5), workers)).toBe('b')
 })
 
-test('a value may come from the input; one that is not there holds for nobody', () => {
+test('a value from the input is compared; a missing one matches no worker', () => {
   const workers = [worker('a', { 'label:zone': 'eu' }), worker('b', { 'label:zone': 'us' })]
   const zone = policy(prefer('label:zone', '==', { $input: 'customer.zone' }))
   expect(chosen(zone, workers, { inputs: { 'customer.zone': 'us' } })).toBe('b')
@@ -59,7 +59,7 @@ test.each<[fact: string, op: string, value: unknown, holds: boolean]>([
   expect(chosen(policy(prefer('label:k', op, value)), workers)).toBe(holds ? 'b' : 'a')
 })
 
-test('least and most go by the place between the lowest and the highest; unknown is the worst', () => {
+test('least and most score by position between lowest and highest; an unknown value scores worst', () => {
   const cpu = (free: string) => ({ 'resource:cpu_available': free })
   const workers = [worker('a', cpu('2')), worker('b', cpu('8')), worker('c')]
   const by = (kind: string) => policy({ kind, selector: 'resource:cpu_available' })
@@ -73,7 +73,7 @@ test('least and most go by the place between the lowest and the highest; unknown
   expect(chosen(half, [...workers, middle])).toBe('m')
 })
 
-test('where all have the same, each has a half; what nobody has counts for nobody', () => {
+test('equal values score a half each; a value unknown for all workers scores zero', () => {
   const same = { 'metric:q': '1' }
   const by = policy(
     { kind: 'most', selector: 'metric:q' },
@@ -85,16 +85,16 @@ test('where all have the same, each has a half; what nobody has counts for nobod
   expect(chosen(by, [worker('a', same), worker('b')], { preferred_worker: 'b' })).toBe('a')
 })
 
-test('of equals the one that holds least is taken, then the first by name', () => {
+test('equal scores: the least loaded worker wins, then the first by name', () => {
   const none = policy({ kind: 'sticky' })
   expect(chosen(none, [worker('b', {}, 1), worker('c', {}, 0), worker('a', {}, 0)])).toBe('a')
 })
 
-test('what a policy takes from an input is found through objects only, and is small', () => {
+test('values selected from an input are found through objects only, and are small', () => {
   const paths = ['a.b', 'list.0', 'long', 'none', 'toString', 'flag', 'n']
   const wanted = policy(...paths.map((path) => prefer('load', '==', { $input: path })))
-  const input = { a: { b: 'x' }, list: [1], long: 'x'.repeat(2_000), flag: false, n: 1.5 }
-  expect(JSON.parse(selectRoutingInputs(wanted, JSON.stringify(input)) ?? '')).toEqual({
+  const document = { a: { b: 'x' }, list: [1], long: 'x'.repeat(2_000), flag: false, n: 1.5 }
+  expect(JSON.parse(selectRoutingInputs(wanted, JSON.stringify(document)) ?? '')).toEqual({
     'a.b': 'x',
     flag: false,
     n: 1.5,

@@ -1,4 +1,4 @@
-/** How a workflow ranks the workers that could do its work, as the catalog read it from the source. */
+/** Routing policy of a workflow, as the catalog extracted it from the source. */
 export interface Policy {
   terms: readonly Term[]
 }
@@ -9,32 +9,32 @@ type Term = { weight: number } & (
   | { kind: 'sticky' }
 )
 
-/** A worker that could do the work. */
+/** An eligible worker. */
 export interface RankedWorker {
   worker_name: string
-  /** How much it holds. */
+  /** Number of executions that it holds. */
   used: number
-  /** By selector: `label:zone`, `metric:cpu_percent`, `resource:cpu_total`. What is unknown is not there. */
+  /** By selector: `label:zone`, `metric:cpu_percent`, `resource:cpu_total`. Unknown values are absent. */
   facts: Readonly<Record<string, string>>
 }
 
-/** The work that is ranked for. */
+/** The execution that workers are ranked for. */
 export interface RoutingInput {
   preferred_worker?: string | undefined
-  /** What the policy takes from the input, by path. */
+  /** Values of the input that the policy names, by path. */
   inputs: Readonly<Record<string, unknown>>
 }
 
-/** The worker with the highest sum of weights; of equals the one that holds least, then the first by name. */
+/** Picks the worker with the highest weighted sum; of equals the least loaded, then the first by name. */
 export function pickBest<W extends RankedWorker>(
   { terms }: Policy,
   workers: readonly W[],
-  wish: RoutingInput,
+  input: RoutingInput,
 ): W | undefined {
   const scores = workers.map(() => 0)
   for (const term of terms)
-    for (const [i, share] of scoresOf(term, workers, wish).entries())
-      scores[i] = (scores[i] ?? 0) + share * term.weight
+    for (const [i, score] of scoresOf(term, workers, input).entries())
+      scores[i] = (scores[i] ?? 0) + score * term.weight
   const order = (a: number, b: number): number => {
     const [left, right] = [workers[a] as W, workers[b] as W]
     return (
@@ -47,15 +47,15 @@ export function pickBest<W extends RankedWorker>(
   return first === undefined ? undefined : workers[first]
 }
 
-/** How far each worker has what the term is for, from 0 to 1. */
-function scoresOf(term: Term, workers: readonly RankedWorker[], wish: RoutingInput): number[] {
+/** Score of each worker for one term, from 0 to 1. */
+function scoresOf(term: Term, workers: readonly RankedWorker[], input: RoutingInput): number[] {
   if (term.kind === 'sticky')
-    return workers.map(({ worker_name }) => Number(worker_name === wish.preferred_worker))
+    return workers.map(({ worker_name }) => Number(worker_name === input.preferred_worker))
   if (term.kind === 'prefer') {
-    const wanted = wantedOf(term.value, wish)
+    const wanted = wantedOf(term.value, input)
     return workers.map((worker) => Number(compares(factOf(worker, term.selector), term.op, wanted)))
   }
-  return normalised(
+  return normalized(
     workers.map((worker) => numberOf(factOf(worker, term.selector))),
     term.kind === 'most',
   )
@@ -69,14 +69,14 @@ function wantedOf(value: unknown, { inputs }: RoutingInput): unknown {
   return path === undefined ? value : inputs[path]
 }
 
-/** Where the value is to be found in the input; undefined for a constant. */
+/** Path of the value in the input; undefined for a constant. */
 function pathOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || !('$input' in value)) return undefined
   return String(value.$input)
 }
 
-/** Lowest to highest as 0 to 1, or the other way; all the same: a half; unknown: 0, where it is known of anybody. */
-function normalised(values: readonly (number | undefined)[], highestFirst: boolean): number[] {
+/** Scales values to 0 to 1, lowest or highest first. Equal values score 0.5, unknown ones 0. */
+function normalized(values: readonly (number | undefined)[], highestFirst: boolean): number[] {
   const known = values.filter((value) => value !== undefined)
   if (known.length === 0) return values.map(() => 0)
   const [min, max] = [Math.min(...known), Math.max(...known)]
@@ -103,7 +103,7 @@ const BY_NUMBER: Readonly<Record<string, (left: number, right: number) => boolea
   '>=': (left, right) => left >= right,
 }
 
-/** By number where both look like one, else by text, which has no order. Nothing compares with what is unknown. */
+/** Compares as numbers if both are numeric, else as text, which has no order. False for unknown values. */
 function compares(fact: string | undefined, op: string, wanted: unknown): boolean {
   if (fact === undefined || wanted === undefined || wanted === null) return false
   const [left, right] = [numberOf(fact), numberOf(wanted)]
@@ -113,17 +113,17 @@ function compares(fact: string | undefined, op: string, wanted: unknown): boolea
 }
 
 /**
- * What a policy takes from an input, as a JSON object by path; undefined when it takes nothing. Only
- * scalars are taken, so an input of any size leaves little behind.
+ * Selects the values of an input that a policy names, as a JSON object by path; undefined if it names
+ * none. Only scalars of limited size are selected, so the result is small for any input.
  */
 export function selectRoutingInputs(policy: Policy, input_json: string): string | undefined {
   const paths = policy.terms.flatMap((term) =>
     term.kind === 'prefer' ? (pathOf(term.value) ?? []) : [],
   )
   if (paths.length === 0) return undefined
-  const input: unknown = JSON.parse(input_json)
-  const taken = paths.map((path) => [path, scalar(path.split('.').reduce(member, input))])
-  return JSON.stringify(Object.fromEntries(taken))
+  const parsed: unknown = JSON.parse(input_json)
+  const values = paths.map((path) => [path, scalar(path.split('.').reduce(member, parsed))])
+  return JSON.stringify(Object.fromEntries(values))
 }
 
 const member = (value: unknown, key: string): unknown =>

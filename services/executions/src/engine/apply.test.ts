@@ -12,7 +12,7 @@ import { applyCommand, type CommandResult, totalsDeltas, type WorkingCopy } from
 import type { ExecutionCommand } from './command.ts'
 import { type DecisionInput, keyOf, newRow, slotsOf } from './decision-input.ts'
 
-/** What the database holds, as far as batches read and write it. */
+/** In-memory database, as far as batches read and write it. */
 interface Store {
   rows: Map<string, Execution>
   deadlines: Map<string, Deadline | number>
@@ -37,9 +37,9 @@ const storeOf = ({ rows, deadlines, approvals }: BatchCase): Store => ({
   totals: {},
 })
 
-/** Reads as a batch under locks does. */
-function read(store: Store, changes: readonly ExecutionCommand[]): DecisionInput {
-  const wanted = changes.flatMap(({ command }) => (command.kind === 'create' ? command.row : []))
+/** Reads the input of a batch as the pessimistic path does. */
+function read(store: Store, commands: readonly ExecutionCommand[]): DecisionInput {
+  const wanted = commands.flatMap(({ command }) => (command.kind === 'create' ? command.row : []))
   const created = new Map<string, NewExecution>()
   for (const row of wanted)
     if (!store.rows.has(row.execution_id) && !created.has(row.execution_id))
@@ -71,27 +71,27 @@ function read(store: Store, changes: readonly ExecutionCommand[]): DecisionInput
   }
 }
 
-function applyBatch(store: Store, changes: readonly ExecutionCommand[]): CommandResult[] {
-  const scene = read(store, changes)
-  const draughts = new Map<string, WorkingCopy>()
-  const results = changes.map((change) => applyCommand(scene, draughts, change, limits))
-  const changed = [...draughts.values()].filter(({ before, after }) => before !== after)
-  for (const draught of changed) save(store, draught)
+function applyBatch(store: Store, commands: readonly ExecutionCommand[]): CommandResult[] {
+  const input = read(store, commands)
+  const copies = new Map<string, WorkingCopy>()
+  const results = commands.map((command) => applyCommand(input, copies, command, limits))
+  const changed = [...copies.values()].filter(({ before, after }) => before !== after)
+  for (const copy of changed) save(store, copy)
   for (const { state, delta } of totalsDeltas(changed))
     store.totals[state] = (store.totals[state] ?? 0) + delta
   return results
 }
 
-function save(store: Store, { before, after, ...draught }: WorkingCopy): void {
+function save(store: Store, { before, after, ...copy }: WorkingCopy): void {
   const { execution_id, queued } = after
   store.rows.set(execution_id, after)
-  store.log.push(...draught.entries)
-  for (const approval of draught.approvals) store.approvals.set(approval.approval_id, approval)
-  const { deadlineMs = undefined } = draught
+  store.log.push(...copy.entries)
+  for (const approval of copy.approvals) store.approvals.set(approval.approval_id, approval)
+  const { deadlineMs = undefined } = copy
   if (deadlineMs === undefined) store.deadlines.delete(execution_id)
   else if (deadlineMs !== 'kept') store.deadlines.set(execution_id, deadlineMs)
   if (!queued) store.queued.delete(execution_id)
-  else if (draught.enteredQueue || !before) store.queued.set(execution_id, 'now')
+  else if (copy.enteredQueue || !before) store.queued.set(execution_id, 'now')
 }
 
 const contentOf = (store: Store, results: readonly CommandResult[]) =>
@@ -116,10 +116,10 @@ test.each([
   fc.assert(
     fc.property(batchCase({ maxLength: 3, ...kinds }), (plan) => {
       const together = storeOf(plan)
-      const apart = storeOf(plan)
+      const separate = storeOf(plan)
       const answers = applyBatch(together, plan.commands)
-      const single = plan.commands.flatMap((change) => applyBatch(apart, [change]))
-      expect(contentOf(together, answers)).toEqual(contentOf(apart, single))
+      const single = plan.commands.flatMap((command) => applyBatch(separate, [command]))
+      expect(contentOf(together, answers)).toEqual(contentOf(separate, single))
     }),
     { numRuns: 3_000 },
   )

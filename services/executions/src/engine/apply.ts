@@ -1,17 +1,17 @@
 import { Fault, notFound } from '@windlass/runtime/faults'
 import type { Approval } from '../domain/approvals.ts'
 import type { Execution, Limits, PendingEvent } from '../domain/execution.ts'
-import type * as log from '../store/log.ts'
+import type { StoredEntry } from '../store/log.ts'
 import type * as totals from '../store/totals.ts'
 import { type Command, decide, type ExecutionCommand } from './command.ts'
 import { type DecisionInput, keyOf } from './decision-input.ts'
 
-/** What became of one command: the row as committed and whether this command changed it, or why it was refused. */
+/** The committed row and whether this command changed it, or the reason of the refusal. */
 export type CommandResult =
   | { execution: Execution; changed: boolean; answer?: string }
   | { fault: Fault }
 
-/** The working copy of a row while its commands are applied in order. */
+/** A row and its pending log entries while commands are applied in order. */
 export interface WorkingCopy {
   /** Absent: the row is new. */
   before: Execution | undefined
@@ -19,38 +19,39 @@ export interface WorkingCopy {
   deadlineMs: number | 'kept' | undefined
   /** A command of this batch has put it into the ready queue. */
   enteredQueue: boolean
-  entries: log.StoredEntry[]
+  entries: StoredEntry[]
   approvals: Approval[]
 }
 
-/** Applies one command to the working copy of its execution. A refused one leaves it as it was. */
+/** Applies one command to the working copy of its execution. A refused command leaves it unchanged. */
 export function applyCommand(
-  scene: DecisionInput,
-  draughts: Map<string, WorkingCopy>,
+  input: DecisionInput,
+  copies: Map<string, WorkingCopy>,
   { execution_id, command }: ExecutionCommand,
   limits: Limits,
 ): CommandResult {
   try {
-    if (command.kind === 'create') return applyCreate(scene, draughts, command)
-    const draught = draughts.get(execution_id) ?? openWorkingCopy(scene, execution_id)
-    if (!draught) {
+    if (command.kind === 'create') return applyCreate(input, copies, command)
+    const copy = copies.get(execution_id) ?? openWorkingCopy(input, execution_id)
+    if (!copy) {
+      // Leases and deadlines skip locked rows; the row may exist.
       if (command.kind === 'lease' || command.kind === 'expire')
-        throw new Fault('conflict', 'another flush has it')
+        throw new Fault('conflict', 'The execution is being modified; retry.')
       throw notFound('Execution', execution_id)
     }
-    draughts.set(execution_id, draught)
-    const before = draught.after
-    const answer = runCommand(scene, draught, command, limits)
-    return { execution: draught.after, changed: draught.after !== before, answer }
+    copies.set(execution_id, copy)
+    const before = copy.after
+    const answer = runCommand(input, copy, command, limits)
+    return { execution: copy.after, changed: copy.after !== before, answer }
   } catch (error) {
     if (error instanceof Fault) return { fault: error }
     throw error
   }
 }
 
-function openWorkingCopy(scene: DecisionInput, execution_id: string): WorkingCopy | undefined {
+function openWorkingCopy(input: DecisionInput, execution_id: string): WorkingCopy | undefined {
   // A row that a later command of this batch creates does not exist yet.
-  const row = scene.inserted.has(execution_id) ? undefined : scene.rows.get(execution_id)
+  const row = input.inserted.has(execution_id) ? undefined : input.rows.get(execution_id)
   return row && workingCopy(row, row)
 }
 
@@ -63,26 +64,26 @@ const workingCopy = (before: Execution | undefined, after: Execution): WorkingCo
   approvals: [],
 })
 
-/** A repeated create finds what the first one made, unless the two ask for different things. */
+/** Answers a repeated create with the row of the first one; refuses it if the requests differ. */
 function applyCreate(
-  scene: DecisionInput,
-  draughts: Map<string, WorkingCopy>,
+  input: DecisionInput,
+  copies: Map<string, WorkingCopy>,
   { row }: Extract<Command, { kind: 'create' }>,
 ): CommandResult {
   const { execution_id } = row
-  const made =
-    draughts.get(execution_id)?.after ??
-    scene.rows.get(execution_id) ??
-    scene.existing.get(execution_id)
-  if (!made) throw new Error('a created row is missing')
-  const same =
-    made.workflow_name === row.workflow_name &&
-    made.workflow_namespace === row.workflow_namespace &&
-    made.request_hash === row.request_hash
-  if (!same) throw differentRequest()
-  const changed = scene.inserted.delete(row.execution_id)
-  if (changed) draughts.set(row.execution_id, workingCopy(undefined, made))
-  return { execution: made, changed }
+  const stored =
+    copies.get(execution_id)?.after ??
+    input.rows.get(execution_id) ??
+    input.existing.get(execution_id)
+  if (!stored) throw new Error('a created row is missing')
+  const isSameRequest =
+    stored.workflow_name === row.workflow_name &&
+    stored.workflow_namespace === row.workflow_namespace &&
+    stored.request_hash === row.request_hash
+  if (!isSameRequest) throw differentRequest()
+  const changed = input.inserted.delete(execution_id)
+  if (changed) copies.set(execution_id, workingCopy(undefined, stored))
+  return { execution: stored, changed }
 }
 
 const differentRequest = () =>
@@ -99,89 +100,85 @@ const differentRequest = () =>
   })
 
 function runCommand(
-  scene: DecisionInput,
-  draught: WorkingCopy,
+  input: DecisionInput,
+  copy: WorkingCopy,
   command: Exclude<Command, { kind: 'create' }>,
   limits: Limits,
 ): string | undefined {
-  const { after: execution } = draught
+  const { after: execution } = copy
   const { execution_id } = execution
   const now = new Date()
-  const approvals = scene.approvals.get(execution_id) ?? []
+  const approvals = input.approvals.get(execution_id) ?? []
   const outcome = decide(execution, command, {
     limits,
-    isKnown: (event) => scene.known.has(keyOf(execution_id, event)),
-    hasFreeSlot: (worker, capacity) => scene.slots.hasFree(worker, capacity),
-    isDue: isDue(scene, draught),
+    isKnown: (event) => input.known.has(keyOf(execution_id, event)),
+    hasFreeSlot: (worker, capacity) => input.slots.hasFree(worker, capacity),
+    isDue: isDue(input, copy),
     approvals,
     now,
   })
   if (outcome.next === execution && outcome.events.length === 0) return outcome.answer
-  draught.approvals = replaced(draught.approvals, outcome.approvals)
-  scene.approvals.set(execution_id, replaced(approvals, outcome.approvals))
+  copy.approvals = merge(copy.approvals, outcome.approvals)
+  input.approvals.set(execution_id, merge(approvals, outcome.approvals))
   const time = now.toISOString()
   let seq = execution.last_seq
   for (const event of outcome.events) {
-    const entry = entryOf(execution_id, ++seq, event, time)
-    if (scene.known.has(keyOf(execution_id, entry))) continue
-    scene.known.add(keyOf(execution_id, entry))
-    draught.entries.push(entry)
+    const entry = toEntry(execution_id, ++seq, event, time)
+    if (input.known.has(keyOf(execution_id, entry))) continue
+    input.known.add(keyOf(execution_id, entry))
+    copy.entries.push(entry)
   }
   const revision = execution.revision + 1
-  draught.after = { ...outcome.next, last_seq: seq, revision, updated_at: now }
-  if (outcome.deadlineMs !== 'kept') draught.deadlineMs = outcome.deadlineMs
-  if (outcome.next.queued && !execution.queued) draught.enteredQueue = true
-  scene.slots.move(execution.held_by, outcome.next.held_by)
+  copy.after = { ...outcome.next, last_seq: seq, revision, updated_at: now }
+  if (outcome.deadlineMs !== 'kept') copy.deadlineMs = outcome.deadlineMs
+  if (outcome.next.queued && !execution.queued) copy.enteredQueue = true
+  input.slots.move(execution.held_by, outcome.next.held_by)
   return outcome.answer
 }
 
 /**
- * Compares the deadline of the working copy with the database's clock. The one that was read counts
+ * Compares the deadline of the working copy with the database's clock. The stored deadline counts
  * only until a command of the batch sets or clears it: a new one starts with the commit.
  */
 const isDue = ({ expired }: DecisionInput, { after, deadlineMs }: WorkingCopy): boolean =>
   deadlineMs === 'kept' ? expired.has(after.execution_id) : (deadlineMs ?? Infinity) <= 0
 
-/** Approvals keep their order, which is that of the requests; new ones are the last. */
-function replaced(known: readonly Approval[], changed: readonly Approval[]): Approval[] {
+/** Replaces approvals by id. They keep the order of their requests; new ones come last. */
+function merge(known: readonly Approval[], changed: readonly Approval[]): Approval[] {
   const byId = new Map(known.map((approval) => [approval.approval_id, approval]))
   for (const approval of changed) byId.set(approval.approval_id, approval)
   return [...byId.values()]
 }
 
-function entryOf(
+const toEntry = (
   execution_id: string,
   seq: number,
-  event: PendingEvent,
+  { type, source_id, name, value_json, ...event }: PendingEvent,
   time: string,
-): log.StoredEntry {
-  const { type, source_id, name, value_json } = event
-  const event_id = event.event_id || ownId(execution_id, seq)
-  return {
-    execution_id,
-    seq,
-    event_id,
-    type,
-    source_id,
-    name,
-    value_json,
-    time: event.time || time,
-  }
-}
+): StoredEntry => ({
+  execution_id,
+  seq,
+  event_id: event.event_id || generatedId(execution_id, seq),
+  type,
+  source_id,
+  name,
+  value_json,
+  time: event.time || time,
+})
 
-/** Sixteen hex digits, like those of workers; unique in its execution, which is all that is asked of it. */
-const ownId = (execution_id: string, seq: number) =>
+/** Sixteen hex digits, as workers send them; unique within the execution, which suffices. */
+const generatedId = (execution_id: string, seq: number) =>
   execution_id.slice(-8) + seq.toString(16).padStart(8, '0')
 
-/** What the working copies change in the totals. */
-export function totalsDeltas(draughts: readonly WorkingCopy[]): totals.TotalsDelta[] {
+/** Changes of the totals by the working copies, summed for each workflow and state. */
+export function totalsDeltas(copies: readonly WorkingCopy[]): totals.TotalsDelta[] {
   const sums = new Map<string, totals.TotalsDelta>()
   const add = ({ workflow_namespace, workflow_name, state }: Execution, delta: number) => {
     const key = JSON.stringify([workflow_namespace, workflow_name, state])
     const sum = sums.get(key) ?? { workflow_namespace, workflow_name, state, delta: 0 }
     sums.set(key, { ...sum, delta: sum.delta + delta })
   }
-  for (const { before, after } of draughts) {
+  for (const { before, after } of copies) {
     if (before?.state === after.state) continue
     if (before) add(before, -1)
     add(after, 1)

@@ -4,78 +4,98 @@ import {
   toOutageFault,
   toUnstorableFault,
 } from '@windlass/runtime/postgres/outage'
+import type { Execution } from '../domain/execution.ts'
+import type { StoredEntry } from '../store/log.ts'
 import type { CommandResult } from './apply.ts'
 import type { ExecutionCommand } from './command.ts'
 import { type LockedRows, rowBusy } from './locked-rows.ts'
-import type { BatchResult } from './optimistic.ts'
-import type { CommittedChange } from './pessimistic.ts'
 
-/** Of one command alone, where its neighbours were done. */
+/** One execution that a commit changed. */
+export interface CommittedChange {
+  /** Absent: the row is new. */
+  before: Execution | undefined
+  after: Execution
+  /** Entries that were appended to its log. */
+  entries: StoredEntry[]
+}
+
+export interface BatchResult {
+  /** A command without a result was not applied; the pessimistic path applies it. */
+  results: Map<ExecutionCommand, CommandResult>
+  committed: CommittedChange[]
+  /** Called when the committed changes have been recorded and announced. */
+  onRecorded?(): void
+}
+
+/** A way to apply a batch: optimistic, pessimistic, or the creation of executions. */
+export type ApplyStrategy = (commands: readonly ExecutionCommand[]) => Promise<BatchResult>
+
+/** An error that says nothing about the command's outcome; its neighbours are not affected. */
 export interface UnexpectedFailure {
   error: unknown
 }
 
-/** One of the ways in which many commands are done at once. */
-export type ApplyStrategy = (changes: readonly ExecutionCommand[]) => Promise<BatchResult>
+type Results = Map<ExecutionCommand, CommandResult | UnexpectedFailure>
 
-export type Outcomes = Map<ExecutionCommand, CommandResult | UnexpectedFailure>
-
-/** Does many commands at once so that one that cannot be done never fails its neighbours. */
+/** Applies a batch so that a command that cannot be applied never fails its neighbours. */
 export class FaultIsolatingBatch {
   readonly #lockedRows: LockedRows
-  readonly #onCommit: (effects: readonly CommittedChange[]) => void
+  readonly #onCommit: (committed: readonly CommittedChange[]) => void
 
-  /** `note` is told what each commit changed. */
-  constructor(heldRows: LockedRows, note: (effects: readonly CommittedChange[]) => void) {
-    this.#lockedRows = heldRows
-    this.#onCommit = note
+  constructor(lockedRows: LockedRows, onCommit: (committed: readonly CommittedChange[]) => void) {
+    this.#lockedRows = lockedRows
+    this.#onCommit = onCommit
   }
 
-  async run(way: ApplyStrategy, changes: readonly ExecutionCommand[]): Promise<Outcomes> {
-    if (changes.length === 0) return new Map()
+  async run(apply: ApplyStrategy, commands: readonly ExecutionCommand[]): Promise<Results> {
+    if (commands.length === 0) return new Map()
     try {
-      const { results, committed, onRecorded } = await way(changes)
+      const { results, committed, onRecorded } = await apply(commands)
       this.#onCommit(committed)
       onRecorded?.()
       return results
     } catch (error) {
-      if (isLockTimeout(error)) return this.#runWithoutLockedRows(way, changes)
-      const [only, ...more] = changes
+      if (isLockTimeout(error)) return this.#runWithoutLockedRows(apply, commands)
+      const [only, ...more] = commands
       const outage = toOutageFault(error)
       if (outage && !(isDeadlock(error) && more.length > 0))
-        return new Map(changes.map((change) => [change, { fault: outage }]))
-      if (only && more.length === 0) return new Map([[only, refusal(error)]])
-      return this.#oneByOne(way, changes)
+        return new Map(commands.map((command) => [command, { fault: outage }]))
+      if (only && more.length === 0) return new Map([[only, toResult(error)]])
+      return this.#runOneByOne(apply, commands)
     }
   }
 
-  /** What waited too long for a row that somebody has locked is done without it. */
+  /** Answers `unavailable` for the commands whose rows are locked, and applies the others. */
   async #runWithoutLockedRows(
-    way: ApplyStrategy,
-    changes: readonly ExecutionCommand[],
-  ): Promise<Outcomes> {
-    const held = await this.#lockedRows.findLocked(changes.map(({ execution_id }) => execution_id))
-    // Held by nobody any more: all may come again.
-    const isRefused = ({ execution_id }: ExecutionCommand) =>
-      held.size === 0 || held.has(execution_id)
-    const outcomes = await this.run(
-      way,
-      changes.filter((change) => !isRefused(change)),
+    apply: ApplyStrategy,
+    commands: readonly ExecutionCommand[],
+  ): Promise<Results> {
+    const ids = commands.map(({ execution_id }) => execution_id)
+    const locked = await this.#lockedRows.findLocked(ids)
+    // No row is locked any more: which one it was is unknown, so all callers retry.
+    const isBusy = ({ execution_id }: ExecutionCommand) =>
+      locked.size === 0 || locked.has(execution_id)
+    const results = await this.run(
+      apply,
+      commands.filter((command) => !isBusy(command)),
     )
-    for (const change of changes.filter(isRefused)) outcomes.set(change, { fault: rowBusy() })
-    return outcomes
+    for (const command of commands.filter(isBusy)) results.set(command, { fault: rowBusy() })
+    return results
   }
 
-  /** What the database refused together is tried one by one; one alone waits in no circle. */
-  async #oneByOne(way: ApplyStrategy, changes: readonly ExecutionCommand[]): Promise<Outcomes> {
-    const outcomes: Outcomes = new Map()
-    for (const change of changes)
-      for (const [done, outcome] of await this.run(way, [change])) outcomes.set(done, outcome)
-    return outcomes
+  /** Applies each command alone: a rejected row fails alone, and one command cannot deadlock. */
+  async #runOneByOne(
+    apply: ApplyStrategy,
+    commands: readonly ExecutionCommand[],
+  ): Promise<Results> {
+    const results: Results = new Map()
+    for (const command of commands)
+      for (const [one, result] of await this.run(apply, [command])) results.set(one, result)
+    return results
   }
 }
 
-function refusal(error: unknown): CommandResult | UnexpectedFailure {
+function toResult(error: unknown): CommandResult | UnexpectedFailure {
   const fault = toUnstorableFault(error)
   return fault ? { fault } : { error }
 }

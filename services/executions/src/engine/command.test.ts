@@ -15,7 +15,7 @@ const report = (state: string): CommandOfRow => ({
 })
 const offer = { worker_name: 'a', session_id: 's', connection_generation: 1 }
 
-/** Each command with the trigger that it is in the table; from a holder with the current generation. */
+/** Each command with its trigger; worker commands come from the holder, with the current fencing token. */
 const commands: [name: string, command: CommandOfRow, trigger: Trigger][] = [
   ['lease', { kind: 'lease', offer, capacity: 0 }, 'lease'],
   ['claim', { kind: 'claim', holder }, 'claim'],
@@ -40,7 +40,7 @@ const pairs = rows.flatMap(([name, row]) =>
   commands.map(([what, command, trigger]) => ({ name, row, what, command, trigger })),
 )
 
-/** The state that the command leads to; its own where nothing happens; undefined for a refusal. */
+/** State after the command; the same for a no-op; undefined for a refusal. */
 function outcome(row: Execution, command: CommandOfRow): State | undefined {
   try {
     return decide(Object.freeze(row), command, decisionContext()).next.state
@@ -50,7 +50,7 @@ function outcome(row: Execution, command: CommandOfRow): State | undefined {
   }
 }
 
-/** Where it is not the table that decides: who holds it, or that the command is a repetition. */
+/** Cases that the holder, or a repeated command, decides instead of the table. */
 function exception({ row, command, what }: (typeof pairs)[number]): State | 'refused' | undefined {
   const isHeld = row.held_by !== undefined
   if (command.kind === 'lease' && !row.queued) return row.state
@@ -77,7 +77,7 @@ test.each(pairs)('$what from $name', (pair) => {
   const special = exception(pair)
   if (isTerminal(row.state) || row.state === 'PAUSED')
     if (command.kind === 'checkpoint') {
-      // A repetition is answered with what there is, anything else is refused: nothing moves.
+      // A repeated checkpoint is accepted, any other one is refused: the state stays.
       expect(outcome(row, command) ?? row.state).toBe(row.state)
       return
     }
@@ -85,7 +85,7 @@ test.each(pairs)('$what from $name', (pair) => {
   expect(outcome(row, command) ?? 'refused').toBe(expected)
 })
 
-test('a deadline that has passed moves what is watched by it, and nothing else', () => {
+test('expire: changes queued and held executions whose deadline has passed, and no others', () => {
   for (const [name, row] of rows) {
     const expire = { kind: 'expire' } as const
     expect(decide(row, expire, decisionContext()).next, name).toBe(row)

@@ -15,7 +15,7 @@ import type { Execution, Limits, Outcome, PendingEvent } from '../domain/executi
 import { claim, type Loss, lease, lose, type Offer, timeOut } from '../domain/ownership.ts'
 import type { NewExecution } from '../store/executions.ts'
 
-/** Everything that can be asked of an execution. Each is safe to repeat. */
+/** A request to change one execution. Each is safe to repeat. */
 export type Command =
   | { kind: 'create'; row: NewExecution }
   | { kind: 'lease'; offer: Offer; capacity: number }
@@ -27,7 +27,7 @@ export type Command =
   | { kind: 'verify'; holder: ClaimHolder }
   | { kind: 'request_approval'; holder: ClaimHolder; request: ApprovalRequest }
   | { kind: 'decide_approval'; decision: Decision }
-  /** The server's own: the holder named is gone, or the deadline passed. */
+  /** Sent by this service: the named holder is gone, or the deadline has passed. */
   | { kind: 'lose'; held_by: string; upToConnection: number; loss: Loss }
   | { kind: 'expire' }
 
@@ -36,7 +36,7 @@ export interface ExecutionCommand {
   command: Command
 }
 
-/** What the door knows beside the row. */
+/** Everything that a decision reads besides the row. */
 export interface DecisionContext {
   limits: Limits
   isKnown(event: PendingEvent): boolean
@@ -44,12 +44,12 @@ export interface DecisionContext {
   hasFreeSlot(worker_name: string, capacity: number): boolean
   /** The deadline that the execution has now, after earlier commands of the batch, has passed. */
   isDue: boolean
-  /** Of this execution, oldest first; read only if it has asked for any. */
+  /** Approvals of this execution, oldest first; read only if it is gated. */
   approvals: readonly Approval[]
   now: Date
 }
 
-/** Lets the state machine decide. Throws a Fault for what it refuses. */
+/** Decides a command by the state machine. Throws the Fault of a refusal. */
 export function decide(
   execution: Execution,
   command: Exclude<Command, { kind: 'create' }>,
@@ -62,12 +62,12 @@ export function decide(
   }
   if (command.kind === 'decide_approval')
     return decideApproval(execution, approvals, command.decision, now)
-  const isDone = isRepeatedRequest(command, context.isKnown)
-  const outcome = isDone ? unchanged(execution) : applyTransition(execution, command, context)
+  const isRepeated = isRepeatedRequest(command, context.isKnown)
+  const outcome = isRepeated ? unchanged(execution) : applyTransition(execution, command, context)
   return applyApprovals(outcome, approvals, now)
 }
 
-/** The commands that approvals have no part in. */
+/** Decides the commands that do not concern approvals. */
 function applyTransition(
   execution: Execution,
   command: Exclude<Command, { kind: 'create' | 'request_approval' | 'decide_approval' }>,
@@ -95,10 +95,10 @@ function applyTransition(
       fence(execution, command.holder)
       return unchanged(execution)
     case 'lose': {
-      const theirs =
+      const isHolder =
         execution.held_by === command.held_by &&
         (execution.held_connection ?? 0) <= command.upToConnection
-      return theirs ? lose(execution, command.loss, limits) : unchanged(execution)
+      return isHolder ? lose(execution, command.loss, limits) : unchanged(execution)
     }
     case 'expire':
       if (!isDue) return unchanged(execution)
@@ -108,13 +108,13 @@ function applyTransition(
 
 const unchanged = (execution: Execution): Outcome => ({ next: execution, events: [] })
 
-/** The events that requests leave in the log under their own ids. */
+/** Types of the events that client requests append under their own ids. */
 const REQUEST_EVENTS: Partial<Record<Command['kind'], string>> = {
   resume: 'WORKFLOW_RESUMING',
   cancel: 'WORKFLOW_CANCELLING',
 }
 
-/** Whether the log has this request already: its answer was lost, and it is sent again. */
+/** True if the log has this request already: its answer was lost, and it was sent again. */
 function isRepeatedRequest(command: Command, isKnown: DecisionContext['isKnown']): boolean {
   const type = REQUEST_EVENTS[command.kind]
   const [event_id] = eventIdsOf(command)
@@ -122,7 +122,7 @@ function isRepeatedRequest(command: Command, isKnown: DecisionContext['isKnown']
   return isKnown({ type, event_id, source_id: '', name: '', value_json: 'null' })
 }
 
-/** The ids under which a command appends to the log, where it says so. */
+/** Ids of the events that a command appends under ids of the caller. */
 export function eventIdsOf(command: Command): string[] {
   if (command.kind === 'checkpoint')
     return command.report.events.flatMap(({ event_id }) => event_id || [])

@@ -2,86 +2,86 @@ import type { Tx } from '@windlass/runtime/postgres/db'
 import type { Approval } from '../domain/approvals.ts'
 import type { Execution } from '../domain/execution.ts'
 import * as approvals from '../store/approval-rows.ts'
-import * as sweep from '../store/deadlines.ts'
+import * as deadlines from '../store/deadlines.ts'
 import * as executions from '../store/executions.ts'
 import * as log from '../store/log.ts'
 import * as ready from '../store/ready.ts'
 import { type Command, type ExecutionCommand, eventIdsOf } from './command.ts'
 
-/** Everything that a flush has to know before it decides, read under the locks it holds to its end. */
+/** Everything that a batch reads before it decides; on the pessimistic path, under locks held to its end. */
 export interface DecisionInput {
   rows: Map<string, Execution>
-  /** What repeated creations find. Not locked, so nothing but an answer is made of it. */
+  /** Rows that repeated creates found. They are not locked, so they serve for answers only. */
   existing: Map<string, Execution>
-  /** New rows of this flush that no command has been answered with yet. */
+  /** Ids of rows that this batch inserted and no command has answered with yet. */
   inserted: Set<string>
   /** Keys of events that the logs have already. */
   known: Set<string>
   /**
-   * Rows whose stored deadline had passed, by the database's clock under their locks. Says nothing
-   * about a working copy that an earlier command of the batch has given another deadline.
+   * Rows whose stored deadline had passed, by the database's clock under their locks. Does not
+   * apply to a working copy that an earlier command of the batch has given another deadline.
    */
   expired: ReadonlySet<string>
-  /** By execution, of those that have asked for any. */
+  /** By execution id; only gated executions have any. */
   approvals: Map<string, Approval[]>
   slots: Slots
 }
 
-/** How much each worker holds, kept up to date with the working copies of the batch. */
+/** Load of each worker, kept up to date with the working copies of the batch. */
 export interface Slots {
   hasFree(worker_name: string, capacity: number): boolean
-  /** Notes that a command has taken an execution from one holder and given it to another. */
+  /** Moves one execution from a holder to another; either may be absent. */
   move(from: string | undefined, to: string | undefined): void
 }
 
-/** Events are told apart by execution, id and type. */
+/** Identity of an event: execution, type and id. */
 export const keyOf = (
   execution_id: string,
   { event_id, type }: { event_id?: string; type: string },
 ) => `${execution_id} ${type} ${event_id}`
 
-type Of<Kind> = Extract<Command, { kind: Kind }>
+type CommandOf<Kind> = Extract<Command, { kind: Kind }>
 
-/** Locks and reads. All statements go out together; the database runs them in this order. */
+/** Locks and reads. The statements are pipelined; the database runs them in this order. */
 export async function loadUnderLocks(
   tx: Tx,
-  changes: readonly ExecutionCommand[],
+  commands: readonly ExecutionCommand[],
 ): Promise<DecisionInput> {
-  const leases = commandsOfKind(changes, 'lease')
-  const expiries = commandsOfKind(changes, 'expire')
-  // Neither waits for a lock: whoever has it changes the row, and both are asked again.
-  const passing = [...leases, ...expiries]
-  const creates = commandsOfKind(changes, 'create')
-  const others = changes.filter(
+  const leases = commandsOfKind(commands, 'lease')
+  const expiries = commandsOfKind(commands, 'expire')
+  // Neither waits for a lock: its holder commands the row, and both commands are sent again.
+  const skipping = [...leases, ...expiries]
+  const creates = commandsOfKind(commands, 'create')
+  const others = commands.filter(
     ({ command }) => !['lease', 'create', 'expire'].includes(command.kind),
   )
   const workers = [...new Set(leases.map(({ command }) => command.offer.worker_name))]
 
-  const [, rows, leasable, known, expired, loads, made] = await Promise.all([
+  const [, rows, available, known, expired, loads, created] = await Promise.all([
     workers.length > 0 ? ready.lockWorkers(tx, workers) : [],
     others.length > 0 ? executions.lock(tx, idsOf(others)) : [],
-    passing.length > 0 ? executions.lockAvailable(tx, idsOf(passing)) : [],
-    knownEvents(tx, changes),
-    expiries.length > 0 ? sweep.findExpired(tx, idsOf(expiries)) : [],
+    skipping.length > 0 ? executions.lockAvailable(tx, idsOf(skipping)) : [],
+    knownEvents(tx, commands),
+    expiries.length > 0 ? deadlines.findExpired(tx, idsOf(expiries)) : [],
     workers.length > 0 ? ready.loads(tx, workers) : [],
     insertNew(tx, creates),
   ])
-  const all = [...rows, ...leasable, ...made.rows]
+  const all = [...rows, ...available, ...created.rows]
   return {
     rows: new Map(all.map((row) => [row.execution_id, row])),
     approvals: await approvalsOf(tx, all),
-    existing: new Map(made.earlier.map((row) => [row.execution_id, row])),
-    inserted: made.created,
+    existing: new Map(created.existing.map((row) => [row.execution_id, row])),
+    inserted: created.inserted,
     known: new Set(known.map((key) => keyOf(key.execution_id, key))),
     expired: new Set(expired.map(({ execution_id }) => execution_id)),
     slots: slotsOf(loads),
   }
 }
 
-/** Few executions ask for approvals; only for them is there one more round trip. */
+/** Reads the approvals of gated executions, which cost one more round trip; few are gated. */
 async function approvalsOf(tx: Tx, rows: readonly Execution[]): Promise<Map<string, Approval[]>> {
   const gated = rows.filter((row) => row.gated)
-  const found = gated.length > 0 ? await approvals.ofExecutions(tx, idsOf(gated)) : []
+  const found = gated.length > 0 ? await approvals.listOfExecutions(tx, idsOf(gated)) : []
   const byExecution = new Map<string, Approval[]>()
   for (const approval of found)
     byExecution.set(approval.execution_id, [
@@ -92,50 +92,53 @@ async function approvalsOf(tx: Tx, rows: readonly Execution[]): Promise<Map<stri
 }
 
 function commandsOfKind<Kind extends Command['kind']>(
-  changes: readonly ExecutionCommand[],
+  commands: readonly ExecutionCommand[],
   kind: Kind,
 ) {
-  return changes.filter(({ command }) => command.kind === kind) as {
+  return commands.filter(({ command }) => command.kind === kind) as {
     execution_id: string
-    command: Of<Kind>
+    command: CommandOf<Kind>
   }[]
 }
 
-const idsOf = (changes: readonly { execution_id: string }[]) => [
-  ...new Set(changes.map(({ execution_id }) => execution_id)),
+const idsOf = (commands: readonly { execution_id: string }[]) => [
+  ...new Set(commands.map(({ execution_id }) => execution_id)),
 ]
 
 function knownEvents(
   tx: Tx,
-  changes: readonly ExecutionCommand[],
+  commands: readonly ExecutionCommand[],
 ): Promise<log.EventKey[]> | log.EventKey[] {
-  const keys = changes.flatMap(({ execution_id, command }) =>
+  const keys = commands.flatMap(({ execution_id, command }) =>
     eventIdsOf(command).map((event_id) => ({ execution_id, event_id })),
   )
   return keys.length > 0 ? log.findKnown(tx, keys) : []
 }
 
 /**
- * Rows are inserted in the order of their ids by every flush. Those that are there already are only
- * read: a flush that waited for their locks, behind those it has, could wait for one that waits for it.
+ * Inserts rows in the order of their ids, like every batch. Existing rows are read without a lock: a
+ * batch that waited for them while it holds other locks could deadlock with another one.
  */
-async function insertNew(tx: Tx, creates: { execution_id: string; command: Of<'create'> }[]) {
-  if (creates.length === 0) return { rows: [], earlier: [], created: new Set<string>() }
-  // Of two different requests under one id the first is the one that creates.
+async function insertNew(
+  tx: Tx,
+  creates: { execution_id: string; command: CommandOf<'create'> }[],
+) {
+  if (creates.length === 0) return { rows: [], existing: [], inserted: new Set<string>() }
+  // Of two different requests with one id the first one creates.
   const unique = new Map(
     creates.toReversed().map(({ execution_id, command }) => [execution_id, command.row]),
   )
   const rows = [...unique.values()].sort((a, b) => (a.execution_id < b.execution_id ? -1 : 1))
-  const created = await executions.insert(tx, rows)
-  const earlier = rows.filter(({ execution_id }) => !created.has(execution_id))
+  const inserted = await executions.insert(tx, rows)
+  const existing = rows.filter(({ execution_id }) => !inserted.has(execution_id))
   return {
-    rows: rows.filter((row) => created.has(row.execution_id)).map(newRow),
-    earlier: earlier.length > 0 ? await executions.readUnlocked(tx, idsOf(earlier)) : [],
-    created,
+    rows: rows.filter(({ execution_id }) => inserted.has(execution_id)).map(newRow),
+    existing: existing.length > 0 ? await executions.readUnlocked(tx, idsOf(existing)) : [],
+    inserted,
   }
 }
 
-/** A row as it is right after its insert. */
+/** The row as it is right after its insert. */
 export const newRow = (row: executions.NewExecution): Execution => ({
   ...row,
   state: 'SCHEDULED',

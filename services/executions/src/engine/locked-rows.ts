@@ -3,9 +3,9 @@ import type { Db } from '@windlass/runtime/postgres/db'
 import * as executions from '../store/executions.ts'
 
 /**
- * Rows that a process had locked for longer than a change takes: it hangs, and the database takes
- * them from it after a while. Until then whoever wants one is asked to come again, at once, so
- * that nobody else waits in the same flush.
+ * Rows that were locked for longer than LOCK_MS, which is many times what a batch takes: they belong
+ * to a hung process, and the database frees them when it ends that session. Until then commands for
+ * them answer `unavailable` at once, without a batch, so that no other command waits with them.
  */
 export class LockedRows {
   readonly #db: Db
@@ -15,20 +15,20 @@ export class LockedRows {
     this.#db = db
   }
 
-  /** Whether it was among them the last time somebody looked. */
+  /** True if the row was locked when it was last looked up. */
   mayBeLocked(execution_id: string): boolean {
     return this.#ids.has(execution_id)
   }
 
-  /** Those of these rows that somebody has locked now; all of them if nobody can say. */
+  /** Finds which of these rows are locked now; all of them if the database does not answer. */
   async findLocked(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const held = new Set(await executions.findLocked(this.#db, ids).catch(() => ids))
+    const locked = new Set(await executions.findLocked(this.#db, ids).catch(() => ids))
     for (const id of ids) {
-      if (held.has(id)) this.#ids.add(id)
+      if (locked.has(id)) this.#ids.add(id)
       else this.#ids.delete(id)
     }
-    return held
+    return locked
   }
 }
 
-export const rowBusy = () => unavailable('somebody else is changing it; try again')
+export const rowBusy = () => unavailable('The execution is being modified; retry.')

@@ -4,57 +4,58 @@ import type { Bus } from '@windlass/runtime/nats/bus'
 import { subjectOf } from '@windlass/runtime/nats/subjects'
 import type { Execution } from '../domain/execution.ts'
 import { toMessage } from '../domain/message.ts'
-import type { CommittedChange } from './pessimistic.ts'
+import type { CommittedChange } from './batch.ts'
 import type { WaitingDispatchers } from './waiters.ts'
 
-/** Larger entries are not sent about: who waits reads them from the log. */
+/** Larger entries are left out of the message: followers read them from the log. */
 const MAX_SIGNAL_BYTES = 64 * 1024
 
 interface NotifyDeps {
   bus: Bus
   waiters: WaitingDispatchers
+  /** Called when a log got its terminal event. */
   onFinished(): void
 }
 
 /**
- * Tells, after a commit, whoever may be waiting for it: followers of a log, dispatchers with free
- * workers, the dispatcher that holds a worker. All of it may be lost; everyone looks by himself too.
- * Work is handed on at once, the rest is told when whoever made the change has been answered.
+ * Publishes wake-ups after a commit: log followers, waiting dispatchers, the holder of a worker
+ * stream. All are best effort; each receiver also polls. Queued work is assigned at once, the other
+ * wake-ups follow when the commands have been answered.
  */
 export const createNotifier =
   ({ bus, waiters, onFinished }: NotifyDeps) =>
-  (effects: readonly CommittedChange[]): void => {
-    notifyReady(bus, new Set(waiters.assignQueued(effects.flatMap(newlyReady)).map(requirementOf)))
+  (committed: readonly CommittedChange[]): void => {
+    const unassigned = waiters.assignQueued(committed.flatMap(newlyQueued))
+    notifyReady(bus, new Set(unassigned.map(({ requirement_id }) => requirement_id)))
     setImmediate(() => {
-      for (const effect of effects) publishLogEntries(bus, effect)
-      for (const [worker, slots] of freedSlots(effects))
+      for (const change of committed) publishLogEntries(bus, change)
+      for (const [worker, slots] of freedSlots(committed))
         publishWorkerSignal(bus, worker, { body: { $case: 'slot_freed', value: { slots } } })
-      for (const { execution_id, held_by = '' } of effects.flatMap(newlyCancelling))
+      for (const { execution_id, held_by = '' } of committed.flatMap(newlyCancelling))
         notifyCancelDue(bus, held_by, execution_id)
-      if (effects.some(hasTerminalEvent)) onFinished()
+      if (committed.some(hasTerminalEvent)) onFinished()
     })
   }
 
-/** Tells every dispatcher that work was queued. */
+/** Tells all dispatchers that work with these requirements is queued. */
 export function notifyReady(bus: Bus, requirement_ids: Iterable<string>): void {
   for (const requirement_id of requirement_ids)
     bus.publishBestEffort(`ready.${requirement_id}`, Ready.encode({ requirement_id }).finish())
 }
 
-const requirementOf = ({ requirement_id }: Execution) => requirement_id
-
 const hasTerminalEvent = ({ entries }: CommittedChange) =>
   entries.some(({ type }) => TERMINAL_EVENTS.has(type))
 
-const newlyReady = ({ before, after }: CommittedChange) =>
+const newlyQueued = ({ before, after }: CommittedChange): Execution[] =>
   after.queued && !before?.queued ? [after] : []
 
 const newlyCancelling = ({ before, after }: CommittedChange) =>
   after.state === 'CANCELLING' && before?.state !== 'CANCELLING' ? [after] : []
 
-function freedSlots(effects: readonly CommittedChange[]): Map<string, number> {
+/** Number of executions that left each worker. */
+function freedSlots(committed: readonly CommittedChange[]): Map<string, number> {
   const slots = new Map<string, number>()
-  for (const { before, after } of effects) {
+  for (const { before, after } of committed) {
     const holder = before?.held_by
     if (holder && holder !== after.held_by) slots.set(holder, (slots.get(holder) ?? 0) + 1)
   }
@@ -66,7 +67,7 @@ function publishLogEntries(bus: Bus, { after, entries }: CommittedChange): void 
   const { execution_id, state, last_seq } = after
   const bytes = entries.reduce((sum, { value_json }) => sum + value_json.length, 0)
   const omitted = bytes > MAX_SIGNAL_BYTES
-  // Whoever waits for the end has the input, or reads the row.
+  // Without the input: a caller that waits for the end has it already, or reads the row.
   const ended = !omitted && isTerminal(state) ? toMessage({ ...after, input_json: '' }) : undefined
   const message = { execution_id, state, last_seq, omitted, entries: omitted ? [] : entries, ended }
   const kind = isSettled(state) ? 'settled' : 'step'
@@ -76,7 +77,7 @@ function publishLogEntries(bus: Bus, { after, entries }: CommittedChange): void 
   )
 }
 
-/** A worker holds something that is to be cancelled; safe to repeat. */
+/** Tells the holder of a worker stream to deliver a cancel; safe to repeat. */
 export const notifyCancelDue = (bus: Bus, worker: string, execution_id: string) =>
   publishWorkerSignal(bus, worker, { body: { $case: 'cancel_due', value: { execution_id } } })
 

@@ -1,19 +1,19 @@
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Execution, Limits } from '../domain/execution.ts'
-import * as unlocked from '../store/optimistic-write.ts'
+import * as store from '../store/optimistic-write.ts'
 import { applyCommand, type CommandResult, type WorkingCopy } from './apply.ts'
+import type { BatchResult } from './batch.ts'
 import type { LogCache } from './cache/logs.ts'
 import type { RowCache } from './cache/rows.ts'
 import { type Command, type ExecutionCommand, eventIdsOf } from './command.ts'
 import { type DecisionInput, keyOf } from './decision-input.ts'
-import type { CommittedChange } from './pessimistic.ts'
 
 export interface Caches {
   rows: RowCache
   logs: LogCache
 }
 
-/** The commands that need nothing but their own row and its log. */
+/** Commands that read nothing but their own row and its log. */
 const SINGLE_ROW_COMMANDS = new Set<Command['kind']>([
   'lease',
   'claim',
@@ -24,7 +24,7 @@ const SINGLE_ROW_COMMANDS = new Set<Command['kind']>([
   'verify',
 ])
 
-/** Free slots are checked when the row is written: no other command may rest on a lease before that. */
+/** Leases only, or none: the write checks for a free slot, so no command may depend on a lease before it. */
 function isSingleRowGroup(group: readonly ExecutionCommand[]): boolean {
   const leases = group.filter(({ command }) => command.kind === 'lease')
   return (
@@ -39,39 +39,32 @@ interface OptimisticDeps {
   limits: Limits
 }
 
-/** What became of commands, and what they changed. */
-export interface BatchResult {
-  results: Map<ExecutionCommand, CommandResult>
-  committed: CommittedChange[]
-  /** To be called when the effects have been noted. */
-  onRecorded?(): void
-}
-
 /**
- * Commands without locks: decides from rows as this process remembers or reads them, and writes rows,
- * logs and totals in one statement that leaves out every row which something came between. A command
- * that has no result here was not done: the way with locks is for it. The commands of one execution
- * are done together or not at all.
+ * Optimistic path: decides from cached rows or rows read without a lock, and writes rows, logs and
+ * totals in one statement that skips every row whose revision has changed (a conflict). Commands of
+ * one execution are applied together or not at all; a command that was not applied has no result.
  */
 export async function applyOptimistically(
-  reading: OptimisticDeps,
-  changes: readonly ExecutionCommand[],
+  deps: OptimisticDeps,
+  commands: readonly ExecutionCommand[],
 ): Promise<BatchResult> {
-  const { db, caches } = reading
-  const plain = [...byExecution(changes).values()].filter(isSingleRowGroup)
-  const remembered = plain.flatMap((group) => decideFromCache(reading, group) ?? [])
-  const known = new Set(remembered.map(({ group }) => group))
-  const rest = plain.filter((group) => !known.has(group))
-  const decided = [...remembered, ...(rest.length > 0 ? await decideFromRows(reading, rest) : [])]
-  const writes = decided.flatMap(({ write }) => write ?? [])
-  const written =
-    writes.length > 0 ? await unlocked.writeIfUnchanged(db, writes) : new Set<string>()
-  const done = decided.filter(({ write }) => !write || written.has(write.before.execution_id))
+  const { db, caches } = deps
+  const groups = groupByExecution(commands).filter(isSingleRowGroup)
+  const fromCache = groups.flatMap((group) => decideFromCache(deps, group) ?? [])
+  const decided = new Set(fromCache.map(({ group }) => group))
+  const uncached = groups.filter((group) => !decided.has(group))
+  const decisions = [
+    ...fromCache,
+    ...(uncached.length > 0 ? await decideFromRows(deps, uncached) : []),
+  ]
+  const writes = decisions.flatMap(({ write }) => write ?? [])
+  const written = writes.length > 0 ? await store.writeIfUnchanged(db, writes) : new Set<string>()
+  const applied = decisions.filter(({ write }) => !write || written.has(write.before.execution_id))
   for (const { before } of writes)
     if (!written.has(before.execution_id)) caches.rows.delete(before.execution_id)
   return {
-    results: new Map(done.flatMap(({ results }) => [...results])),
-    committed: done.flatMap(({ write }) =>
+    results: new Map(applied.flatMap(({ results }) => [...results])),
+    committed: applied.flatMap(({ write }) =>
       write ? [{ before: write.before, after: write.next, entries: [...write.entries] }] : [],
     ),
   }
@@ -80,11 +73,11 @@ export async function applyOptimistically(
 interface GroupDecision {
   group: readonly ExecutionCommand[]
   results: Map<ExecutionCommand, CommandResult>
-  /** Absent: nothing is to be written. */
-  write: unlocked.ConditionalWrite | undefined
+  /** Absent: nothing has to be written. */
+  write: store.ConditionalWrite | undefined
 }
 
-/** What is refused or changes nothing is not decided from memory: another process may know better. */
+/** Refusals and no-ops are never decided from the cache: the cached row may be outdated. */
 function decideFromCache(
   { caches, limits }: OptimisticDeps,
   group: readonly ExecutionCommand[],
@@ -92,9 +85,9 @@ function decideFromCache(
   const row = caches.rows.get(group[0]?.execution_id ?? '')
   const log = row && caches.logs.get(row)
   if (!row || (!log && eventsOf(group).length > 0)) return undefined
-  const decided = decideGroup({ row, known: log ?? [] }, group, limits)
-  const all = [...decided.results.values()]
-  return all.every((result) => 'changed' in result && result.changed) ? decided : undefined
+  const decision = decideGroup({ row, known: log ?? [] }, group, limits)
+  const results = [...decision.results.values()]
+  return results.every((result) => 'changed' in result && result.changed) ? decision : undefined
 }
 
 async function decideFromRows(
@@ -102,7 +95,7 @@ async function decideFromRows(
   groups: readonly (readonly ExecutionCommand[])[],
 ) {
   const ids = groups.map(([first]) => first?.execution_id ?? '')
-  const rows = await unlocked.readWithKnownEvents(db, ids, groups.flatMap(eventsOf))
+  const rows = await store.readWithKnownEvents(db, ids, groups.flatMap(eventsOf))
   const byId = new Map(rows.map((row) => [row.execution_id, row]))
   return groups.flatMap((group) => {
     const found = byId.get(group[0]?.execution_id ?? '')
@@ -116,46 +109,42 @@ async function decideFromRows(
 
 interface GroupInput {
   row: Execution | undefined
+  /** Events that the log has already, of those that the commands carry. */
   known: readonly { type: string; event_id?: string | undefined }[]
 }
 
-/** What commands make of one row, and what is to be written of it. */
+/** Applies the commands for one execution to its row, without I/O. */
 export function decideGroup(
   { row, known }: GroupInput,
   group: readonly ExecutionCommand[],
   limits: Limits,
 ): GroupDecision {
   const execution_id = group[0]?.execution_id ?? ''
-  const scene: DecisionInput = {
+  const input: DecisionInput = {
     rows: new Map(row ? [[execution_id, row]] : []),
     existing: new Map(),
     inserted: new Set(),
     known: new Set(known.map((event) => keyOf(execution_id, event))),
-    // Deadlines are judged under locks only: `expire` is not among the commands done here.
+    // Deadlines count only under a lock: `expire` is not a single-row command.
     expired: new Set(),
     approvals: new Map(),
     // The statement that writes the row checks for a free slot.
     slots: { hasFree: () => true, move: () => {} },
   }
-  const draughts = new Map<string, WorkingCopy>()
+  const copies = new Map<string, WorkingCopy>()
   const results = new Map<ExecutionCommand, CommandResult>()
-  let lease: unlocked.ConditionalWrite['lease']
-  for (const change of group) {
-    const result = applyCommand(scene, draughts, change, limits)
-    results.set(change, result)
-    const { command } = change
+  let lease: store.ConditionalWrite['lease']
+  for (const one of group) {
+    const result = applyCommand(input, copies, one, limits)
+    results.set(one, result)
+    const { command } = one
     if (command.kind === 'lease' && 'changed' in result && result.changed)
       lease = { worker_name: command.offer.worker_name, capacity: command.capacity }
   }
-  const draught = draughts.get(execution_id)
-  if (!draught?.before || draught.before === draught.after)
-    return { group, results, write: undefined }
-  const { before, after, entries, deadlineMs, enteredQueue } = draught
-  return {
-    group,
-    results,
-    write: { before, next: after, deadlineMs, enteredQueue, entries, lease },
-  }
+  const copy = copies.get(execution_id)
+  if (!copy?.before || copy.before === copy.after) return { group, results, write: undefined }
+  const { before, after: next, entries, deadlineMs, enteredQueue } = copy
+  return { group, results, write: { before, next, deadlineMs, enteredQueue, entries, lease } }
 }
 
 const eventsOf = (group: readonly ExecutionCommand[]) =>
@@ -163,12 +152,12 @@ const eventsOf = (group: readonly ExecutionCommand[]) =>
     eventIdsOf(command).map((event_id) => ({ execution_id, event_id })),
   )
 
-function byExecution(changes: readonly ExecutionCommand[]): Map<string, ExecutionCommand[]> {
+function groupByExecution(commands: readonly ExecutionCommand[]): ExecutionCommand[][] {
   const groups = new Map<string, ExecutionCommand[]>()
-  for (const change of changes) {
-    const group = groups.get(change.execution_id)
-    if (group) group.push(change)
-    else groups.set(change.execution_id, [change])
+  for (const command of commands) {
+    const group = groups.get(command.execution_id)
+    if (group) group.push(command)
+    else groups.set(command.execution_id, [command])
   }
-  return groups
+  return [...groups.values()]
 }

@@ -1,18 +1,18 @@
-/** Executions that are being made. What is asked of one in the meantime waits until it is there. */
+/** In-flight creates. Commands for one of these executions wait until it is committed or has failed. */
 export class PendingCreates {
   readonly #promises = new Map<string, Promise<unknown>>()
 
-  /** Notes that `made` settles once the execution is there, or is not going to be. */
-  track<T>(execution_id: string, made: Promise<T>): Promise<T> {
-    const over = () => {
+  /** Registers a create until it settles. Of repeated creates the last one counts. */
+  track<T>(execution_id: string, create: Promise<T>): Promise<T> {
+    const remove = () => {
       if (this.#promises.get(execution_id) === settled) this.#promises.delete(execution_id)
     }
-    const settled = made.then(over, over)
+    const settled = create.then(remove, remove)
     this.#promises.set(execution_id, settled)
-    return made
+    return create
   }
 
-  /** Never rejects; undefined where there is nothing to wait for. */
+  /** Returns a promise that never rejects, or undefined if no create of this id is in flight. */
   find(execution_id: string): Promise<unknown> | undefined {
     return this.#promises.get(execution_id)
   }

@@ -1,34 +1,23 @@
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Loss } from '../domain/ownership.ts'
-import * as sweep from '../store/deadlines.ts'
+import * as deadlines from '../store/deadlines.ts'
 import type { ExecutionWriter } from './writer.ts'
 
 export interface LostConnection {
   worker_name: string
-  /** Work that was given on a later connection is not touched: the worker is back. */
+  /** Executions that were leased on a later connection stay: the worker is back. */
   connection_generation: number
   loss: Loss
 }
 
-/** Takes from a worker all it held on connections up to one; safe to repeat. Answers how many there were. */
+/** Takes all executions that a worker holds on connections up to one; safe to repeat. Returns their number. */
 export async function requeue(
   db: Db,
   writer: ExecutionWriter,
-  { worker_name, connection_generation, loss }: LostConnection,
+  { worker_name: held_by, connection_generation: upToConnection, loss }: LostConnection,
 ): Promise<number> {
-  const held = await sweep.listHeldBy(db, worker_name, connection_generation)
-  await Promise.all(
-    held.map(({ execution_id }) =>
-      writer.submitOrThrow({
-        execution_id,
-        command: {
-          kind: 'lose',
-          held_by: worker_name,
-          upToConnection: connection_generation,
-          loss,
-        },
-      }),
-    ),
-  )
-  return held.length
+  const rows = await deadlines.listHeldBy(db, held_by, upToConnection)
+  const command = { kind: 'lose', held_by, upToConnection, loss } as const
+  await Promise.all(rows.map(({ execution_id }) => writer.submitOrThrow({ execution_id, command })))
+  return rows.length
 }

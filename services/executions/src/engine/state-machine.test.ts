@@ -83,7 +83,7 @@ interface Step {
   command: Command
 }
 
-/** Applies commands in order; refused ones change nothing, as behind the door. */
+/** Applies commands in order; refused ones change nothing, as in the execution writer. */
 function play({ queue_timeout_ms, commands }: Play, each: (step: Step) => void): void {
   let before: Execution = { ...queued, queue_timeout_ms }
   let deadline = queue_timeout_ms !== undefined
@@ -117,13 +117,13 @@ const always = (check: (step: Step) => void) =>
     { numRuns: 3_000 },
   )
 
-/** Held by somebody who may never be heard of again. */
+/** True if the holder can vanish without any other sign. */
 const canVanish = ({ state, held_by }: Execution) =>
   state === 'RESUME_SCHEDULED' ||
   state === 'CANCELLING' ||
   (state === 'SCHEDULED' && held_by !== undefined)
 
-test('every state that is not final has an owner, and a deadline where the owner can vanish unseen', () => {
+test('every non-terminal state has an owner, and a deadline where the owner can vanish unnoticed', () => {
   always(({ after, deadline }) => {
     const { state, held_by, queued: waits } = after
     expect(waits).toBe((state === 'SCHEDULED' || state === 'RESUMING') && held_by === undefined)
@@ -132,13 +132,13 @@ test('every state that is not final has an owner, and a deadline where the owner
     if (state === 'PAUSED' || state === 'RESUMING' || isTerminal(state))
       expect(held_by).toBeUndefined()
     const bounded = after.queue_timeout_ms !== undefined && waits
-    // Exactly where somebody has to be watched: no other state is ended by a clock.
+    // Only these states are ended by a clock.
     expect(deadline).toBe(canVanish(after) || bounded)
     if (bounded) expect(BOUNDED).toContain(state)
   })
 })
 
-test('an end is the end: neither state nor output changes after it', () => {
+test('a terminal execution: neither state nor output ever changes', () => {
   always(({ before, after, events }) => {
     if (!isTerminal(before.state)) return
     expect(after).toBe(before)
@@ -146,7 +146,7 @@ test('an end is the end: neither state nor output changes after it', () => {
   })
 })
 
-test('only the clock times work out, and only work that waits longer than its workflow wants', () => {
+test('only expire times out queued work, and only work with a queue_timeout', () => {
   always(({ before, after, command, events }) => {
     const reason = events.some(({ value_json }) => value_json.includes('QueueTimeout'))
     const timedOut = after.state === 'FAILED' && before.queued
@@ -157,7 +157,7 @@ test('only the clock times work out, and only work that waits longer than its wo
   })
 })
 
-test('generations only grow, and grow whenever work is given or taken away before its end', () => {
+test('fencing tokens never shrink, and grow with every lease and every loss', () => {
   always(({ before, after }) => {
     expect(after.claim_generation).toBeGreaterThanOrEqual(before.claim_generation)
     const given = after.held_by !== undefined && before.held_by === undefined
@@ -166,7 +166,7 @@ test('generations only grow, and grow whenever work is given or taken away befor
   })
 })
 
-test('a worker changes only what it holds, and only under the generation it was given', () => {
+test('a worker changes only executions that it holds, and only with the current fencing token', () => {
   always(({ before, after, command }) => {
     if (!('report' in command) || after === before) return
     expect(command.report.holder.worker_name).toBe(before.held_by)
@@ -175,7 +175,7 @@ test('a worker changes only what it holds, and only under the generation it was 
   })
 })
 
-test('an end leaves exactly one closing event, and nothing is CANCELLED that nobody asked to cancel', () => {
+test('a terminal state appends one terminal event, and CANCELLED requires a cancel request', () => {
   const closing = ['WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED']
   always(({ before, after, events, command }) => {
     const ends = events.filter(({ type }) => closing.includes(type))
@@ -185,7 +185,7 @@ test('an end leaves exactly one closing event, and nothing is CANCELLED that nob
   })
 })
 
-test('a resume body is kept until a task has taken it or the execution ends', () => {
+test('a resume body is kept until a task has received it or the execution is terminal', () => {
   always(({ before, after, events }) => {
     if (!before.resume_due || isTerminal(after.state) || after.state === 'PAUSED') return
     if (events.some(({ type }) => type === 'TASK_COMPLETED')) return

@@ -3,94 +3,95 @@ import { type Assignment, assign } from '../domain/assign.ts'
 import type { Execution } from '../domain/execution.ts'
 import { toCandidateWorker } from './offers.ts'
 
-/** Well over what a lock is waited for, so that few are made late because of it. */
+/** Five lock timeouts, so that few creates wait for the lock of a hung process. */
 const RESERVATION_PAUSE_MS = 10_000
 
-/** What became of a wait. */
 export interface WaitResult {
-  /** To be leased now. */
+  /** Assignments that have to be leased now. */
   assignments: readonly Assignment[]
-  /** Leased in the commit that made them. */
+  /** Executions that were leased in the commit that created them. */
   leased: readonly Execution[]
 }
 
 interface Waiter {
   offers: readonly Offer[]
-  /** From here on nothing but `answer` ends the wait. */
+  /** Stops the timer and the abort signals: from here on only `answer` ends the wait. */
   detach(): void
-  answer(given: Partial<WaitResult>): void
+  answer(result: Partial<WaitResult>): void
 }
 
-/** Rows that will be queued, and who waits for them. */
+/** Offers that are reserved for rows about to be inserted. */
 export interface Reservation {
+  /** By execution id. */
   offers: ReadonlyMap<string, Offer>
-  /** Ends the waits with what was leased of it. To be called once, whatever happened. */
+  /** Ends the waits with the executions that were leased. Called once, also after a failure. */
   settle(leased: readonly Execution[]): void
 }
 
 /**
- * Dispatchers that wait for work to be queued here, each until the first of it or until its time is
- * up. It spares newly queued work the way over the bus and back. Nothing rests on it: what nobody
- * waits for is told to all, and a lease is decided at the door, whoever asks for it.
+ * Dispatchers that wait for work in a long poll at this replica, each until the first work for it or
+ * its time limit (ADR 13). They save newly queued work the way over NATS and back. Correctness does
+ * not depend on them: work without a waiter is announced to all dispatchers, and every lease is
+ * decided by the execution writer.
  */
 export class WaitingDispatchers {
   readonly #waiting = new Set<Waiter>()
   #isClosed = false
-  #postponedUntilMs = 0
+  #pausedUntilMs = 0
 
-  /** Who is to have what; nothing when the time is up or one of the signals aborts. */
+  /** Resolves with work for these offers; with none when the time is up or a signal aborts. */
   wait(offers: readonly Offer[], ms: number, signals: readonly AbortSignal[]): Promise<WaitResult> {
     const nothing = { assignments: [], leased: [] }
     if (this.#isClosed || signals.some(({ aborted }) => aborted)) return Promise.resolve(nothing)
     return new Promise((resolve) => {
       const detach = () => {
-        this.#waiting.delete(waiting)
+        this.#waiting.delete(waiter)
         clearTimeout(timer)
-        for (const signal of signals) signal.removeEventListener('abort', leave)
+        for (const signal of signals) signal.removeEventListener('abort', giveUp)
       }
-      const answer = (given: Partial<WaitResult>) => {
+      const answer = (result: Partial<WaitResult>) => {
         detach()
-        resolve({ ...nothing, ...given })
+        resolve({ ...nothing, ...result })
       }
-      const leave = () => answer({})
-      const timer = setTimeout(leave, ms)
-      for (const signal of signals) signal.addEventListener('abort', leave, { once: true })
-      const waiting = { offers, detach, answer }
-      this.#waiting.add(waiting)
+      const giveUp = () => answer({})
+      const timer = setTimeout(giveUp, ms)
+      for (const signal of signals) signal.addEventListener('abort', giveUp, { once: true })
+      const waiter = { offers, detach, answer }
+      this.#waiting.add(waiter)
     })
   }
 
-  /** Hands out rows that were queued just now. Answers those that nobody here waits for. */
+  /** Assigns rows that were just queued. Returns those that no dispatcher waits for here. */
   assignQueued(rows: readonly Execution[]): readonly Execution[] {
-    const shares = this.#share(rows)
+    const shares = this.#assign(rows)
     for (const [{ answer }, assignments] of shares) answer({ assignments })
     const taken = new Set([...shares.values()].flat().map(({ execution_id }) => execution_id))
     return rows.filter(({ execution_id }) => !taken.has(execution_id))
   }
 
-  /** Decides who is to have rows that are about to be made, so that they are made and leased at once. */
+  /** Assigns rows before they are inserted, so that one commit creates and leases them. */
   reserve(rows: readonly Execution[]): Reservation {
-    const shares = this.#share(performance.now() < this.#postponedUntilMs ? [] : rows)
+    const shares = this.#assign(performance.now() < this.#pausedUntilMs ? [] : rows)
     const offers = new Map(
-      [...shares].flatMap(([waiting, assignments]) =>
+      [...shares].flatMap(([waiter, assignments]) =>
         assignments.map(({ execution_id, worker_name }) => [
           execution_id,
-          offerIn(waiting, worker_name),
+          offerOf(waiter, worker_name),
         ]),
       ),
     )
-    const give = (leased: readonly Execution[]) => {
+    const settle = (leased: readonly Execution[]) => {
       for (const [{ answer }, assignments] of shares) {
-        const theirs = new Set(assignments.map(({ execution_id }) => execution_id))
-        answer({ leased: leased.filter(({ execution_id }) => theirs.has(execution_id)) })
+        const ids = new Set(assignments.map(({ execution_id }) => execution_id))
+        answer({ leased: leased.filter(({ execution_id }) => ids.has(execution_id)) })
       }
     }
-    return { offers, settle: give }
+    return { offers, settle }
   }
 
-  /** Somebody hangs who is about to give work to a worker: for a while it is made first, then given. */
+  /** Stops reservations for a while: a hung process holds the lock of a worker. */
   pauseReservations(): void {
-    this.#postponedUntilMs = performance.now() + RESERVATION_PAUSE_MS
+    this.#pausedUntilMs = performance.now() + RESERVATION_PAUSE_MS
   }
 
   close(): void {
@@ -98,36 +99,36 @@ export class WaitingDispatchers {
     for (const { answer } of [...this.#waiting]) answer({})
   }
 
-  /** Who of those that wait gets what; they are held until they are answered. */
-  #share(rows: readonly Execution[]): Map<Waiter, Assignment[]> {
+  /** Assigns rows to waiters and detaches those that get any; the caller answers them. */
+  #assign(rows: readonly Execution[]): Map<Waiter, Assignment[]> {
     const shares = new Map<Waiter, Assignment[]>()
-    const wanted = this.#waiting.size > 0 ? rows.filter(hasNoPreference) : []
-    if (wanted.length === 0) return shares
-    const owners = this.#owners()
-    const rooms = [...owners].map(([name, waiting]) => toCandidateWorker(offerIn(waiting, name)))
-    for (const assignment of assign(wanted, rooms)) {
-      const waiting = owners.get(assignment.worker_name) as Waiter
-      const share = shares.get(waiting)
+    const assignable = this.#waiting.size > 0 ? rows.filter(hasNoPreference) : []
+    if (assignable.length === 0) return shares
+    const byWorker = this.#byWorker()
+    const workers = [...byWorker].map(([name, waiter]) => toCandidateWorker(offerOf(waiter, name)))
+    for (const assignment of assign(assignable, workers)) {
+      const waiter = byWorker.get(assignment.worker_name) as Waiter
+      const share = shares.get(waiter)
       if (share) share.push(assignment)
-      else shares.set(waiting, [assignment])
+      else shares.set(waiter, [assignment])
     }
     for (const { detach } of shares.keys()) detach()
     return shares
   }
 
-  /** Who waits with each worker; the first, where a worker is moving from one dispatcher to another. */
-  #owners(): Map<string, Waiter> {
-    const owners = new Map<string, Waiter>()
-    for (const waiting of this.#waiting)
-      for (const { worker_name } of waiting.offers)
-        if (!owners.has(worker_name)) owners.set(worker_name, waiting)
-    return owners
+  /** The waiter of each worker; the first one while a worker moves between dispatchers. */
+  #byWorker(): Map<string, Waiter> {
+    const byWorker = new Map<string, Waiter>()
+    for (const waiter of this.#waiting)
+      for (const { worker_name } of waiter.offers)
+        if (!byWorker.has(worker_name)) byWorker.set(worker_name, waiter)
+    return byWorker
   }
 }
 
-const offerIn = ({ offers }: Waiter, name: string): Offer =>
+const offerOf = ({ offers }: Waiter, name: string): Offer =>
   offers.find(({ worker_name }) => worker_name === name) as Offer
 
-/** What has a wish is for whoever sees all workers of a dispatcher. */
+/** True for work that any eligible worker may take; other work needs all workers of a dispatcher to rank. */
 const hasNoPreference = ({ preferred_worker, passed_over }: Execution): boolean =>
   !preferred_worker && !passed_over

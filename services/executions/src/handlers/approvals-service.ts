@@ -14,7 +14,7 @@ import { toClaimHolder } from './commands.ts'
 
 const MAX_PAGE = 200
 
-const everything = {
+const NO_FILTER = {
   status: '',
   execution_id: '',
   workflow_namespace: '',
@@ -25,7 +25,7 @@ const everything = {
   offset: 0,
 }
 
-export const approvalHandlers = (
+export const approvalsHandlers = (
   db: Db,
   writer: ExecutionWriter,
 ): Handlers<typeof ApprovalsService> => ({
@@ -49,7 +49,7 @@ export const approvalHandlers = (
       command: { kind: 'decide_approval', decision },
     })
     const { task_call_id } = decision
-    const { rows } = await approvals.list(db, { ...everything, execution_id, task_call_id })
+    const { rows } = await approvals.list(db, { ...NO_FILTER, execution_id, task_call_id })
     const decided = rows.find(
       ({ task_name, status }) =>
         task_call_id !== '' || (task_name === decision.task_name && status !== 'pending'),

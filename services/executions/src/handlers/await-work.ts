@@ -17,11 +17,11 @@ interface AwaitWorkDeps {
   writer: ExecutionWriter
   waiters: WaitingDispatchers
   tokens: ExecutionTokens
-  /** There is work that somebody else must take. */
+  /** Called with the requirements of work that could not be leased here. */
   onUnleased(requirement_ids: Iterable<string>): void
 }
 
-/** Gives work in the moment it is queued. What could not be given after all is told to everyone. */
+/** Long poll: answers with work in the moment it is queued, or with none after `wait_ms`. */
 export const createAwaitWorkHandler =
   ({ db, writer, waiters, tokens, onUnleased }: AwaitWorkDeps) =>
   async (
@@ -29,19 +29,19 @@ export const createAwaitWorkHandler =
     { signal, answerNow }: Call,
   ): Promise<LeaseResponse> => {
     const ms = Math.min(wait_ms, MAX_WAIT_MS)
-    const { assignments, leased: made } = await waiters.wait(offers, ms, [signal, answerNow])
-    if (assignments.length + made.length === 0) return NOTHING
-    const taken = await leaseAssignments(writer, offers, assignments)
-    const leased = [...made, ...taken]
-    const kept = signal.aborted ? await releaseUndelivered(writer, leased) : leased
-    if (taken.length < assignments.length)
+    const { assignments, leased: created } = await waiters.wait(offers, ms, [signal, answerNow])
+    if (assignments.length + created.length === 0) return NOTHING
+    const fromQueue = await leaseAssignments(writer, offers, assignments)
+    const leased = [...created, ...fromQueue]
+    const delivered = signal.aborted ? await releaseUndelivered(writer, leased) : leased
+    if (fromQueue.length < assignments.length)
       onUnleased(new Set(offers.flatMap(({ requirement_ids }) => requirement_ids)))
-    return { ...NOTHING, leases: await toLeases(db, writer.logs, { tokens, leased: kept }) }
+    return { ...NOTHING, leases: await toLeases(db, writer.logs, { tokens, leased: delivered }) }
   }
 
 const NOTHING: LeaseResponse = { leases: [], loads: [], more: false }
 
-/** The dispatcher left meanwhile: nobody would bring it to its worker. */
+/** Returns leases of a dispatcher that has disconnected: no worker would receive them. */
 async function releaseUndelivered(
   writer: ExecutionWriter,
   leased: readonly Execution[],

@@ -16,30 +16,30 @@ import { identifyRequirement } from './requirement.ts'
 
 export interface ParsedCommand extends ExecutionCommand {
   with_log: boolean
-  /** What has to be known before the command can be applied. */
+  /** Stored before the command is applied. */
   requirement?: KnownRequirement
 }
 
-/** Which commands are the business of which service. */
+/** Commands that each service may submit. */
 const ALLOWED_COMMANDS: Record<string, ReadonlySet<string>> = {
   gateway: new Set(['create', 'claim', 'checkpoint', 'release', 'resume', 'cancel', 'verify']),
   scheduler: new Set(['create', 'cancel']),
   dispatcher: new Set(['release']),
 }
 
-/** Who says who asks: a member of the cluster, and what it may be believed. */
+/** The service that sent a command, and the check of its on-behalf-of tokens. */
 export interface CallingService {
   service: string
   verifyCaller: ServiceIdentity['verifyCaller']
 }
 
-/** A command of the wire as the door takes it. */
+/** Converts a command of the wire. Throws `forbidden` if the service may not submit it. */
 export function parseCommand(
   { execution_id, with_log, body }: Message,
   sender: CallingService,
 ): ParsedCommand {
   if (body && !ALLOWED_COMMANDS[sender.service]?.has(body.$case))
-    throw new Fault('forbidden', `${sender.service} may not ask for ${body.$case}`)
+    throw new Fault('forbidden', `${sender.service} may not submit '${body.$case}'`)
   const as = (command: Command, requirement?: KnownRequirement): ParsedCommand => ({
     execution_id,
     command,
@@ -70,7 +70,7 @@ export function parseCommand(
     case 'resume':
       return resume(body.value, as)
     default:
-      throw invalid('a command without a body')
+      throw invalid('A command needs a body.')
   }
 }
 
@@ -83,13 +83,13 @@ interface VerifiedStarter {
   created_by_issuer: string
 }
 
-/** In whose name it is started. Without the word of who sent it nothing is, not even for nobody. */
+/** The verified principal that starts the execution; an anonymous one needs a valid token too. */
 function verifiedStarter(
   { caller }: Body<'create'>,
   { service, verifyCaller }: CallingService,
 ): VerifiedStarter {
   const starter = verifyCaller(caller, service, ExecutionsService.submit.path)
-  if (!starter) throw new Fault('unauthenticated', 'the statement of who asks is not genuine')
+  if (!starter) throw new Fault('unauthenticated', 'The on-behalf-of token is invalid.')
   return { created_by: starter.subject, created_by_issuer: starter.issuer }
 }
 
@@ -133,7 +133,7 @@ function resume({ body_json, target, request_id }: Body<'resume'>, as: As): Pars
 }
 
 export function toClaimHolder(writer: WriterMessage | undefined): ClaimHolder {
-  if (!writer) throw invalid('a command without its writer')
+  if (!writer) throw invalid('The command needs a writer.')
   return writer
 }
 

@@ -22,9 +22,9 @@ import { createLeaseHandler } from './lease.ts'
 import { parseRequirement } from './requirement.ts'
 import { createSubmitHandler } from './submit.ts'
 
-/** Entries of one page of a log. */
+/** Entries of a log page at most. */
 const MAX_PAGE = 1_000
-/** A page ends earlier than that when its values are large. */
+/** A page ends earlier when its values are larger than this, together. */
 const MAX_PAGE_BYTES = 8 * 1_048_576
 
 export interface ExecutionsDeps {
@@ -76,7 +76,7 @@ export const executionsHandlers = ({
     const row = await executions.find(db, execution_id)
     if (!row) throw notFound('Execution', execution_id)
     const read = await log.page(db, execution_id, { after: after_seq, limit: most + 1 })
-    // Of one moment: a log only grows, and the row says how long it was.
+    // A log only grows: cut to the row's `last_seq`, both are of the same moment.
     const entries = log.upTo(read, row)
     const page = withinBytes(entries.slice(0, most))
     return { execution: toMessage(row), entries: page, more: page.length < entries.length }
@@ -101,7 +101,7 @@ export const executionsHandlers = ({
   },
 })
 
-/** At least one entry, and no more than fit: a log with large values goes in more pages. */
+/** Cuts a page to MAX_PAGE_BYTES, but to no less than one entry. */
 function withinBytes(entries: log.StoredEntry[]): log.StoredEntry[] {
   let bytes = 0
   const end = entries.findIndex((entry, i) => {

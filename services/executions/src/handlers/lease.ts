@@ -1,3 +1,79 @@
+/**
+ * Leases: assignments of queued executions to workers.
+ *
+ * Problem
+ *
+ * Queued work has to reach a worker that meets its requirement and has a free slot, soon, in the order
+ * of the queue, and exactly one worker. Many dispatchers ask at once, at every replica; each of them
+ * knows its own workers and nothing of the others. A process that stops while it assigns work must not
+ * keep anything from the rest, and a worker that never receives its work must not keep it for long.
+ *
+ * The queue
+ *
+ * There is no queue table. A queued execution is a row with `queued_at`; the partial index
+ * `executions_ready` orders those rows by requirement, priority, queue time and id. Equal requirements
+ * share one id (requirement.ts), so matching is decided once for a requirement and a worker, by the
+ * dispatcher, and the queue never inspects workers: a call names the requirements that its workers
+ * meet. The queue of another requirement is never scanned, however long it is.
+ *
+ * Protocol
+ *
+ *   dispatcher                        this service                         PostgreSQL
+ *      |  Lease(offers, limit)             |                                   |
+ *      |---------------------------------->|  first entries of the queue ----->|  no lock
+ *      |                                   |  loads of the workers ----------->|  no lock
+ *      |                                   |  assign (domain/assign.ts)        |
+ *      |                                   |  one `lease` command each         |
+ *      |                                   |  execution writer --------------->|  lock of the worker
+ *      |                                   |                                   |  row, if unchanged
+ *      |                                   |                                   |    and a slot is free
+ *      |  leases, loads, more              |                                   |
+ *      |<----------------------------------|                                   |
+ *      |  frame to the worker, which claims
+ *
+ *   queued --lease--> leased --claim--> claimed
+ *     ^                 |  release, eviction of the worker, or claim_timeout
+ *     +-----------------+  each lease and each loss raises the fencing token (claim_generation)
+ *
+ * Picking reads without locks, so any number of dispatchers read the same entries; the execution
+ * writer decides each lease again. A lease that came too late is a no-op and not part of the answer.
+ * `more` says that the dispatcher should ask again at once.
+ *
+ * Two shortcuts save the way through the queue, and nothing depends on them: a dispatcher waits in a
+ * long poll (await-work.ts) and gets work in the moment it is queued, and an execution that is created
+ * while one waits is created and leased in one commit (engine/create.ts, ADR 13).
+ *
+ * Guarantees
+ *
+ *   - An execution has at most one holder: a lease is written only if the row is still queued.
+ *   - A worker never holds more than its capacity. The write counts its rows under an advisory lock of
+ *     its name, held to the commit (store/ready.ts); a `capacity` of 0 means no limit.
+ *   - A lease that is not claimed within `claim_timeout` returns to the queue; the worker that let it
+ *     expire gets it again only if no other one can take it (`passed_over`).
+ *   - A lock on one queued row does not keep the others from being leased (D5).
+ *
+ * Not guaranteed
+ *
+ *   - Strict order: calls that run at the same time, and rows that do not fit a free worker, let later
+ *     work pass. Within one call and one requirement the order is that of the queue.
+ *   - A balanced load over workers of different dispatchers: a call knows the workers that it offers.
+ *   - That the worker receives the lease. The database's clock decides: after `claim_timeout` the
+ *     sweeper takes it back, at whatever replica, and a late claim is refused by its fencing token.
+ *
+ * Measurements (2 virtual cores, bench/README.md)
+ *
+ *   2026-11-22  Long poll and single rows written without arrays against the queue alone: p50 of one
+ *               execution in flight 13.5 to 10.4 ms and 12.6 to 11.3 ms in two runs; 595 and 576 to
+ *               583 and 609 executions/s at 64 in flight.
+ *
+ * Rejected
+ *
+ *   - `SELECT ... FOR UPDATE SKIP LOCKED` while picking, the common form of a queue in SQL: it holds
+ *     locks while workers are assigned, and a batch of the writer would wait for them.
+ *   - A counter of free slots per worker: it has to be repaired after every crash, a count of rows by
+ *     index does not.
+ *   - Pushing work to dispatchers: wake-ups may be lost, and a poll would be needed anyway.
+ */
 import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import type {
   LeaseRequest,
@@ -17,34 +93,34 @@ import * as ready from '../store/ready.ts'
 
 const MAX_LEASES = 128
 
-/**
- * Gives queued work to workers: picks in queue order without a lock, and lets the writer decide each
- * again under its locks. What another replica took meanwhile is simply not among the answers.
- */
+/** Leases queued work to the offered workers. The answer holds the leases that were committed. */
 export const createLeaseHandler =
   (db: Db, writer: ExecutionWriter, tokens: ExecutionTokens) =>
   async ({ offers, limit }: LeaseRequest): Promise<LeaseResponse> => {
-    const wanted = [...new Set(offers.flatMap((offer) => offer.requirement_ids))]
-    const most = Math.min(limit || MAX_LEASES, MAX_LEASES)
-    if (wanted.length === 0) return { leases: [], loads: [], more: false }
+    const requirementIds = [...new Set(offers.flatMap((offer) => offer.requirement_ids))]
+    const maxLeases = Math.min(limit || MAX_LEASES, MAX_LEASES)
+    if (requirementIds.length === 0) return { leases: [], loads: [], more: false }
     const names = offers.map(({ worker_name }) => worker_name)
-    const [candidates, held] = await Promise.all([
-      ready.listQueued(db, wanted, most + 1),
+    const [queued, loads] = await Promise.all([
+      ready.listQueued(db, requirementIds, maxLeases + 1),
       ready.loads(db, names),
     ])
-    const used = new Map(held.map((load) => [load.worker_name, load.used]))
-    const rooms = offers.map((offer) => toCandidateWorker(offer, used.get(offer.worker_name) ?? 0))
-    const assignments = assign(candidates.slice(0, most), rooms)
+    const used = new Map(loads.map((load) => [load.worker_name, load.used]))
+    const workers = offers.map((offer) =>
+      toCandidateWorker(offer, used.get(offer.worker_name) ?? 0),
+    )
+    const assignments = assign(queued.slice(0, maxLeases), workers)
     const leased = await leaseAssignments(writer, offers, assignments)
     for (const { worker_name = '' } of leased)
       used.set(worker_name, (used.get(worker_name) ?? 0) + 1)
     return {
       leases: await toLeases(db, writer.logs, { tokens, leased }),
       loads: names.map((worker_name) => ({ worker_name, used: used.get(worker_name) ?? 0 })),
-      more: candidates.length > most || leased.length < assignments.length,
+      more: queued.length > maxLeases || leased.length < assignments.length,
     }
   }
 
+/** Submits a lease for each assignment. Returns the rows that were leased. */
 export async function leaseAssignments(
   writer: ExecutionWriter,
   offers: readonly Offer[],
@@ -56,23 +132,23 @@ export async function leaseAssignments(
       const offer = byName.get(worker_name) as Offer
       const command = { kind: 'lease', offer, capacity: offer.capacity } as const
       const result = await writer.submit({ execution_id, command })
-      // A lease that came too late leaves the row as another made it, perhaps for this very worker.
+      // A late lease answers the row unchanged, perhaps leased to this worker by another call.
       return 'execution' in result && result.changed ? [result.execution] : []
     }),
   )
   return results.flat()
 }
 
-export interface Leased {
+export interface LeasedRows {
   tokens: ExecutionTokens
   leased: readonly Execution[]
 }
 
-/** Leased work as its dispatcher takes it. */
-export async function toLeases(db: Db, recent: LogCache, { tokens, leased }: Leased) {
+/** Converts leased rows to messages with log, input and execution token. */
+export async function toLeases(db: Db, cache: LogCache, { tokens, leased }: LeasedRows) {
   if (leased.length === 0) return []
   const [logs, inputs] = await Promise.all([
-    readLogs(db, recent, leased),
+    readLogs(db, cache, leased),
     readLargeInputs(db, leased),
   ])
   return leased.map((row) => ({

@@ -3,13 +3,13 @@ import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 
 export interface KnownRequirement {
   requirement_id: string
-  /** JSON text of the message, members and labels in one order. */
+  /** JSON text of the message, with members and labels in a fixed order. */
   body: string
 }
 
 const ANY: Requirement = { packages: [], affinity: {}, runner: '' }
 
-/** Equal needs give equal ids: the first 128 bits of SHA-256 over one canonical text. */
+/** Identifies a requirement by the first 128 bits of SHA-256 over its canonical text: equal ones share an id. */
 export function identifyRequirement(requirement: Requirement = ANY): KnownRequirement {
   const { cpu, memory, disk, gpu, packages, affinity, runner, routing_json } = requirement
   const labels = Object.entries(affinity).sort(([a], [b]) => (a < b ? -1 : 1))

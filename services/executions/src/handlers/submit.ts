@@ -16,10 +16,10 @@ import type { ExecutionWriter } from '../engine/writer.ts'
 import * as ready from '../store/ready.ts'
 import { type ParsedCommand, parseCommand } from './commands.ts'
 
-/** Requirements seen by this process; they are few and never change. */
+/** Ids of requirements that this process has stored; they are few and never change. */
 const MAX_KNOWN = 10_000
 
-/** Commands whose answers do not show the input, so that a large one does not travel with each. */
+/** Commands whose answers carry no input, which may be large. */
 const COMMANDS_WITHOUT_INPUT = new Set<Command['kind']>(['checkpoint', 'verify'])
 
 interface SubmitDeps {
@@ -29,15 +29,15 @@ interface SubmitDeps {
   tokens: ExecutionTokens
 }
 
-/** Applies many commands, each with a result of its own, in the order sent. */
+/** Applies commands in the order sent, each with its own result. */
 export function createSubmitHandler({ db, writer, serviceIdentity, tokens }: SubmitDeps) {
-  const known = new Set<string>()
+  const stored = new Set<string>()
 
-  async function remember({ requirement }: ParsedCommand): Promise<void> {
-    if (!requirement || known.has(requirement.requirement_id)) return
+  async function storeRequirement({ requirement }: ParsedCommand): Promise<void> {
+    if (!requirement || stored.has(requirement.requirement_id)) return
     await ready.saveRequirement(db, requirement.requirement_id, requirement.body)
-    if (known.size >= MAX_KNOWN) known.clear()
-    known.add(requirement.requirement_id)
+    if (stored.size >= MAX_KNOWN) stored.clear()
+    stored.add(requirement.requirement_id)
   }
 
   async function one(
@@ -46,7 +46,7 @@ export function createSubmitHandler({ db, writer, serviceIdentity, tokens }: Sub
   ): Promise<{ parsed?: ParsedCommand; result: CommandResult }> {
     try {
       const parsed = parseCommand(message, { service, verifyCaller: serviceIdentity.verifyCaller })
-      await remember(parsed)
+      await storeRequirement(parsed)
       return { parsed, result: await writer.submit(parsed) }
     } catch (error) {
       if (error instanceof Fault) return { result: { fault: error } }

@@ -2,7 +2,7 @@ import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { Approval } from '../domain/approvals.ts'
 
-/** With the workflow, as lists show it. */
+/** An approval with its workflow, as lists show it. */
 export interface ListedApproval extends Approval {
   workflow_namespace: string
   workflow_name: string
@@ -10,7 +10,7 @@ export interface ListedApproval extends Approval {
 }
 
 /** All approvals of some executions, oldest first. */
-export const ofExecutions = (tx: Tx, ids: readonly string[]) =>
+export const listOfExecutions = (tx: Tx, ids: readonly string[]) =>
   tx.rows<Approval>(sql`
     select approval_id, execution_id, task_call_id, task_name, status, scope, approver_subject,
            approver_provider, reason, decided_at
@@ -41,13 +41,13 @@ export interface ApprovalFilter {
   task_name: string
   task_call_id: string
   requested_before?: Date
-  /** Empty: of every workflow. `*` stands for every namespace or name. */
+  /** Empty: all workflows. `*` matches every namespace or name. */
   within: readonly { namespace: string; name: string }[]
   limit: number
   offset: number
 }
 
-/** One page, newest first, and how many match. */
+/** One page, newest first, and the number of matches. */
 export async function list(db: Queries, filter: ApprovalFilter) {
   const matching = matchingOf(filter)
   const [rows, counted] = await Promise.all([

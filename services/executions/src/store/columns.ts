@@ -1,6 +1,7 @@
-import { sql } from '@windlass/runtime/postgres/sql'
+import { TERMINAL_EVENTS, TERMINAL_STATES } from '@windlass/domain/states'
+import { Sql, sql } from '@windlass/runtime/postgres/sql'
 
-/** Inputs above this are left out where the answer does not need them. */
+/** Larger inputs are not read with the rows that commands change. */
 const SMALL_BYTES = 8192
 
 const common = sql`
@@ -10,16 +11,23 @@ const common = sql`
   queue_timeout_ms, preferred_worker, passed_over, last_seq, revision, created_by, created_by_issuer,
   schedule_id, request_hash, created_at, updated_at`
 
-/** A row as the state machine takes it; a large input does not travel with every checkpoint. */
+/** Columns for a decision, without a large input: most commands do not answer it. */
 export const forChange = sql`${common},
   case when pg_column_size(input) <= ${SMALL_BYTES}::int then input end as input_json,
   output as output_json, pause_output as pause_output_json`
 
-/** A whole row. */
+/** Columns of a complete row. */
 export const whole = sql`${common},
   input as input_json, output as output_json, pause_output as pause_output_json`
 
-/** A row of a list: no payloads. */
+/** Columns of a list, without payloads. */
 export const listed = sql`
   execution_id, workflow_id, workflow_namespace, workflow_name, workflow_version, state,
   worker_name, claim_generation, last_seq, created_at, updated_at`
+
+/** Literals, not parameters: the planner compares them with the predicates of partial indexes. */
+const literals = (values: Iterable<string>) =>
+  new Sql([`(${[...values].map((value) => `'${value}'`).join(', ')})`], [])
+
+export const terminalStates = literals(TERMINAL_STATES)
+export const terminalEvents = literals(TERMINAL_EVENTS)

@@ -6,10 +6,10 @@ export interface CancellingRow {
   held_by: string
 }
 
-/** A place among the deadlines: what comes after it has not been looked at. */
+/** Position in the order of deadlines: a page starts after it. */
 export interface DeadlineCursor {
   execution_id: string
-  /** Text, since a Date would cut its microseconds off. */
+  /** Text, because a Date would drop the microseconds. */
   deadline_at: string
 }
 
@@ -18,7 +18,7 @@ const FIRST: DeadlineCursor = {
   deadline_at: '-infinity',
 }
 
-/** A page of executions whose deadline has passed, longest ago first. Whoever holds a row's lock is changing it, so it is left out. */
+/** A page of executions whose deadline has passed, oldest first. A locked row is being changed, so it is skipped. */
 export const listExpired = (
   db: Queries,
   limit: number,
@@ -31,20 +31,20 @@ export const listExpired = (
      order by e.deadline_at, e.execution_id limit ${limit}
        for update skip locked`)
 
-/** Executions whose worker was asked to cancel and has not answered yet. */
+/** Executions whose worker has not answered a cancel yet. */
 export const listCancelling = (db: Queries, limit: number) =>
   db.rows<CancellingRow>(sql`
     select execution_id, held_by from executions
      where deadline_at is not null and state = 'CANCELLING' and held_by is not null
      order by deadline_at limit ${limit}`)
 
-/** What a worker holds on connections up to `generation`. */
+/** Executions that a worker holds on connections up to `generation`. */
 export const listHeldBy = (db: Queries, worker_name: string, generation: number) =>
   db.rows<{ execution_id: string }>(sql`
     select execution_id from executions
      where held_by = ${worker_name} and coalesce(held_connection, 0) <= ${generation}`)
 
-/** Which of these locked rows are due by the database's clock. */
+/** Ids of those locked rows whose deadline has passed by the database's clock. */
 export const findExpired = (db: Queries, ids: readonly string[]) =>
   db.rows<{ execution_id: string }>(sql`
     select execution_id from executions

@@ -1,24 +1,24 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { Execution } from '../domain/execution.ts'
-import { forChange, whole } from './columns.ts'
+import { forChange, terminalStates, whole } from './columns.ts'
 import { type Column, rowsOf } from './row-values.ts'
 
-/** Locks rows in the order of their ids, which is the order everywhere, and waits for others' locks. */
+/** Locks rows in the order of their ids, the order used everywhere, and waits for other locks. */
 export const lock = (tx: Tx, ids: readonly string[]) =>
   tx.rows<Execution>(sql`
     select ${forChange} from executions
      where execution_id = any(${ids}::uuid[])
      order by execution_id for update`)
 
-/** Locks those rows that nobody else has: whoever leases does not wait. */
+/** Locks the rows that are not locked, and skips the others. */
 export const lockAvailable = (tx: Tx, ids: readonly string[]) =>
   tx.rows<Execution>(sql`
     select ${forChange} from executions
      where execution_id = any(${ids}::uuid[])
      order by execution_id for update skip locked`)
 
-/** Those that somebody has locked. */
+/** Ids of rows that are locked now. */
 export async function findLocked(db: Queries, ids: readonly string[]): Promise<string[]> {
   const locked = await db.rows<{ execution_id: string }>(sql`
     with free as materialized (
@@ -30,19 +30,20 @@ export async function findLocked(db: Queries, ids: readonly string[]): Promise<s
   return locked.map(({ execution_id }) => execution_id)
 }
 
-/** Rows as they are, without a lock: for answers only. */
+/** Rows without a lock: for answers, never for a decision. */
 export const readUnlocked = (db: Queries, ids: readonly string[]) =>
   db.rows<Execution>(
     sql`select ${forChange} from executions where execution_id = any(${ids}::uuid[])`,
   )
 
+/** Complete rows, with inputs of any size. */
 export const getMany = (db: Queries, ids: readonly string[]) =>
   db.rows<Execution>(sql`select ${whole} from executions where execution_id = any(${ids}::uuid[])`)
 
 export const find = (db: Queries, id: string) =>
   db.maybe<Execution>(sql`select ${whole} from executions where execution_id = ${id}`)
 
-/** A new execution as a caller wants it. */
+/** A new execution as requested. */
 export interface NewExecution {
   execution_id: string
   workflow_id: string
@@ -56,7 +57,7 @@ export interface NewExecution {
   created_by_issuer: string
   schedule_id?: string
   request_hash: string
-  /** What the routing policy takes from the input: JSON object of scalars by path. */
+  /** Values of the input that the routing policy names: JSON object of scalars by path. */
   routing_inputs?: string
   queue_timeout_ms?: number
 }
@@ -78,7 +79,7 @@ const NEW_COLUMNS: Column<NewExecution>[] = [
   ['queue_timeout_ms', 'float8', (row) => row.queue_timeout_ms],
 ]
 
-/** Inserts what is not there yet; the caller says what it returns. */
+/** An insert of the rows that do not exist yet, without its `returning` clause. */
 export const insertIfAbsent = (rows: readonly NewExecution[]): Sql => sql`
   insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
     workflow_version, requirement_id, preferred_worker, input, created_by, created_by_issuer,
@@ -88,27 +89,27 @@ export const insertIfAbsent = (rows: readonly NewExecution[]): Sql => sql`
     from ${rowsOf('new', NEW_COLUMNS, rows)}
   on conflict (execution_id) do nothing`
 
-/** Answers the ids that were new. */
+/** Inserts rows and returns the ids that were new. */
 export async function insert(tx: Tx, rows: readonly NewExecution[]): Promise<Set<string>> {
-  const made = await tx.rows<{ execution_id: string }>(
+  const inserted = await tx.rows<{ execution_id: string }>(
     sql`${insertIfAbsent(rows)} returning execution_id`,
   )
-  return new Set(made.map(({ execution_id }) => execution_id))
+  return new Set(inserted.map(({ execution_id }) => execution_id))
 }
 
-/** What a command made of a row, and until when somebody has to act. */
+/** New content of a row, and its deadline. */
 export interface RowUpdate {
   /** Absent: the row is new. */
   before?: Execution | undefined
   next: Execution
   deadlineMs: number | 'kept' | undefined
-  /** It has come into the ready queue, also if it was in it before and has left it meanwhile. */
+  /** True if it entered the ready queue in this batch, also if it was queued before. */
   enteredQueue: boolean
-  /** A lease is void if its worker holds more than this by then; absent: it does not matter. */
+  /** The lease is skipped if its worker holds more than this number then; absent: no limit. */
   maxHeld?: number | undefined
 }
 
-/** How a row `e` becomes what `c` says. */
+/** Assignments from the update `c` to the row `e`. */
 export const assignments = sql`
   workflow_id = c.workflow_id, workflow_version = c.workflow_version,
   requirement_id = c.requirement_id, state = c.state, held_by = c.held_by,
@@ -123,10 +124,10 @@ export const assignments = sql`
   pause_source_id = c.pause_source_id, preferred_worker = c.preferred_worker,
   passed_over = c.passed_over, last_seq = c.last_seq, revision = c.revision, output = c.output,
   pause_output = c.pause_output, updated_at = clock_timestamp(),
-  finished_at = case when c.state in ('COMPLETED', 'FAILED', 'CANCELLED')
+  finished_at = case when c.state in ${terminalStates}
                      then clock_timestamp() end`
 
-/** Of each change what goes into its row `c`. */
+/** Columns of the updates `c`; `old_` columns are conditions. */
 const COLUMNS: Column<RowUpdate>[] = [
   ['execution_id', 'uuid', ({ next }) => next.execution_id],
   ['workflow_id', 'uuid', ({ next }) => next.workflow_id],
@@ -138,7 +139,7 @@ const COLUMNS: Column<RowUpdate>[] = [
   ['held_connection', 'bigint', ({ next }) => next.held_connection],
   ['worker_name', 'text', ({ next }) => next.worker_name],
   ['claim_generation', 'bigint', ({ next }) => next.claim_generation],
-  // Null: it is not in the queue.
+  // Null: not queued.
   ['enters_queue', 'bool', ({ next, enteredQueue }) => (next.queued ? enteredQueue : undefined)],
   ['deadline_ms', 'float8', ({ deadlineMs }) => (deadlineMs === 'kept' ? -1 : deadlineMs)],
   ['attempts', 'int', ({ next }) => next.attempts],
@@ -158,10 +159,10 @@ const COLUMNS: Column<RowUpdate>[] = [
   ['queue_timeout_ms', 'float8', ({ next }) => next.queue_timeout_ms],
 ]
 
-/** The changes as rows `c`. */
+/** The updates as rows `c` of a statement. */
 export const rowUpdates = (changes: readonly RowUpdate[]): Sql => rowsOf('c', COLUMNS, changes)
 
-/** Writes rows that this transaction has locked. */
+/** Updates rows that this transaction has locked. */
 export const update = (tx: Tx, changes: readonly RowUpdate[]): Promise<number> =>
   tx.run(sql`
     update executions e set ${assignments} from ${rowUpdates(changes)}

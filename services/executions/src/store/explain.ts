@@ -5,17 +5,17 @@ export interface QueueStatus {
   state: string
   /** The requirement as it is stored. */
   body: string
-  /** From 1; 0 for what is not queued. */
+  /** From 1; 0 if not queued. */
   queue_position: number
   queued_at?: Date
   held_by?: string
   deadline_at?: Date
 }
 
-/** How much of the queue is counted. */
+/** Rows of the queue that are counted at most; a later position is answered as the last one. */
 const MAX_AHEAD = 9_999
 
-/** What an execution needs, who has it, and its place in the queue. */
+/** Requirement, holder, deadline and queue position of an execution. */
 export const queueStatus = (db: Queries, execution_id: string) =>
   db.maybe<QueueStatus>(sql`
     select e.state, r.body, e.queued_at, e.held_by, e.deadline_at,

@@ -1,7 +1,7 @@
 import type { Db } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 
-/** The execution that the key stands for: the one given now, unless it stood for one already that is not too old. */
+/** Reserves `execution_id` under an idempotency key for 24 h, or returns the id that the key has already. */
 export async function reserve(db: Db, key_id: string, execution_id: string): Promise<string> {
   const row = await db.maybe<{ execution_id: string }>(sql`
     insert into idempotency_keys as k (key_id, execution_id, expires_at)
@@ -15,11 +15,11 @@ export async function reserve(db: Db, key_id: string, execution_id: string): Pro
   return row?.execution_id ?? execution_id
 }
 
-/** Forgets keys whose time is over. Answers whether there may be more. */
+/** Deletes expired keys. Resolves to true if there may be more. */
 export async function deleteExpired(db: Db, limit: number): Promise<boolean> {
-  const forgotten = await db.run(sql`
+  const deleted = await db.run(sql`
     delete from idempotency_keys
      where key_id in (select key_id from idempotency_keys where expires_at < clock_timestamp()
                        order by expires_at limit ${limit} for update skip locked)`)
-  return forgotten === limit
+  return deleted === limit
 }

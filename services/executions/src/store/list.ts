@@ -1,4 +1,4 @@
-import { isTerminal, type State } from '@windlass/domain/states'
+import { isTerminal } from '@windlass/domain/states'
 import type { Queries } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { Execution } from '../domain/execution.ts'
@@ -10,7 +10,7 @@ export interface Page extends ExecutionFilter {
   offset: number
 }
 
-/** One page, newest first. Each filter is a clause of its own, so that the planner finds the index made for it. */
+/** One page, newest first. Only the filters in use are in the statement, so that the planner finds their index. */
 export const list = (db: Queries, { limit, offset, ...filter }: Page) =>
   db.rows<Execution>(sql`
     select ${listed} from executions where true ${clauses(filter)}
@@ -23,6 +23,6 @@ function clauses({ state, workflow_namespace, workflow_name }: ExecutionFilter):
 }
 
 const inState = (state: string) =>
-  isTerminal(state as State)
+  isTerminal(state)
     ? sql`and state = ${state} and finished_at is not null`
     : sql`and state = ${state} and finished_at is null`

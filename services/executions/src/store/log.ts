@@ -15,7 +15,7 @@ export interface EventKey {
   type: string
 }
 
-/** Which of these events the log has already. */
+/** Events of these ids that the logs have already. */
 export const findKnown = (tx: Tx, keys: readonly Omit<EventKey, 'type'>[]) =>
   tx.rows<EventKey>(sql`
     select e.execution_id, e.event_id, e.type
@@ -34,7 +34,7 @@ const COLUMNS: Column<StoredEntry>[] = [
   ['time', 'text', (entry) => entry.time],
 ]
 
-/** Entries as rows of a statement, in the order that `events` has its columns below. */
+/** Entries as rows of a statement, in the column order of the inserts. */
 export const rows = (alias: string, entries: readonly StoredEntry[]): Sql =>
   rowsOf(alias, COLUMNS, entries)
 
@@ -43,8 +43,8 @@ export const append = (tx: Tx, entries: readonly StoredEntry[]): Promise<number>
     insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
     select * from ${rows('l', entries)}`)
 
-/** The whole logs of some executions, each in order. */
-export const wholeOf = (db: Queries, ids: readonly string[]) =>
+/** Complete logs of some executions, each in order. */
+export const readAll = (db: Queries, ids: readonly string[]) =>
   db.rows<StoredEntry>(sql`
     select ${columns} from events
      where execution_id = any(${ids}::uuid[]) order by execution_id, seq`)
@@ -55,7 +55,7 @@ export const page = (db: Queries, id: string, { after, limit }: { after: number;
     select ${columns} from events
      where execution_id = ${id} and seq > ${after} order by seq limit ${limit}`)
 
-/** Those of a log that was read after its row which the row knows of. */
+/** Entries up to the `last_seq` of a row that was read before its log. */
 export const upTo = (
   entries: readonly StoredEntry[],
   { last_seq }: { last_seq: number },

@@ -14,12 +14,12 @@ import * as log from './log.ts'
 import * as ready from './ready.ts'
 
 export interface RowWithKnownEvents extends Execution {
-  /** Those of the asked events that the log has already: type and id, side by side. */
+  /** Events of the request that the log has already: types and ids, index by index. */
   known_types: string[]
   known_ids: string[]
 }
 
-/** Rows without a lock, each with the events that are known, of one moment. */
+/** Rows without a lock, each with its known events, in one snapshot. */
 export const readWithKnownEvents = (
   db: Db,
   ids: readonly string[],
@@ -32,30 +32,30 @@ export const readWithKnownEvents = (
        select coalesce(array_agg(k.type), '{}') as types,
               coalesce(array_agg(k.event_id), '{}') as ids
          from unnest(${events.map((event) => event.execution_id)}::uuid[],
-                     ${events.map((event) => event.event_id)}::text[]) as asked(id, event_id)
-         join events k on k.execution_id = e.execution_id and k.event_id = asked.event_id
-        where asked.id = e.execution_id) as known
+                     ${events.map((event) => event.event_id)}::text[]) as wanted(id, event_id)
+         join events k on k.execution_id = e.execution_id and k.event_id = wanted.event_id
+        where wanted.id = e.execution_id) as known
      where e.execution_id = any(${ids}::uuid[])`)
 
 /**
- * New rows and their totals, and in the same commit the leases of some of them. Answers the ids of
- * those that were new, and of those that were leased.
+ * Inserts rows with their totals, and leases some of them in the same commit. Returns the ids that
+ * were new, and those that were leased.
  */
 export async function insertWithLeases(
   db: Db,
   rows: readonly NewExecution[],
   leases: readonly ConditionalWrite[],
-): Promise<{ made: Set<string>; written: Set<string> }> {
-  if (leases.length === 0) return { made: idsOf(await insertRows(db, rows)), written: new Set() }
+): Promise<{ created: Set<string>; written: Set<string> }> {
+  if (leases.length === 0) return { created: idsOf(await insertRows(db, rows)), written: new Set() }
   return db.tx(async (tx) => {
     const workers = workersOf(leases)
     const locked = ready.lockWorkers(tx, workers)
-    const made = insertRows(tx, rows)
-    // One that was there already is somebody else's to lease.
+    const created = insertRows(tx, rows)
+    // Only rows of this transaction: an existing row is leased from the queue.
     const own = sql`and e.xmin = pg_current_xact_id()::xid`
-    const written = statement(tx, withSlotRanks(leases), workers, own)
-    await tx.commitBehind(Promise.all([locked, made, written]))
-    return { made: idsOf(await made), written: idsOf(await written) }
+    const written = writeStatement(tx, withSlotRanks(leases), workers, own)
+    await tx.commitBehind(Promise.all([locked, created, written]))
+    return { created: idsOf(await created), written: idsOf(await written) }
   })
 }
 
@@ -65,12 +65,12 @@ interface Id {
 
 const insertRows = (db: Queries, rows: readonly NewExecution[]) =>
   db.rows<Id>(sql`
-    with made as (
+    with inserted as (
       ${insertIfAbsent(rows)} returning execution_id, workflow_namespace, workflow_name, state),
     counted as (
       insert into totals_delta (workflow_namespace, workflow_name, state, delta)
-      select workflow_namespace, workflow_name, state, count(*) from made group by 1, 2, 3)
-    select execution_id from made`)
+      select workflow_namespace, workflow_name, state, count(*) from inserted group by 1, 2, 3)
+    select execution_id from inserted`)
 
 const idsOf = (rows: readonly Id[]) => new Set(rows.map(({ execution_id }) => execution_id))
 
@@ -81,13 +81,13 @@ const workersOf = (writes: readonly ConditionalWrite[]) => [
 export interface ConditionalWrite extends RowUpdate {
   before: Execution
   entries: readonly StoredEntry[]
-  /** Takes one of the worker's places; there must be one left. */
+  /** Takes a slot of the worker; skipped if none is free. */
   lease?: { worker_name: string; capacity: number } | undefined
 }
 
 /**
- * Rows, logs and totals in one statement. Answers the ids of those that were written: a row that is
- * not as it was read, or whose worker is full, is left out with all that belongs to it.
+ * Writes rows, logs and totals in one statement and returns the ids of the rows that were written. A row
+ * whose revision has changed, or whose worker is full, is skipped with its log entries and totals.
  */
 export async function writeIfUnchanged(
   db: Db,
@@ -95,20 +95,22 @@ export async function writeIfUnchanged(
 ): Promise<Set<string>> {
   const workers = workersOf(writes)
   return idsOf(
-    workers.length === 0 ? await statement(db, writes) : await writeWithLeases(db, writes, workers),
+    workers.length === 0
+      ? await writeStatement(db, writes)
+      : await writeWithLeases(db, writes, workers),
   )
 }
 
-/** What a worker holds is true until the commit, since no other lease for it comes between. */
+/** Writes leases under the locks of their workers: the counted loads stay true until the commit. */
 const writeWithLeases = (db: Db, writes: readonly ConditionalWrite[], workers: readonly string[]) =>
   db.tx(async (tx) => {
     const locked = ready.lockWorkers(tx, workers)
-    const written = statement(tx, withSlotRanks(writes), workers)
+    const written = writeStatement(tx, withSlotRanks(writes), workers)
     await tx.commitBehind(Promise.all([locked, written]))
     return await written
   })
 
-/** Of several leases for one worker each needs one more free place than the one before. */
+/** Each lease of a worker in one batch needs one more free slot than the lease before it. */
 function withSlotRanks(writes: readonly ConditionalWrite[]): ConditionalWrite[] {
   const ranks = new Map<string, number>()
   return writes.map((write) => {
@@ -121,17 +123,18 @@ function withSlotRanks(writes: readonly ConditionalWrite[]): ConditionalWrite[] 
 }
 
 /**
- * The planner takes arrays for short. So the only join is one that an index serves, and `is true`
- * keeps it from making another of the look into what was changed, which is hashed instead.
+ * The planner estimates few rows for array parameters, and a nested loop over two of them is quadratic
+ * in the batch. So the only join has an index, and `is true` keeps the planner from turning a subquery
+ * into a join: it is hashed instead.
  */
-function statement(
+function writeStatement(
   db: Queries,
   writes: readonly ConditionalWrite[],
   workers: readonly string[] = [],
   only = sql``,
 ) {
   const entries = writes.flatMap((write) => write.entries)
-  const room = sql`
+  const hasFreeSlot = sql`
     and (c.most_held is null or c.most_held >=
       coalesce((select used from held where held.worker_name = c.held_by), 0))`
   const isOrdered =
@@ -144,7 +147,7 @@ function statement(
     changed as (
       update executions e set ${assignments} from ${rowUpdates(writes)}
        where e.execution_id = c.execution_id and e.revision = c.old_revision
-         ${isOrdered} ${workers.length > 0 ? room : sql``} ${only}
+         ${isOrdered} ${workers.length > 0 ? hasFreeSlot : sql``} ${only}
       returning e.execution_id, e.workflow_namespace, e.workflow_name, c.old_state, e.state),
     appended as (
       insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
@@ -158,7 +161,7 @@ function statement(
     select execution_id from changed`)
 }
 
-/** An update alone takes its rows in any order; two that meet in two orders wait for one another. */
+/** Locks in id order first: an update locks rows in the order of its plan, so two updates could deadlock. */
 const lockedInOrder = (writes: readonly ConditionalWrite[]) => sql`
   select execution_id from executions
    where execution_id = any(${writes.map(idOf)}::uuid[]) order by execution_id for update`

@@ -2,7 +2,7 @@ import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { QueuedWork } from '../domain/assign.ts'
 
-/** The requirements with queued work: a skip scan, since a requirement may have many thousands of rows. */
+/** Requirements with queued work, by a skip scan: a requirement may have many thousands of rows. */
 export const listReadyRequirements = (db: Queries) =>
   db.rows<{ requirement_id: string; body: string }>(sql`
     with recursive ready as (
@@ -15,18 +15,21 @@ export const listReadyRequirements = (db: Queries) =>
         from ready where ready.requirement_id is not null)
     select requirement_id, body from ready join requirements using (requirement_id)`)
 
-type Queued = Pick<
+type QueuedRow = Pick<
   QueuedWork,
   'execution_id' | 'requirement_id' | 'preferred_worker' | 'passed_over'
 > & { policy?: string; routing_inputs?: string }
 
-/** The first of the queue among these requirements, without a lock. What is resumed goes where it was, whatever its policy. */
+/**
+ * First entries of the queue for these requirements, without a lock: priority, then queue time. A resumed
+ * execution has no policy here: it prefers the worker that paused it.
+ */
 export async function listQueued(
   db: Queries,
   requirement_ids: readonly string[],
   limit: number,
 ): Promise<QueuedWork[]> {
-  const rows = await db.rows<Queued>(sql`
+  const rows = await db.rows<QueuedRow>(sql`
     select execution_id, requirement_id, preferred_worker, passed_over, routing_inputs,
            case when state = 'SCHEDULED' then wanted.policy end as policy
       from (select requirement_id as id, body->>'routing_json' as policy from requirements
@@ -45,12 +48,13 @@ export async function listQueued(
   }))
 }
 
+/** Stores a requirement under its id; an existing one is equal. */
 export const saveRequirement = (db: Queries, requirement_id: string, body: string) =>
   db.run(sql`
     insert into requirements (requirement_id, body) values (${requirement_id}, ${body}::json)
     on conflict do nothing`)
 
-/** How much each worker holds. */
+/** Number of executions that each worker holds; a worker without any is absent. */
 export const loads = (db: Queries, worker_names: readonly string[]) =>
   db.rows<{ worker_name: string; used: number }>(loadsOf(worker_names))
 
@@ -59,8 +63,8 @@ export const loadsOf = (worker_names: readonly string[]) => sql`
    where held_by = any(${worker_names}::text[]) group by held_by`
 
 /**
- * Keeps other flushes from giving work to the same workers until this one ends. Taken before any
- * row, in one order, so that the count that follows is true until the commit.
+ * Advisory locks of workers, held until the commit: no other transaction leases to them meanwhile, so
+ * a count that follows stays true. Taken before any row lock, in the order of the names.
  */
 export const lockWorkers = (tx: Tx, worker_names: readonly string[]) =>
   tx.rows(sql`

@@ -1,5 +1,6 @@
 import type { Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
+import { terminalEvents } from './columns.ts'
 
 export interface FinishedExecution {
   xid: string
@@ -13,7 +14,7 @@ export interface FinishedExecution {
 
 const NAME = 'executions'
 
-/** Whether this replica may publish now: one at a time, so that order is kept. */
+/** True if this transaction got the relay's lock: one replica publishes at a time, which keeps the order. */
 export async function lockCursor(tx: Tx): Promise<boolean> {
   const row = await tx.maybe<{ held: boolean }>(
     sql`select pg_try_advisory_xact_lock(hashtext(current_schema() || '.relay')) as held`,
@@ -22,8 +23,8 @@ export async function lockCursor(tx: Tx): Promise<boolean> {
 }
 
 /**
- * Endings that were committed after the cursor, in the order of commit. Transactions that are
- * still open may yet commit with a lower xid, so nothing at or above the oldest of them is taken.
+ * Terminal events after the cursor, in the order of `xid`. An open transaction may still commit with a
+ * lower xid, so entries at or above the oldest open one wait.
  */
 export const listAfterCursor = (tx: Tx, limit: number) =>
   tx.rows<FinishedExecution>(sql`
@@ -35,7 +36,7 @@ export const listAfterCursor = (tx: Tx, limit: number) =>
       from cursor c, events e join executions x using (execution_id)
      where (e.xid, e.execution_id, e.seq) > (c.xid, c.execution_id, c.seq)
        and e.xid < pg_snapshot_xmin(pg_current_snapshot())
-       and e.type in ('WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED')
+       and e.type in ${terminalEvents}
      order by e.xid, e.execution_id, e.seq limit ${limit}`)
 
 export const moveCursor = (tx: Tx, { xid, execution_id, seq }: FinishedExecution) =>

@@ -9,7 +9,7 @@ const columns: Column<Row>[] = [
   ['count', 'int', ([, count]) => count],
 ]
 
-test('few rows are spelled out, each value a parameter of its own', () => {
+test('few rows: a list of values, each value a parameter', () => {
   expect(compile(rowsOf('c', columns, [['a', 1]]))).toEqual({
     text: '(values ($1::uuid, $2::int)) as c(id, count)',
     values: ['a', 1],
@@ -27,7 +27,7 @@ test('few rows are spelled out, each value a parameter of its own', () => {
   })
 })
 
-test('many rows go as one array a column, whatever their number', () => {
+test('many rows: one array for each column, for any number of rows', () => {
   const rows = Array.from({ length: 5 }, (_, i): Row => [`${i}`, i])
   expect(compile(rowsOf('c', columns, rows))).toEqual({
     text: 'unnest($1::uuid[], $2::int[]) as c(id, count)',
@@ -38,7 +38,7 @@ test('many rows go as one array a column, whatever their number', () => {
   })
 })
 
-test('no rows are an empty array a column, not an empty list of values', () => {
+test('no rows: one empty array for each column, not an empty list of values', () => {
   expect(compile(rowsOf('c', columns, [])).text).toBe(
     'unnest($1::uuid[], $2::int[]) as c(id, count)',
   )

@@ -1,14 +1,14 @@
 import { Sql } from '@windlass/runtime/postgres/sql'
 
-/** Name and type of a column, and what a row has there. */
+/** Name and type of a column, and its value in a row. */
 export type Column<Row> = readonly [name: string, type: string, of: (row: Row) => unknown]
 
-/** Up to here each value is a parameter of its own; every count is a statement of its own. */
+/** Up to this number each value is a parameter; each number of rows is a prepared statement of its own. */
 const MAX_SCALAR_ROWS = 4
 
 /**
- * Rows to take part in a statement, under an alias. Few of them are spelled out, which spares the
- * database half of its work for one; many go as one array a column.
+ * Rows as a table of a statement, under an alias. Few rows become a list of values, which halves the
+ * work of the database for one row; many rows become one array for each column.
  */
 export const rowsOf = <Row>(
   alias: string,

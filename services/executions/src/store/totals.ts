@@ -8,7 +8,7 @@ export interface TotalsDelta {
   delta: number
 }
 
-/** Only inserts, so that flushes never wait for one another's totals. */
+/** Inserts only, so that batches never wait for each other's totals. */
 export const add = (tx: Tx, deltas: readonly TotalsDelta[]) =>
   tx.run(sql`
     insert into totals_delta (workflow_namespace, workflow_name, state, delta)
@@ -19,23 +19,23 @@ export const add = (tx: Tx, deltas: readonly TotalsDelta[]) =>
 
 const BATCH = 5_000
 
-/** Adds up to one batch of deltas to the totals; answers whether there are more. */
+/** Folds one batch of deltas into the totals. Resolves to true if there are more. */
 export const fold = (db: Db) =>
   db.tx(async (tx) => {
     const folded = await tx.maybe<{ count: number }>(sql`
-      with gone as (
+      with deleted as (
         delete from totals_delta where ctid = any(array(
           select ctid from totals_delta limit ${BATCH} for update skip locked))
         returning *),
-      summed as (
+      sums as (
         select workflow_namespace, workflow_name, state, sum(delta) as delta
-          from gone group by 1, 2, 3 order by 1, 2, 3),
+          from deleted group by 1, 2, 3 order by 1, 2, 3),
       added as (
         insert into totals as t (workflow_namespace, workflow_name, state, total)
-        select * from summed
+        select * from sums
         on conflict (workflow_namespace, workflow_name, state)
         do update set total = t.total + excluded.total)
-      select count(*) as count from gone`)
+      select count(*) as count from deleted`)
     return (folded?.count ?? 0) === BATCH
   })
 
@@ -45,7 +45,7 @@ export interface ExecutionFilter {
   workflow_name: string
 }
 
-/** How many executions match: a sum over the few rows of the totals and what is not folded yet. */
+/** Number of matching executions: a sum over the few rows of totals and of unfolded deltas. */
 export async function count(db: Queries, filter: ExecutionFilter): Promise<number> {
   const { state, workflow_namespace, workflow_name } = filter
   const matching = sql`

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Execution } from '../../domain/execution.ts'
 import type { StoredEntry } from '../../store/log.ts'
-import type { CommittedChange } from '../pessimistic.ts'
+import type { CommittedChange } from '../batch.ts'
 import { LogCache } from './logs.ts'
 
 const row = (execution_id: string, last_seq: number) => ({ execution_id, last_seq }) as Execution
@@ -13,7 +13,7 @@ const grew = (id: string, from: number, entries: StoredEntry[]): CommittedChange
   entries,
 })
 
-test('a log that began here is remembered as far as it was told without a gap', () => {
+test('a log that began here: cached up to its newest entry', () => {
   const logs = new LogCache()
   logs.record([grew('e', 0, [entry('e', 1)])])
   logs.record([grew('e', 1, [entry('e', 2), entry('e', 3)])])
@@ -22,7 +22,7 @@ test('a log that began here is remembered as far as it was told without a gap', 
   expect(logs.get(row('e', 4))).toBeUndefined()
 })
 
-test('what another replica appended makes it forget', () => {
+test('entries appended by another replica: the cached log is dropped', () => {
   const logs = new LogCache()
   logs.record([grew('e', 0, [entry('e', 1)])])
   logs.record([grew('e', 2, [entry('e', 3)])])
@@ -30,14 +30,14 @@ test('what another replica appended makes it forget', () => {
   expect(logs.get(row('e', 1))).toBeUndefined()
 })
 
-test('nothing has a log before its first entry, and long logs are not remembered', () => {
+test('a log without entries is empty, and long logs are not cached', () => {
   const logs = new LogCache()
   expect(logs.get(row('e', 0))).toEqual([])
   logs.record([grew('e', 0, [entry('e', 1, 'x'.repeat(40_000))])])
   expect(logs.get(row('e', 1))).toBeUndefined()
 })
 
-test('it remembers no more than its bound', () => {
+test('more logs than the bound: the oldest are evicted', () => {
   const logs = new LogCache()
   for (let i = 0; i < 5_000; i++) logs.record([grew(`${i}`, 0, [entry(`${i}`, 1)])])
   expect(logs.get(row('0', 1))).toBeUndefined()

@@ -1,6 +1,6 @@
 import type { Execution } from '../../domain/execution.ts'
 import type { StoredEntry } from '../../store/log.ts'
-import type { CommittedChange } from '../pessimistic.ts'
+import type { CommittedChange } from '../batch.ts'
 
 interface CachedLog {
   last_seq: number
@@ -13,47 +13,48 @@ const MAX_LOGS = 4_096
 const MAX_LOG_BYTES = 32 * 1_024
 
 /**
- * The logs of executions that began here a moment ago. A log only grows, so what is remembered up
- * to some entry is true of every row that ends with it: nothing has to be voided, whoever else writes.
+ * Write-through cache of the logs of executions that began in this process. A log only grows: its
+ * entries up to a `last_seq` are the same in every replica, so an entry of the cache never becomes
+ * wrong and needs no invalidation.
  */
 export class LogCache {
   readonly #logs = new Map<string, CachedLog>()
 
-  /** Told of each commit, in the order of one execution's changes. */
-  record(effects: readonly CommittedChange[]): void {
-    for (const effect of effects) {
-      const { execution_id } = effect.after
-      if (effect.entries.length === 0) continue
-      const grown = this.#grown(effect)
+  /** Appends the entries of a commit. Changes of one execution come in their order. */
+  record(committed: readonly CommittedChange[]): void {
+    for (const change of committed) {
+      const { execution_id } = change.after
+      if (change.entries.length === 0) continue
+      const log = this.#appended(change)
       this.#logs.delete(execution_id)
-      if (grown && grown.bytes <= MAX_LOG_BYTES) this.#keep(execution_id, grown)
+      if (log && log.bytes <= MAX_LOG_BYTES) this.#set(execution_id, log)
     }
   }
 
-  /** The whole log that belongs to this row, if it is remembered. */
+  /** The log up to the `last_seq` of the row, if it is cached. */
   get({
     execution_id,
     last_seq,
   }: Pick<Execution, 'execution_id' | 'last_seq'>): StoredEntry[] | undefined {
     if (last_seq === 0) return []
-    const known = this.#logs.get(execution_id)
-    return known?.last_seq === last_seq ? known.entries : undefined
+    const log = this.#logs.get(execution_id)
+    return log?.last_seq === last_seq ? log.entries : undefined
   }
 
-  /** What is known with these entries behind it; undefined when there is a gap. */
-  #grown({ before, after, entries }: CommittedChange): CachedLog | undefined {
+  /** The cached log with these entries appended; undefined if entries in between are missing. */
+  #appended({ before, after, entries }: CommittedChange): CachedLog | undefined {
     const since = before?.last_seq ?? 0
-    const known = since === 0 ? EMPTY_LOG : this.#logs.get(after.execution_id)
-    if (known?.last_seq !== since) return undefined
+    const cached = since === 0 ? EMPTY_LOG : this.#logs.get(after.execution_id)
+    if (cached?.last_seq !== since) return undefined
     return {
       last_seq: after.last_seq,
-      bytes: known.bytes + sizeOf(entries),
-      entries: [...known.entries, ...entries],
+      bytes: cached.bytes + sizeOf(entries),
+      entries: [...cached.entries, ...entries],
     }
   }
 
-  #keep(execution_id: string, recent: CachedLog): void {
-    this.#logs.set(execution_id, recent)
+  #set(execution_id: string, log: CachedLog): void {
+    this.#logs.set(execution_id, log)
     if (this.#logs.size <= MAX_LOGS) return
     const [oldest] = this.#logs.keys()
     if (oldest !== undefined) this.#logs.delete(oldest)

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import type { Execution } from '../../domain/execution.ts'
-import type { CommittedChange } from '../pessimistic.ts'
+import type { CommittedChange } from '../batch.ts'
 import { RowCache } from './rows.ts'
 
 const row = (execution_id: string, fields: Partial<Execution> = {}) =>
   ({ execution_id, state: 'RUNNING', gated: false, revision: 1, ...fields }) as Execution
 const became = (after: Execution): CommittedChange => ({ before: undefined, after, entries: [] })
 
-test('the newest row of an execution is remembered, until it is over', () => {
+test('the newest row of an execution is cached until it is terminal', () => {
   const rows = new RowCache()
   rows.record([became(row('e')), became(row('e', { revision: 2 }))])
   expect(rows.get('e')?.revision).toBe(2)
@@ -15,14 +15,14 @@ test('the newest row of an execution is remembered, until it is over', () => {
   expect(rows.get('e')).toBeUndefined()
 })
 
-test('a row that turned out to be another is forgotten', () => {
+test('a deleted row is no longer cached', () => {
   const rows = new RowCache()
   rows.record([became(row('e'))])
   rows.delete('e')
   expect(rows.get('e')).toBeUndefined()
 })
 
-test('rows with large payloads and rows with approvals are not remembered', () => {
+test('rows with large payloads and rows with approvals are not cached', () => {
   const rows = new RowCache()
   const large = 'x'.repeat(10_000)
   rows.record([
@@ -37,7 +37,7 @@ test('rows with large payloads and rows with approvals are not remembered', () =
   ])
 })
 
-test('it remembers no more than its bound', () => {
+test('more rows than the bound: the oldest are evicted', () => {
   const rows = new RowCache()
   for (let i = 0; i < 10_000; i++) rows.record([became(row(`${i}`))])
   expect(rows.get('0')).toBeUndefined()

@@ -1,20 +1,19 @@
 import { isTerminal } from '@windlass/domain/states'
 import type { Execution } from '../../domain/execution.ts'
-import type { CommittedChange } from '../pessimistic.ts'
+import type { CommittedChange } from '../batch.ts'
 
 const MAX_ROWS = 8_192
 const MAX_PAYLOAD_LENGTH = 8_192
 
 /**
- * Rows as this process committed them a moment ago. Another replica may have changed one since, so
- * what was decided from memory is written only if the row still has the revision remembered here.
+ * Write-through cache of rows that this process committed. Another replica may have changed a row
+ * since: a decision from the cache is written only if the row still has the cached revision.
  */
 export class RowCache {
   readonly #rows = new Map<string, Execution>()
 
-  /** Told of each commit. */
-  record(effects: readonly CommittedChange[]): void {
-    for (const { after } of effects) {
+  record(committed: readonly CommittedChange[]): void {
+    for (const { after } of committed) {
       this.#rows.delete(after.execution_id)
       if (isCacheable(after)) this.#rows.set(after.execution_id, after)
     }
@@ -33,7 +32,7 @@ export class RowCache {
   }
 }
 
-/** Small, and about to be changed again without a look at its approvals. */
+/** Small, and likely to change again on the optimistic path, which does not read approvals. */
 const isCacheable = ({ state, gated, input_json = '', pause_output_json = '' }: Execution) =>
   !isTerminal(state) &&
   !gated &&
