@@ -1,7 +1,7 @@
 import { DispatcherService, FleetService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { allow, listRpcs, type RpcAccess } from '@windlass/rpc/policy'
 
-/** Who may call what here. */
+/** Services that may call each rpc. */
 export const dispatcher: RpcAccess<typeof DispatcherService> = {
   register: allow('gateway'),
   pong: allow('gateway'),

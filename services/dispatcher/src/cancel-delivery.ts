@@ -5,18 +5,23 @@ import type { Logger } from '@windlass/runtime/process/log'
 import type { ConnectedWorkers } from './connected-workers.ts'
 import { cancelFrame } from './domain/frame.ts'
 
+type Executions = Pick<RpcClient<ExecutionsService>, 'log'>
+
 interface DueCancel {
   worker_name: string
   execution_id: string
 }
 
 const CONCURRENCY = 16
-/** A log beyond this is told in part: to stop, a worker needs to know which execution, not its whole past. */
+/** A longer log is sent in part: to stop an execution, a worker needs its id, not its whole history. */
 const MAX_LOG_CHARS = 1_048_576
 
-/** Tells workers to stop what someone asked to cancel. Repeated from outside until the execution has ended. */
+/**
+ * Sends cancel frames for executions whose cancellation was requested. The executions service repeats
+ * the signal until the execution is terminal, so a frame that is lost is sent again.
+ */
 export class CancelDelivery {
-  readonly #executions: Pick<RpcClient<ExecutionsService>, 'log'>
+  readonly #executions: Executions
   readonly #workers: ConnectedWorkers
   readonly #log: Logger
   readonly #batcher = new Batcher<DueCancel, undefined>((due) => this.#deliver(due), {
@@ -24,11 +29,7 @@ export class CancelDelivery {
     maxBatchSize: 1,
   })
 
-  constructor(
-    executions: Pick<RpcClient<ExecutionsService>, 'log'>,
-    workers: ConnectedWorkers,
-    log: Logger,
-  ) {
+  constructor(executions: Executions, workers: ConnectedWorkers, log: Logger) {
     this.#executions = executions
     this.#workers = workers
     this.#log = log
@@ -48,7 +49,7 @@ export class CancelDelivery {
         if (execution && isDue)
           this.#workers.get(worker_name)?.stream.send(cancelFrame(execution, entries))
       } catch (error) {
-        this.#log.warn({ err: error, execution_id, worker_name }, 'cancellation was not told')
+        this.#log.warn({ err: error, execution_id, worker_name }, 'failed to send cancellation')
       }
     }
     return []

@@ -8,17 +8,17 @@ const MAX_PACKAGE_LISTS = 256
 
 interface PackageList {
   json: string
-  /** Parsed when somebody asks. */
+  /** Parsed at the first use. */
   packages?: Packages
 }
 
 /**
- * Package lists by their text. They are by far the largest part of a record, and whole fleets have
- * one in common: so each text is kept once, and few requirements ask for what it says.
+ * Package lists by their JSON text. They are the largest part of a record, and the workers of a fleet
+ * often share one: each text is kept once, and parsed only if a requirement names packages.
  */
 const packageLists = new Map<string, PackageList>()
 
-/** What a stored record means for giving the worker work. */
+/** Builds the state of a connected worker from its stored row and record. */
 export function toWorkerState(stored: StoredWorkerState): WorkerState {
   const list = internPackageList(stored.packages)
   return {

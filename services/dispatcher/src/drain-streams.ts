@@ -2,15 +2,15 @@ import type { Server } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ConnectedWorkers } from './connected-workers.ts'
 
-/** Of a thousand workers or more no second sees a tenth come back; a small fleet is let go at once. */
+/** Twelve seconds for a thousand workers or more: less than a tenth of the fleet reconnects in any second. */
 const MAX_SPREAD_MS = 12_000
 const SPREAD_PER_STREAM_MS = 12
 const STEP_MS = 20
 const FORCE_CLOSE_MS = 1_000
 
 /**
- * Closes all streams, a few at a time, so that their workers do not come back to the other
- * dispatchers in one moment. New ones are refused from the start.
+ * Closes all streams, a few at a time, so that the reconnects to the other dispatchers are spread over
+ * time. New streams are refused from the start; connections that stay open are closed by force.
  */
 export async function drainStreams(server: Server, workers: ConnectedWorkers): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))

@@ -3,12 +3,15 @@ import type { Connection } from './store/workers.ts'
 
 type BufferedPong = Omit<Heartbeat, 'age_ms'> & { at_ms: number }
 
-/** What this process has learned about workers and the database has not: their newest pongs, and which streams ended. */
+/**
+ * Pongs and disconnects that this process has received and not yet written: the newest pong of each
+ * worker, and the streams that ended. A crash loses at most the time between two ticks of them.
+ */
 export class HeartbeatBuffer {
   #pongs = new Map<string, BufferedPong>()
   #disconnects: Connection[] = []
 
-  /** Notes a pong; one that is older than what is noted is dropped. */
+  /** Buffers a pong, unless a newer one of the worker is buffered. */
   recordPong(pong: Omit<Heartbeat, 'age_ms'>, now_ms: number): void {
     const known = this.#pongs.get(pong.name)
     if (known && known.at_ms > now_ms) return
@@ -20,7 +23,7 @@ export class HeartbeatBuffer {
     this.#disconnects.push(connection)
   }
 
-  /** Hands over all that is noted; it is noted again if `write` fails, unless something newer is by then. */
+  /** Passes everything to `write`; if it fails, buffers it again except where a newer pong has arrived. */
   async flush<T>(
     now_ms: number,
     write: (heartbeats: Heartbeat[], disconnects: readonly Connection[]) => Promise<T>,

@@ -14,38 +14,30 @@ import { PING } from './domain/frame.ts'
 import { isName } from './domain/names.ts'
 
 const MAX_STREAMS = 20_000
-const RETRY_SECONDS = 1
-/** How long the stream of a dead session is held: long enough for its ping to be answered, and so found out. */
+const BEARER = { 'WWW-Authenticate': 'Bearer' }
+const RETRY = { 'Retry-After': 1 }
+/** Time that the stream of an ended session stays open: enough for its ping to be answered and refused. */
 const REJECTED_HOLD_MS = 3_000
 
-/** Opens the stream of a worker, or says why not. */
+/** Opens the stream of a worker, or returns the reason why it cannot. */
 export type OpenStream = (
   request: { name: string; session: string | undefined },
   response: ServerResponse,
 ) => Promise<'opened' | 'unknown_worker' | 'session_ended'>
 
-/** The listener for worker streams: `GET /workers/{name}/connect` from the gateway, and nothing else. */
-export function createStreamServer(
-  open: OpenStream,
-  serviceIdentity: ServiceIdentity,
-  log: Logger,
-): Server {
-  const server = createHttpServer(serviceIdentity, (request, response) => {
-    if (serviceIdentity.authenticateService(bearerToken(request)) !== 'gateway')
-      return sendError(response, 401, 'no credential of this cluster', {
-        'WWW-Authenticate': 'Bearer',
-      })
+/** Creates the listener for worker streams: `GET /workers/{name}/connect`, from gateways only. */
+export function createStreamServer(open: OpenStream, identity: ServiceIdentity, log: Logger) {
+  const server = createHttpServer(identity, (request, response) => {
+    if (identity.authenticateService(bearerToken(request)) !== 'gateway')
+      return sendError(response, 401, 'no credential of this cluster', BEARER)
     handleRequest(open, request, response).catch((error) => {
-      log.warn({ err: error }, 'stream was not opened')
+      log.warn({ err: error }, 'failed to open worker stream')
       if (response.headersSent) response.destroy()
-      else
-        sendError(response, 503, 'The dispatcher cannot be reached', {
-          'Retry-After': RETRY_SECONDS,
-        })
+      else sendError(response, 503, 'The dispatcher cannot be reached', RETRY)
     })
   })
   server.maxConnections = MAX_STREAMS
-  // Without a handler a connection that cannot be accepted would end the process.
+  // Without a handler, a connection that cannot be accepted would end the process.
   server.on('error', (err) => log.error({ err }, 'failed to listen or to accept a connection'))
   return server
 }
@@ -93,21 +85,18 @@ function sendError(
 }
 
 /**
- * A worker of the reference release does not look at the status of its stream, only at what a POST
- * answers: so it is pinged once, finds its pong refused, and registers anew.
+ * Answers 401 with an event stream of one ping. Workers of the original SDK ignore the status of their
+ * stream, but not that of a POST: their pong is refused, and they register again.
  */
 function rejectEndedSession(response: ServerResponse): void {
-  response.writeHead(401, {
-    'Content-Type': 'text/event-stream',
-    'Cache-Control': 'no-cache',
-    'WWW-Authenticate': 'Bearer',
-  })
+  const headers = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' }
+  response.writeHead(401, { ...headers, ...BEARER })
   response.write(PING)
   const holdTimer = setTimeout(() => response.end(), REJECTED_HOLD_MS)
   response.on('close', () => clearTimeout(holdTimer))
 }
 
-/** Answers the port that the server got. */
+/** Starts listening; returns the port. */
 export async function listen(server: Server, address: { host: string; port: number }) {
   server.listen(address.port, address.host)
   await once(server, 'listening')

@@ -3,20 +3,20 @@ import type { Bus } from '@windlass/runtime/nats/bus'
 import { subjectOf } from '@windlass/runtime/nats/subjects'
 import { waitAtMost } from '@windlass/runtime/timeout'
 
-/** How long whoever tells waits for NATS. */
+/** Longest wait for NATS before the write that follows. */
 const FLUSH_MS = 250
 
-type Body = NonNullable<WorkerSignal['body']>
+export type SignalBody = NonNullable<WorkerSignal['body']>
 
-/** Tells whoever holds the worker's stream. May be lost: each dispatcher also looks by itself. */
-export const publishWorkerSignal = (bus: Bus, name: string, body: Body): void =>
+/** Signals the dispatcher that holds the worker's stream. May be lost: the tick finds every change too. */
+export const publishWorkerSignal = (bus: Bus, name: string, body: SignalBody): void =>
   bus.publishBestEffort(subjectOf('workers', name), WorkerSignal.encode({ body }).finish())
 
 /**
- * Tells it, and resolves when NATS has passed it on: whoever hears both hears it before all that is
- * whispered afterwards. Without NATS it does not wait for long.
+ * Publishes a signal and waits until NATS has processed it: a subscriber of both receives it before
+ * anything that is published afterwards. Gives up after FLUSH_MS when NATS does not answer.
  */
-export async function publishAndFlush(bus: Bus, name: string, body: Body): Promise<void> {
+export async function publishAndFlush(bus: Bus, name: string, body: SignalBody): Promise<void> {
   publishWorkerSignal(bus, name, body)
   await waitAtMost(FLUSH_MS, bus.ping()).catch(() => {})
 }

@@ -3,25 +3,29 @@ import type { ConnectedWorkers } from './connected-workers.ts'
 import { selectorsOf } from './domain/facts.ts'
 import { filterMatchable, type RequirementEntry } from './domain/offers.ts'
 
-/** Of requirements without work. What has work is known, however much there is. */
+/** Limit for requirements without queued work; those with queued work are all kept. */
 const MAX_IDLE_REQUIREMENTS = 4_096
 const MAX_RECENT_REQUIREMENTS = 64
 
-/** What is known of the ready queue: which requirements have work waiting. Nudges and polls feed it. */
+/**
+ * This process's copy of the ready queue: the requirements that have queued work. Wake-ups
+ * (`ready.<requirement_id>`) add to it, the listing of each second replaces it. A requirement itself is
+ * read once; ids only after that.
+ */
 export class ReadyQueueView {
   /** Least recently ready first. */
   readonly #known = new Map<string, RequirementEntry>()
-  /** Requirements with work, and the count of nudges at the newest of theirs. */
+  /** Requirements with queued work, and the version at their newest wake-up. */
   readonly #ready = new Map<string, number>()
   #version = 0
   #listedVersion = 0
 
-  /** Work was queued. */
+  /** Records a wake-up: work of the requirement was queued. */
   markReady(requirement_id: string): void {
     this.#ready.set(requirement_id, ++this.#version)
   }
 
-  /** A mark in time: what is nudged after it outlives an answer that was asked for before. */
+  /** Grows with each wake-up. Read before a request: its answer does not override later wake-ups. */
   get version(): number {
     return this.#version
   }
@@ -30,46 +34,43 @@ export class ReadyQueueView {
     return [...this.#known.keys()]
   }
 
-  /** Whether work was queued of which only the requirement's id is known. */
+  /** True if work was queued whose requirement is known by id only; a listing resolves it. */
   get hasUnknownRequirements(): boolean {
-    for (const [id, version] of this.#ready)
-      if (version > this.#listedVersion && !this.#known.has(id)) return true
+    for (const [id, readyAt] of this.#ready)
+      if (readyAt > this.#listedVersion && !this.#known.has(id)) return true
     return false
   }
 
-  /** Takes in the whole ready queue as it was asked for at `mark`. */
+  /** Replaces the view with a complete listing that was requested at `version`. */
   replaceListing(requirements: readonly ReadyRequirement[], version: number): void {
     for (const requirement of requirements) this.#record(requirement)
     this.#listedVersion = version
     const listed = new Set(requirements.map(({ requirement_id }) => requirement_id))
-    for (const [id, readyVersion] of this.#ready)
-      if (readyVersion <= version && !listed.has(id)) this.#ready.delete(id)
+    for (const [id, readyAt] of this.#ready)
+      if (readyAt <= version && !listed.has(id)) this.#ready.delete(id)
     for (const id of listed) if (!this.#ready.has(id)) this.#ready.set(id, 0)
     this.#trim()
   }
 
-  /** All work of these requirements was taken, as far as it was queued at `mark`. */
+  /** Removes requirements whose work, as queued at `version`, has all been leased. */
   markEmpty(requirement_ids: Iterable<string>, version: number): void {
     for (const id of requirement_ids)
       if ((this.#ready.get(id) ?? 0) <= version) this.#ready.delete(id)
   }
 
-  /** Whether there may be work that a worker here can do, with room for it or not. */
+  /** True if a connected worker matches queued work, with or without free slots. */
   hasMatchableWork(workers: ConnectedWorkers): boolean {
-    return (
-      this.hasUnknownRequirements ||
-      filterMatchable(this.readyRequirements, workers, workers.fleetVersion).length > 0
-    )
+    if (this.hasUnknownRequirements) return true
+    return filterMatchable(this.readyRequirements, workers, workers.fleetVersion).length > 0
   }
 
-  /** The requirements that had work last, those of the newest last. Work that nobody can do displaces none. */
+  /** Requirements that had work most recently, the newest last; unmatchable ones are left out. */
   get recentRequirements(): RequirementEntry[] {
-    return [...this.#known.values()]
-      .filter(({ matchable }) => matchable?.value !== false)
-      .slice(-MAX_RECENT_REQUIREMENTS)
+    const entries = [...this.#known.values()].filter(({ matchable }) => matchable?.value !== false)
+    return entries.slice(-MAX_RECENT_REQUIREMENTS)
   }
 
-  /** The requirements that have work now. */
+  /** Requirements with queued work whose content is known. */
   get readyRequirements(): RequirementEntry[] {
     return [...this.#ready.keys()].flatMap((id) => this.#known.get(id) ?? [])
   }

@@ -6,7 +6,10 @@ import type { ConnectedWorkers } from './connected-workers.ts'
 import * as streams from './store/streams.ts'
 import type { Change } from './store/watch.ts'
 
-/** Keeps the sessions here in step with what is stored about their workers. */
+/**
+ * Copies changes of stored worker records to the workers that are connected here: after a `revised`
+ * signal, and from the rows that the tick finds changed. `onUpdate` runs after records were applied.
+ */
 export class WorkerRegistrySync {
   readonly #db: Db
   readonly #workers: ConnectedWorkers
@@ -21,7 +24,7 @@ export class WorkerRegistrySync {
     this.#onUpdate = onUpdate
   }
 
-  /** Closes streams that lost their place and reads anew what changed. */
+  /** Closes superseded streams and reloads the records that changed. */
   applyChanges(changes: readonly Change[]): void {
     for (const { name, connection_generation, changed_at } of changes) {
       this.#workers.closeOlder(name, connection_generation, 'superseded')
@@ -29,12 +32,11 @@ export class WorkerRegistrySync {
     }
   }
 
-  /** Reads a worker anew, if its stream is here. */
+  /** Reloads the record of a worker whose stream is held here. */
   refresh(name: string): void {
     if (!this.#workers.get(name)) return
-    this.#reads
-      .add(name)
-      .catch((error) => this.#log.warn({ err: error }, 'worker was not read anew'))
+    const onError = (error: unknown) => this.#log.warn({ err: error }, 'failed to reload worker')
+    this.#reads.add(name).catch(onError)
   }
 
   async #reload(names: readonly string[]): Promise<undefined[]> {

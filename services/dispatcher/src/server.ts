@@ -33,7 +33,7 @@ import { startWorkDistribution } from './work-distribution.ts'
 import { subscribeReady } from './worker-signals.ts'
 import { WorkflowCache } from './workflow-cache.ts'
 
-/** The relay is poked at each eviction; by itself it only looks for what a crash left behind. */
+/** The relay runs after each eviction; the interval only covers events that a crash left unpublished. */
 const RELAY_INTERVAL_MS = 5_000
 const STALL_MS = 30_000
 
@@ -54,7 +54,8 @@ export const start: Start = async (settings, runtime) => {
   const releases = createReleaseLoop({ db, executions, log })
   teardown.add('release loop', () => releases.stop())
   const cancelDelivery = new CancelDelivery(executions, workers, log)
-  const delivery = new WorkDelivery(executions, workers, new WorkflowCache(catalog), log)
+  const workflows = new WorkflowCache(catalog)
+  const delivery = new WorkDelivery({ executions, workers, workflows, log })
   const state = { replica_id, workers, queue, heartbeats, registry, sessionLookup, releases }
   const deps = { ...connections, ...state, log }
 
@@ -65,10 +66,11 @@ export const start: Start = async (settings, runtime) => {
   const tick = createTickLoop(tickDeps, (await secondsSinceAnyReplica(db)) * 1_000)
   teardown.add('last pongs', () => flushAndPoll(tickDeps))
   teardown.add('tick', () => tick.stop())
+  const wakeTick = () => tick.wake()
 
   const rpc = new RpcServer(log, serviceIdentity)
   teardown.add('rpc server', () => rpc.stop())
-  const handlerDeps = { ...deps, onHealthChanged: () => tick.wake() }
+  const handlerDeps = { ...deps, onHealthChanged: wakeTick }
   rpc.serve(DispatcherService, handlers(handlerDeps), access.dispatcher)
   rpc.serve(FleetService, fleetHandlers(handlerDeps), access.fleet)
 
@@ -76,12 +78,8 @@ export const start: Start = async (settings, runtime) => {
   const signalDeps = { ...deps, ...distribution, cancelDelivery }
   subscribeReady(signalDeps)
   const streamOptions = { ping_ms: heartbeat_ms, stall_ms: STALL_MS }
-  const onDisconnect = () => tick.wake()
-  const server = createStreamServer(
-    createStreamOpener({ ...signalDeps, streamOptions, onDisconnect }),
-    serviceIdentity,
-    log,
-  )
+  const openStream = createStreamOpener({ ...signalDeps, streamOptions, onDisconnect: wakeTick })
+  const server = createStreamServer(openStream, serviceIdentity, log)
   teardown.add('worker streams', () => drainStreams(server, workers))
   teardown.add('dispatch', () => delivery.whenIdle())
   teardown.add('leases', () => distribution.stop())

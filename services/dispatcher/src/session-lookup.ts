@@ -6,8 +6,9 @@ import * as workerStore from './store/workers.ts'
 const MAX_CACHED = 20_000
 
 /**
- * Which session a name has, for pongs: from the stream if it is here, else from memory, else read,
- * many at once. Memory may be behind; the write of a pong finds that out and has it forgotten.
+ * Current session of a worker name, for pongs: from its stream if it is held here, else from the cache,
+ * else read from the database in batches. A cached entry may be outdated; the write of the pong, which
+ * compares the session, detects that and invalidates it.
  */
 export class SessionLookup {
   readonly #workers: ConnectedWorkers
@@ -23,7 +24,7 @@ export class SessionLookup {
     })
   }
 
-  /** The session of a name, read anew if it is not the one that is claimed. Undefined for unknown names. */
+  /** Session of a name, read again if it differs from the claimed one; undefined for unknown names. */
   async getSession(name: string, claimed: string): Promise<string | undefined> {
     const known = this.#workers.get(name)?.session_id ?? this.#cache.get(name)
     if (known && (claimed === '' || claimed === known)) return known

@@ -11,30 +11,34 @@ import type { WorkflowCache } from './workflow-cache.ts'
 
 const MAX_IN_FLIGHT = 1_024
 
-type Executions = Pick<RpcClient<ExecutionsService>, 'submit'>
+interface DeliveryDeps {
+  executions: Pick<RpcClient<ExecutionsService>, 'submit'>
+  workers: ConnectedWorkers
+  workflows: WorkflowCache
+  log: Logger
+}
 
-/** Brings leased work to its workers. What has nobody to be brought to is handed back. */
+/**
+ * Writes leased executions to the streams of their workers. An execution whose worker is no longer
+ * connected here, or is unhealthy, is released at once under its own claim generation; one whose
+ * frame or release fails returns to the queue at the claim deadline (`claim_timeout`).
+ */
 export class WorkDelivery {
-  readonly #executions: Executions
+  readonly #executions: DeliveryDeps['executions']
   readonly #workers: ConnectedWorkers
   readonly #workflows: WorkflowCache
   readonly #log: Logger
   readonly #inFlight = new Set<Promise<void>>()
   #leases = 0
 
-  constructor(
-    executions: Executions,
-    workers: ConnectedWorkers,
-    workflows: WorkflowCache,
-    log: Logger,
-  ) {
+  constructor({ executions, workers, workflows, log }: DeliveryDeps) {
     this.#executions = executions
     this.#workers = workers
     this.#workflows = workflows
     this.#log = log
   }
 
-  /** Whether more work may be asked for, rather than first bringing what was. */
+  /** False while too many leases are undelivered; no more work is leased until then. */
   get hasCapacity(): boolean {
     return this.#leases < MAX_IN_FLIGHT
   }
@@ -58,42 +62,39 @@ export class WorkDelivery {
     try {
       const part = await this.#workflows.get(workflow_id)
       const worker = this.#workers.get(worker_name)
-      const mine: string[] = []
-      const others: Execution[] = []
+      const frames: string[] = []
+      const undeliverable: Execution[] = []
       for (const lease of leases) {
         const { worker_session } = lease.execution
-        // Another process may have the name by now; the work was not given to that one.
-        const isMine = worker_session === '' || worker_session === worker?.session_id
-        if (isMine && worker?.isHealthy) mine.push(dispatchFrame(lease, part))
-        else others.push(lease.execution)
+        // The name may belong to another process by now; the lease is for the earlier session.
+        const isCurrent = worker_session === '' || worker_session === worker?.session_id
+        if (isCurrent && worker?.isHealthy) frames.push(dispatchFrame(lease, part))
+        else undeliverable.push(lease.execution)
       }
-      if (mine.length > 0) worker?.stream.send(...mine)
-      if (others.length > 0) await this.#release(worker_name, others)
+      if (frames.length > 0) worker?.stream.send(...frames)
+      if (undeliverable.length > 0) await this.#release(worker_name, undeliverable)
     } catch (error) {
-      this.#log.warn({ err: error, worker_name }, 'work was not delivered')
+      this.#log.warn({ err: error, worker_name }, 'failed to deliver work')
     }
   }
 
-  /** What is not even handed back is left to the claim's deadline. */
   async #release(worker_name: string, executions: readonly Execution[]): Promise<void> {
-    const commands = executions.map(
-      ({ execution_id, worker_session: session_id, claim_generation }) => ({
-        execution_id,
-        with_log: false,
-        body: {
-          $case: 'release' as const,
-          value: { writer: { worker_name, session_id, claim_generation } },
-        },
-      }),
-    )
+    const commands = executions.map(({ execution_id, worker_session, claim_generation }) => ({
+      execution_id,
+      with_log: false,
+      body: {
+        $case: 'release' as const,
+        value: { writer: { worker_name, session_id: worker_session, claim_generation } },
+      },
+    }))
     await this.#executions.submit({ commands })
-    this.#log.info({ worker_name, count: commands.length }, 'worker left before its work came')
+    this.#log.info({ worker_name, count: commands.length }, 'work released: worker not connected')
   }
 }
 
 type Leased = Lease & { execution: Execution }
 
-/** Work of one workflow for one worker, so that none waits for the workflow of another. */
+/** Leases of one workflow for one worker: no delivery waits for the source of another workflow. */
 interface Batch {
   worker_name: string
   workflow_id: string

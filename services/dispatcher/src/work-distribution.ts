@@ -5,11 +5,15 @@ import type { SignalDeps } from './worker-signals.ts'
 type DistributionDeps = Omit<LeaseDeps, 'onPolled'> & AwaitWorkDeps
 
 export interface WorkDistribution extends Pick<SignalDeps, 'wake' | 'onQueued'> {
+  /** Renews the offers of the long poll: a worker connected, left or changed. */
   onFleetChange(): void
   stop(): Promise<void>
 }
 
-/** Both ways in which work comes to the workers here: what is queued is leased, what will be is waited for. */
+/**
+ * Starts the two loops that bring work to the workers connected here: the lease loop takes work that is
+ * queued (loops/lease.ts), the long poll waits for work that is not queued yet (loops/await-work.ts).
+ */
 export function startWorkDistribution(deps: DistributionDeps): WorkDistribution {
   const waiting = createAwaitWorkLoop(deps)
   const leasing = createLeaseLoop({ ...deps, onPolled: () => waiting.wake() })

@@ -3,6 +3,7 @@ import type { Bus, BusSubscription } from '@windlass/runtime/nats/bus'
 import { subjectOf } from '@windlass/runtime/nats/subjects'
 import type { CancelDelivery } from './cancel-delivery.ts'
 import type { ConnectedWorkers } from './connected-workers.ts'
+import type { SignalBody } from './publish-signal.ts'
 import type { ReadyQueueView } from './ready-queue-view.ts'
 import type { WorkerRegistrySync } from './registry-sync.ts'
 
@@ -12,33 +13,29 @@ export interface SignalDeps {
   queue: ReadyQueueView
   registry: WorkerRegistrySync
   cancelDelivery: CancelDelivery
-  /** There may be work to give. */
+  /** Starts a lease attempt: a worker may be able to take queued work. */
   wake(): void
-  /** Work was queued that nobody here has been given. */
+  /** Runs after work was queued that was not assigned through the long poll. */
   onQueued(): void
 }
 
 const READY_PREFIX = 'ready.'
 
-/** Hears of work that was queued. */
+/** Subscribes to the wake-ups of the ready queue. */
 export const subscribeReady = ({ bus, queue, onQueued }: SignalDeps): BusSubscription =>
   bus.subscribeBestEffort(`${READY_PREFIX}*`, (_, subject) => {
     queue.markReady(subject.slice(READY_PREFIX.length))
     onQueued()
   })
 
-/** Hears what concerns one worker, as long as its stream is here. */
+/** Subscribes to the signals of one worker; the caller ends it with the stream. */
 export const subscribeWorker = (deps: SignalDeps, name: string): BusSubscription =>
   deps.bus.subscribeBestEffort(subjectOf('workers', name), (bytes) => {
     const { body } = WorkerSignal.decode(bytes)
     if (body) onWorkerSignal(deps, name, body)
   })
 
-function onWorkerSignal(
-  deps: SignalDeps,
-  name: string,
-  body: NonNullable<WorkerSignal['body']>,
-): void {
+function onWorkerSignal(deps: SignalDeps, name: string, body: SignalBody): void {
   const { workers, registry, cancelDelivery, wake } = deps
   switch (body.$case) {
     case 'superseded':

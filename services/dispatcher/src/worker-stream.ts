@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { PING } from './domain/frame.ts'
 
-/** Why a stream ended, for the log. */
+/** Reason for the end of a stream, for the log. */
 export type EndReason =
   | 'disconnected'
   | 'superseded'
@@ -10,9 +10,11 @@ export type EndReason =
   | 'stalled'
   | 'buffer_overflow'
 
+type OnEnd = (reason: EndReason) => void
+
 export interface StreamOptions {
   ping_ms: number
-  /** How long the reader may take nothing while something waits for it. */
+  /** Longest time without progress while bytes are buffered. */
   stall_ms: number
 }
 
@@ -23,13 +25,15 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 const CHUNK_BYTES = 65_536
-/** A reader that owes this much gets no more work, only what it must hear. */
+/** High-water mark: above it the worker is not offered for work; cancels and pings are still sent. */
 const HIGH_WATER_BYTES = 1_048_576
+/** Above it the next frame closes the stream. */
 const MAX_BUFFERED_BYTES = 8 * 1_048_576
 
 /**
- * Server-sent events to one worker, with a ping in each interval. What the socket does not take
- * waits here in pieces, so that a reader on a slow line is told from one that has stopped reading.
+ * Event stream (server-sent events) to one worker, with a ping in each interval. Frames that the socket
+ * does not accept are buffered in pieces: each `drain` shows that the reader makes progress, which
+ * distinguishes a slow connection from a reader that has stopped. connected-workers.ts has the limits.
  */
 export class WorkerStream {
   readonly #response: ServerResponse
@@ -39,13 +43,9 @@ export class WorkerStream {
   #unsentBytes = 0
   #stallTimer: NodeJS.Timeout | undefined
   #endReason: EndReason | undefined
-  readonly #onEnd: (reason: EndReason) => void
+  readonly #onEnd: OnEnd
 
-  constructor(
-    response: ServerResponse,
-    { ping_ms, stall_ms }: StreamOptions,
-    onEnd: (reason: EndReason) => void,
-  ) {
+  constructor(response: ServerResponse, { ping_ms, stall_ms }: StreamOptions, onEnd: OnEnd) {
     this.#response = response
     this.#stallMs = stall_ms
     this.#onEnd = onEnd
@@ -60,7 +60,7 @@ export class WorkerStream {
     return this.#bufferedBytes <= HIGH_WATER_BYTES
   }
 
-  /** Queues frames. A reader that owes too much already is closed instead. */
+  /** Sends frames, or closes the stream if the reader is behind by MAX_BUFFERED_BYTES already. */
   send(...frames: string[]): void {
     if (this.#bufferedBytes > MAX_BUFFERED_BYTES) this.#abort('buffer_overflow')
     if (this.#endReason) return
@@ -68,7 +68,7 @@ export class WorkerStream {
     this.#write()
   }
 
-  /** Ends the stream after what was sent. A reader that stalls meanwhile is cut off. */
+  /** Ends the stream after everything buffered; destroys the socket if the reader stalls meanwhile. */
   end(reason: EndReason): void {
     if (this.#endReason) return
     this.#finish(reason)
@@ -78,7 +78,7 @@ export class WorkerStream {
     this.#response.on('close', () => clearTimeout(forceCloseTimer))
   }
 
-  /** A reader that is behind on a large frame has bytes under way, and is not to be closed over a ping. */
+  /** Omits the ping while a large frame is being read: a ping must not close the stream. */
   #sendPing(): void {
     if (this.#bufferedBytes <= MAX_BUFFERED_BYTES) this.send(PING)
   }

@@ -7,10 +7,10 @@ import { toWorkflowPart, type WorkflowPart } from './domain/frame.ts'
 const MAX_CACHED_CHARS = 32 * 1_048_576
 const CATALOG_TIMEOUT_MS = 3_000
 const RETRY_MS = 250
-/** Until no more is tried. What is not given by then is given anew when its claim's deadline has passed. */
+/** Retries end after this; undelivered work is queued again at its claim deadline (10 s). */
 const RETRY_BUDGET_MS = 6_000
 
-/** Workflow versions as frames repeat them. They never change, so what was fetched once stays true. */
+/** Workflow versions as encoded for frames. A version never changes, so no entry is ever outdated. */
 export class WorkflowCache {
   readonly #catalog: Pick<RpcClient<CatalogService>, 'getById'>
   /** Least recently used first. */
@@ -45,15 +45,15 @@ export class WorkflowCache {
     }
   }
 
-  /** Asks until somebody answers, for a while: a replica that hangs has a neighbour. */
+  /** Retries for a while: when one replica of the catalog hangs, another may answer. */
   async #getFromCatalog(id: string): Promise<Workflow> {
     const until_ms = performance.now() + RETRY_BUDGET_MS
     for (;;) {
       try {
         return await this.#catalog.getById({ id }, { timeoutMs: CATALOG_TIMEOUT_MS })
       } catch (error) {
-        const isPassing = error instanceof Fault && error.kind === 'unavailable'
-        if (!isPassing || performance.now() > until_ms) throw error
+        const isTransient = error instanceof Fault && error.kind === 'unavailable'
+        if (!isTransient || performance.now() > until_ms) throw error
       }
       await pause(RETRY_MS)
     }

@@ -5,7 +5,7 @@ import type { Capabilities } from './matching.ts'
 /** A worker's newest metrics, by key. */
 export type Metrics = Readonly<Record<string, number>>
 
-/** What the routing policy of a requirement asks about workers: `label:…`, `metric:…`, `resource:…`. */
+/** Facts that the routing policy of a requirement uses: `label:…`, `metric:…`, `resource:…`. */
 export function selectorsOf({ routing_json }: Requirement): string[] {
   if (!routing_json) return []
   const { terms } = JSON.parse(routing_json) as { terms: { selector?: string }[] }
@@ -15,7 +15,7 @@ export function selectorsOf({ routing_json }: Requirement): string[] {
 export const usesMetrics = (selectors: readonly string[]): boolean =>
   selectors.some((selector) => selector.startsWith('metric:'))
 
-/** A worker's answers, by selector; what is not known of it is left out. */
+/** Facts of a worker by selector; unknown ones are left out. */
 export function factsOf(
   selectors: readonly string[],
   { labels, resources }: Capabilities,

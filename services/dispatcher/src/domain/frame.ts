@@ -3,16 +3,16 @@ import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Execution, Lease, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import { quote } from '@windlass/runtime/json/json'
 
-/** The part of a dispatch that all executions of a workflow version share, as JSON text. */
+/** Part of a dispatch frame that all executions of a workflow version share, as JSON text. */
 export interface WorkflowPart {
   workflow: string
-  /** `,"runner":…,"transient":true`, as far as the workflow declares them. */
+  /** `,"runner":…,"transient":true`, for what the workflow declares; else empty. */
   options: string
 }
 
 export const PING = 'event: ping\ndata: {}\n\n'
 
-/** Encodes once what every dispatch of the version repeats; `source` is base64. */
+/** Encodes what every dispatch of the version repeats; `source` is base64. */
 export function toWorkflowPart(workflow: Workflow, source: string): WorkflowPart {
   const { id, namespace, name, imports, version } = workflow
   const metadata = workflow.metadata_json || '{}'
@@ -29,7 +29,7 @@ export function toWorkflowPart(workflow: Workflow, source: string): WorkflowPart
   }
 }
 
-/** The frame that hands leased work to its worker. Payloads are spliced in as they are. */
+/** Frame that dispatches a leased execution. Payloads are spliced in unchanged. */
 export function dispatchFrame(
   { execution, log, resumed, execution_token }: Lease & { execution: Execution },
   { workflow, options }: WorkflowPart,
@@ -42,7 +42,7 @@ export function dispatchFrame(
   )
 }
 
-/** The frame that tells a worker to stop what it runs. */
+/** Frame that requests a worker to stop an execution. */
 export const cancelFrame = (execution: Execution, log: readonly LogEntry[]): string =>
   frame(
     'execution_cancelled',
@@ -50,7 +50,7 @@ export const cancelFrame = (execution: Execution, log: readonly LogEntry[]): str
     `{"context":${contextJson(execution, log)}}`,
   )
 
-/** Tells repeats apart: the same work given once more under one generation bears the same id. */
+/** Frame id, for deduplication: equal for repeats of an execution under one generation (invariant D9). */
 const frameId = ({ execution_id }: Execution, count: number): string =>
   `${execution_id}_${count.toString(16).padStart(32, '0')}`
 
@@ -61,8 +61,8 @@ const LINE_BREAKS = /[\r\n\u0085\u2028\u2029]/g
 const ANY_LINE_BREAK = /[\r\n\u0085\u2028\u2029]/
 
 /**
- * JSON in one line, for readers that split at any line end Unicode knows. CR and LF can only stand
- * between tokens, the others only within strings; so a blank and an escape leave every value as it was.
+ * Puts JSON on one line, for readers that split at every Unicode line break. CR and LF occur between
+ * tokens only, the others inside strings only, so a blank and an escape preserve every value.
  */
 const oneLine = (json: string): string =>
   ANY_LINE_BREAK.test(json)

@@ -1,6 +1,6 @@
 /**
- * How much a worker holds, as far as this process knows: rather too little than too much. The lease
- * itself counts, but who is believed to be full is not even offered.
+ * Estimate of the executions that a worker holds. It errs on the low side: the lease counts exactly, so
+ * a low estimate costs one offer, while a high one keeps a worker idle until the poll of the next second.
  */
 export class Load {
   #used = 0
@@ -11,18 +11,18 @@ export class Load {
     return this.#used
   }
 
-  /** The executions service is asked to count. */
+  /** A lease request starts; its answer will contain a count. */
   countRequested(): void {
     this.#freedSinceRequest = 0
   }
 
-  /** What it has counted. It may have done so before it freed what was heard of meanwhile. */
+  /** Applies a count, less the slots freed since the request: the count may precede them. */
   applyCount(used: number, now_ms: number): void {
     this.#used = Math.max(0, used - this.#freedSinceRequest)
     this.#countedAtMs = now_ms
   }
 
-  /** One more was given in answer to a wait that began then; a count since may have it already. */
+  /** Adds an assignment from a long poll that began at `since_ms`, unless a later count may include it. */
   addAssigned(since_ms: number): void {
     if (this.#countedAtMs < since_ms) this.#used++
   }

@@ -2,7 +2,7 @@ import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import { expect, test } from 'vitest'
 import {
   type Capabilities,
-  firstUnmetRequirement,
+  firstUnmet,
   meets,
   packageIndex,
   unmetRequirements,
@@ -86,14 +86,10 @@ test('an empty list of runners has none', () => {
 })
 
 test('the first thing that is lacking is named', () => {
-  expect(firstUnmetRequirement({ ...none, runner: 'docker', cpu: 99 }, worker)).toBe(
-    "runner 'docker'",
-  )
-  expect(firstUnmetRequirement({ ...none, affinity: { zone: 'b' } }, worker)).toBe(
-    "label 'zone' = 'b'",
-  )
-  expect(firstUnmetRequirement({ ...none, memory: 5 * GIB }, worker)).toBe(`memory ${5 * GIB}`)
-  expect(firstUnmetRequirement({ ...none, packages: ['x>=1'] }, worker)).toBe("package 'x>=1'")
+  expect(firstUnmet({ ...none, runner: 'docker', cpu: 99 }, worker)).toBe("runner 'docker'")
+  expect(firstUnmet({ ...none, affinity: { zone: 'b' } }, worker)).toBe("label 'zone' = 'b'")
+  expect(firstUnmet({ ...none, memory: 5 * GIB }, worker)).toBe(`memory ${5 * GIB}`)
+  expect(firstUnmet({ ...none, packages: ['x>=1'] }, worker)).toBe("package 'x>=1'")
 })
 
 test('all that is lacking is named, in the order in which it is looked at', () => {

@@ -2,45 +2,39 @@ import type { Package, Resources } from '@windlass/proto/windlass/dispatcher/v1/
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import { compareVersions } from './versions.ts'
 
-/** What a worker can do, as far as it decides which work it may get. */
+/** Properties of a worker that requirements are compared with. */
 export interface Capabilities {
   resources: Resources | undefined
-  /** Version by folded name. */
+  /** Version by normalized name. */
   packages: () => ReadonlyMap<string, string>
   labels: Readonly<Record<string, string>>
   runners: readonly string[]
 }
 
-/** Whether a worker may be given work with this requirement: nothing it needs is missing. */
+/** True if the worker meets the whole requirement. */
 export const meets = (requirement: Requirement, capabilities: Capabilities): boolean =>
-  firstUnmetRequirement(requirement, capabilities) === undefined
+  firstUnmet(requirement, capabilities) === undefined
 
-/** The first thing that work needs and the worker lacks, in words; undefined when it lacks nothing. */
-export function firstUnmetRequirement(
-  requirement: Requirement,
-  capabilities: Capabilities,
-): string | undefined {
+/** Description of the first unmet part of a requirement; undefined if all are met. */
+export function firstUnmet(requirement: Requirement, capabilities: Capabilities) {
   for (const lack of unmetRequirements(requirement, capabilities)) return lack
   return undefined
 }
 
-/** Everything that work needs and the worker lacks, in words. */
-export function* unmetRequirements(
-  requirement: Requirement,
-  capabilities: Capabilities,
-): Generator<string> {
+/** Descriptions of all unmet parts of a requirement. */
+export function* unmetRequirements(requirement: Requirement, capabilities: Capabilities) {
   yield* missingRunner(requirement, capabilities)
   yield* missingLabels(requirement, capabilities)
   yield* missingAmounts(requirement, capabilities)
   yield* missingPackages(requirement, capabilities)
 }
 
-/** Package names are compared as the package index does: case, `-`, `_` and `.` make no difference. */
-export const foldName = (name: string): string => name.toLowerCase().replace(/[-_.]+/g, '-')
+/** Normalizes a package name as the Python package index does (PEP 503). */
+export const normalizeName = (name: string): string => name.toLowerCase().replace(/[-_.]+/g, '-')
 
-/** Versions by folded name, for `Abilities`. */
+/** Indexes package versions by normalized name. */
 export const packageIndex = (packages: readonly Package[]): ReadonlyMap<string, string> =>
-  new Map(packages.map(({ name, version }) => [foldName(name), version]))
+  new Map(packages.map(({ name, version }) => [normalizeName(name), version]))
 
 function* missingRunner({ runner }: Requirement, { runners }: Capabilities) {
   if (runner !== '' && !runners.includes(runner)) yield `runner '${runner}'`
@@ -74,11 +68,11 @@ const WANTED = /^([A-Za-z0-9._-]+)\s*(?:(==|>=)\s*([A-Za-z0-9._+!-]+))?$/
 
 function hasPackage(wanted: string, packages: ReadonlyMap<string, string>): boolean {
   const [, name, operator, version = ''] = WANTED.exec(wanted.trim()) ?? []
-  const installed = name === undefined ? undefined : packages.get(foldName(name))
+  const installed = name === undefined ? undefined : packages.get(normalizeName(name))
   if (installed === undefined) return false
   if (operator === undefined || installed === version) return true
   const order = compareVersions(installed, version)
   if (order === undefined) return false
-  // A build that is asked for by its local label (`2.1+cu118`) must be that very build.
+  // A requirement with a local label (`2.1+cu118`) is met by exactly that build.
   return operator === '>=' ? order >= 0 : order === 0 && !version.includes('+')
 }

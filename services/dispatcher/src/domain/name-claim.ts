@@ -1,26 +1,27 @@
 import { conflict } from '@windlass/runtime/faults'
 
-/** Who has a name now. */
+/** Process that holds a worker name. */
 export interface NameHolder {
   session_id: string
   instance: string
-  /** Its stream is open, at a dispatcher that is alive. */
+  /** True if its stream is held by a dispatcher that is alive. */
   has_live_stream: boolean
 }
 
+/** Process that registers the name. */
 export interface NameApplicant {
   name: string
   instance: string
-  /** The session whose token was shown; empty for none. */
+  /** Session whose token was presented; empty: none. */
   proven_session_id: string
 }
 
 export type NameClaim = 'keep_session' | 'new_session'
 
 /**
- * What a registration of a name that is taken means. Throws `conflict` while the holder's stream
- * is live, unless the applicant has the holder's token. The same process keeps its session, so
- * nothing it holds is taken from it.
+ * Decides the registration of a name that is taken. Throws `conflict` while the holder's stream is
+ * live, unless the applicant presents the holder's token. The same process (`instance`) keeps its
+ * session and so its executions; any other gets a new session, and the work of the earlier is released.
  */
 export function resolveNameClaim(holder: NameHolder, applicant: NameApplicant): NameClaim {
   if (holder.has_live_stream && applicant.proven_session_id !== holder.session_id)

@@ -3,44 +3,48 @@ import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import { factsOf, type Metrics } from './facts.ts'
 import { type Capabilities, meets } from './matching.ts'
 
-/** A worker that could be given work. */
+/** Connected worker that can be offered for work. */
 export interface CandidateWorker {
   name: string
   session_id: string
   connection_generation: number
-  /** 0: unlimited. */
+  /** Most executions at once; 0: no limit. */
   capacity: number
-  /** How much it holds, as far as this process knows. */
+  /** Executions that it holds, as estimated by this process (load.ts). */
   used: number
   isHealthy: boolean
-  /** Its stream has room for frames. */
+  /** True while its stream is below the high-water mark. */
   isWritable: boolean
   capabilities: Capabilities
-  /** Its newest metrics, where a policy asks for them. */
+  /** Newest metrics; loaded only when a routing policy uses metrics. */
   metrics?: Metrics
 }
 
-/** A requirement that has queued work, and which workers were found to meet it. */
+/** Requirement of queued work, with the cached results of matching it. */
 export interface RequirementEntry {
   requirement_id: string
   requirement: Requirement
+  /** Result for each worker record. A changed record is another object, so no entry is ever outdated. */
   matches: WeakMap<Capabilities, boolean>
-  /** What its routing policy asks about workers. */
+  /** Facts about workers that its routing policy uses. */
   selectors: readonly string[]
-  /** Whether any worker meets it, and of which fleet that was said. */
+  /** True if a connected worker meets it, and the fleet version of that answer. */
   matchable?: { fleetVersion: number; value: boolean }
 }
+
+type Workers = Iterable<CandidateWorker>
+type Entries = readonly RequirementEntry[]
 
 const MAX_OFFERS = 512
 const MAX_REQUIREMENTS_PER_OFFER = 256
 
 /**
- * Offers the workers that are fit and may have room for queued work that they can do. `ignoreLoad`
- * distrusts what is known of their load: the lease checks capacity itself.
+ * Offers healthy, writable workers with a free slot for the queued work that they match. With
+ * `ignoreLoad`, full workers are offered too: the estimate may be wrong, and the lease checks capacity.
  */
 export function offersFor(
-  workers: Iterable<CandidateWorker>,
-  entries: readonly RequirementEntry[],
+  workers: Workers,
+  entries: Entries,
   { ignoreLoad }: { ignoreLoad: boolean },
 ): Offer[] {
   const offers: Offer[] = []
@@ -50,19 +54,14 @@ export function offersFor(
     if (!worker.isHealthy || !worker.isWritable || !(ignoreLoad || hasFreeSlot(worker))) continue
     const requirement_ids = metRequirements(entries, worker.capabilities)
     if (requirement_ids.length === 0) continue
-    offers.push(
-      toOffer(worker, requirement_ids, factsOf(selectors, worker.capabilities, worker.metrics)),
-    )
+    const facts = factsOf(selectors, worker.capabilities, worker.metrics)
+    offers.push(toOffer(worker, requirement_ids, facts))
     if (offers.length === MAX_OFFERS) break
   }
   return offers
 }
 
-const toOffer = (
-  worker: CandidateWorker,
-  requirement_ids: string[],
-  facts: Offer['facts'],
-): Offer => ({
+const toOffer = (worker: CandidateWorker, requirement_ids: string[], facts = {}): Offer => ({
   worker_name: worker.name,
   session_id: worker.session_id,
   connection_generation: worker.connection_generation,
@@ -75,13 +74,10 @@ const toOffer = (
 const MAX_EXPECTED_OFFERS = 32
 
 /**
- * Offers for work that is not there yet: idle workers before busy ones, few enough to be sent often.
- * `needs` are those to be prepared for; one with a routing policy is not, since that is to see all workers.
+ * Offers for the long poll, before the work is queued: idle workers first, then the least loaded, few
+ * enough to be sent often. Requirements with a routing policy are left out: ranking needs all workers.
  */
-export function offersForExpectedWork(
-  workers: Iterable<CandidateWorker>,
-  entries: readonly RequirementEntry[],
-): Offer[] {
+export function offersForExpectedWork(workers: Workers, entries: Entries): Offer[] {
   const plain = entries.filter(({ requirement }) => !requirement.routing_json)
   const idle: Offer[] = []
   const busy: Offer[] = []
@@ -91,7 +87,7 @@ export function offersForExpectedWork(
     const requirement_ids = metRequirements(plain, worker.capabilities)
     if (requirement_ids.length === 0) continue
     const kind = worker.used === 0 ? idle : busy
-    kind.push(toOffer(worker, requirement_ids, {}))
+    kind.push(toOffer(worker, requirement_ids))
     if (idle.length === MAX_EXPECTED_OFFERS) return idle
   }
   busy.sort((a, b) => a.used - b.used)
@@ -99,38 +95,29 @@ export function offersForExpectedWork(
 }
 
 /**
- * Those needs that any worker here meets, whether it has room or not. `fleet` is another number
- * whenever a worker came, left or changed: until then, work that nobody can do costs one look a round.
+ * Entries that a connected worker meets, with or without a free slot. The result of each entry is kept
+ * for one `fleetVersion`: unmatchable work costs one comparison a round, however large the fleet is.
  */
-export function filterMatchable(
-  entries: readonly RequirementEntry[],
-  workers: Iterable<CandidateWorker>,
-  fleetVersion: number,
-): RequirementEntry[] {
+export function filterMatchable(entries: Entries, workers: Workers, fleetVersion: number) {
   const unknown = entries.filter(({ matchable }) => matchable?.fleetVersion !== fleetVersion)
   const all = unknown.length > 0 ? [...workers] : []
-  for (const entry of unknown)
-    entry.matchable = {
-      fleetVersion: fleetVersion,
-      value: all.some(({ capabilities }) => isMetBy(entry, capabilities)),
-    }
+  for (const entry of unknown) {
+    const value = all.some(({ capabilities }) => isMetBy(entry, capabilities))
+    entry.matchable = { fleetVersion, value }
+  }
   return entries.filter(({ matchable }) => matchable?.value)
 }
 
-/** Everything that the policies of these needs ask about workers. */
-export const collectSelectors = (entries: readonly RequirementEntry[]): string[] => [
-  ...new Set(entries.flatMap((need) => need.selectors)),
+/** Facts about workers that the routing policies of these entries use. */
+export const collectSelectors = (entries: Entries): string[] => [
+  ...new Set(entries.flatMap(({ selectors }) => selectors)),
 ]
 
 /**
- * The requirements of which nothing is left in the queue after a lease that left nothing behind for
- * lack of time: a worker that meets them went away with room to spare. While all who meet one are
- * full, its work may go on waiting.
+ * Requirements without queued work after a complete lease: a worker that meets them still has a free
+ * slot. If all matching workers are full, work of the requirement may still be queued.
  */
-export function exhaustedRequirements(
-  offers: readonly Offer[],
-  loads: readonly Load[],
-): Set<string> {
+export function exhaustedRequirements(offers: readonly Offer[], loads: readonly Load[]) {
   const used = new Map(loads.map((load) => [load.worker_name, load.used]))
   const spare = offers.filter(({ worker_name, capacity }) =>
     hasFreeSlot({ capacity, used: used.get(worker_name) ?? 0 }),
@@ -138,20 +125,15 @@ export function exhaustedRequirements(
   return new Set(spare.flatMap(({ requirement_ids }) => requirement_ids))
 }
 
-const hasFreeSlot = ({ capacity, used }: Pick<CandidateWorker, 'capacity' | 'used'>): boolean =>
-  capacity === 0 || used < capacity
+type Slots = Pick<CandidateWorker, 'capacity' | 'used'>
 
-function metRequirements(
-  entries: readonly RequirementEntry[],
-  capabilities: Capabilities,
-): string[] {
+const hasFreeSlot = ({ capacity, used }: Slots): boolean => capacity === 0 || used < capacity
+
+function metRequirements(entries: Entries, capabilities: Capabilities): string[] {
   const ids: string[] = []
   for (const entry of entries) {
-    if (
-      isMetBy(entry, capabilities) &&
-      ids.push(entry.requirement_id) === MAX_REQUIREMENTS_PER_OFFER
-    )
-      break
+    if (isMetBy(entry, capabilities)) ids.push(entry.requirement_id)
+    if (ids.length === MAX_REQUIREMENTS_PER_OFFER) break
   }
   return ids
 }

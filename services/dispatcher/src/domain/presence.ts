@@ -3,13 +3,13 @@ const MAX_KEY_CHARS = 64
 
 export type Status = 'online' | 'offline' | 'unhealthy'
 
-/** `connected` means by a stream whose holder is alive. */
+/** Status of a worker; `connected`: its stream is held by a dispatcher that is alive. */
 export function statusOf({ connected, healthy }: { connected: boolean; healthy: boolean }): Status {
   if (!connected) return 'offline'
   return healthy ? 'online' : 'unhealthy'
 }
 
-/** A snapshot of metrics as JSON text, or undefined for one that is not taken: it is all or nothing. */
+/** JSON text of a metrics snapshot; undefined if any part is invalid, and then none is stored. */
 export function metricsJson(values: Readonly<Record<string, number>>): string | undefined {
   const entries = Object.entries(values)
   const taken =

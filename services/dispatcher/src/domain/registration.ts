@@ -14,7 +14,7 @@ const MAX_PACKAGES = 10_000
 const MAX_RUNNERS = 16
 const MAX_GPUS = 64
 
-/** The worker of a request that may be stored; else throws `unprocessable`, naming each part that may not. */
+/** Returns the worker of a valid request; else throws `unprocessable` with every invalid field. */
 export function requireValidWorker({ worker, instance }: RegisterRequest): Worker {
   const problems: Problem[] = []
   const report: Report = (place, msg, type = 'value_error') => {

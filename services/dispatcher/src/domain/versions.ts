@@ -1,6 +1,6 @@
 const VERSION = /^v?(\d+(?:\.\d+)*)[._-]?([a-z]*)[._-]?(\d*)/
 
-/** How a suffix stands to the release it follows: before it (`rc1`), or after it (`post1`). */
+/** Order of suffixes relative to the release (PEP 440): before it (`rc1`) or after it (`post1`). */
 const RANKS = new Map([
   ['dev', -4],
   ['a', -3],
@@ -16,7 +16,7 @@ const RANKS = new Map([
   ['r', 1],
 ])
 
-/** The numbers that order versions: release parts, then rank and number of the suffix. Undefined for other texts. */
+/** Parses a version into release parts, suffix rank and suffix number; undefined for other texts. */
 function parse(text: string): { release: number[]; rank: number; suffix: number } | undefined {
   const match = VERSION.exec(withoutLocal(text).toLowerCase())
   if (!match) return undefined
@@ -31,8 +31,8 @@ function parse(text: string): { release: number[]; rank: number; suffix: number 
 const withoutLocal = (text: string): string => text.trim().split('+')[0] ?? ''
 
 /**
- * Orders Python package versions the way pip does where it matters here: parts by number, missing
- * ones as 0, pre-releases before their release. Undefined where either is no version.
+ * Compares Python package versions like pip (the part of PEP 440 that requirements use): parts by
+ * number, missing ones as 0, pre-releases before their release. Undefined if either is not a version.
  */
 export function compareVersions(a: string, b: string): number | undefined {
   const [left, right] = [parse(a), parse(b)]

@@ -14,7 +14,7 @@ import { handlePongs, type PongDeps } from './pong.ts'
 
 const PAGE_WORKERS = 500
 const MAX_WORKERS = 10_000
-const NOTHING = { resources: undefined, packages: () => new Map(), labels: {}, runners: [] }
+const NO_CAPABILITIES = { resources: undefined, packages: () => new Map(), labels: {}, runners: [] }
 const ANY: Requirement = { packages: [], affinity: {}, runner: '' }
 
 export const fleetHandlers = (service: PongDeps & { db: Db }): Handlers<FleetService> => ({
@@ -22,7 +22,7 @@ export const fleetHandlers = (service: PongDeps & { db: Db }): Handlers<FleetSer
   pongs: ({ pongs }) => handlePongs(service, pongs),
 })
 
-/** Page by page: the package lists of a whole fleet would be a large answer. */
+/** Reads page by page: the package lists of a whole fleet would be one large result. */
 async function explain(db: Db, requirement: Requirement): Promise<ExplainResponse> {
   const verdicts: Verdict[] = []
   while (verdicts.length < MAX_WORKERS) {
@@ -34,7 +34,7 @@ async function explain(db: Db, requirement: Requirement): Promise<ExplainRespons
     verdicts.push(...rows.map((row) => toVerdict(row, requirement)))
     if (rows.length < PAGE_WORKERS) break
   }
-  return { verdicts, needs: [...unmetRequirements(requirement, NOTHING)] }
+  return { verdicts, needs: [...unmetRequirements(requirement, NO_CAPABILITIES)] }
 }
 
 function toVerdict(row: fleet.FleetMember, requirement: Requirement): Verdict {

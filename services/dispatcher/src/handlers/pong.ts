@@ -17,11 +17,14 @@ export interface PongDeps {
   sessionLookup: SessionLookup
   workers: ConnectedWorkers
   heartbeats: HeartbeatBuffer
-  /** A worker's health changed: write it now, not at the next tick. */
+  /** Starts a tick: a change of health is written at once. */
   onHealthChanged(): void
 }
 
-/** Takes in a heartbeat answer. One of a session that is not the name's any more is `unauthenticated`, so that its worker registers anew. */
+/**
+ * Buffers a pong. A pong of a session that has ended is `unauthenticated`, so that its worker
+ * registers again.
+ */
 export async function handlePong(
   { bus, sessionLookup, workers, heartbeats, onHealthChanged }: PongDeps,
   { name, session_id: claimed, healthy, metrics }: PongRequest,
@@ -30,12 +33,13 @@ export async function handlePong(
   if (session_id === undefined) throw notFound('Worker', name)
   if (claimed !== '' && claimed !== session_id)
     throw new Fault('unauthenticated', 'This session of the worker has ended')
-  const taken = metrics && metricsJson(metrics.values)
+  const accepted = metrics && metricsJson(metrics.values)
   const now_ms = performance.now()
-  // Whoever has its stream stops giving it work before anybody can read that it is unhealthy.
+  // Invariant D7: the dispatcher that holds the stream stops sending work before a reader can see
+  // `unhealthy`. Written first and signalled afterwards, about one pong in forty let work through.
   if (!healthy && !workers.get(name))
     await publishAndFlush(bus, name, { $case: 'unwell', value: { session_id } })
-  heartbeats.recordPong({ name, session_id, healthy, metrics: taken }, now_ms)
+  heartbeats.recordPong({ name, session_id, healthy, metrics: accepted }, now_ms)
   const worker = workers.get(name)
   if (worker ? worker.isHealthy === healthy : healthy) return
   worker?.setHealthFromHeartbeat(healthy)
@@ -43,20 +47,16 @@ export async function handlePong(
   onHealthChanged()
 }
 
-/** Takes in those of many workers, each for itself. */
+/** Handles the pongs of many workers; each may be refused independently. */
 export async function handlePongs(
   service: PongDeps,
   pongs: readonly PongRequest[],
 ): Promise<PongsResponse> {
-  const answers = await Promise.all(
-    pongs.map((request, index) =>
-      handlePong(service, request).then(
-        () => [],
-        (error) => [toRefusal(index, error)],
-      ),
-    ),
+  const outcomes = await Promise.allSettled(pongs.map((request) => handlePong(service, request)))
+  const refusals = outcomes.flatMap((outcome, index) =>
+    outcome.status === 'rejected' ? toRefusal(index, outcome.reason) : [],
   )
-  return { refusals: answers.flat() }
+  return { refusals }
 }
 
 function toRefusal(index: number, error: unknown): PongRefusal {

@@ -21,7 +21,7 @@ export interface RegisterDeps {
   releases: Pick<Loop, 'wake'>
 }
 
-/** Registers a worker: who has the name, under which session, and all that the worker says of itself. */
+/** Registers a worker: resolves the claim to its name, stores its record, and returns its session. */
 export async function register(
   { db, bus, registry, releases }: RegisterDeps,
   request: RegisterRequest,
@@ -43,7 +43,7 @@ export async function register(
   return { worker: stored, session_id: stored.session_id }
 }
 
-/** Gives the name to the applicant, or throws `conflict`. Answers the new generation if someone else had it. */
+/** Acquires the name or throws `conflict`; returns the new generation if another process held it. */
 async function acquireName(
   tx: Tx,
   request: RegisterRequest,

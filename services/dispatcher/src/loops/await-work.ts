@@ -8,10 +8,10 @@ import type { ReadyQueueView } from '../ready-queue-view.ts'
 import type { WorkDelivery } from '../work-delivery.ts'
 
 const WAIT_MS = 5_000
-/** For the answer to a wait that has ended. */
+/** Time for the answer after the wait has ended. */
 const REPLY_GRACE_MS = 5_000
 const PAUSE_MS = 1_000
-/** How long a service is left alone that is older than this one: it may be replaced at any time. */
+/** Pause after a replica that has no AwaitWork; a rolling update may replace it at any time. */
 const UNIMPLEMENTED_PAUSE_MS = 30_000
 
 export interface AwaitWorkDeps {
@@ -23,22 +23,17 @@ export interface AwaitWorkDeps {
 }
 
 export interface AwaitWorkLoop extends Loop {
-  /** What is offered, or whether anything is queued, has changed. */
+  /** Ends the current wait and starts another: the offers or the ready queue have changed. */
   restart(): void
 }
 
 /**
- * While nothing is queued that they could do, waits at the executions service with what the workers
- * here could do, so that the next work is given to one of them in the moment it is queued. All that it
- * misses comes by nudge.
+ * Long poll for work (ADR 13). While no matchable work is queued, keeps one AwaitWork call open with
+ * offers of workers that have free slots: an execution that is created meanwhile is leased to one of
+ * them in the commit that creates it. Work that misses the wait is announced by a wake-up.
  */
-export function createAwaitWorkLoop({
-  executions,
-  workers,
-  queue,
-  delivery,
-  log,
-}: AwaitWorkDeps): AwaitWorkLoop {
+export function createAwaitWorkLoop(deps: AwaitWorkDeps): AwaitWorkLoop {
+  const { executions, workers, queue, delivery, log } = deps
   let answerNow = new AbortController()
   let isStopping = false
   let start = 0
@@ -67,10 +62,10 @@ export function createAwaitWorkLoop({
     } catch (error) {
       if (error instanceof UnimplementedRpc) {
         unimplementedUntilMs = performance.now() + UNIMPLEMENTED_PAUSE_MS
-        log.info('executions is older than this: work comes by nudge')
+        log.info('long poll unavailable: executions has no AwaitWork; using wake-ups')
         return false
       }
-      log.warn({ err: error }, 'work cannot be waited for')
+      log.warn({ err: error }, 'failed to wait for work')
       return false
     }
   })

@@ -16,8 +16,8 @@ export interface EvictDeps {
 }
 
 /**
- * Takes their place from a batch of workers that have been silent for too long, in one transaction
- * with the events that tell of it. Answers how many they were.
+ * Evicts a batch of silent workers in one transaction with their `worker_evicted` events; returns their
+ * number. domain/eviction-guard.ts explains when this may run.
  */
 export async function evict({ db, bus, log, eviction_after_ms }: EvictDeps): Promise<number> {
   const evicted = await db.tx(async (tx) => {
@@ -39,7 +39,7 @@ export async function evict({ db, bus, log, eviction_after_ms }: EvictDeps): Pro
   return evicted.length
 }
 
-/** One that was never connected was never given work. */
+/** Lost connections; a worker that was never connected has none and held no work. */
 const lostConnections = (evicted: readonly watch.Evicted[]): Connection[] =>
   evicted.flatMap(({ name, release_generation }) =>
     release_generation === undefined ? [] : { name, connection_generation: release_generation },

@@ -27,18 +27,18 @@ export interface LeaseDeps {
   workers: ConnectedWorkers
   queue: ReadyQueueView
   delivery: WorkDelivery
-  /** What is queued is known anew. */
+  /** Runs after each round: the view of the ready queue is up to date. */
   onPolled(): void
   log: Logger
 }
 
 /**
- * Gives queued work to the workers here: one lease under way at most, and nudges that come
- * meanwhile make one more round. Once a second it looks by itself, and then offers every worker
- * that can do what is queued, whatever is believed of its load.
+ * Leases queued work for the workers connected here. At most one lease is in flight; wake-ups that
+ * arrive meanwhile cause one more round. Each second, as a fallback for lost wake-ups, it lists the ready
+ * queue and offers every matching worker, whatever its estimated load.
  */
 export function createLeaseLoop(deps: LeaseDeps): Loop {
-  /** Looks in between, at requirements that are new here, do not put the next one off. */
+  /** Time of the last poll. Listings between polls, for unknown requirements, do not postpone the next. */
   let polledAtMs = Number.NEGATIVE_INFINITY
   const turn = { start: 0 }
 
@@ -58,8 +58,8 @@ export function createLeaseLoop(deps: LeaseDeps): Loop {
     try {
       return await leaseOnce()
     } catch (error) {
-      // Not thrown on: the loop would pause ever longer, and work must flow a second after the outage.
-      deps.log.warn({ err: error }, 'no work can be leased')
+      // Not rethrown: the loop would back off, and work must flow within a second of the end of an outage.
+      deps.log.warn({ err: error }, 'failed to lease work')
       return false
     }
   })
@@ -71,7 +71,7 @@ async function pollReadyQueue({ executions, queue }: LeaseDeps): Promise<void> {
   queue.replaceListing(requirements, version)
 }
 
-/** Answers whether there is more to be had at once. */
+/** Leases once; returns true if more work can be leased immediately. */
 async function leaseAssignments(deps: LeaseDeps, turn: { start: number }, ignoreLoad: boolean) {
   const { executions, workers, queue, delivery } = deps
   const { version } = queue
@@ -85,17 +85,14 @@ async function leaseAssignments(deps: LeaseDeps, turn: { start: number }, ignore
   applyLoads(workers, result)
   if (!result.more) queue.markEmpty(exhaustedRequirements(offers, result.loads), version)
   delivery.send(result.leases)
-  // All that it looked at may have been for full workers; from now on they are known to be full.
+  // The candidates may all have been for full workers. Their loads are known now, so no retry for them.
   return result.more && (ignoreLoad || result.leases.length > 0)
 }
 
-/** Policies rank by metrics that another dispatcher may have heard of: so they are read, for all workers here. */
+/** Reads the metrics of all workers here: the newest pong may have reached another dispatcher. */
 async function loadMetrics({ db, workers }: LeaseDeps): Promise<void> {
-  const rows = await streams.readMetrics(
-    db,
-    [...workers].map(({ name }) => name),
-  )
-  for (const { name, metrics } of rows) {
+  const names = [...workers].map(({ name }) => name)
+  for (const { name, metrics } of await streams.readMetrics(db, names)) {
     const worker = workers.get(name)
     if (worker) worker.metrics = JSON.parse(metrics)
   }

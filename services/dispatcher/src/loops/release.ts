@@ -6,11 +6,11 @@ import { type Loop, loop } from '@windlass/runtime/process/loop'
 import { MAX_PENDING_RELEASES, markReleased, pendingReleases } from '../store/watch.ts'
 import type { Connection } from '../store/workers.ts'
 
-/** The tick pokes each second while anything is owed; this is only for a tick that fails. */
+/** The tick wakes the loop each second while a release is pending; this covers a tick that fails. */
 const PAUSE_MS = 30_000
 const CONCURRENCY = 8
 const REQUEUE_TIMEOUT_MS = 5_000
-/** Work is returned in portions until none is left. */
+/** Each Requeue call returns a portion of the work; a worker with more waits for the next round. */
 const MAX_PORTIONS = 20
 
 export interface ReleaseDeps {
@@ -19,7 +19,10 @@ export interface ReleaseDeps {
   log: Logger
 }
 
-/** Returns the work of lost workers to the queue. What fails is passed over, and tried again in the next turn. */
+/**
+ * Returns the work of evicted and replaced workers to the ready queue. `release_generation` stays set
+ * until Requeue has been answered, so a failed release is retried in the next round, by any dispatcher.
+ */
 export function createReleaseLoop(deps: ReleaseDeps): Loop {
   let after_name = ''
   return loop({ name: 'release', pauseMs: PAUSE_MS, log: deps.log }, async () => {
@@ -27,15 +30,14 @@ export function createReleaseLoop(deps: ReleaseDeps): Loop {
     const more = connections.length === MAX_PENDING_RELEASES
     after_name = more ? (connections.at(-1)?.name ?? '') : ''
     const releaseNext = async () => {
-      for (let next = connections.pop(); next; next = connections.pop())
-        await releaseConnection(deps, next)
+      for (let next = connections.pop(); next; next = connections.pop()) await release(deps, next)
     }
     await Promise.all(Array.from({ length: CONCURRENCY }, releaseNext))
     return more
   })
 }
 
-async function releaseConnection(
+async function release(
   { db, executions, log }: ReleaseDeps,
   connection: Connection,
 ): Promise<void> {
@@ -51,6 +53,6 @@ async function releaseConnection(
     await markReleased(db, connection)
     log.info({ worker_name, connection_generation, count }, 'work released')
   } catch (error) {
-    log.warn({ err: error, worker_name }, 'work is not released yet')
+    log.warn({ err: error, worker_name }, 'failed to release work')
   }
 }

@@ -14,7 +14,7 @@ import { evict } from './evict.ts'
 
 const MAX_TICK_MS = 1_000
 const MAX_NORMAL_GAP_MS = 2_000
-/** Changes are looked for this much further back than the last look: they may commit late. */
+/** Overlap of consecutive polls: a change may commit this long after its `changed_at`. */
 const LATE_COMMIT_MS = 5_000
 
 export interface TickDeps {
@@ -26,32 +26,28 @@ export interface TickDeps {
   sessionLookup: SessionLookup
   registry: WorkerRegistrySync
   releases: Pick<Loop, 'wake'>
-  /** Something was put into the outbox. */
+  /** Runs after events were written to the outbox. */
   onOutboxWrite(): void
   heartbeat_ms: number
-  /** The silence after which a worker is evicted. */
+  /** `heartbeat_timeout` + `eviction_grace_period`. */
   eviction_after_ms: number
 }
 
 /**
- * The dispatcher's own look around, once a second or twice in a heartbeat: writes what it heard,
- * reads what changed elsewhere, evicts. `outage_ms` is how long no dispatcher ran before this one began.
+ * Once a second, or twice in a heartbeat interval: writes the buffered pongs, reads what other
+ * dispatchers changed, and evicts silent workers. It is the polling fallback of every worker signal.
+ * `outage_ms`: time before this start in which no dispatcher ran.
  */
 export function createTickLoop(deps: TickDeps, outage_ms: number): Loop {
   const pauseMs = Math.min(MAX_TICK_MS, deps.heartbeat_ms / 2)
   const { eviction_after_ms } = deps
-  const limits = {
-    gap_ms: pauseMs + Math.min(MAX_NORMAL_GAP_MS, eviction_after_ms / 4),
-    eviction_after_ms,
-  }
+  const gap_ms = pauseMs + Math.min(MAX_NORMAL_GAP_MS, eviction_after_ms / 4)
+  const limits = { gap_ms, eviction_after_ms }
   const start_ms = performance.now()
-  let guard = afterPoll(
-    { polled_at_ms: start_ms - outage_ms, evict_from_ms: start_ms },
-    start_ms,
-    limits,
-  )
+  const beforeStart = { polled_at_ms: start_ms - outage_ms, evict_from_ms: start_ms }
+  let guard = afterPoll(beforeStart, start_ms, limits)
 
-  /** Answers whether there may be more to evict. Pongs are written in between. */
+  /** Runs one tick; returns true if more workers may be due. Pongs are written between batches. */
   const tickOnce = async (): Promise<boolean> => {
     const now_ms = performance.now()
     const seen = await flushAndPoll(deps, now_ms - guard.polled_at_ms)
@@ -67,14 +63,14 @@ export function createTickLoop(deps: TickDeps, outage_ms: number): Loop {
     try {
       return await tickOnce()
     } catch (error) {
-      // Not thrown on: the loop would pause ever longer, and liveness must be looked at each second.
-      deps.log.warn({ err: error }, 'the database cannot be reached')
+      // Not rethrown: the loop would back off, and liveness must be checked each second.
+      deps.log.warn({ err: error }, 'failed to run tick')
       return false
     }
   })
 }
 
-/** Writes what is known here only, tells of workers whose health changed by it, and answers what else there is to see. */
+/** Writes buffered pongs and disconnects, signals changes of health, and returns what the poll found. */
 export function flushAndPoll(
   { db, bus, replica_id, heartbeats, sessionLookup, registry, eviction_after_ms }: TickDeps,
   since_ms = 0,
@@ -85,11 +81,8 @@ export function flushAndPoll(
   }
   return heartbeats.flush(performance.now(), async (heartbeats, disconnects) => {
     if (disconnects.length > 0) await streams.disconnect(db, disconnects)
-    const { unknownSessions, healthChanged, ...seen } = await heartbeatStore.write(db, {
-      replica_id,
-      heartbeats,
-      window,
-    })
+    const batch = { replica_id, heartbeats, window }
+    const { unknownSessions, healthChanged, ...seen } = await heartbeatStore.write(db, batch)
     sessionLookup.invalidate(unknownSessions)
     for (const name of healthChanged) {
       registry.refresh(name)

@@ -9,13 +9,13 @@ export interface FleetMember extends StoredWorkerState {
 }
 
 interface Page {
-  /** Names that come later; empty: from the first. */
+  /** Returns names after this one; empty: from the first. */
   after: string
   limit: number
   withPackages: boolean
 }
 
-/** Workers that are there or were lately, by name, with what decides which work they may get. */
+/** Lists connected and recently disconnected workers by name, with what matching needs. */
 export const page = (db: Queries, { after, limit, withPackages }: Page) =>
   db.rows<FleetMember>(sql`
     select name, session_id, connection_generation, healthy, changed_at::text as changed_at,

@@ -7,7 +7,7 @@ export interface Heartbeat {
   name: string
   session_id: string
   healthy: boolean
-  /** Undefined: the last snapshot stays. */
+  /** Undefined: the stored metrics stay. */
   metrics: string | undefined
   age_ms: number
 }
@@ -19,9 +19,9 @@ interface HeartbeatBatch {
 }
 
 export interface WriteResult {
-  /** Whose session is not theirs any more; nothing was written for them. */
+  /** Workers whose session has ended; nothing was written for them. */
   unknownSessions: string[]
-  /** Whose health changed by this. */
+  /** Workers whose health changed with this write. */
   healthChanged: string[]
 }
 
@@ -33,8 +33,9 @@ interface Row {
 }
 
 /**
- * Writes pongs, shows that this dispatcher is alive, and looks around: one statement, since it is
- * run once a second for ever. `last_seen_at` never goes back. What is seen is as it was before.
+ * Writes pongs, marks this replica as alive, and polls for changes, in one statement: it runs each
+ * second for the lifetime of the process (5,000 idle workers: 1.5 % of a core in PostgreSQL, see
+ * bench/README.md). `last_seen_at` never decreases. The poll sees the state before the write.
  */
 export async function write(
   db: Queries,
@@ -74,7 +75,7 @@ export async function write(
   }
 }
 
-/** For how many seconds no dispatcher at all has shown itself; 0 if there never was one. Forgets those long gone. */
+/** Seconds since any dispatcher was alive, 0 if none ever was. Deletes replicas gone for a week. */
 export async function secondsSinceAnyReplica(db: Queries): Promise<number> {
   const [row] = await db.rows<{ seconds: number }>(sql`
     with forgotten as (delete from replicas where seen_at < now() - interval '7 days')

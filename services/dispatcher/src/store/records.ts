@@ -4,7 +4,7 @@ import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { statusOf } from '../domain/presence.ts'
 import { hasLiveStream } from './workers.ts'
 
-/** What the service itself knows of a worker. */
+/** Columns of `workers`: the state that the service maintains. */
 interface WorkerStatusRow {
   session_id: string
   healthy: boolean
@@ -14,7 +14,7 @@ interface WorkerStatusRow {
   registered_at: Date
 }
 
-/** What a worker said of itself. */
+/** Row of `records`: what the worker registered. JSON columns as text. */
 interface WorkerRecord {
   name: string
   runtime?: string
@@ -27,13 +27,13 @@ interface WorkerRecord {
 
 const statusColumns = sql`session_id, healthy, ${hasLiveStream} as connected, metrics, last_seen_at, registered_at`
 
-/** How long a worker that left is still listed, in hours; it can be asked for by name for ever. */
+/** Hours for which a disconnected worker stays on the list; by name it is found without limit. */
 const LISTED_HOURS = 2
 
-/** Of the workers `w` those that are there or were lately. */
+/** SQL condition on a row `w` of `workers`: connected, or disconnected recently. */
 export const isListed = sql`w.connected or w.last_seen_at > now() - make_interval(hours => ${LISTED_HOURS})`
 
-/** Stores what a worker says of itself; answers the worker as it stands then. */
+/** Stores the record; returns the worker as stored. */
 export async function save(tx: Tx, worker: Worker): Promise<Worker> {
   const { name, runtime, packages, resources, labels, runners } = worker
   await tx.run(sql`
@@ -44,9 +44,8 @@ export async function save(tx: Tx, worker: Worker): Promise<Worker> {
        set runtime = excluded.runtime, packages = excluded.packages, resources = excluded.resources,
            labels = excluded.labels, runners = excluded.runners,
            max_concurrent_executions = excluded.max_concurrent_executions`)
-  const row = await tx.maybe<WorkerStatusRow>(
-    sql`select ${statusColumns} from workers w where name = ${name}`,
-  )
+  const row = await tx.maybe<WorkerStatusRow>(sql`
+    select ${statusColumns} from workers w where name = ${name}`)
   return row ? { ...worker, ...toStatus(row) } : worker
 }
 
@@ -55,7 +54,7 @@ export async function find(db: Queries, name: string): Promise<Worker | undefine
   return worker
 }
 
-/** Workers that are there or were lately, by name. */
+/** Lists connected and recently disconnected workers by name. */
 export async function list(db: Queries, status: string): Promise<Worker[]> {
   const workers = await readWorkers(db, isListed)
   return status === '' ? workers : workers.filter((worker) => worker.status === status)
@@ -86,5 +85,4 @@ const toStatus = ({ healthy, connected, metrics, ...row }: WorkerStatusRow) => (
   status: statusOf({ connected, healthy }),
 })
 
-const toJson = (value: unknown): string | null =>
-  value === undefined ? null : JSON.stringify(value)
+const toJson = (value: unknown) => (value === undefined ? null : JSON.stringify(value))

@@ -2,11 +2,11 @@ import type { Queries } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { Connection } from './workers.ts'
 
-/** What is needed of a worker to give it work, as stored. */
+/** Stored state and record of a worker, as far as matching needs them. JSON columns as text. */
 export interface StoredWorkerState extends Connection {
   session_id: string
   healthy: boolean
-  /** Differs whenever any of these did. */
+  /** Changes whenever another column does. */
   changed_at: string
   packages: string
   resources?: string
@@ -19,8 +19,8 @@ const columns = sql`name, session_id, connection_generation, healthy, changed_at
   packages, resources, labels, runners, max_concurrent_executions`
 
 /**
- * Marks a stream as open at this dispatcher, under a new generation. Undefined when the name is
- * unknown or has another session; with no session asked for, the name's newest counts.
+ * Marks a stream as open at this dispatcher under a new connection generation. Undefined if the name is
+ * unknown or belongs to another session; without a session id, the newest session of the name is used.
  */
 export const connect = (
   db: Queries,
@@ -36,7 +36,7 @@ export const connect = (
       returning name, session_id, connection_generation, healthy, changed_at)
     select ${columns} from mine join records using (name)`)
 
-/** Marks streams as closed, unless newer ones took their place. */
+/** Marks streams as closed, unless they are superseded. Rows are locked in name order. */
 export const disconnect = (db: Queries, gone: readonly Connection[]) =>
   db.run(sql`
     update workers w set connected = false, replica_id = null, changed_at = now()
@@ -51,7 +51,7 @@ export const readWorkerStates = (db: Queries, names: readonly string[]) =>
   db.rows<StoredWorkerState>(sql`
     select ${columns} from workers join records using (name) where name = any(${names}::text[])`)
 
-/** The newest metrics of workers, as JSON text; those without any are left out. */
+/** Newest metrics of workers, as JSON text; workers without metrics are left out. */
 export const readMetrics = (db: Queries, names: readonly string[]) =>
   db.rows<{ name: string; metrics: string }>(sql`
     select name, metrics from workers where name = any(${names}::text[]) and metrics::text <> '{}'`)

@@ -3,33 +3,33 @@ import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { Connection } from './workers.ts'
 
 export interface Change extends Connection {
-  /** Differs whenever anything but pongs and metrics did. */
+  /** Changes whenever anything but pongs and metrics does. */
   changed_at: string
 }
 
 export interface PollResult {
-  /** Workers of which something changed lately, as they are now. */
+  /** Workers that changed within the window, as they are now. */
   changed: Change[]
-  /** Some worker has been silent for too long. */
+  /** True if a worker is due for eviction. */
   hasSilentWorkers: boolean
-  /** The work of some worker is still to be released. */
+  /** True if the work of a lost worker has not been released yet. */
   hasPendingReleases: boolean
 }
 
 export interface PollWindow {
-  /** How far back a change is of interest. */
+  /** Age up to which a change is returned. */
   within_seconds: number
   silence_seconds: number
 }
 
 export interface Evicted extends Connection {
-  /** The connection that was lost; undefined if there never was one. */
+  /** Generation of the lost connection; undefined if the worker was never connected. */
   release_generation?: number
 }
 
 export const MAX_PENDING_RELEASES = 100
 
-/** All that a dispatcher must look for by itself: rows of a matter, a name, a generation and a time. */
+/** Builds the polling fallback of all worker signals: rows of kind, name, generation and time. */
 export const changesQuery = ({ within_seconds, silence_seconds }: PollWindow): Sql => sql`
     select 'changed' as kind, name, connection_generation, changed_at::text from workers
      where changed_at > now() - make_interval(secs => ${within_seconds})
@@ -39,13 +39,13 @@ export const changesQuery = ({ within_seconds, silence_seconds }: PollWindow): S
     union all
     (select 'pending_release', name, 0, '' from workers where release_generation is not null limit 1)`
 
-/** A batch of connections whose work is still to be released, by name, after the given one. */
+/** Lists a page of lost connections whose work is still to be released, by name. */
 export const pendingReleases = (db: Queries, after_name: string) =>
   db.rows<Connection>(sql`
     select name, release_generation as connection_generation from workers
      where release_generation is not null and name > ${after_name} order by name limit ${MAX_PENDING_RELEASES}`)
 
-/** Takes their place from workers that are silent for too long, a batch at most. Rows that someone else has in hand are left to them. */
+/** Evicts at most `limit` silent workers, the longest silent first; locked rows are left to the next batch. */
 export const evict = (tx: Tx, silence_seconds: number, limit: number) =>
   tx.rows<Evicted>(sql`
     update workers w
@@ -58,7 +58,7 @@ export const evict = (tx: Tx, silence_seconds: number, limit: number) =>
      where w.name = silent.name
     returning w.name, w.connection_generation, w.release_generation`)
 
-/** The work of this connection is back in the queue. */
+/** Records that the work of a lost connection has been released. */
 export const markReleased = (db: Queries, { name, connection_generation }: Connection) =>
   db.run(sql`
     update workers set release_generation = null

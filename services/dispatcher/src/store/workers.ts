@@ -2,21 +2,21 @@ import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { NameHolder } from '../domain/name-claim.ts'
 
-/** A worker and one of its connections. */
+/** Worker name and one of its connection generations. */
 export interface Connection {
   name: string
   connection_generation: number
 }
 
-/** How long a dispatcher that does not show itself is still believed to hold its streams. */
+/** Time after the last sign of life of a dispatcher for which its streams count as live. */
 const REPLICA_LIVE_SECONDS = 5
 
-/** Whether the row `w` has a stream at a dispatcher that is alive. */
+/** SQL condition on a row `w`: its stream is held by a dispatcher that is alive. */
 export const hasLiveStream = sql`(w.connected and exists (
   select from replicas r where r.replica_id = w.replica_id
      and r.seen_at > now() - make_interval(secs => ${REPLICA_LIVE_SECONDS})))`
 
-/** Takes a name that nobody has; answers whether it did. */
+/** Inserts a name that was never registered; false if it exists. */
 export async function claimName(
   tx: Tx,
   worker: { name: string; session_id: string; instance: string },
@@ -32,14 +32,14 @@ export const lockHolder = (tx: Tx, name: string) =>
   tx.maybe<NameHolder>(sql`
     select session_id, instance, ${hasLiveStream} as has_live_stream from workers w where name = ${name} for update`)
 
-/** The same process registered again: it keeps its session, its stream and its work. */
+/** Renews the registration of the same process: it keeps its session, its stream and its work. */
 export const renewRegistration = (tx: Tx, name: string) =>
   tx.run(sql`
     update workers
        set registered_at = now(), last_seen_at = now(), changed_at = now(), evicted_at = null
      where name = ${name}`)
 
-/** Another process has the name from now on; what the earlier one holds is to be released. Answers the new generation. */
+/** Gives the name to another process and marks the work of the earlier one for release; returns the new generation. */
 export async function replaceSession(
   tx: Tx,
   worker: { name: string; session_id: string; instance: string },
@@ -55,15 +55,15 @@ export async function replaceSession(
   return row?.connection_generation ?? 0
 }
 
-/** Fails when the database cannot be reached. */
+/** Fails if the database is unavailable. */
 export const checkReachable = (db: Queries) => db.rows(sql`select 1`)
 
-/** The sessions that have these names now. */
+/** Reads the current sessions of worker names. */
 export const readSessions = (db: Queries, names: readonly string[]) =>
   db.rows<{ name: string; session_id: string }>(sql`
     select name, session_id from workers where name = any(${names}::text[])`)
 
-/** Whether the name was ever registered. */
+/** True if the name was ever registered. */
 export async function isRegistered(db: Queries, name: string): Promise<boolean> {
   return (await readSessions(db, [name])).length > 0
 }
