@@ -1,11 +1,11 @@
--- Whose each name is, and whether its worker is there. Narrow, since every pong rewrites a row;
--- no index covers what a pong changes, so those rewrites stay within their page.
+-- Names with their sessions and connections. Few columns, since every pong rewrites a row; no index
+-- covers a column that a pong changes, so the rewrites stay within their page (heap-only tuples).
 create table workers (
   name                  text primary key,
   session_id            uuid not null,
   -- Random id of the worker's process; empty for workers that send none.
   instance              text not null,
-  -- Grows at each connect and whenever the worker loses its place: a stream of a lower one is to be closed.
+  -- Grows at each connect, eviction and takeover of the name; a stream with a lower number is closed.
   connection_generation bigint not null default 0,
   connected             boolean not null default false,
   connected_at          timestamptz,
@@ -16,9 +16,9 @@ create table workers (
   last_seen_at          timestamptz not null default now(),
   registered_at         timestamptz not null default now(),
   evicted_at            timestamptz,
-  -- Work given on this or an earlier connection is still to be returned to the queue.
+  -- The work of this connection and earlier ones is still to be returned to the ready queue.
   release_generation    bigint,
-  -- When something that other dispatchers must learn changed last: anything but pongs and metrics.
+  -- Last change of anything but pongs and metrics; other dispatchers poll for it.
   changed_at            timestamptz not null default now(),
   constraint name_is_plain check (name ~ '^[A-Za-z0-9._-]{1,128}$' and name not in ('.', '..')),
   constraint generation_from_zero check (connection_generation >= 0),
@@ -32,7 +32,7 @@ create index workers_watched on workers (name) where evicted_at is null;
 create index workers_owing on workers (name) where release_generation is not null;
 create index workers_changed on workers (changed_at);
 
--- What each worker said of itself when it registered.
+-- Properties that each worker registered.
 create table records (
   name                      text primary key references workers on delete cascade,
   runtime                   json,
@@ -44,7 +44,7 @@ create table records (
   max_concurrent_executions integer not null check (max_concurrent_executions >= 0)
 );
 
--- Dispatcher processes. A stream counts as live only while its holder shows itself here.
+-- Dispatcher processes. A stream counts as live only while its holder updates its row here.
 create table replicas (
   replica_id uuid primary key,
   seen_at    timestamptz not null default now()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { HeartbeatBuffer } from './heartbeat-buffer.ts'
 import type { Heartbeat } from './store/heartbeats.ts'
 
-const beat = (change: Partial<Heartbeat> = {}) => ({
+const pong = (change: Partial<Heartbeat> = {}) => ({
   name: 'w',
   session_id: 's',
   healthy: true,
@@ -10,39 +10,42 @@ const beat = (change: Partial<Heartbeat> = {}) => ({
   ...change,
 })
 
-async function flushed(pulse: HeartbeatBuffer, now_ms: number) {
-  const seen: { beats: Heartbeat[]; departures: readonly unknown[] } = { beats: [], departures: [] }
-  await pulse.flush(now_ms, async (beats, departures) => {
-    Object.assign(seen, { beats, departures })
+async function flush(buffer: HeartbeatBuffer, now_ms: number) {
+  const seen: { heartbeats: Heartbeat[]; disconnects: readonly unknown[] } = {
+    heartbeats: [],
+    disconnects: [],
+  }
+  await buffer.flush(now_ms, async (heartbeats, disconnects) => {
+    Object.assign(seen, { heartbeats, disconnects })
   })
   return seen
 }
 
-test('of several pongs the newest is written, with its age and the last metrics sent', async () => {
-  const pulse = new HeartbeatBuffer()
-  pulse.recordPong(beat({ metrics: '{"a":1}' }), 100)
-  pulse.recordPong(beat({ healthy: false }), 300)
-  pulse.recordPong(beat(), 200)
-  const { beats } = await flushed(pulse, 450)
-  expect(beats).toEqual([beat({ healthy: false, metrics: '{"a":1}', age_ms: 150 })])
-  expect((await flushed(pulse, 500)).beats).toEqual([])
+test('several pongs: the newest is written, with its age and the latest metrics', async () => {
+  const buffer = new HeartbeatBuffer()
+  buffer.recordPong(pong({ metrics: '{"a":1}' }), 100)
+  buffer.recordPong(pong({ healthy: false }), 300)
+  buffer.recordPong(pong(), 200)
+  const { heartbeats } = await flush(buffer, 450)
+  expect(heartbeats).toEqual([pong({ healthy: false, metrics: '{"a":1}', age_ms: 150 })])
+  expect((await flush(buffer, 500)).heartbeats).toEqual([])
 })
 
-test('what could not be written is kept, unless something newer came', async () => {
-  const pulse = new HeartbeatBuffer()
-  pulse.recordPong(beat({ name: 'a' }), 0)
-  pulse.recordPong(beat({ name: 'b' }), 0)
-  pulse.recordDisconnect({ name: 'c', connection_generation: 1 })
-  const failing = pulse.flush(10, async () => {
-    pulse.recordPong(beat({ name: 'b' }), 10)
+test('failed write: pongs are buffered again, except where a newer one arrived', async () => {
+  const buffer = new HeartbeatBuffer()
+  buffer.recordPong(pong({ name: 'a' }), 0)
+  buffer.recordPong(pong({ name: 'b' }), 0)
+  buffer.recordDisconnect({ name: 'c', connection_generation: 1 })
+  const failing = buffer.flush(10, async () => {
+    buffer.recordPong(pong({ name: 'b' }), 10)
     throw new Error('no database')
   })
   await expect(failing).rejects.toThrow('no database')
 
-  const { beats, departures } = await flushed(pulse, 20)
-  expect(beats.map(({ name, age_ms }) => [name, age_ms])).toEqual([
+  const { heartbeats, disconnects } = await flush(buffer, 20)
+  expect(heartbeats.map(({ name, age_ms }) => [name, age_ms])).toEqual([
     ['a', 20],
     ['b', 10],
   ])
-  expect(departures).toEqual([{ name: 'c', connection_generation: 1 }])
+  expect(disconnects).toEqual([{ name: 'c', connection_generation: 1 }])
 })

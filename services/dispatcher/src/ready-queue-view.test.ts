@@ -7,7 +7,7 @@ const bare = (requirement_id: string) => ({ requirement_id, requirement: undefin
 const ready = (queue: ReadyQueueView) =>
   queue.readyRequirements.map(({ requirement_id }) => requirement_id).sort()
 
-test('work of an unknown requirement is a puzzle until the queue was listed', () => {
+test('wake-up for an unknown requirement: unknown until the next listing', () => {
   const queue = new ReadyQueueView()
   queue.markReady('a')
   expect(queue.hasUnknownRequirements).toBe(true)
@@ -19,7 +19,7 @@ test('work of an unknown requirement is a puzzle until the queue was listed', ()
   expect(queue.knownIds).toEqual(['a'])
 })
 
-test('what is not listed any more has no work, but its requirement stays known', () => {
+test('requirement missing from a listing: not ready, but still known', () => {
   const queue = new ReadyQueueView()
   queue.replaceListing([full('a'), full('b')], queue.version)
   queue.replaceListing([bare('b')], queue.version)
@@ -30,7 +30,7 @@ test('what is not listed any more has no work, but its requirement stays known',
   expect(ready(queue)).toEqual(['a', 'b'])
 })
 
-test('a nudge outlives an answer that was asked for before it', () => {
+test('wake-up after a request: not overridden by its answer', () => {
   const queue = new ReadyQueueView()
   queue.replaceListing([full('a')], queue.version)
   const mark = queue.version
@@ -44,14 +44,14 @@ test('a nudge outlives an answer that was asked for before it', () => {
   expect(ready(queue)).toEqual([])
 })
 
-test('an unknown requirement whose work was taken meanwhile is no puzzle', () => {
+test('unknown requirement missing from the listing: not unknown any more', () => {
   const queue = new ReadyQueueView()
   queue.markReady('a')
   queue.replaceListing([], queue.version)
   expect(queue.hasUnknownRequirements).toBe(false)
 })
 
-test('of requirements without work a bounded number is remembered; those with work all are', () => {
+test('requirements without work: limited; with work: all kept', () => {
   const queue = new ReadyQueueView()
   const many = Array.from({ length: 10_000 }, (_, i) => full(`r${i}`))
   queue.replaceListing(many, queue.version)

@@ -5,15 +5,15 @@ import type { FakeStream } from './worker-fake.ts'
 
 const work = ({ frames }: FakeStream) => frames.filter(({ event }) => event !== 'ping')
 
-/** A dispatcher that has seen work of one kind, and has nothing to do. */
-async function idle(change: Parameters<typeof registration>[0] = {}) {
+/** Starts a dispatcher that has dispatched work of one requirement and now waits for more. */
+async function idleDispatcher(change: Parameters<typeof registration>[0] = {}) {
   const system = await startDispatchers()
-  const { join, executions, ready, name } = system
+  const { join, executions, publishReady, name } = system
   const worker = name()
   const joined = await join({ name: worker, max_concurrent_executions: 8, ...change })
   const requirement_id = executions.require(anyRequirement)
   executions.queue(requirement_id)
-  ready(requirement_id)
+  publishReady(requirement_id)
   await expect.poll(() => work(joined.stream)).toHaveLength(1)
   const waiting = () =>
     [...executions.waits].flatMap(({ offers }) => offers.map(({ worker_name }) => worker_name))
@@ -21,8 +21,8 @@ async function idle(change: Parameters<typeof registration>[0] = {}) {
   return { ...system, ...joined, worker, requirement_id, waiting }
 }
 
-test('while nothing is queued the workers with room wait for what is queued next', async () => {
-  const { executions, worker, stream, waiting, session_id, requirement_id } = await idle()
+test('empty queue: workers with free slots are offered for the next work', async () => {
+  const { executions, worker, stream, waiting, session_id, requirement_id } = await idleDispatcher()
   const [wait] = executions.waits
   expect(wait?.offers).toEqual([
     {
@@ -42,8 +42,8 @@ test('while nothing is queued the workers with room wait for what is queued next
   expect([...executions.waits][0]?.offers[0]?.used).toBe(2)
 })
 
-test('who is full, unwell or gone waits for nothing, at once', async () => {
-  const { rpc, worker, session_id, stream, waiting } = await idle()
+test('unhealthy or disconnected worker: its offer ends at once', async () => {
+  const { rpc, worker, session_id, stream, waiting } = await idleDispatcher()
   await rpc.pong({ name: worker, session_id, healthy: false })
   await expect.poll(waiting).toEqual([])
   await rpc.pong({ name: worker, session_id, healthy: true })
@@ -52,26 +52,29 @@ test('who is full, unwell or gone waits for nothing, at once', async () => {
   await expect.poll(waiting).toEqual([])
 })
 
-test('a worker that has no room left does not wait, and waits again when it has', async () => {
-  const { executions, worker, waiting, tell } = await idle({ max_concurrent_executions: 2 })
+test('full worker: not offered until a slot is freed', async () => {
+  const { executions, worker, waiting, publishSignal } = await idleDispatcher({
+    max_concurrent_executions: 2,
+  })
   executions.assign(worker)
   await expect.poll(waiting).toEqual([])
-  tell(worker, { $case: 'slot_freed', value: { slots: 1 } })
+  publishSignal(worker, { $case: 'slot_freed', value: { slots: 1 } })
   await expect.poll(waiting).toEqual([worker])
 })
 
-test('what a lease has counted already is not counted again when it comes in answer to a wait', async () => {
-  const { executions, worker, stream, waiting, ready, tell } = await idle()
+test('assignment already counted by a lease: the load is not raised again', async () => {
+  const { executions, worker, stream, waiting, publishReady, publishSignal } =
+    await idleDispatcher()
   executions.ignoresAnswerNow = true
   executions.hold(worker, 1)
   const other = executions.require({ ...anyRequirement, affinity: { zone: 'a' } })
   executions.queue(other)
-  ready(other)
+  publishReady(other)
   await expect.poll(() => work(stream)).toHaveLength(2)
   executions.ignoresAnswerNow = false
   executions.assign(worker)
   await expect.poll(() => work(stream)).toHaveLength(3)
-  tell(worker, { $case: 'slot_freed', value: { slots: 3 } })
+  publishSignal(worker, { $case: 'slot_freed', value: { slots: 3 } })
   executions.held.delete(worker)
   const offered = () =>
     [...executions.waits].flatMap(({ offers }) => offers.map(({ used }) => used))
@@ -79,44 +82,44 @@ test('what a lease has counted already is not counted again when it comes in ans
   await expect.poll(offered).toEqual([0])
 })
 
-test('work of a worker that left keeps nobody from waiting for other work', async () => {
-  const { executions, ready, waiting, join, name, worker } = await idle()
+test('work that only a disconnected worker meets: others wait for other work', async () => {
+  const { executions, publishReady, waiting, join, name, worker } = await idleDispatcher()
   const [full, labels] = [name(), { only: 'this' }]
   executions.hold(full, 1)
   const { stream } = await join({ name: full, labels, max_concurrent_executions: 1 })
   const theirs = executions.require({ ...anyRequirement, affinity: labels })
   executions.queue(theirs)
-  ready(theirs)
+  publishReady(theirs)
   await expect.poll(waiting).toEqual([])
   stream.kill()
   await expect.poll(waiting).toEqual([worker])
 })
 
-test('a worker that comes waits with the others', async () => {
-  const { executions, join, name, worker, waiting } = await idle()
+test('worker connects: it joins the wait', async () => {
+  const { executions, join, name, worker, waiting } = await idleDispatcher()
   const other = name()
   await join({ name: other })
   await expect.poll(() => waiting().sort()).toEqual([worker, other].sort())
   expect(executions.waits.size).toBe(1)
 })
 
-test('while something is queued that a worker here can do nobody waits in front of it', async () => {
-  const { executions, ready, waiting, join, name } = await idle()
+test('matchable work is queued: no wait precedes it', async () => {
+  const { executions, publishReady, waiting, join, name } = await idleDispatcher()
   const [full, labels] = [name(), { only: 'this' }]
   await join({ name: full, labels, max_concurrent_executions: 1 })
   executions.hold(full, 1)
   const theirs = executions.require({ ...anyRequirement, affinity: labels })
   executions.queue(theirs)
-  ready(theirs)
+  publishReady(theirs)
   await expect.poll(waiting).toEqual([])
 })
 
-test('work that nobody can do keeps nobody from waiting for other work, however much it is', async () => {
-  const { executions, ready, worker, requirement_id } = await idle()
+test('much unmatchable work: workers still wait for other work', async () => {
+  const { executions, publishReady, worker, requirement_id } = await idleDispatcher()
   for (let cpu = 1_000; cpu < 1_100; cpu++) {
-    const nobody = executions.require({ ...anyRequirement, cpu })
-    executions.queue(nobody)
-    ready(nobody)
+    const unmatchable = executions.require({ ...anyRequirement, cpu })
+    executions.queue(unmatchable)
+    publishReady(unmatchable)
   }
   const listed = () => executions.listCalls.at(-1)?.known_ids.length
   await expect.poll(listed).toBe(101)
@@ -126,8 +129,8 @@ test('work that nobody can do keeps nobody from waiting for other work, however 
     .toEqual([expect.objectContaining({ worker_name: worker, requirement_ids: [requirement_id] })])
 })
 
-test('work whose worker has just left is handed back under its own claim', async () => {
-  const { executions, worker, session_id } = await idle()
+test('assignment to an earlier session: released under its own claim', async () => {
+  const { executions, worker, session_id } = await idleDispatcher()
   const execution = executions.assign(worker, { worker_session: 'an earlier one' })
   await expect.poll(() => executions.commands).toHaveLength(1)
   expect(executions.commands).toMatchObject([
@@ -144,8 +147,8 @@ test('work whose worker has just left is handed back under its own claim', async
   expect(session_id).not.toBe('an earlier one')
 })
 
-test('work that crosses the end of its worker is handed back', async () => {
-  const { executions, worker, stream, rpc } = await idle()
+test('assignment crosses the disconnect of its worker: released', async () => {
+  const { executions, worker, stream, rpc } = await idleDispatcher()
   executions.ignoresAnswerNow = true
   stream.kill()
   await expect.poll(async () => (await rpc.get({ name: worker })).status).not.toBe('online')
@@ -155,45 +158,47 @@ test('work that crosses the end of its worker is handed back', async () => {
     .toEqual([execution?.execution_id])
 })
 
-test('a dispatcher that stops lets go of what it waits for', async () => {
-  const { executions, stop } = await idle()
+test('dispatcher stops: its wait ends', async () => {
+  const { executions, stop } = await idleDispatcher()
   await stop()
   expect(executions.waits.size).toBe(0)
 })
 
-test('beside an older executions work comes by nudge, and that is said once', async () => {
-  const { executions, ready, join, name, logged } = await startDispatchers({ older: true })
+test('executions without AwaitWork: work comes by wake-up; logged once', async () => {
+  const { executions, publishReady, join, name, logged } = await startDispatchers({
+    hasAwaitWork: false,
+  })
   const labels = { only: 'this' }
   const { stream } = await join({ name: name(), max_concurrent_executions: 8, labels })
   const requirement_id = executions.require({ ...anyRequirement, affinity: labels })
-  const SAID = 'executions is older'
+  const MESSAGE = 'executions has no AwaitWork'
   for (let i = 1; i <= 4; i++) {
     executions.queue(requirement_id)
-    ready(requirement_id)
+    publishReady(requirement_id)
     await expect.poll(() => work(stream)).toHaveLength(i)
-    await expect.poll(logged).toContain(SAID)
-    // One more that comes begins another round.
+    await expect.poll(logged).toContain(MESSAGE)
+    // A worker that connects starts another round.
     await join({ name: name() })
   }
-  expect(logged().split(SAID)).toHaveLength(2)
-  expect(logged()).not.toContain('cannot be waited for')
+  expect(logged().split(MESSAGE)).toHaveLength(2)
+  expect(logged()).not.toContain('failed to wait for work')
 })
 
-test('a worker that is wrongly believed to be full gets work within about a second, whatever else is queued', async () => {
-  const { executions, worker, stream, ready, requirement_id } = await idle({
+test('worker wrongly estimated as full: gets work within about a second', async () => {
+  const { executions, worker, stream, publishReady, requirement_id } = await idleDispatcher({
     max_concurrent_executions: 2,
   })
   executions.assign(worker)
   await expect.poll(() => work(stream)).toHaveLength(2)
-  // Its dispatcher has not heard that it holds nothing any more.
+  // The dispatcher has received no signal that the worker is idle again.
   executions.held.delete(worker)
-  const strange = setInterval(() => {
-    const nobody = executions.require({ ...anyRequirement, cpu: 1_000 })
-    executions.queue(nobody)
-    ready(nobody)
+  const unmatchableWork = setInterval(() => {
+    const unmatchable = executions.require({ ...anyRequirement, cpu: 1_000 })
+    executions.queue(unmatchable)
+    publishReady(unmatchable)
   }, 100)
-  onTestFinished(() => clearInterval(strange))
+  onTestFinished(() => clearInterval(unmatchableWork))
   executions.queue(requirement_id)
-  ready(requirement_id)
+  publishReady(requirement_id)
   await expect.poll(() => work(stream)).toHaveLength(3)
 })

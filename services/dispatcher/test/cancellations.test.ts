@@ -7,8 +7,8 @@ const work = ({ frames }: FakeStream) => frames.filter(({ event }) => event !== 
 const ids = (stream: FakeStream) =>
   work(stream).map(({ data }) => JSON.parse(data ?? '').context.execution_id)
 
-test('a cancellation that is due is told once in a while, with the context', async () => {
-  const { join, tell, rpc, streams, executions, name } = await startDispatchers()
+test('repeated cancel signals: one frame with the context, again on a new stream', async () => {
+  const { join, publishSignal, rpc, streams, executions, name } = await startDispatchers()
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
   const requirement_id = executions.require(anyRequirement)
@@ -19,7 +19,8 @@ test('a cancellation that is due is told once in a while, with the context', asy
   executions.cancelling.set(execution_id, { ...held, state: 'CANCELLING' })
   await rpc.pong({ name: worker, session_id, healthy: false })
 
-  for (let i = 0; i < 10; i++) tell(worker, { $case: 'cancel_due', value: { execution_id } })
+  for (let i = 0; i < 10; i++)
+    publishSignal(worker, { $case: 'cancel_due', value: { execution_id } })
   await expect.poll(() => work(stream)).toHaveLength(2)
   const cancel = work(stream)[1]
   expect(cancel?.event).toBe('execution_cancelled')
@@ -28,17 +29,17 @@ test('a cancellation that is due is told once in a while, with the context', asy
   })
 
   const again = await openStream(streams, worker, session_id)
-  // Told again and again, as executions does: the new stream may not be listened for yet.
-  const toldAgain = () => {
-    tell(worker, { $case: 'cancel_due', value: { execution_id } })
+  // Repeated as executions does: the subscription of the new stream may not be active yet.
+  const resendCancel = () => {
+    publishSignal(worker, { $case: 'cancel_due', value: { execution_id } })
     return work(again)
   }
-  await expect.poll(toldAgain).toHaveLength(1)
+  await expect.poll(resendCancel).toHaveLength(1)
   expect(work(stream)).toHaveLength(2)
 })
 
-test('a cancellation of what the worker does not hold, or that is over, is not told', async () => {
-  const { join, tell, executions, name } = await startDispatchers()
+test('cancellation that is over, or of another worker: no frame', async () => {
+  const { join, publishSignal, executions, name } = await startDispatchers()
   const worker = name()
   const { stream } = await join({ name: worker })
   executions.hold(worker, 3)
@@ -51,11 +52,11 @@ test('a cancellation of what the worker does not hold, or that is over, is not t
     worker_name: 'x',
   })
   executions.cancelling.set(mine.execution_id, { ...mine, state: 'CANCELLING' })
-  // Signals may be lost, a first one before the subscription is known of: so they are repeated, as in life.
-  const remind = () => {
+  // Signals may be lost, the first ones before the subscription is active: repeated as executions does.
+  const resend = () => {
     for (const { execution_id } of [over, foreign, mine])
-      tell(worker, { $case: 'cancel_due', value: { execution_id } })
+      publishSignal(worker, { $case: 'cancel_due', value: { execution_id } })
     return ids(stream)
   }
-  await expect.poll(remind).toEqual([mine.execution_id])
+  await expect.poll(resend).toEqual([mine.execution_id])
 })

@@ -18,18 +18,18 @@ import { openStream } from './worker-fake.ts'
 
 const MIGRATIONS = new URL('../migrations/', import.meta.url)
 
-/** One database and scripted neighbours, and as many dispatchers as asked for. */
+/** Starts dispatchers on one database, with fakes of executions and catalog. */
 export async function startDispatchers({
   dispatchers = 1,
   env = {} as Record<string, string>,
-  older = false,
+  hasAwaitWork = true,
 } = {}) {
   const url = await freshDatabase('dispatcher', MIGRATIONS)
   const executions = new FakeExecutions()
   const settings = {
     SVC_POSTGRES__URL: url,
     SVC_NATS__URL: testUrl('TEST_NATS_URL'),
-    SVC_SERVICES__EXECUTIONS: await executions.listen({ older }),
+    SVC_SERVICES__EXECUTIONS: await executions.listen({ hasAwaitWork }),
     SVC_SERVICES__CATALOG: await executions.listenCatalog(),
     SVC_WORKERS__HEARTBEAT_INTERVAL: '0.2',
     SVC_WORKERS__HEARTBEAT_TIMEOUT: '60',
@@ -39,9 +39,9 @@ export async function startDispatchers({
   const begin = async () => {
     const { ports, stop, logged } = await startService(start, settings)
     const client = <S extends Parameters<typeof clientOf>[0]>(service: S) => {
-      const made = clientOf(service, [`127.0.0.1:${ports.grpc}`])
-      onTestFinished(() => made.close())
-      return made
+      const connected = clientOf(service, [`127.0.0.1:${ports.grpc}`])
+      onTestFinished(() => connected.close())
+      return connected
     }
     return { rpc: client(DispatcherService), client, streams: ports.streams ?? 0, stop, logged }
   }
@@ -68,9 +68,9 @@ export async function startDispatchers({
       const { session_id } = await first.rpc.register(registration(change, {}))
       return { session_id, stream: await openStream(first.streams, change.name, session_id) }
     },
-    ready: (requirement_id: string) =>
+    publishReady: (requirement_id: string) =>
       bus.publishBestEffort(`ready.${requirement_id}`, Ready.encode({ requirement_id }).finish()),
-    tell: (name: string, body: NonNullable<WorkerSignal['body']>) =>
+    publishSignal: (name: string, body: NonNullable<WorkerSignal['body']>) =>
       bus.publishBestEffort(`workers.${name}`, WorkerSignal.encode({ body }).finish()),
   }
 }

@@ -19,29 +19,29 @@ import { allowAll, testIdentity } from '@windlass/testkit/service-identity'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 
-/** As much of the queue as a lease looks at. */
+/** Number of queued executions that one lease considers. */
 const MAX_CANDIDATES = 128
 
 export const anyRequirement: Requirement = { packages: [], affinity: {}, runner: '' }
 
-/** A scripted executions service with a queue in memory, and a catalog that knows every workflow. */
+/** Fake executions service with a queue in memory, and a fake catalog that has every workflow. */
 export class FakeExecutions {
   readonly leaseCalls: LeaseRequest[] = []
   readonly listCalls: { known_ids: string[] }[] = []
   readonly requeues: RequeueRequest[] = []
   readonly commands: Command[] = []
-  /** Dispatchers that wait for work now. */
+  /** AwaitWork calls that are open now. */
   readonly waits = new Set<{ offers: Offer[]; answer(leases: Lease[]): void }>()
   readonly held = new Map<string, Execution[]>()
   readonly cancelling = new Map<string, Execution>()
   readonly #queued: { requirement_id: string; execution: Execution }[] = []
   readonly #requirements = new Map<string, Requirement>()
   fetched = 0
-  /** Workflows that the catalog cannot be asked for. */
+  /** Workflows for which the catalog is unavailable. */
   readonly unreachable = new Set<string>()
-  /** Set to have work given by a wait that was told to answer now, as when both cross. */
+  /** Set to keep a wait open after it was asked to answer: the assignment then crosses that request. */
   ignoresAnswerNow = false
-  /** Set to make every call fail. */
+  /** Set to let every call fail. */
   isDown = false
   inFlight = 0
   maxInFlight = 0
@@ -67,8 +67,8 @@ export class FakeExecutions {
     this.held.set(worker_name, [...(this.held.get(worker_name) ?? []), ...more])
   }
 
-  /** One that is older has no AwaitWork. */
-  async listen({ older }: { older: boolean }): Promise<string> {
+  /** Starts the service; without AwaitWork it answers like an older version. */
+  async listen({ hasAwaitWork }: { hasAwaitWork: boolean }): Promise<string> {
     const server = new RpcServer(pino({ level: 'silent' }), testIdentity('executions'))
     onTestFinished(() => server.stop())
     const { awaitWork: _, ...rest } = unimplemented(ExecutionsService)
@@ -78,7 +78,7 @@ export class FakeExecutions {
       ExecutionsService,
       {
         ...rest,
-        ...((older ? {} : { awaitWork }) as { awaitWork: typeof awaitWork }),
+        ...((hasAwaitWork ? { awaitWork } : {}) as { awaitWork: typeof awaitWork }),
         lease: async (request) => this.#lease(request),
         submit: async ({ commands }) => {
           this.#requireUp()
@@ -122,7 +122,7 @@ export class FakeExecutions {
         ...unimplemented(CatalogService),
         getById: async ({ id }) => {
           this.fetched++
-          if (this.unreachable.has(id)) throw new Fault('unavailable', 'scripted to be down')
+          if (this.unreachable.has(id)) throw new Fault('unavailable', 'fake is down')
           return workflow(id)
         },
       },
@@ -131,7 +131,7 @@ export class FakeExecutions {
     return `127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 }, [])}`
   }
 
-  /** Gives work to the one dispatcher that waits with this worker; false if nobody does. */
+  /** Assigns work through the wait that offers this worker; undefined if none does. */
   assign(worker_name: string, change: Partial<Execution> = {}): Execution | undefined {
     for (const { offers, answer } of this.waits) {
       const offer = offers.find((one) => one.worker_name === worker_name)
@@ -162,10 +162,10 @@ export class FakeExecutions {
   }
 
   #requireUp(): void {
-    if (this.isDown) throw new Fault('unavailable', 'scripted to be down')
+    if (this.isDown) throw new Fault('unavailable', 'fake is down')
   }
 
-  /** Gives each offered worker what it has room for, in queue order, as the real service does. */
+  /** Fills the free slots of the offered workers in queue order, as the real service does. */
   async #lease(request: LeaseRequest) {
     this.#requireUp()
     this.maxInFlight = Math.max(this.maxInFlight, ++this.inFlight)
@@ -196,10 +196,10 @@ export class FakeExecutions {
   }
 }
 
-/** Handlers for all rpcs of a service, also those that it does not have yet. */
+/** Handlers that refuse every rpc of a service. */
 function unimplemented<S extends object>(service: S): Handlers<S> {
   const refuse = async () => {
-    throw new Fault('invalid', 'not scripted')
+    throw new Fault('invalid', 'not implemented by the fake')
   }
   return Object.fromEntries(
     Object.keys(service).map((rpc) => [rpc, refuse]),

@@ -5,7 +5,7 @@ import { startDispatchers } from './dispatcher-fixture.ts'
 
 const requirement = { packages: ['aiohttp>=3'], affinity: { zone: 'a' }, runner: '', cpu: 3 }
 
-test('for each worker it is told what it lacks, all of it, and how it stands', async () => {
+test('explain: status and all unmet requirements of each worker', async () => {
   const { register, join, db, client } = await startDispatchers()
   const fleet = client(FleetService)
   await join({ name: 'able' })
@@ -33,7 +33,7 @@ test('for each worker it is told what it lacks, all of it, and how it stands', a
   expect(verdicts.every(({ lacking }) => lacking.length === 0)).toBe(true)
 })
 
-test('pongs of many workers are taken together, and each is refused for itself', async () => {
+test('pongs of many workers in one call: each is refused independently', async () => {
   const { register, client, rpc, name } = await startDispatchers()
   const fleet = client(FleetService)
   const [known, other] = [name(), name()]
@@ -46,10 +46,10 @@ test('pongs of many workers are taken together, and each is refused for itself',
     metrics: { values: { load: 0.5 } },
   })
   const { refusals } = await fleet.pongs({
-    pongs: [pong('nobody'), pong(known, session_id), pong(other, session_id), pong(other)],
+    pongs: [pong('unknown'), pong(known, session_id), pong(other, session_id), pong(other)],
   })
   expect(refusals).toEqual([
-    { index: 0, kind: 'not_found', message: "Worker 'nobody' not found" },
+    { index: 0, kind: 'not_found', message: "Worker 'unknown' not found" },
     { index: 2, kind: 'unauthenticated', message: 'This session of the worker has ended' },
   ])
   for (const worker of [known, other])

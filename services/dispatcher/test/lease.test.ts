@@ -7,13 +7,13 @@ const work = ({ frames }: FakeStream) => frames.filter(({ event }) => event !== 
 const ids = (stream: FakeStream) =>
   work(stream).map(({ data }) => JSON.parse(data ?? '').context.execution_id)
 
-test('queued work comes to a worker at once after a nudge', async () => {
-  const { join, ready, executions, name } = await startDispatchers()
+test('work queued, wake-up: dispatched at once', async () => {
+  const { join, publishReady, executions, name } = await startDispatchers()
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
   const requirement_id = executions.require(anyRequirement)
   const { execution_id } = executions.queue(requirement_id)
-  ready(requirement_id)
+  publishReady(requirement_id)
 
   await expect.poll(() => work(stream)).toHaveLength(1)
   const [frame] = work(stream)
@@ -37,7 +37,7 @@ test('queued work comes to a worker at once after a nudge', async () => {
   ])
 })
 
-test('D1: queued work comes within about a second without any nudge', async () => {
+test('D1: work queued, no wake-up: dispatched within about a second', async () => {
   const { join, executions, name } = await startDispatchers()
   const { stream } = await join({ name: name() })
   await expect.poll(() => executions.listCalls.length).toBeGreaterThan(0)
@@ -45,33 +45,33 @@ test('D1: queued work comes within about a second without any nudge', async () =
   await expect.poll(() => work(stream)).toHaveLength(1)
 })
 
-test('a worker that connects finds the work that waits', async () => {
+test('worker connects while work is queued: dispatched to it', async () => {
   const { join, executions, name } = await startDispatchers()
   executions.queue(executions.require(anyRequirement))
   const { stream } = await join({ name: name() })
   await expect.poll(() => work(stream)).toHaveLength(1)
 })
 
-test('work goes only to workers that meet its requirement', async () => {
-  const { join, ready, executions, name } = await startDispatchers()
+test('work with a requirement: only matching workers are offered', async () => {
+  const { join, publishReady, executions, name } = await startDispatchers()
   const here = await join({ name: name(), labels: { zone: 'a' } })
   const there = await join({ name: name(), labels: { zone: 'b' } })
   const wanted = executions.require({ ...anyRequirement, affinity: { zone: 'b' } })
-  const nobody = executions.require({ ...anyRequirement, cpu: 1_000 })
-  executions.queue(nobody)
+  const unmatchable = executions.require({ ...anyRequirement, cpu: 1_000 })
+  executions.queue(unmatchable)
   executions.queue(wanted)
-  ready(nobody)
-  ready(wanted)
+  publishReady(unmatchable)
+  publishReady(wanted)
 
   await expect.poll(() => work(there.stream)).toHaveLength(1)
   expect(work(here.stream)).toEqual([])
   expect(executions.queued).toBe(1)
   const offered = executions.leaseCalls.flatMap(({ offers }) => offers)
-  expect(offered.every(({ requirement_ids }) => !requirement_ids.includes(nobody))).toBe(true)
+  expect(offered.every(({ requirement_ids }) => !requirement_ids.includes(unmatchable))).toBe(true)
 })
 
-test('D2: work that nobody can do in front does not delay work that somebody can', async () => {
-  const { join, ready, executions, name } = await startDispatchers()
+test('D2: unmatchable work queued first: matchable work is not delayed', async () => {
+  const { join, publishReady, executions, name } = await startDispatchers()
   const { stream } = await join({ name: name() })
   for (let i = 0; i < 10_000; i++)
     executions.queue(executions.require({ ...anyRequirement, runner: `r${i}` }))
@@ -79,65 +79,65 @@ test('D2: work that nobody can do in front does not delay work that somebody can
   const requirement_id = executions.require(anyRequirement)
   executions.queue(requirement_id)
   const queued = performance.now()
-  ready(requirement_id)
+  publishReady(requirement_id)
   await expect.poll(() => work(stream)).toHaveLength(1)
   expect((work(stream)[0]?.at_ms ?? 0) - queued).toBeLessThan(2_500)
 })
 
-test('a long queue for full workers does not keep an idle one from other work, also without a nudge', async () => {
-  const { join, ready, executions, name } = await startDispatchers()
+test('long queue for full workers, no wake-up: an idle worker gets other work', async () => {
+  const { join, publishReady, executions, name } = await startDispatchers()
   const [full, zone] = [name(), { zone: 'full' }]
   executions.hold(full, 2)
   await join({ name: full, labels: zone })
   const { stream } = await join({ name: name() })
   const theirs = executions.require({ ...anyRequirement, affinity: zone })
   for (let i = 0; i < 200; i++) executions.queue(theirs)
-  ready(theirs)
+  publishReady(theirs)
   await expect.poll(() => executions.leaseCalls.length).toBeGreaterThan(1)
   executions.queue(executions.require({ ...anyRequirement, affinity: { zone: 'a' } }))
   await expect.poll(() => work(stream)).toHaveLength(1)
 })
 
-test('a full worker is given the next work as soon as a slot is freed', async () => {
-  const { join, ready, tell, executions, name } = await startDispatchers()
+test('slot freed on a full worker: the next work is dispatched at once', async () => {
+  const { join, publishReady, publishSignal, executions, name } = await startDispatchers()
   const worker = name()
   const { stream } = await join({ name: worker })
   const requirement_id = executions.require(anyRequirement)
   for (let i = 0; i < 20; i++) executions.queue(requirement_id)
-  ready(requirement_id)
+  publishReady(requirement_id)
   await expect.poll(() => work(stream)).toHaveLength(2)
 
   const began = performance.now()
   for (let given = 3; given <= 20; given++) {
     executions.held.get(worker)?.splice(0, 1)
-    tell(worker, { $case: 'slot_freed', value: { slots: 1 } })
+    publishSignal(worker, { $case: 'slot_freed', value: { slots: 1 } })
     await expect.poll(() => work(stream), { interval: 10 }).toHaveLength(given)
   }
   expect(new Set(ids(stream)).size).toBe(20)
-  // By polling alone it would take 18 seconds.
+  // With polling alone it would take 18 seconds.
   expect(performance.now() - began).toBeLessThan(6_000)
 })
 
-test('a lost signal of a freed slot costs about a second', async () => {
-  const { join, ready, executions, name } = await startDispatchers()
+test('lost slot_freed signal: the next work is dispatched within about a second', async () => {
+  const { join, publishReady, executions, name } = await startDispatchers()
   const worker = name()
   const { stream } = await join({ name: worker })
   const requirement_id = executions.require(anyRequirement)
   for (let i = 0; i < 3; i++) executions.queue(requirement_id)
-  ready(requirement_id)
+  publishReady(requirement_id)
   await expect.poll(() => work(stream)).toHaveLength(2)
 
   executions.held.get(worker)?.splice(0, 1)
   await expect.poll(() => work(stream)).toHaveLength(3)
 })
 
-test('many nudges make few leases, never two at once', async () => {
-  const { join, ready, executions, name } = await startDispatchers()
+test('many wake-ups: few leases, one at a time', async () => {
+  const { join, publishReady, executions, name } = await startDispatchers()
   const { stream } = await join({ name: name(), max_concurrent_executions: 0 })
   const requirement_id = executions.require(anyRequirement)
   for (let i = 0; i < 200; i++) {
     executions.queue(requirement_id)
-    ready(requirement_id)
+    publishReady(requirement_id)
   }
   await expect.poll(() => work(stream)).toHaveLength(200)
   expect(executions.maxInFlight).toBe(1)
@@ -145,28 +145,28 @@ test('many nudges make few leases, never two at once', async () => {
   expect(executions.fetched).toBe(1)
 })
 
-test('D7: an unhealthy worker is given nothing new, and work at once when it is healthy again', async () => {
-  const { join, ready, rpc, executions, name } = await startDispatchers()
+test('D7: unhealthy worker: nothing new until it is healthy, then work at once', async () => {
+  const { join, publishReady, rpc, executions, name } = await startDispatchers()
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
   await rpc.pong({ name: worker, session_id, healthy: false })
   const requirement_id = executions.require(anyRequirement)
   executions.queue(requirement_id)
-  ready(requirement_id)
-  const looked = executions.listCalls.length
-  await expect.poll(() => executions.listCalls.length).toBeGreaterThan(looked)
+  publishReady(requirement_id)
+  const polls = executions.listCalls.length
+  await expect.poll(() => executions.listCalls.length).toBeGreaterThan(polls)
   expect(executions.leaseCalls).toEqual([])
 
   await rpc.pong({ name: worker, session_id, healthy: true })
   await expect.poll(() => work(stream)).toHaveLength(1)
 })
 
-test('D7: who is shown as unhealthy is given nothing, whichever dispatcher heard of it', async () => {
-  const { join, all, ready, executions, name } = await startDispatchers({ dispatchers: 2 })
+test('D7: pong at another dispatcher: a worker shown as unhealthy gets nothing', async () => {
+  const { join, all, publishReady, executions, name } = await startDispatchers({ dispatchers: 2 })
   const worker = name()
   const { session_id, stream } = await join({ name: worker, max_concurrent_executions: 0 })
-  const labels = { is: 'well' }
-  const well = await join({ name: name(), max_concurrent_executions: 0, labels })
+  const labels = { is: 'healthy' }
+  const healthy = await join({ name: name(), max_concurrent_executions: 0, labels })
   const other = all[1]?.rpc ?? expect.unreachable()
   const status = async () => (await other.get({ name: worker })).status
   const forAnother = executions.require({ ...anyRequirement, affinity: labels })
@@ -176,10 +176,10 @@ test('D7: who is shown as unhealthy is given nothing, whichever dispatcher heard
     const requirement_id = executions.require({ ...anyRequirement, affinity: { zone: 'a' } })
     for (const id of [requirement_id, forAnother]) {
       executions.queue(id)
-      ready(id)
+      publishReady(id)
     }
-    // When this one has its work, all that is queued has been offered to whoever may have it.
-    await expect.poll(() => work(well.stream), { interval: 5 }).toHaveLength(flap)
+    // After this worker got its work, everything queued has been offered to all matching workers.
+    await expect.poll(() => work(healthy.stream), { interval: 5 }).toHaveLength(flap)
     expect(work(stream), `flap ${flap}`).toHaveLength(flap - 1)
 
     await other.pong({ name: worker, session_id, healthy: true })
@@ -187,15 +187,15 @@ test('D7: who is shown as unhealthy is given nothing, whichever dispatcher heard
   }
 })
 
-test('a record that is refreshed while the stream is open counts at once', async () => {
-  const { register, ready, executions, name, streams } = await startDispatchers()
+test('registration while the stream is open: the new record applies at once', async () => {
+  const { register, publishReady, executions, name, streams } = await startDispatchers()
   const worker = name()
   const instance = { instance: 'i1' }
   const { session_id } = await register({ name: worker }, instance)
   const stream = await openStream(streams, worker, session_id)
   const requirement_id = executions.require({ ...anyRequirement, affinity: { zone: 'b' } })
   executions.queue(requirement_id)
-  ready(requirement_id)
+  publishReady(requirement_id)
 
   const proof = { ...instance, proven_session_id: session_id }
   await register({ name: worker, labels: { zone: 'b' } }, proof)
@@ -203,32 +203,32 @@ test('a record that is refreshed while the stream is open counts at once', async
   expect(stream.ended).toBe(false)
 })
 
-test('work leased just before a reconnect goes to the new stream', async () => {
-  const { join, ready, executions, name, streams } = await startDispatchers()
+test('reconnect during a lease: the work goes to the new stream', async () => {
+  const { join, publishReady, executions, name, streams } = await startDispatchers()
   const worker = name()
   const { session_id, stream } = await join({ name: worker, max_concurrent_executions: 0 })
   const requirement_id = executions.require(anyRequirement)
   for (let i = 0; i < 50; i++) executions.queue(requirement_id)
-  ready(requirement_id)
+  publishReady(requirement_id)
   const again = await openStream(streams, worker, session_id)
   await expect.poll(() => new Set([...ids(stream), ...ids(again)]).size).toBe(50)
 })
 
-test('work whose workflow cannot be had yet comes when it can, and keeps no other back', async () => {
-  const { join, ready, executions, name } = await startDispatchers()
+test('workflow unavailable for a while: its work comes later, other work is not delayed', async () => {
+  const { join, publishReady, executions, name } = await startDispatchers()
   const { stream } = await join({ name: name() })
   const workflow_id = 'd'.repeat(32)
   executions.unreachable.add(workflow_id)
   const requirement_id = executions.require(anyRequirement)
   const late = executions.queue(requirement_id, { workflow_id })
   const other = executions.queue(requirement_id)
-  ready(requirement_id)
+  publishReady(requirement_id)
   await expect.poll(() => ids(stream)).toEqual([other.execution_id])
   executions.unreachable.delete(workflow_id)
   await expect.poll(() => ids(stream)).toEqual([other.execution_id, late.execution_id])
 })
 
-test('leasing goes on when executions comes back', async () => {
+test('executions returns after an outage: leasing continues', async () => {
   const { join, executions, name } = await startDispatchers()
   executions.isDown = true
   const { stream } = await join({ name: name() })

@@ -5,16 +5,16 @@ import { expect, test } from 'vitest'
 import { startDispatchers } from './dispatcher-fixture.ts'
 import { openStream } from './worker-fake.ts'
 
-/** Silence of 1.2 s evicts. */
-const hasty = {
+/** Evicts after 1.2 s of silence. */
+const fastEviction = {
   SVC_WORKERS__HEARTBEAT_TIMEOUT: '0.8',
   SVC_WORKERS__EVICTION_GRACE_PERIOD: '0.4',
 }
 
 const refused = (kind: string) => expect.objectContaining({ kind })
 
-test('a worker that answers no ping is evicted: its stream closes, its work is released, an event tells', async () => {
-  const { join, rpc, bus, name, executions } = await startDispatchers({ env: hasty })
+test('no pongs: worker evicted, stream closed, work released, event published', async () => {
+  const { join, rpc, bus, name, executions } = await startDispatchers({ env: fastEviction })
   const events: Event[] = []
   const durable = `test-${randomBytes(6).toString('hex')}`
   const stop = bus.consumeDurable(
@@ -35,15 +35,15 @@ test('a worker that answers no ping is evicted: its stream closes, its work is r
     died: true,
   })
   expect(await rpc.get({ name: worker })).toMatchObject({ status: 'offline' })
-  const told = () => events.filter(({ key }) => key === worker).map(({ body }) => body?.value)
+  const published = () => events.filter(({ key }) => key === worker).map(({ body }) => body?.value)
   await expect
-    .poll(told, { timeout: 10_000 })
+    .poll(published, { timeout: 10_000 })
     .toEqual([{ worker_name: worker, connection_generation: 1 }])
   await stop()
 })
 
-test('D4: a worker whose pongs come to another dispatcher lives', async () => {
-  const { join, all, name } = await startDispatchers({ env: hasty, dispatchers: 2 })
+test('D4: pongs arrive at another dispatcher: the worker is not evicted', async () => {
+  const { join, all, name } = await startDispatchers({ env: fastEviction, dispatchers: 2 })
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
   const until = performance.now() + 3_000
@@ -59,42 +59,42 @@ test('D4: a worker whose pongs come to another dispatcher lives', async () => {
   expect(stream.ended).toBe(false)
 })
 
-test('one that left and does not come back is evicted too, once', async () => {
-  const { join, name, db } = await startDispatchers({ env: hasty, dispatchers: 2 })
+test('disconnected worker that does not return: evicted once', async () => {
+  const { join, name, db } = await startDispatchers({ env: fastEviction, dispatchers: 2 })
   const worker = name()
   const { stream } = await join({ name: worker })
   stream.kill()
   const row = () =>
-    db.maybe<{ evicted: Date; generation: number; owing?: number }>(sql`
-      select evicted_at as evicted, connection_generation as generation, release_generation as owing
+    db.maybe<{ evicted: Date; generation: number; pending?: number }>(sql`
+      select evicted_at as evicted, connection_generation as generation, release_generation as pending
         from workers`)
   await expect.poll(async () => (await row())?.evicted).toBeDefined()
-  await expect.poll(async () => (await row())?.owing).toBeUndefined()
+  await expect.poll(async () => (await row())?.pending).toBeUndefined()
   const first = await row()
   await db.run(sql`update workers set last_seen_at = now() - interval '1 day'`)
   const now = new Date()
-  const looked = () => db.rows(sql`select from replicas where seen_at > ${now}`)
-  await expect.poll(looked).toHaveLength(2)
+  const ticked = () => db.rows(sql`select from replicas where seen_at > ${now}`)
+  await expect.poll(ticked).toHaveLength(2)
 
   expect(await row()).toEqual(first)
 })
 
-test('eviction waits for executions to release the work, however long it is away', async () => {
-  const { join, name, db, executions } = await startDispatchers({ env: hasty })
+test('executions away during an eviction: the work is released when it returns', async () => {
+  const { join, name, db, executions } = await startDispatchers({ env: fastEviction })
   const worker = name()
   await join({ name: worker })
   executions.hold(worker, 1)
   executions.isDown = true
-  const owing = () => db.rows(sql`select name from workers where release_generation = 1`)
-  await expect.poll(owing).toHaveLength(1)
+  const pending = () => db.rows(sql`select name from workers where release_generation = 1`)
+  await expect.poll(pending).toHaveLength(1)
 
   executions.isDown = false
   await expect.poll(() => executions.held.get(worker)).toEqual([])
-  await expect.poll(owing).toEqual([])
+  await expect.poll(pending).toEqual([])
 })
 
-test('an evicted worker comes back on its session', async () => {
-  const { join, streams, rpc, name } = await startDispatchers({ env: hasty })
+test('evicted worker: reconnects with its session', async () => {
+  const { join, streams, rpc, name } = await startDispatchers({ env: fastEviction })
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
   await expect.poll(() => stream.ended).toBe(true)
@@ -103,8 +103,8 @@ test('an evicted worker comes back on its session', async () => {
   expect(await rpc.get({ name: worker })).toMatchObject({ status: 'online' })
 })
 
-test('D5: a row that someone holds locked does not keep others from being evicted', async () => {
-  const { db } = await startDispatchers({ env: hasty })
+test('D5: one locked row: the other workers are evicted', async () => {
+  const { db } = await startDispatchers({ env: fastEviction })
   await db.run(sql`
     insert into workers (name, session_id, instance, last_seen_at)
     select 'w' || i, gen_random_uuid(), '', now() from generate_series(1, 3) as i`)
@@ -116,8 +116,8 @@ test('D5: a row that someone holds locked does not keep others from being evicte
   })
 })
 
-test('D4: workers are not evicted for a time in which no dispatcher ran', async () => {
-  const { join, begin, stop, name, db } = await startDispatchers({ env: hasty })
+test('D4: no dispatcher ran for a while: no eviction for that time', async () => {
+  const { join, begin, stop, name, db } = await startDispatchers({ env: fastEviction })
   const worker = name()
   await join({ name: worker })
   await stop()
@@ -131,7 +131,7 @@ test('D4: workers are not evicted for a time in which no dispatcher ran', async 
   expect(performance.now() - began).toBeGreaterThanOrEqual(1_150)
 })
 
-test('a pong keeps metrics and health, and is the time the worker was last seen', async () => {
+test('pong: stores metrics, health and last_seen_at', async () => {
   const { join, rpc, name, db } = await startDispatchers()
   const worker = name()
   const { session_id } = await join({ name: worker })
@@ -144,13 +144,13 @@ test('a pong keeps metrics and health, and is the time the worker was last seen'
   const { last_seen_at } = await rpc.get({ name: worker })
   expect(Date.now() - (last_seen_at?.getTime() ?? 0)).toBeLessThan(10_000)
 
-  const unfit = { values: { a: 1, ['k'.repeat(65)]: 1 } }
-  await rpc.pong({ name: worker, session_id, healthy: false, metrics: unfit })
+  const invalid = { values: { a: 1, ['k'.repeat(65)]: 1 } }
+  await rpc.pong({ name: worker, session_id, healthy: false, metrics: invalid })
   await expect.poll(async () => (await rpc.get({ name: worker })).status).toBe('unhealthy')
   expect((await rpc.get({ name: worker })).metrics).toEqual({ cpu_percent: 12.5 })
 })
 
-test('an older pong does not make a worker older', async () => {
+test('older pong: last_seen_at does not decrease', async () => {
   const { register, rpc, name, db } = await startDispatchers()
   const worker = name()
   await register({ name: worker })
@@ -167,7 +167,7 @@ test('an older pong does not make a worker older', async () => {
   expect(row?.ahead).toBe(true)
 })
 
-test('a pong of a session that has ended is refused, also where the new one is not known yet', async () => {
+test('pong of an ended session: refused, also by a dispatcher with an outdated cache', async () => {
   const { all, register, rpc, name } = await startDispatchers({ dispatchers: 2 })
   const worker = name()
   const { session_id: old } = await register({ name: worker })
@@ -187,7 +187,7 @@ test('a pong of a session that has ended is refused, also where the new one is n
   )
 })
 
-test('a reconnect clears an unhealthy flag', async () => {
+test('reconnect: the worker is healthy again', async () => {
   const { join, rpc, streams, name } = await startDispatchers()
   const worker = name()
   const { session_id } = await join({ name: worker })

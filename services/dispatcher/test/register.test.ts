@@ -5,7 +5,7 @@ import { openStream } from './worker-fake.ts'
 
 const refused = (kind: string) => expect.objectContaining({ kind })
 
-test('a worker is answered with its record and a session of its own', async () => {
+test('registration: returns the record and a new session', async () => {
   const { register, rpc, name } = await startDispatchers()
   const worker = name()
   const { session_id, worker: stored } = await register({ name: worker, labels: { zone: 'b' } })
@@ -17,7 +17,7 @@ test('a worker is answered with its record and a session of its own', async () =
   expect(stored?.status).toBe('offline')
 })
 
-test('registering again refreshes everything, under a new session', async () => {
+test('second registration: replaces the whole record under a new session', async () => {
   const { register, rpc, name } = await startDispatchers()
   const worker = name()
   const first = await register({ name: worker })
@@ -42,19 +42,19 @@ test('registering again refreshes everything, under a new session', async () => 
   })
 })
 
-test('the same process keeps its session and its work', async () => {
+test('same instance registers again: session and work are kept', async () => {
   const { register, name, executions, db } = await startDispatchers()
   const worker = name()
   const first = await register({ name: worker }, { instance: 'i1' })
   const second = await register({ name: worker }, { instance: 'i1' })
 
   expect(second.session_id).toBe(first.session_id)
-  const owing = sql`select name from workers where release_generation is not null`
-  expect(await db.rows(owing)).toEqual([])
+  const pending = sql`select name from workers where release_generation is not null`
+  expect(await db.rows(pending)).toEqual([])
   expect(executions.requeues).toEqual([])
 })
 
-test('a name with a live stream is refused at every dispatcher, unless the token is shown', async () => {
+test('live stream: registration is a conflict at every dispatcher, except with the token', async () => {
   const { join, all, name } = await startDispatchers({ dispatchers: 2 })
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
@@ -69,7 +69,7 @@ test('a name with a live stream is refused at every dispatcher, unless the token
   await expect.poll(() => stream.ended).toBe(true)
 })
 
-test('a closed stream frees the name at once, and what the earlier process held is released', async () => {
+test('closed stream: the name is free at once; work of the earlier session is released', async () => {
   const { join, register, name, executions } = await startDispatchers()
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
@@ -86,7 +86,7 @@ test('a closed stream frees the name at once, and what the earlier process held 
   expect(session_id).toBeDefined()
 })
 
-test('work is released when executions comes back, if it was away', async () => {
+test('executions away at a registration: work is released when it returns', async () => {
   const { join, register, name, executions } = await startDispatchers()
   const worker = name()
   const { session_id } = await join({ name: worker })
@@ -99,7 +99,7 @@ test('work is released when executions comes back, if it was away', async () => 
   await expect.poll(() => executions.held.get(worker)).toEqual([])
 })
 
-test('of many processes that register one new name at once, all get an answer and one session is left', async () => {
+test('concurrent registrations of one name: all are answered, one session remains', async () => {
   const { all, name } = await startDispatchers({ dispatchers: 2 })
   const worker = name()
   const sessions = await Promise.all(
@@ -113,7 +113,7 @@ test('of many processes that register one new name at once, all get an answer an
   expect(new Set(sessions).size).toBe(10)
 })
 
-test('a record out of bounds is refused, naming the part, and nothing is stored', async () => {
+test('record out of bounds: refused with its field, nothing is stored', async () => {
   const { register, rpc, name } = await startDispatchers()
   const worker = name()
   await expect(register({ name: worker, runners: [''] })).rejects.toMatchObject({
@@ -124,26 +124,26 @@ test('a record out of bounds is refused, naming the part, and nothing is stored'
   await expect(rpc.get({ name: worker })).rejects.toThrow(refused('not_found'))
 })
 
-test('workers are listed by name with their status', async () => {
+test('list: sorted by name, with status and filter', async () => {
   const { join, register, rpc, name, executions } = await startDispatchers()
-  const [there, gone] = [`a-${name()}`, `b-${name()}`]
-  await join({ name: there })
+  const [connected, gone] = [`a-${name()}`, `b-${name()}`]
+  await join({ name: connected })
   await register({ name: gone })
 
   const listed = async (status: string) =>
     (await rpc.list({ status })).workers.map((worker) => [worker.name, worker.status])
   expect(await listed('')).toEqual([
-    [there, 'online'],
+    [connected, 'online'],
     [gone, 'offline'],
   ])
-  expect(await listed('online')).toEqual([[there, 'online']])
+  expect(await listed('online')).toEqual([[connected, 'online']])
   expect(await listed('offline')).toEqual([[gone, 'offline']])
   expect(await listed('unhealthy')).toEqual([])
   await expect(rpc.list({ status: 'busy' })).rejects.toThrow(refused('unprocessable'))
   expect(executions.requeues).toEqual([])
 })
 
-test('a worker that left long ago is not listed, but known by name', async () => {
+test('worker gone for hours: not listed, still found by name', async () => {
   const { register, rpc, name, db } = await startDispatchers()
   const worker = name()
   await register({ name: worker })
@@ -155,7 +155,7 @@ test('a worker that left long ago is not listed, but known by name', async () =>
   expect(await rpc.get({ name: worker })).toMatchObject({ status: 'offline' })
 })
 
-test('D10: the streams of a dispatcher that died are not believed in for long', async () => {
+test('D10: dispatcher died: its streams do not count as live for long', async () => {
   const { join, rpc, register, name, db, stop } = await startDispatchers()
   const worker = name()
   const { session_id } = await join({ name: worker })
@@ -166,7 +166,7 @@ test('D10: the streams of a dispatcher that died are not believed in for long', 
   await stop()
 })
 
-test('a stream of an unknown or malformed name is 404, in JSON', async () => {
+test('connect with an unknown or malformed name: 404 in JSON', async () => {
   const { streams, name } = await startDispatchers()
   for (const path of [name(), '%2e%2e', 'w%0a1', '%', 'a%2Fb']) {
     const stream = await openStream(streams, path)

@@ -9,8 +9,8 @@ import { openStream } from './worker-fake.ts'
 
 const MIB = 2 ** 20
 
-/** One stream by itself, with a reader. */
-async function single(stall_ms: number) {
+/** Opens one stream without a dispatcher, with a reader. */
+async function singleStream(stall_ms: number) {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -29,8 +29,8 @@ async function single(stall_ms: number) {
 
 const frameOf = (bytes: number) => `data: ${'x'.repeat(bytes)}\n\n`
 
-test('a reader that has stopped reading is closed when it took nothing for a while', async () => {
-  const { stream, reader, reasons } = await single(300)
+test('reader stops reading: closed after stall_ms without progress', async () => {
+  const { stream, reader, reasons } = await singleStream(300)
   reader.stall()
   stream.send(frameOf(7 * MIB))
   expect(stream.isWritable).toBe(false)
@@ -38,8 +38,8 @@ test('a reader that has stopped reading is closed when it took nothing for a whi
   await expect.poll(() => reasons).toEqual(['stalled'])
 })
 
-test('a reader that owes too much is closed at the next frame', async () => {
-  const { stream, reader, reasons } = await single(60_000)
+test('reader behind by more than the maximum: closed at the next frame', async () => {
+  const { stream, reader, reasons } = await singleStream(60_000)
   reader.stall()
   stream.send(frameOf(30 * MIB))
   expect(reasons).toEqual([])
@@ -47,8 +47,8 @@ test('a reader that owes too much is closed at the next frame', async () => {
   expect(reasons).toEqual(['buffer_overflow'])
 })
 
-test('frames far larger than the bound come whole to a reader that reads', async () => {
-  const { stream, reader, reasons } = await single(5_000)
+test('frames larger than the maximum: complete for a reader that reads', async () => {
+  const { stream, reader, reasons } = await singleStream(5_000)
   stream.send(frameOf(20 * MIB), frameOf(3))
   await expect.poll(() => reader.frames.length, { timeout: 10_000 }).toBe(2)
   expect(reader.frames[0]?.data).toHaveLength(20 * MIB)
@@ -58,38 +58,38 @@ test('frames far larger than the bound come whole to a reader that reads', async
   expect(reasons).toEqual(['stopping'])
 })
 
-test('what was sent before the end still arrives', async () => {
-  const { stream, reader } = await single(5_000)
+test('stream ended: frames sent before still arrive', async () => {
+  const { stream, reader } = await singleStream(5_000)
   stream.send(frameOf(5 * MIB), frameOf(4))
   stream.end('superseded')
   await expect.poll(() => reader.ended, { timeout: 10_000 }).toBe(true)
   expect(reader.frames.map(({ data }) => data?.length)).toEqual([5 * MIB, 4])
 })
 
-test('S4: a worker that does not read gets no more work, and keeps nobody else from theirs', async () => {
-  const { join, ready, executions, name } = await startDispatchers()
-  const [deaf, keen] = [name(), name()]
-  const slow = await join({ name: deaf, max_concurrent_executions: 0, labels: { deaf: 'yes' } })
-  slow.stream.stall()
-  const big = executions.require({ ...anyRequirement, affinity: { deaf: 'yes' } })
+test('S4: worker stops reading: it gets no more work, others get theirs', async () => {
+  const { join, publishReady, executions, name } = await startDispatchers()
+  const [slow, fast] = [name(), name()]
+  const stalled = await join({ name: slow, max_concurrent_executions: 0, labels: { slow: 'yes' } })
+  stalled.stream.stall()
+  const big = executions.require({ ...anyRequirement, affinity: { slow: 'yes' } })
   const input_json = JSON.stringify('x'.repeat(12 * MIB))
   executions.queue(big, { input_json })
   executions.queue(big, { input_json })
-  ready(big)
-  await expect.poll(() => executions.held.get(deaf)).toHaveLength(2)
+  publishReady(big)
+  await expect.poll(() => executions.held.get(slow)).toHaveLength(2)
 
-  const { stream } = await join({ name: keen, labels: {} })
+  const { stream } = await join({ name: fast, labels: {} })
   const small = executions.require(anyRequirement)
   executions.queue(small)
-  ready(small)
+  publishReady(small)
   await expect
     .poll(() => stream.frames.filter(({ event }) => event === 'execution_scheduled'))
     .toHaveLength(1)
 
   executions.queue(big)
-  ready(big)
-  const looked = executions.listCalls.length
-  await expect.poll(() => executions.listCalls.length).toBeGreaterThan(looked)
-  expect(executions.held.get(deaf)).toHaveLength(2)
-  expect(executions.held.get(keen)).toHaveLength(1)
+  publishReady(big)
+  const polls = executions.listCalls.length
+  await expect.poll(() => executions.listCalls.length).toBeGreaterThan(polls)
+  expect(executions.held.get(slow)).toHaveLength(2)
+  expect(executions.held.get(fast)).toHaveLength(1)
 })

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { startDispatchers } from './dispatcher-fixture.ts'
 import { openStream } from './worker-fake.ts'
 
-test('S5: a stream begins with headers that forbid buffering, and a comment', async () => {
+test('S5: stream opened: headers forbid buffering, a comment follows', async () => {
   const { join, rpc, name } = await startDispatchers()
   const worker = name()
   const { stream } = await join({ name: worker })
@@ -21,7 +21,7 @@ test('S5: a stream begins with headers that forbid buffering, and a comment', as
   expect(await rpc.get({ name: worker })).toMatchObject({ status: 'online' })
 })
 
-test('S5: a ping comes each interval, the first a full one after the connect', async () => {
+test('S5: ping in each interval, the first one interval after the connect', async () => {
   const { join, name } = await startDispatchers()
   const before = performance.now()
   const { stream } = await join({ name: name() })
@@ -32,7 +32,7 @@ test('S5: a ping comes each interval, the first a full one after the connect', a
   expect((stream.frames[2]?.at_ms ?? 0) - before).toBeGreaterThanOrEqual(590)
 })
 
-test('D8: a newer stream supersedes the older one within a second, also at another dispatcher', async () => {
+test('D8: newer stream: the older one ends within a second, also at another dispatcher', async () => {
   const { join, all, name } = await startDispatchers({ dispatchers: 2 })
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
@@ -46,7 +46,7 @@ test('D8: a newer stream supersedes the older one within a second, also at anoth
   expect(back.ended).toBe(false)
 })
 
-test('and does so without NATS: each dispatcher looks by itself', async () => {
+test('newer generation without a signal: the tick closes the older stream', async () => {
   const { join, name, db } = await startDispatchers()
   const worker = name()
   const { stream } = await join({ name: worker })
@@ -55,7 +55,7 @@ test('and does so without NATS: each dispatcher looks by itself', async () => {
   await expect.poll(() => stream.ended).toBe(true)
 })
 
-test('D8: a worker that is superseded again and again is left with its newest stream', async () => {
+test('D8: many reconnects at once: only the newest stream remains', async () => {
   const { all, join, name, rpc } = await startDispatchers({ dispatchers: 2 })
   const worker = name()
   const { session_id, stream: first } = await join({ name: worker })
@@ -67,7 +67,7 @@ test('D8: a worker that is superseded again and again is left with its newest st
   expect(await rpc.get({ name: worker })).toMatchObject({ status: 'online' })
 })
 
-test('a closed stream makes its worker offline, an older one that closes late does not', async () => {
+test('stream closed: worker offline; a superseded stream that closes late: no effect', async () => {
   const { join, streams, name, rpc } = await startDispatchers()
   const worker = name()
   const { session_id, stream } = await join({ name: worker })
@@ -79,7 +79,7 @@ test('a closed stream makes its worker offline, an older one that closes late do
   await expect.poll(async () => (await rpc.get({ name: worker })).status).toBe('offline')
 })
 
-test('a session that has ended is 401 on a stream with one ping, held for a while', async () => {
+test('ended session: 401 with a stream of one ping, held open for a while', async () => {
   const { register, streams, name } = await startDispatchers()
   const worker = name()
   const { session_id } = await register({ name: worker })
@@ -95,14 +95,14 @@ test('a session that has ended is 401 on a stream with one ping, held for a whil
   expect((await openStream(streams, worker, 'no id')).status).toBe(401)
 })
 
-test('without a session the newest registration is taken', async () => {
+test('connect without a session: the newest registration is used', async () => {
   const { register, streams, name } = await startDispatchers()
   const worker = name()
   await register({ name: worker })
   expect((await openStream(streams, worker)).status).toBe(200)
 })
 
-test('names at the edge of the grammar have streams that can be closed from elsewhere', async () => {
+test('unusual valid names: their streams can be superseded at another dispatcher', async () => {
   const { all, join, name } = await startDispatchers({ dispatchers: 2 })
   for (const worker of [`.${name()}`, `${name()}..x`, `${name()}.`]) {
     const { session_id, stream } = await join({ name: worker })
@@ -111,7 +111,7 @@ test('names at the edge of the grammar have streams that can be closed from else
   }
 })
 
-test('while the database is away a connect is 503, and open streams stay', async () => {
+test('database away: a connect is 503, open streams stay', async () => {
   const { join, streams, name, db, stop } = await startDispatchers()
   const { stream } = await join({ name: name() })
   const [row] = await db.rows<{ name: string }>(sql`select current_database() as name`)
@@ -134,7 +134,7 @@ test('while the database is away a connect is 503, and open streams stay', async
   await stop()
 })
 
-test('S7: a graceful stop ends every stream, frees the names and keeps what was heard', async () => {
+test('S7: graceful stop: every stream ends, names are free, the last pongs are stored', async () => {
   const { join, rpc, all, name, db } = await startDispatchers({ dispatchers: 2 })
   const names = Array.from({ length: 20 }, name)
   const joined = await Promise.all(names.map((worker) => join({ name: worker })))
@@ -156,19 +156,19 @@ test('S7: a graceful stop ends every stream, frees the names and keeps what was 
 
 test.each([
   ['no credential', ''],
-  ['a made-up one', 'admin'],
-  ['that of the gateway for another service', testIdentity('gateway').serviceToken('executions')],
+  ['an invented credential', 'admin'],
+  ['a gateway credential for another service', testIdentity('gateway').serviceToken('executions')],
   [
-    'that of another service',
+    'the credential of another service',
     `scheduler:${testIdentity('gateway').serviceToken('dispatcher').split(':')[1]}`,
   ],
-])('N158: %s opens no stream at the port inside of the cluster', async (_, credential) => {
+])('N158: %s: no stream at the internal port', async (_, credential) => {
   const { streams } = await startDispatchers()
   const refused = await openStream(streams, 'w', undefined, credential)
   expect([refused.status, refused.text()]).toEqual([401, expect.stringContaining('no credential')])
 })
 
-test('S7: a dispatcher that stops lets its workers go one after another', async () => {
+test('S7: graceful stop: streams end one after another', async () => {
   const { join, stop, name } = await startDispatchers()
   const joined = await Promise.all(Array.from({ length: 50 }, () => join({ name: name() })))
   await stop()

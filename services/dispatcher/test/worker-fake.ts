@@ -9,24 +9,24 @@ interface Frame {
   at_ms: number
 }
 
-/** A worker's end of its stream: what came, and whether it has ended. */
+/** Worker's end of its stream: received frames, and whether it has ended. */
 export interface FakeStream {
   status: number
   headers: IncomingMessage['headers']
   frames: Frame[]
   comments: string[]
-  /** All that came, for bodies that are no stream. */
+  /** Everything received, for bodies that are not streams. */
   text(): string
   ended: boolean
-  /** When it ended. */
+  /** Time of the end. */
   ended_ms: number
-  /** Stops reading, as a process that hangs. */
+  /** Stops reading, like a process that hangs. */
   stall(): void
-  /** Breaks the connection, as a process that is killed. */
+  /** Breaks the connection, like a process that is killed. */
   kill(): void
 }
 
-/** Opens `GET /workers/{name}/connect` as a gateway does, and resolves when its headers are there. */
+/** Opens `GET /workers/{name}/connect` like a gateway; resolves with the response headers. */
 export function openStream(
   port: number,
   name: string,

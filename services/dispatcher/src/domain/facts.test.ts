@@ -17,7 +17,7 @@ const capabilities: Capabilities = {
   runners: [],
 }
 
-test('a policy asks for what its terms select, one without policy for nothing', () => {
+test('routing policy: returns its selectors; without a policy: none', () => {
   const anything = { packages: [], affinity: {}, runner: '' }
   expect(selectorsOf(anything)).toEqual([])
   const terms = [
@@ -31,7 +31,7 @@ test('a policy asks for what its terms select, one without policy for nothing', 
   expect(usesMetrics(['label:metric:x', 'load'])).toBe(false)
 })
 
-test('what is known is answered as text, what is not is left out', () => {
+test('facts: known values as text, unknown ones left out', () => {
   const asked = [
     ...['label:zone', 'label:constructor', 'label:toString', 'label:none'],
     ...['metric:queue', 'metric:none', 'resource:cpu_available', 'resource:gpus', 'load'],

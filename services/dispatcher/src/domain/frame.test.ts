@@ -64,7 +64,7 @@ function read(frame: string) {
   return { id, event: name, json: data ?? '', data: JSON.parse(data ?? '') }
 }
 
-test('a dispatch has the members that workers know, and no others', () => {
+test('dispatch frame: exactly the members of the worker protocol', () => {
   const { id, event, data } = read(dispatchFrame(lease(), part()))
 
   expect(id).toBe(`${'e'.repeat(32)}_${'1a'.padStart(32, '0')}`)
@@ -106,13 +106,13 @@ test('a dispatch has the members that workers know, and no others', () => {
   })
 })
 
-test('payloads and metadata are the text that came in', () => {
+test('payloads and metadata: unchanged text', () => {
   const { json } = read(dispatchFrame(lease(), part()))
   expect(json).toContain('"input":{"a":9007199254740993,"__proto__":1e400},')
   expect(json).toContain('"big":9007199254740993')
 })
 
-test('token, runner and transience are there only where they have a value', () => {
+test('exec_token, runner and transient: present only if they have a value', () => {
   const metadata_json = '{"runner":"subprocess","durability":"transient"}'
   const { data } = read(dispatchFrame(lease({ execution_token: 't.t' }), part({ metadata_json })))
   expect(data).toMatchObject({ exec_token: 't.t', runner: 'subprocess', transient: true })
@@ -121,7 +121,7 @@ test('token, runner and transience are there only where they have a value', () =
   expect(Object.keys(plain.data)).toEqual(['workflow', 'context'])
 })
 
-test('a resume is told apart, and no worker is an empty text', () => {
+test('resumed lease: event execution_resumed; no worker: empty current_worker', () => {
   const { event, data } = read(
     dispatchFrame(lease({ resumed: true, execution: { ...execution, worker_name: '' } }), part()),
   )
@@ -129,13 +129,13 @@ test('a resume is told apart, and no worker is an empty text', () => {
   expect(data.context.current_worker).toBe('')
 })
 
-test('an event is one line, whatever line ends its payloads have', () => {
+test('payload with any line break: the data stays on one line', () => {
   const input_json = '{\r\n\t"a": "x\u2028y\u2029z\u0085",\n"b": "\\n\\r"}'
   const { data } = read(dispatchFrame(lease({ execution: { ...execution, input_json } }), part()))
   expect(data.context.input).toEqual(JSON.parse(input_json))
 })
 
-test('any JSON, in any layout, arrives as the value it is', () => {
+test('any JSON in any layout: the parsed value is unchanged', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.constantFrom('', '\n', '\r\n', '\t'), (value, layout) => {
       const input_json = JSON.stringify(value, null, layout)
@@ -147,7 +147,7 @@ test('any JSON, in any layout, arrives as the value it is', () => {
   )
 })
 
-test('a cancellation is the context alone', () => {
+test('cancel frame: contains only the context', () => {
   const { event, data } = read(
     cancelFrame({ ...execution, state: 'CANCELLING', output_json: '"o"' }, [event0()]),
   )
@@ -158,7 +158,7 @@ test('a cancellation is the context alone', () => {
 
 const event0 = (): LogEntry => ({ ...event, value_json: '[1]' })
 
-test('D9: a frame that is sent again under one generation bears the same id, and another under another', () => {
+test('D9: same generation: same frame id; another generation: another id', () => {
   const idOf = (claim_generation: number) =>
     read(dispatchFrame(lease({ execution: { ...execution, claim_generation } }), part())).id
   expect(idOf(3)).toBe(idOf(3))

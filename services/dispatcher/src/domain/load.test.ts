@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Load } from './load.ts'
 
-test('a count is believed', () => {
+test('a count: replaces the estimate', () => {
   const load = new Load()
   load.slotsFreed(1)
   load.countRequested()
@@ -9,7 +9,7 @@ test('a count is believed', () => {
   expect(load.used).toBe(3)
 })
 
-test('what is given and freed after a count changes it', () => {
+test('assigned and freed slots after a count: change the estimate', () => {
   const load = new Load()
   load.applyCount(3, 1)
   load.addAssigned(2)
@@ -18,7 +18,7 @@ test('what is given and freed after a count changes it', () => {
   expect(load.used).toBe(2)
 })
 
-test('what is freed while the count is under way does not count', () => {
+test('slots freed during a count: are subtracted from it', () => {
   const load = new Load()
   load.countRequested()
   load.slotsFreed(1)
@@ -26,14 +26,14 @@ test('what is freed while the count is under way does not count', () => {
   expect(load.used).toBe(2)
 })
 
-test('what a count may have already is not counted again', () => {
+test('assignment from a wait that began before the count: not added again', () => {
   const load = new Load()
   load.applyCount(3, 2)
   load.addAssigned(1)
   expect(load.used).toBe(3)
 })
 
-test('it is never less than nothing', () => {
+test('more slots freed than used: the estimate stays at 0', () => {
   const load = new Load()
   load.countRequested()
   load.slotsFreed(2)

@@ -39,60 +39,60 @@ const bare: Capabilities = {
   runners: [],
 }
 
-test('work that needs nothing may go anywhere', () => {
+test('empty requirement: every worker meets it', () => {
   expect(meets(none, worker)).toBe(true)
   expect(meets(none, bare)).toBe(true)
 })
 
 test.each<[string, Partial<Requirement>, boolean]>([
-  ['cores up to what is available, fractions too', { cpu: 3.5 }, true],
-  ['more cores than are available', { cpu: 4 }, false],
-  ['all of the memory', { memory: 4 * GIB }, true],
-  ['a byte more', { memory: 4 * GIB + 1 }, false],
-  ['the free disk', { disk: 10 * GIB }, true],
-  ['more than the free disk', { disk: 11 * GIB }, false],
-  ['as many GPUs as have free memory', { gpu: 1 }, true],
-  ['a GPU whose memory is taken', { gpu: 2 }, false],
-  ['an amount of nothing', { cpu: 0, gpu: 0 }, true],
-  ['a label of exactly this value', { affinity: { zone: 'a' } }, true],
-  ['a label of another value', { affinity: { zone: 'A' } }, false],
-  ['an empty label that is there', { affinity: { tier: '' } }, true],
-  ['an empty label that is not', { affinity: { rack: '' } }, false],
-  ['a label named as a property of all objects', { affinity: { toString: 'a' } }, false],
-  ['all of several labels', { affinity: { zone: 'a', rack: 'r' } }, false],
-  ['a runner of the list', { runner: 'subprocess' }, true],
-  ['another runner', { runner: 'docker' }, false],
-  ['a package by any spelling of its name', { packages: ['ruamel_YAML.clib'] }, true],
-  ['a package that is not there', { packages: ['polars'] }, false],
-  ['a version by number, not by text', { packages: ['pandas>=2.9'] }, true],
-  ['a later version', { packages: ['pandas >= 3'] }, false],
-  ['exactly this version', { packages: ['pandas==2.10.1'] }, true],
-  ['exactly another', { packages: ['pandas==2.10'] }, false],
-  ['a version whatever its build', { packages: ['torch==2.1'] }, true],
-  ['a build', { packages: ['torch==2.1.0+cu118'] }, true],
-  ['another build', { packages: ['torch==2.1.0+cpu'] }, false],
-  ['what cannot be read', { packages: ['pandas>=1,>=2'] }, false],
-])('%s', (_, requirement, expected) => {
+  ['cpu equal to the available cores, with a fraction', { cpu: 3.5 }, true],
+  ['cpu above the available cores', { cpu: 4 }, false],
+  ['memory equal to the available memory', { memory: 4 * GIB }, true],
+  ['memory one byte above it', { memory: 4 * GIB + 1 }, false],
+  ['disk equal to the free disk', { disk: 10 * GIB }, true],
+  ['disk above the free disk', { disk: 11 * GIB }, false],
+  ['gpu equal to the GPUs with free memory', { gpu: 1 }, true],
+  ['gpu that counts one without free memory', { gpu: 2 }, false],
+  ['amounts of 0', { cpu: 0, gpu: 0 }, true],
+  ['label with the same value', { affinity: { zone: 'a' } }, true],
+  ['label with another value', { affinity: { zone: 'A' } }, false],
+  ['empty label that the worker has', { affinity: { tier: '' } }, true],
+  ['empty label that the worker lacks', { affinity: { rack: '' } }, false],
+  ['label named like a property of all objects', { affinity: { toString: 'a' } }, false],
+  ['one of two labels', { affinity: { zone: 'a', rack: 'r' } }, false],
+  ['runner of the list', { runner: 'subprocess' }, true],
+  ['runner that is not in the list', { runner: 'docker' }, false],
+  ['package under another spelling of its name', { packages: ['ruamel_YAML.clib'] }, true],
+  ['package that is not installed', { packages: ['polars'] }, false],
+  ['package version that is higher by number, lower as text', { packages: ['pandas>=2.9'] }, true],
+  ['package version above the installed one', { packages: ['pandas >= 3'] }, false],
+  ['package of exactly the installed version', { packages: ['pandas==2.10.1'] }, true],
+  ['package of another exact version', { packages: ['pandas==2.10'] }, false],
+  ['package version without the build label', { packages: ['torch==2.1'] }, true],
+  ['package version with the installed build label', { packages: ['torch==2.1.0+cu118'] }, true],
+  ['package version with another build label', { packages: ['torch==2.1.0+cpu'] }, false],
+  ['package specification that cannot be parsed', { packages: ['pandas>=1,>=2'] }, false],
+])('%s: compared with the worker', (_, requirement, expected) => {
   expect(meets({ ...none, ...requirement }, worker)).toBe(expected)
 })
 
-test('a worker that says nothing of its resources is given no work that asks for some', () => {
+test('worker without resources: meets no requirement that names an amount', () => {
   expect(meets({ ...none, cpu: 0 }, bare)).toBe(false)
   expect(meets({ ...none, gpu: 0 }, bare)).toBe(false)
 })
 
-test('an empty list of runners has none', () => {
+test('empty list of runners: meets no requirement with a runner', () => {
   expect(meets({ ...none, runner: 'inprocess' }, bare)).toBe(false)
 })
 
-test('the first thing that is lacking is named', () => {
+test('several unmet parts: the first is returned', () => {
   expect(firstUnmet({ ...none, runner: 'docker', cpu: 99 }, worker)).toBe("runner 'docker'")
   expect(firstUnmet({ ...none, affinity: { zone: 'b' } }, worker)).toBe("label 'zone' = 'b'")
   expect(firstUnmet({ ...none, memory: 5 * GIB }, worker)).toBe(`memory ${5 * GIB}`)
   expect(firstUnmet({ ...none, packages: ['x>=1'] }, worker)).toBe("package 'x>=1'")
 })
 
-test('all that is lacking is named, in the order in which it is looked at', () => {
+test('several unmet parts: all are listed, in a fixed order', () => {
   const needs = {
     runner: 'docker',
     affinity: { zone: 'b', tier: '' },

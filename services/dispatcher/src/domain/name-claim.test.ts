@@ -4,22 +4,22 @@ import { resolveNameClaim } from './name-claim.ts'
 const holder = { session_id: 's1', instance: 'i1', has_live_stream: true }
 const applicant = { name: 'w', instance: 'i2', proven_session_id: '' }
 
-test('a name with a live stream is refused to whoever cannot show its token', () => {
+test('live stream, no valid token: conflict', () => {
   const refused = expect.objectContaining({ kind: 'conflict' })
   expect(() => resolveNameClaim(holder, applicant)).toThrow(refused)
   expect(() => resolveNameClaim(holder, { ...applicant, instance: 'i1' })).toThrow(refused)
   expect(() => resolveNameClaim(holder, { ...applicant, proven_session_id: 's0' })).toThrow(refused)
 })
 
-test('whoever shows the token takes the name over', () => {
+test('live stream, token of its session: new session', () => {
   expect(resolveNameClaim(holder, { ...applicant, proven_session_id: 's1' })).toBe('new_session')
 })
 
-test('a closed stream frees the name', () => {
+test('closed stream: the name is free', () => {
   expect(resolveNameClaim({ ...holder, has_live_stream: false }, applicant)).toBe('new_session')
 })
 
-test('the same process keeps its session, a nameless process never does', () => {
+test('same instance: session is kept; empty instance: never', () => {
   const free = { ...holder, has_live_stream: false }
   expect(resolveNameClaim(free, { ...applicant, instance: 'i1' })).toBe('keep_session')
   expect(resolveNameClaim({ ...free, instance: '' }, { ...applicant, instance: '' })).toBe(

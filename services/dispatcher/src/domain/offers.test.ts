@@ -31,10 +31,10 @@ const need = (requirement_id: string, zone?: string): RequirementEntry => ({
   matches: new WeakMap(),
   selectors: [],
 })
-const estimated = { ignoreLoad: false }
+const byLoad = { ignoreLoad: false }
 
-test('an offer names the connection, the capacity and what the worker can do', () => {
-  expect(offersFor([worker], [need('r1'), need('r2', 'b'), need('r3', 'a')], estimated)).toEqual([
+test('offer: names connection, capacity and the requirements that the worker meets', () => {
+  expect(offersFor([worker], [need('r1'), need('r2', 'b'), need('r3', 'a')], byLoad)).toEqual([
     {
       worker_name: 'w',
       session_id: 's',
@@ -48,16 +48,16 @@ test('an offer names the connection, the capacity and what the worker can do', (
 })
 
 test.each<[string, Partial<CandidateWorker>, number]>([
-  ['one that is full is not offered', { used: 2 }, 0],
-  ['one with a free slot is', { used: 1 }, 1],
-  ['one without a limit always is', { capacity: 0, used: 1_000 }, 1],
-  ['one that is unhealthy is not', { isHealthy: false }, 0],
-  ['one whose stream is behind is not', { isWritable: false }, 0],
-])('of workers, %s', (_, change, count) => {
-  expect(offersFor([{ ...worker, ...change }], [need('r')], estimated)).toHaveLength(count)
+  ['no free slot', { used: 2 }, 0],
+  ['one free slot', { used: 1 }, 1],
+  ['no limit', { capacity: 0, used: 1_000 }, 1],
+  ['unhealthy', { isHealthy: false }, 0],
+  ['stream above the high-water mark', { isWritable: false }, 0],
+])('worker with %s: offered only if healthy, writable and not full', (_, change, count) => {
+  expect(offersFor([{ ...worker, ...change }], [need('r')], byLoad)).toHaveLength(count)
 })
 
-test('regardless of estimates a full worker is offered, an unhealthy one still not', () => {
+test('ignoreLoad: a full worker is offered, an unhealthy one is not', () => {
   const offers = offersFor(
     [
       { ...worker, used: 9 },
@@ -69,31 +69,31 @@ test('regardless of estimates a full worker is offered, an unhealthy one still n
   expect(offers).toHaveLength(1)
 })
 
-test('work that nobody can do makes no offer', () => {
-  expect(offersFor([worker], [need('r', 'b')], estimated)).toEqual([])
-  expect(offersFor([worker], [], estimated)).toEqual([])
+test('unmatchable work: no offer', () => {
+  expect(offersFor([worker], [need('r', 'b')], byLoad)).toEqual([])
+  expect(offersFor([worker], [], byLoad)).toEqual([])
 })
 
-test('a worker is matched with a requirement once, until its record is another', () => {
+test('requirement and worker record: matched once, again after the record changed', () => {
   const wanted = need('r', 'a')
   const set = vi.spyOn(wanted.matches, 'set')
-  offersFor([worker, worker], [wanted], estimated)
-  offersFor([worker], [wanted], estimated)
+  offersFor([worker, worker], [wanted], byLoad)
+  offersFor([worker], [wanted], byLoad)
   expect(set).toHaveBeenCalledTimes(1)
 
   const moved = { ...worker, capabilities: { ...capabilities, labels: { zone: 'b' } } }
-  expect(offersFor([moved], [wanted], estimated)).toEqual([])
+  expect(offersFor([moved], [wanted], byLoad)).toEqual([])
 })
 
-test('one lease offers a bounded number of workers and requirements', () => {
+test('large fleet and queue: offers and requirements are limited', () => {
   const workers = Array.from({ length: 600 }, (_, i) => ({ ...worker, name: `w${i}` }))
   const needs = Array.from({ length: 300 }, (_, i) => need(`r${i}`))
-  const offers = offersFor(workers, needs, estimated)
+  const offers = offersFor(workers, needs, byLoad)
   expect(offers).toHaveLength(512)
   expect(offers[0]?.requirement_ids).toHaveLength(256)
 })
 
-test('what a worker with room to spare could have had is gone from the queue', () => {
+test('matching worker with a free slot left: its requirements count as exhausted', () => {
   const offer = (worker_name: string, capacity: number, requirement_ids: string[]) => ({
     worker_name,
     session_id: 's',
@@ -112,24 +112,24 @@ test('what a worker with room to spare could have had is gone from the queue', (
   expect([...exhaustedRequirements(offers, loads)]).toEqual(['b', 'c'])
 })
 
-test('work that nobody can do is looked at once, until a worker comes or changes', () => {
-  const [wanted, hopeless] = [need('r', 'a'), need('x', 'b')]
-  const looked = vi.spyOn(hopeless.matches, 'get')
+test('unmatchable work: matched once for each fleet version', () => {
+  const [wanted, unmatchable] = [need('r', 'a'), need('x', 'b')]
+  const lookups = vi.spyOn(unmatchable.matches, 'get')
   const full = { ...worker, used: 2 }
-  expect(filterMatchable([wanted, hopeless], [full], 1)).toEqual([wanted])
-  expect(filterMatchable([wanted, hopeless], [full], 1)).toEqual([wanted])
-  expect(looked).toHaveBeenCalledTimes(1)
+  expect(filterMatchable([wanted, unmatchable], [full], 1)).toEqual([wanted])
+  expect(filterMatchable([wanted, unmatchable], [full], 1)).toEqual([wanted])
+  expect(lookups).toHaveBeenCalledTimes(1)
   const other = { ...worker, capabilities: { ...capabilities, labels: { zone: 'b' } } }
-  expect(filterMatchable([wanted, hopeless], [full, other], 2)).toEqual([wanted, hopeless])
+  expect(filterMatchable([wanted, unmatchable], [full, other], 2)).toEqual([wanted, unmatchable])
 })
 
-test('for work that is yet to come idle workers are offered first, then those that do least', () => {
+test('expected work: idle workers are offered first, then the least loaded', () => {
   const workers = [
     { ...worker, name: 'full', used: 2 },
     { ...worker, name: 'busy', capacity: 9, used: 5 },
     { ...worker, name: 'half', used: 1 },
     { ...worker, name: 'idle' },
-    { ...worker, name: 'ill', isHealthy: false },
+    { ...worker, name: 'unhealthy', isHealthy: false },
     { ...worker, name: 'behind', isWritable: false },
   ]
   const offers = offersForExpectedWork(workers, [need('r'), need('elsewhere', 'b')])
@@ -137,13 +137,13 @@ test('for work that is yet to come idle workers are offered first, then those th
   expect(offers.every(({ requirement_ids }) => requirement_ids.join() === 'r')).toBe(true)
 })
 
-test('work with a routing policy is not prepared for: it is to see all workers', () => {
+test('requirement with a routing policy: no offer for expected work', () => {
   const routed = need('r')
   routed.requirement = { ...routed.requirement, routing_json: '{"terms":[]}' }
   expect(offersForExpectedWork([worker], [routed])).toEqual([])
 })
 
-test('of a large fleet some idle workers are offered', () => {
+test('large idle fleet: offers for expected work are limited', () => {
   const workers = Array.from({ length: 5_000 }, (_, i) => ({ ...worker, name: `w${i}` }))
   expect(offersForExpectedWork(workers, [need('r')])).toHaveLength(32)
 })

@@ -32,7 +32,7 @@ const request = (change: Partial<Worker>) => ({
 })
 const resources = (change: object) => ({ resources: { ...worker.resources, ...change } as never })
 
-test('an ordinary worker is taken as it is', () => {
+test('valid worker: returned unchanged', () => {
   expect(requireValidWorker(request({}))).toEqual(worker)
   expect(requireValidWorker(request({ resources: undefined, runtime: undefined }))).toBeDefined()
 })
@@ -59,7 +59,7 @@ test.each<[Partial<Worker>, (string | number)[]]>([
     }),
     ['resources', 'gpus', 0, 'memory_total'],
   ],
-])('a part that may not be stored is named: case %#', (change, place) => {
+])('invalid field: refused with its place, case %#', (change, place) => {
   try {
     requireValidWorker(request(change))
     expect.unreachable()
@@ -70,7 +70,7 @@ test.each<[Partial<Worker>, (string | number)[]]>([
   }
 })
 
-test('all that is wrong is named at once', () => {
+test('several invalid fields: all are named', () => {
   try {
     requireValidWorker(request({ name: '', runners: [''] }))
     expect.unreachable()

@@ -13,12 +13,12 @@ test.each([
   ['2.0.dev3', '2.0a1', -1],
   ['v1.2', '1.2', 0],
   ['2.1.0+cu118', '2.1.0', 0],
-])('%s against %s is %i', (a, b, order) => {
+])('%s compared with %s: %i', (a, b, order) => {
   expect(compareVersions(a, b)).toBe(order)
   expect(compareVersions(b, a)).toBe(order === 0 ? 0 : -order)
 })
 
-test('what is no version has no place in the order', () => {
+test('text that is not a version: undefined', () => {
   expect(compareVersions('x', '1')).toBeUndefined()
   expect(compareVersions('1', '')).toBeUndefined()
 })
@@ -30,7 +30,7 @@ const version = fc
   )
   .map(([parts, suffix]) => parts.join('.') + suffix)
 
-test('any versions stand in one order', () => {
+test('any versions: the order is total and transitive', () => {
   fc.assert(
     fc.property(version, version, version, (a, b, c) => {
       expect(compareVersions(a, b)).toBe(-(compareVersions(b, a) ?? Number.NaN) || 0)
