@@ -8,7 +8,7 @@ const SUCCEEDED = 0
 const FAILED = 1
 const MISUSED = 2
 
-/** Runs one command line and answers its exit status: 0 done, 1 failed, 2 misused. */
+/** Runs one command line and returns its exit status: 0 succeeded, 1 failed, 2 wrong use. */
 export async function runCommandLine(argv: string[], context: CommandContext): Promise<number> {
   const [first] = argv
   if (first === '--version' || first === '-V')
@@ -36,7 +36,7 @@ function printAndSucceed({ out }: CommandContext, text: string): number {
   return SUCCEEDED
 }
 
-/** A known first word shows what may follow it. */
+/** A known first word alone lists its commands. */
 function reportUnknownCommand(argv: string[], { out, err }: CommandContext): number {
   const group = commands.filter(({ words }) => words.startsWith(`${argv[0]} `))
   if (group.length > 0 && (argv[1] === undefined || argv[1] === '--help' || argv[1] === '-h')) {

@@ -11,13 +11,13 @@ export interface CommandContext {
 
 export interface CommandOption {
   type: 'string' | 'boolean'
-  /** How its value is called in the help. */
+  /** The placeholder of its value in the help. */
   value?: string
   about: string
 }
 
 export interface ParsedArguments {
-  /** The arguments that are no options, as many as `args` names. */
+  /** The positional arguments, at most as many as `args` names. */
   args: string[]
   options: Record<string, string | boolean | undefined>
 }
@@ -25,13 +25,13 @@ export interface ParsedArguments {
 /** One command: `windlass <words> <args>`. */
 export interface Command {
   words: string
-  /** Names of its arguments; one that ends in `?` may be left out. */
+  /** Names of its arguments; one that ends in `?` is optional. */
   args: string[]
   about: string
   options?: Record<string, CommandOption>
-  /** Takes everything that follows as it is, to hand it on. */
+  /** Takes all following arguments unchanged, for another program. */
   isPassThrough?: true
-  /** Answers the exit status. */
+  /** Returns the exit status. */
   run(parsed: ParsedArguments, context: CommandContext): Promise<number>
 }
 
@@ -40,12 +40,12 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Anything else that a person can understand: exit status 1. */
+/** An expected failure; its message is a sentence for the user: exit status 1. */
 export class Failure extends Error {
   override readonly name = 'Failure'
 }
 
-/** Reads what follows a command's words. Throws UsageError. */
+/** Parses the arguments that follow a command's words. Throws UsageError. */
 export function parseArguments(command: Command, rest: string[]): ParsedArguments {
   if (command.isPassThrough) return { args: rest, options: {} }
   const options = Object.fromEntries(

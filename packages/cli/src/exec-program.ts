@@ -6,9 +6,9 @@ import { Failure } from './command.ts'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Runs a program in our place: with our input and output, and every signal that reaches us reaches
- * it once. It has a process group of its own, else a terminal's Ctrl-C would reach it twice. It reads
- * `secret`, if there is one, from file descriptor 3. Answers its exit status.
+ * Runs a program in place of this process: with its input and output, and with each signal forwarded
+ * once. The program gets a process group of its own; otherwise a terminal's Ctrl-C would reach it
+ * twice. `secret` is written to its file descriptor 3. Returns its exit status.
  */
 export async function execProgram(
   program: string,
@@ -17,31 +17,31 @@ export async function execProgram(
   secret?: string,
 ): Promise<number> {
   let child: ChildProcess | undefined
-  const pass = (signal: NodeJS.Signals) => void child?.kill(signal)
-  // Before there is a child: one that is told to stop at once must be told through us.
-  for (const signal of SIGNALS) process.on(signal, pass)
+  const forward = (signal: NodeJS.Signals) => void child?.kill(signal)
+  // Registered before the child exists, so that a signal that comes at once is not lost.
+  for (const signal of SIGNALS) process.on(signal, forward)
   try {
     const stdio: StdioOptions = ['inherit', 'inherit', 'inherit']
     if (secret !== undefined) stdio.push('pipe')
-    const running = spawn(program, args, { stdio, env, detached: true })
-    child = running
-    writeSecret(secret, running)
+    const spawned = spawn(program, args, { stdio, env, detached: true })
+    child = spawned
+    writeSecret(secret, spawned)
     return await new Promise((resolve, reject) => {
-      running.once('error', (error) =>
+      spawned.once('error', (error) =>
         reject(new Failure(`cannot run ${program}: ${error.message}`)),
       )
-      running.once('exit', (code, signal) =>
+      spawned.once('exit', (code, signal) =>
         resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)),
       )
     })
   } finally {
-    for (const signal of SIGNALS) process.off(signal, pass)
+    for (const signal of SIGNALS) process.off(signal, forward)
   }
 }
 
 function writeSecret(secret: string | undefined, { stdio }: ChildProcess): void {
   const pipe = stdio[3]
   if (secret === undefined || !(pipe instanceof Writable)) return
-  pipe.on('error', () => {}) // The child ended before it read; its exit status says so.
+  pipe.on('error', () => {}) // A child that ended before it read it reports that by its exit status.
   pipe.end(secret)
 }

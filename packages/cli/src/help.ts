@@ -8,17 +8,17 @@ const formatUsage = ({ words, args, isPassThrough }: Command) =>
 const formatArgument = (name: string) =>
   name.endsWith('?') ? `[${name.slice(0, -1).toUpperCase()}]` : name.toUpperCase()
 
-/** All of these commands, a line each. */
+/** The help of these commands, one line each. */
 export function formatOverview(commands: readonly Command[]): string {
   return `Windlass runs durable Python workflows.
 
 ${formatColumns(commands.map((command) => [formatUsage(command), command.about]))}
 
   windlass COMMAND --help   the options of a command
-  windlass --version        the release
+  windlass --version        the version
 
-Commands that speak to the server take --server-url URL (default: SVC_WORKERS__SERVER_URL, else the
-local server) and act with the token in SVC_AUTH_TOKEN.
+Commands that call the server take --server-url URL (default: SVC_WORKERS__SERVER_URL, else the
+system that npm start runs here, else [svc.server]) and use the token in SVC_AUTH_TOKEN.
 `
 }
 
@@ -32,7 +32,7 @@ export function formatHelp(command: Command): string {
   return `${formatUsage(command)}\n\n${command.about}.\n${listed}`
 }
 
-/** Rows with their second cells under one another. */
+/** Formats rows as a table with aligned columns. */
 export function formatColumns(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
   return rows

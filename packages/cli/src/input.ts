@@ -4,23 +4,24 @@ import { toPayload } from '@windlass/api-client/payload'
 import { Failure, UsageError } from './command.ts'
 
 /**
- * An input as given on the command line: JSON text, `@file`, or `-` for standard input; none is
- * null. It travels as it is; what is no JSON travels as a string.
+ * Reads an input argument: JSON text, `@file`, or `-` for standard input; without one the input is
+ * null. JSON is sent unchanged, other text as a string.
  */
-export async function readInput(given: string | undefined): Promise<string> {
-  if (given === '-') return toPayload((await text(process.stdin)).trim())
-  if (given?.startsWith('@')) return toPayload(readBytes(given.slice(1)).toString('utf8').trim())
-  return toPayload(given ?? '')
+export async function readInput(argument: string | undefined): Promise<string> {
+  if (argument === '-') return toPayload((await text(process.stdin)).trim())
+  if (argument?.startsWith('@'))
+    return toPayload(readBytes(argument.slice(1)).toString('utf8').trim())
+  return toPayload(argument ?? '')
 }
 
-/** A value that is text, not JSON: `@file`, `-` for standard input, else as given. The line end at its end is not part of it. */
-export async function readText(given: string): Promise<string> {
-  const read = given === '-' ? await text(process.stdin) : undefined
-  const kept = given.startsWith('@') ? readBytes(given.slice(1)).toString('utf8') : read
-  return kept?.replace(/\r?\n$/, '') ?? given
+/** Reads a text argument: `@file`, `-` for standard input, else the argument itself. One line end at the end is removed. */
+export async function readText(argument: string): Promise<string> {
+  const piped = argument === '-' ? await text(process.stdin) : undefined
+  const content = argument.startsWith('@') ? readBytes(argument.slice(1)).toString('utf8') : piped
+  return content?.replace(/\r?\n$/, '') ?? argument
 }
 
-/** A file's bytes, or a Failure that says why not. */
+/** Reads a file; throws Failure with the reason. */
 export function readBytes(path: string): Buffer {
   try {
     return readFileSync(path)
@@ -34,9 +35,10 @@ export interface WorkflowRef {
   name: string
 }
 
-/** `name`, in the default namespace, or `namespace/name`. */
+/** Parses `namespace/name`, or `name` in the default namespace. */
 export function parseWorkflowRef(ref: string): WorkflowRef {
   const [a = '', b, ...rest] = ref.split('/')
-  if (rest.length > 0) throw new UsageError(`'${ref}' is no workflow: give name or namespace/name`)
+  if (rest.length > 0)
+    throw new UsageError(`'${ref}' is not a workflow reference; use name or namespace/name`)
   return b === undefined ? { namespace: 'default', name: a } : { namespace: a, name: b }
 }

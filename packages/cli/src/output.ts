@@ -3,15 +3,15 @@ import type { CommandContext, CommandOption, ParsedArguments } from './command.t
 import { formatColumns } from './help.ts'
 
 export const jsonOption: Record<string, CommandOption> = {
-  json: { type: 'boolean', about: 'print what the server answered' },
+  json: { type: 'boolean', about: 'print the answer of the server' },
 }
 
-/** Prints JSON text as it came. */
+/** Prints JSON text unchanged. */
 export function print({ out }: CommandContext, json: string): void {
   out(`${json}\n`)
 }
 
-/** Prints a list as a table of these members, or with --json as it came. */
+/** Prints a list as a table of these members, or unchanged with --json. */
 export function printRows(
   json: string,
   names: string[],
@@ -36,5 +36,5 @@ export const stateOf = (json: string): string => stringOf(membersOf(json)?.get('
 
 const FAILED_STATES = new Set(['FAILED', 'CANCELLED'])
 
-/** The exit status that the outcome of a run deserves. */
+/** The exit status for an execution: 1 if it failed or was cancelled. */
 export const exitStatusOf = (json: string): number => (FAILED_STATES.has(stateOf(json)) ? 1 : 0)

@@ -5,10 +5,10 @@ import { Settings } from '@windlass/runtime/config/settings'
 
 const ROOT = new URL('../../../', import.meta.url)
 
-/** The file of this clone with this path. */
+/** The URL of a file of this clone. */
 export const projectFile = (path: string): URL => new URL(path, ROOT)
 
-/** Where this clone keeps what it runs, as `npm start` decides it; undefined where the command is not part of a clone. */
+/** The data directory of this clone, as `npm start` determines it; undefined outside of a clone. */
 export async function findDataDir(): Promise<string | undefined> {
   const script = projectFile('scripts/setup/data-dir.mjs')
   if (!existsSync(script)) return undefined
@@ -27,7 +27,7 @@ export async function findRunningServer(dir?: string): Promise<string | undefine
   return findServer(data)
 }
 
-/** The home directory: the configured one, else the one of the server that `npm start` runs. */
+/** The home directory: the configured one, else that of the server that `npm start` runs. */
 export async function findHomeDir(env: NodeJS.ProcessEnv): Promise<string> {
   const { home } = loadSettings(env)
   const isDefault = home === Settings.parse({}).home
@@ -35,7 +35,7 @@ export async function findHomeDir(env: NodeJS.ProcessEnv): Promise<string> {
   return data === undefined ? home : join(data, 'home')
 }
 
-/** The environment in which a program finds the database: the configured one, else the one that `npm start` runs. */
+/** Adds the database URL to an environment: the configured one, else that of the database that `npm start` runs. */
 export async function toDatabaseEnv(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
   const isDefault = loadSettings(env).postgres.url === Settings.parse({}).postgres.url
   const data = isDefault ? await findDataDir() : undefined

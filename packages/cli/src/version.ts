@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
 
-/** The release, as package.json has it. */
+/** The version in package.json. */
 export const readVersion = (): string =>
   (createRequire(import.meta.url)('../package.json') as { version: string }).version

@@ -5,14 +5,14 @@ import { membersOf, stringOf } from '@windlass/runtime/json/json'
 import type { ApiCall } from './api-call.ts'
 import { stateOf } from './output.ts'
 
-/** Shorter than what proxies and HTTP clients commonly give up after. */
+/** Shorter than the common timeouts of proxies and HTTP clients. */
 const WAIT_SECONDS = 240
 const TIMEOUT_MS = (WAIT_SECONDS + 30) * 1_000
 const POLL_MS = 2_000
 
 /**
- * Makes a run or a resume and answers when the execution has finished or paused, however long that
- * takes: a request waits for some minutes, then the execution is looked at again and again.
+ * Sends a run or resume request and returns when the execution has settled, without a limit: the
+ * request waits for WAIT_SECONDS, then the execution is polled.
  */
 export async function waitUntilSettled(
   call: ApiCall,

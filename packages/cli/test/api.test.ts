@@ -5,7 +5,7 @@ const ID = '0123456789abcdef0123456789abcdef'
 const summary = (state: string) =>
   `{"execution_id":"${ID}","workflow_namespace":"team","workflow_name":"report","state":"${state}","output": 1.0}`
 
-test('a file is uploaded under its own name, and its workflows are listed', async () => {
+test('workflow upload: sends the file under its name and lists its workflows', async () => {
   const { api, windlass } = await cliFixture()
   api.answers.set('POST /workflows', { body: '[{"namespace":"default","name":"a","version":1}]' })
 
@@ -18,7 +18,7 @@ test('a file is uploaded under its own name, and its workflows are listed', asyn
   expect(api.seen[0]?.body).toContain('# source\n')
 })
 
-test('lists are tables for people and the answer itself for programs', async () => {
+test('lists: tables, or the unchanged answer with --json', async () => {
   const { api, windlass } = await cliFixture()
   const rows =
     '[{"namespace":"team","name":"long name","version":12},{"namespace":"x","name":"b","version":1}]'
@@ -46,7 +46,7 @@ test.each([
   ['FAILED', 1],
   ['CANCELLED', 1],
 ])(
-  'a run that ends %s exits with %i and prints the execution as it came',
+  'a run ends %s: exit status %i, and the execution is printed unchanged',
   async (state, expected) => {
     const { api, windlass } = await cliFixture()
     api.answers.set('POST /workflows/team/report/run/sync?wait_for=paused&timeout=240', {
@@ -64,7 +64,7 @@ test.each([
   },
 )
 
-test('a run that outlasts its request is followed to its end', async () => {
+test('a run lasts longer than its request: polled until it has settled', async () => {
   const { api, windlass } = await cliFixture()
   const run =
     'POST /workflows/default/report/run/sync?version=3&detailed=true&wait_for=paused&timeout=240'
@@ -75,7 +75,7 @@ test('a run that outlasts its request is followed to its end', async () => {
   expect(answer).toMatchObject({ status: 1, out: `${summary('FAILED')}\n` })
 })
 
-test('inputs come from the command line, from a file, or are nothing', async () => {
+test('an input: JSON, text, a file, or null without one', async () => {
   const { api, windlass } = await cliFixture()
   api.answers.set('POST /workflows/default/report/run/async', { body: summary('SCHEDULED') })
   const file = await writeSource('[1.0,\n 2]\n')
@@ -93,7 +93,7 @@ test('inputs come from the command line, from a file, or are nothing', async () 
   expect(api.seen.map(({ body }) => body)).toEqual(['[1]', '"plain"', '[1.0,\n 2]', 'null'])
 })
 
-test('an execution is shown, resumed and cancelled by its id alone', async () => {
+test('execution show, resume and cancel: need the id only', async () => {
   const { api, windlass } = await cliFixture()
   const flow = '/workflows/team/report'
   api.answers.set(`GET /executions/${ID}`, { body: summary('PAUSED') })
@@ -113,7 +113,7 @@ test('an execution is shown, resumed and cancelled by its id alone', async () =>
   expect(await windlass('execution', 'cancel', ID, '--wait')).toMatchObject({ status: 0 })
 })
 
-test('a secret is text unless it is said to be JSON, and is printed as it was given', async () => {
+test('a secret: text, or JSON with --json, and printed as it was set', async () => {
   const { api, windlass } = await cliFixture()
   const file = await writeSource('-----BEGIN-----\nabc\n')
   api.answers.set('POST /admin/secrets', { body: '{"status":"success","message":"saved"}' })
@@ -139,7 +139,7 @@ test('a secret is text unless it is said to be JSON, and is printed as it was gi
   expect(await windlass('secret', 'delete', 'a+b')).toMatchObject({ out: 'deleted\n' })
 })
 
-test('calls carry the token of the environment', async () => {
+test('SVC_AUTH_TOKEN: sent as bearer token', async () => {
   const { api, windlass } = await cliFixture({ env: { SVC_AUTH_TOKEN: 'ci.secret' } })
   api.answers.set('GET /workflows', { body: '[]' })
   await windlass('workflow', 'list')
@@ -148,10 +148,10 @@ test('calls carry the token of the environment', async () => {
 
 test.each([
   [['workflow', 'run'], 'missing workflow'],
-  [['workflow', 'run', 'a/b/c'], "'a/b/c' is no workflow"],
+  [['workflow', 'run', 'a/b/c'], "'a/b/c' is not a workflow reference"],
   [['workflow', 'run', '../x'], 'Invalid workflow namespace'],
   [['workflow', 'run', 'x', '--version', '0'], '--version must be'],
-  [['workflow', 'diff', 'x', '1', 'b'], 'versions are whole numbers from 1'],
+  [['workflow', 'diff', 'x', '1', 'b'], 'a version must be a whole number from 1'],
   [['workflow', 'list', 'extra'], "unexpected argument 'extra'"],
   [['workflow', 'list', '--colour'], "Unknown option '--colour'"],
   [['execution', 'show', '..'], 'Invalid execution id'],
@@ -160,7 +160,7 @@ test.each([
   [['secret', 'set', 'a', '{', '--json'], 'the value is not JSON'],
   [['workflow', 'fly'], "unknown command 'workflow fly'"],
   [['fly'], "unknown command 'fly'"],
-])('%j is misuse and asks the server nothing', async (argv, expected) => {
+])('wrong use %j: exit status 2, and no request is sent', async (argv, expected) => {
   const { api, windlass } = await cliFixture()
   const { status, err } = await windlass(...argv)
   expect(status).toBe(2)
@@ -168,7 +168,7 @@ test.each([
   expect(api.seen).toEqual([])
 })
 
-test('help names every command, and each tells its options', async () => {
+test('help: lists every command, and the options of one', async () => {
   const { windlass } = await cliFixture()
   for (const argv of [[], ['--help'], ['help']]) {
     const { status, out } = await windlass(...argv)
@@ -182,7 +182,7 @@ test('help names every command, and each tells its options', async () => {
   expect((await windlass('workflow')).status).toBe(2)
 })
 
-test('keys are rotated batch by batch, until none is under an earlier one', async () => {
+test('secrets rotate-key: repeats batches until no secret is under an earlier key', async () => {
   const { api, windlass } = await cliFixture()
   const answers = [
     '{"key_id":"k2","rotated":2,"remaining":3,"unreadable":[],"next":"b c"}',
@@ -204,13 +204,13 @@ test('keys are rotated batch by batch, until none is under an earlier one', asyn
   ])
 })
 
-test('a rotation that leaves something unreadable names it and fails', async () => {
+test('secrets rotate-key with secrets that no key decrypts: names them and fails', async () => {
   const { api, windlass } = await cliFixture()
   api.answers.set('POST /admin/secrets/rotate-key', {
     body: '{"key_id":"k2","rotated":0,"remaining":2,"unreadable":["a","b"],"next":null}',
   })
   expect(await windlass('secrets', 'rotate-key')).toMatchObject({
     status: 1,
-    err: expect.stringContaining('no key that is configured opens: a, b'),
+    err: expect.stringContaining('no configured key decrypts these secrets: a, b'),
   })
 })

@@ -2,16 +2,16 @@ import { type ChainedEntry, GENESIS, hashEntry } from '@windlass/domain/audit'
 import { expect, test } from 'vitest'
 import { cliFixture } from './cli-fixture.ts'
 
-/** A chain of this many entries. */
+/** Creates a chain of this many entries. */
 function chain(length: number): ChainedEntry[] {
   const entries: ChainedEntry[] = []
   for (let seq = 1; seq <= length; seq++) {
     const previous_hash = entries.at(-1)?.hash ?? GENESIS
     const actor = { subject: 'ann', issuer: 'svc', key_prefix: 'wk_1' }
-    const deed = { action: 'role.update', object: 'role:x', outcome: 'done' }
+    const change = { action: 'role.update', object: 'role:x', outcome: 'done' }
     const at = '2026-01-02T03:04:05.678Z'
-    // As text that no JSON library would write.
-    const entry = { seq, at, ...actor, ...deed, request_id: 'r', detail_json: '{"n": 1.0}' }
+    // Text that no JSON library would write.
+    const entry = { seq, at, ...actor, ...change, request_id: 'r', detail_json: '{"n": 1.0}' }
     entries.push({ ...entry, previous_hash, hash: hashEntry(previous_hash, entry) })
   }
   return entries
@@ -35,7 +35,10 @@ interface Heads {
   later: ReturnType<typeof headOf>
 }
 
-/** Verifies a log of these entries, as a server shows it page by page that had that head at first, and has `later` when asked for more than there is. */
+/**
+ * Verifies a log of these entries, which a fake server returns page by page. It has the head `first`
+ * with each page of entries and `later` with an empty page.
+ */
 async function verified(
   entries: ChainedEntry[],
   heads: Heads | Heads['first'] = headOf(entries),
@@ -54,20 +57,17 @@ async function verified(
   return windlass('audit', 'verify', ...options)
 }
 
-test.each([0, 1, 3, 1_000, 2_345])(
-  'a log of %i entries that nobody touched is whole',
-  async (n) => {
-    const entries = chain(n)
-    const { seq, hash } = headOf(entries)
-    expect(await verified(entries)).toEqual({
-      status: 0,
-      out: `${n} entries, head ${seq}:${hash}\nthe log is whole\n`,
-      err: '',
-    })
-  },
-)
+test.each([0, 1, 3, 1_000, 2_345])('an unchanged log of %i entries: whole', async (n) => {
+  const entries = chain(n)
+  const { seq, hash } = headOf(entries)
+  expect(await verified(entries)).toEqual({
+    status: 0,
+    out: `${n} entries, head ${seq}:${hash}\nthe log is whole\n`,
+    err: '',
+  })
+})
 
-test('what is changed or missing is named, and the exit status is 3', async () => {
+test('changed and missing entries: named, with exit status 3', async () => {
   const entries = chain(1_500)
   const changed = entries.with(1_199, { ...(entries[1_199] as ChainedEntry), subject: 'eve' })
   expect(await verified(changed.toSpliced(6, 1))).toMatchObject({
@@ -80,7 +80,7 @@ test('what is changed or missing is named, and the exit status is 3', async () =
   })
 })
 
-test('what was written while it is read does not disturb, nor hides what is missing', async () => {
+test('entries appended while the log is read: ignored, and hide no missing one', async () => {
   const entries = chain(8)
   expect(await verified(entries, headOf(entries.slice(0, 6)))).toMatchObject({ status: 0 })
   const gap = entries.toSpliced(5, 1)
@@ -91,7 +91,7 @@ test('what was written while it is read does not disturb, nor hides what is miss
 })
 
 test.each([8, 1_000, 1_003])(
-  'an entry beyond the head is found that no head ever follows, after %i',
+  'an inserted entry after %i that the head never reaches: found',
   async (n) => {
     const entries = chain(n + 1)
     const head = headOf(entries.slice(0, n))
@@ -103,7 +103,7 @@ test.each([8, 1_000, 1_003])(
   },
 )
 
-test('a head that was remembered finds an end that was cut off, and a chain made anew', async () => {
+test('--head of an earlier run: finds a truncated log and a rebuilt chain', async () => {
   const entries = chain(5)
   const { seq, hash } = headOf(entries)
   const cut = entries.slice(0, 3)
@@ -119,7 +119,7 @@ test('a head that was remembered finds an end that was cut off, and a chain made
   })
 })
 
-test('a head that is none is a wrong use, a log that cannot be read a failure', async () => {
+test('--head that is not a head: wrong use; a log that cannot be read: failure', async () => {
   expect(await verified([], undefined, '--head', 'x')).toMatchObject({ status: 2 })
   const { windlass } = await cliFixture()
   expect(await windlass('audit', 'verify')).toMatchObject({
@@ -128,7 +128,7 @@ test('a head that is none is a wrong use, a log that cannot be read a failure', 
   })
 })
 
-test('the log is listed as a table', async () => {
+test('audit list: a table of the entries', async () => {
   const { api, windlass } = await cliFixture()
   api.answers.set('GET /admin/audit?actor=ann&action=role&limit=5', {
     body: `{"entries":[${chain(1).map(viewOf)}]}`,

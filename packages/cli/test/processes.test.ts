@@ -37,7 +37,7 @@ async function finished(
   return { out, err, status: status as number }
 }
 
-/** An interpreter that does as `script` says, and tells how it was called where that says CALLED. */
+/** Writes an interpreter that runs `script`; CALLED in it prints the arguments. */
 async function fakePython(script: string): Promise<string> {
   const path = join(await folder(), 'python')
   await writeFile(path, `#!/bin/sh\n${script.replace('CALLED', 'echo "called: $*"')}\n`)
@@ -45,7 +45,7 @@ async function fakePython(script: string): Promise<string> {
   return path
 }
 
-test('the command says its release, that of the project', async () => {
+test('--version: prints the version of the project', async () => {
   const { version } = JSON.parse(await readFile(new URL('package.json', ROOT), 'utf8'))
   expect(await finished(start(['--version']))).toMatchObject({
     out: `windlass ${version}\n`,
@@ -53,7 +53,7 @@ test('the command says its release, that of the project', async () => {
   })
 })
 
-test('server rpc-keys writes what each service knows of the others, for it alone to read', async () => {
+test('server rpc-keys: one file of keys for each service, readable by its owner only', async () => {
   const dir = join(await folder(), 'keys')
   const write = async (env: Record<string, string> = {}) => {
     const { out, status } = await finished(start(['server', 'rpc-keys', dir], env))
@@ -69,15 +69,19 @@ test('server rpc-keys writes what each service knows of the others, for it alone
     parseKeys(service, keys.split(','))
   })
   expect(await write()).not.toEqual(lines)
-  const kept = { SVC_RPC__SECRET: 'kept where no service sees it' }
+  const kept = { SVC_RPC__SECRET: 'a secret that no service gets' }
   expect(await write(kept)).toEqual(await write(kept))
 })
 
-test('the bootstrap token is printed: the configured one, else the one of the home directory', async () => {
+test('server bootstrap-token: prints the configured token, else that of the home directory', async () => {
   const home = await folder()
   const command = ['server', 'bootstrap-token']
   const absent = await finished(start(command, { SVC_HOME: home }))
-  expect(absent).toMatchObject({ status: 1, out: '', err: expect.stringContaining('is not there') })
+  expect(absent).toMatchObject({
+    status: 1,
+    out: '',
+    err: expect.stringContaining('does not exist'),
+  })
 
   await writeFile(join(home, 'bootstrap-token'), 'abc\n')
   expect(await finished(start(command, { SVC_HOME: home }))).toMatchObject({
@@ -89,7 +93,7 @@ test('the bootstrap token is printed: the configured one, else the one of the ho
   expect(await finished(start(command, configured))).toMatchObject({ out: 'xyz\n' })
 })
 
-test('a worker is started with what follows, the token of the home, and its exit status', async () => {
+test('worker start: passes the arguments and the token on, and returns the exit status', async () => {
   const home = await folder()
   await writeFile(join(home, 'bootstrap-token'), 'abc\n')
   const WINDLASS_PYTHON = await fakePython('CALLED; exit 7')
@@ -133,7 +137,7 @@ test('worker start with server secrets in the environment: the worker gets none 
 })
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
-  'a worker gets %s once and ends in its own way',
+  '%s: reaches the worker once, and its exit status is returned',
   async (signal) => {
     const name = signal.slice(3)
     const WINDLASS_PYTHON = await fakePython(`
@@ -152,7 +156,7 @@ exit $((n + 2))`)
   },
 )
 
-test('a missing interpreter is told in a line', async () => {
+test('a missing interpreter: one line with the reason', async () => {
   const { status, err } = await finished(
     start(['worker', 'start', '--bootstrap-token', 'x'], {
       WINDLASS_PYTHON: '/nonexistent/python',
@@ -162,13 +166,13 @@ test('a missing interpreter is told in a line', async () => {
   expect(err).toMatch(/^windlass: cannot run \/nonexistent\/python: .*ENOENT\n$/)
 })
 
-test('the system is started by the script that npm start runs', async () => {
+test('server start: runs the script of npm start', async () => {
   const { status, out } = await finished(start(['server', 'start', '--help']))
   expect(status).toBe(0)
   expect(out).toContain('--workers N')
 })
 
-test('the tools of an agent are served over standard input and output', async () => {
+test('mcp: serves the tools over standard input and output', async () => {
   const api = await fakeApi()
   api.answers.set('GET /health', { body: '{"status":"healthy"}' })
   const child = start(['mcp', '--server-url', api.url])

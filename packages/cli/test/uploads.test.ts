@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { cliFixture, writeSource } from './cli-fixture.ts'
 
-test('an upload can be tried, made only where something changed, and compared', async () => {
+test('workflow upload --dry-run and --if-changed, workflow diff: their requests and output', async () => {
   const { api, windlass } = await cliFixture()
   const draft = '[{"namespace":"default","name":"a","version":null}]'
   api.answers.set('POST /workflows?dry_run=true', { body: draft })

@@ -158,7 +158,7 @@ test.each<[string, object, string, number, string, string]>([
 
 const HOSTILE = ['', '.', '..', '%2e%2e', 'a/b', '?x=', '#', 'x?version=1', 'a\\b', 'a\0']
 
-test('names with characters of paths and queries: refused, and no request is sent', async () => {
+test('N146: names with characters of paths and queries: refused, and no request is sent', async () => {
   const { api, connect } = await connectOverHttp()
   const client = await connect()
   const hostile: [string, (text: string) => object][] = [

@@ -59,7 +59,7 @@ test.each([
   ['DNS rebinding to a name like loopback', { host: '127.0.0.1.evil.example' }],
   ['user information in Host', { host: 'localhost@evil' }],
   ['an IPv6 address without brackets', { host: '::' }],
-])('%s: 403 for each method, and nothing reaches the API', async (_, headers) => {
+])('N147: %s: 403 for each method, and nothing reaches the API', async (_, headers) => {
   const { url, api } = await connectOverHttp()
   for (const method of ['POST', 'GET', 'OPTIONS', 'DELETE'])
     expect(await post(url, headers as Record<string, string>, LIST, method), method).toBe(403)
@@ -95,7 +95,7 @@ test('allowed hosts of the server and of MCP: served', async () => {
   expect(await post(url, { host: 'evil.example' })).toBe(403)
 })
 
-test('a session id, GET or DELETE: refused, because there are no sessions', async () => {
+test('N148: a session id, GET or DELETE: refused, because there are no sessions', async () => {
   const { url } = await connectOverHttp()
   expect(await post(url, { 'mcp-session-id': 'guessed' })).toBe(404)
   expect(await post(url, {}, '', 'GET')).toBe(405)

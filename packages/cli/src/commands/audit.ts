@@ -11,15 +11,23 @@ const FILTERS = ['actor', 'action', 'object', 'outcome', 'since', 'until', 'limi
 export const auditList: Command = {
   words: 'audit list',
   args: [],
-  about: 'List who changed what, newest first',
+  about: 'List the entries of the audit log, newest first',
   options: {
     actor: { type: 'string', value: 'SUBJECT', about: 'only by this subject' },
-    action: { type: 'string', value: 'ACTION', about: 'only this, as role.update, or all of role' },
-    object: { type: 'string', value: 'OBJECT', about: 'only to this, as role:ops' },
+    action: {
+      type: 'string',
+      value: 'ACTION',
+      about: 'only this action, such as role.update, or all of role',
+    },
+    object: { type: 'string', value: 'OBJECT', about: 'only of this object, such as role:ops' },
     outcome: { type: 'string', value: 'OUTCOME', about: 'begun, done, denied, failed or unknown' },
-    since: { type: 'string', value: 'TIME', about: 'not before, as 2026-01-31T00:00:00Z' },
-    until: { type: 'string', value: 'TIME', about: 'before' },
-    limit: { type: 'string', value: 'N', about: 'how many at most (default 50)' },
+    since: {
+      type: 'string',
+      value: 'TIME',
+      about: 'at or after this time, such as 2026-01-31T00:00:00Z',
+    },
+    until: { type: 'string', value: 'TIME', about: 'before this time' },
+    limit: { type: 'string', value: 'N', about: 'at most this many (default 50)' },
     ...serverOptions,
     ...jsonOption,
   },
@@ -50,7 +58,7 @@ function withSubject(entry: string): string {
 }
 
 const PAGE = 1_000
-/** The log was changed. 1 says that it could not be looked at. */
+/** The log was changed; status 1 means that it could not be read. */
 const BROKEN = 3
 
 export const auditVerify: Command = {
@@ -61,7 +69,7 @@ export const auditVerify: Command = {
     head: {
       type: 'string',
       value: 'SEQ:HASH',
-      about: 'what an earlier run said: that much must still be there',
+      about: 'the head that an earlier run printed; it must still be part of the log',
     },
     ...serverOptions,
   },
@@ -80,11 +88,12 @@ export const auditVerify: Command = {
 function parseHead(text: string | undefined): Head | undefined {
   if (text === undefined) return undefined
   const [, seq, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
-  if (seq === undefined) throw new UsageError(`'${text}' is no head: give SEQ:HASH`)
+  if (seq === undefined)
+    throw new UsageError(`'${text}' is not a head; use SEQ:HASH as printed by audit verify`)
   return { seq: Number(seq), hash: Buffer.from(hash, 'hex') }
 }
 
-/** Takes page after page, as far as the log was when it began to be read. */
+/** Verifies page by page up to the head that the log had at the first page. */
 async function verifyPages(call: ApiCall, check: AuditChainVerifier): Promise<void> {
   let first: Head | undefined
   for (;;) {
@@ -98,7 +107,7 @@ async function verifyPages(call: ApiCall, check: AuditChainVerifier): Promise<vo
   }
 }
 
-/** What is beyond the head was appended meanwhile, with the head: one that does not follow is of another make. */
+/** Entries beyond the head were appended meanwhile and moved the head; one that the head never reaches was inserted. */
 async function checkBeyondHead(
   call: ApiCall,
   check: AuditChainVerifier,
@@ -130,7 +139,7 @@ function toHead(json: string): Head {
   return { seq: Number(members?.get('seq') ?? 0), hash: toBytes(members?.get('hash')) }
 }
 
-/** The detail is taken as text: it was hashed so. */
+/** Keeps the detail as text, because its text was hashed. */
 function toChainedEntry(json: string): ChainedEntry {
   const members = membersOf(json) ?? new Map<string, string>()
   const actor = membersOf(members.get('actor') ?? '{}')

@@ -7,7 +7,7 @@ import { readInput } from '../input.ts'
 import { exitStatusOf, jsonOption, print, printRows } from '../output.ts'
 import { waitUntilSettled } from '../wait-until-settled.ts'
 
-/** Longer than a worker may take to give up its work. */
+/** Longer than the time in which a worker must stop a cancelled execution. */
 const CANCEL_MS = 290_000
 
 export const executionList: Command = {
@@ -17,7 +17,7 @@ export const executionList: Command = {
   options: {
     state: { type: 'string', value: 'STATE', about: 'only in this state' },
     workflow: { type: 'string', value: 'NAME', about: 'only of workflows of this name' },
-    limit: { type: 'string', value: 'N', about: 'how many at most (default 50)' },
+    limit: { type: 'string', value: 'N', about: 'at most this many (default 50)' },
     ...serverOptions,
     ...jsonOption,
   },
@@ -70,7 +70,7 @@ export const executionCancel: Command = {
   args: ['execution_id'],
   about: 'Cancel an execution',
   options: {
-    wait: { type: 'boolean', about: 'wait until it has ended' },
+    wait: { type: 'boolean', about: 'wait until it is terminal' },
     ...serverOptions,
   },
   async run(parsed, context) {
@@ -91,9 +91,9 @@ export const executionCancel: Command = {
 export const executionResume: Command = {
   words: 'execution resume',
   args: ['execution_id', 'input?'],
-  about: 'Resume a paused execution with what its pause waits for',
+  about: 'Resume a paused execution with the input of its pause',
   options: {
-    async: { type: 'boolean', about: 'do not wait for the end' },
+    async: { type: 'boolean', about: 'do not wait for the result' },
     ...serverOptions,
   },
   async run(parsed, context) {
@@ -111,7 +111,7 @@ export const executionResume: Command = {
   },
 }
 
-/** The path of the workflow that an execution is of; the server knows, so nobody has to type it. */
+/** The path of the workflow of an execution, looked up by its id. */
 async function workflowPath(call: ApiCall, id: ReturnType<typeof toExecutionId>): Promise<string> {
   const execution = await call({ method: 'GET', path: path`/executions/${id}` })
   const names = getMembers(execution, ['workflow_namespace', 'workflow_name'])

@@ -11,7 +11,7 @@ export const serverRpcKeys: Command = {
   words: 'server rpc-keys',
   args: ['dir'],
   about:
-    'Write the keys of each service into a file DIR/SERVICE.env; from [svc.rpc].secret if it is set, else new ones',
+    'Write the keys of each service to DIR/SERVICE.env, derived from [svc.rpc].secret, or new ones without it',
   async run({ args: [dir = ''] }, { env, out }) {
     const secret = loadSettings(env).rpc.secret ?? randomBytes(SECRET_BYTES).toString('hex')
     mkdirSync(dir, { recursive: true, mode: 0o700 })

@@ -6,12 +6,12 @@ import type { Command, ParsedArguments } from '../command.ts'
 import { readInput, readText } from '../input.ts'
 import { jsonOption, print, printRows } from '../output.ts'
 
-const refOf = ({ args }: ParsedArguments) => toScheduleRef(args[0] ?? '')
+const scheduleRefOf = ({ args }: ParsedArguments) => toScheduleRef(args[0] ?? '')
 
 export const scheduleCreate: Command = {
   words: 'schedule create',
   args: ['name', 'workflow', 'config', 'input?'],
-  about: 'Make a schedule; CONFIG is the JSON of its schedule_config, or @file',
+  about: 'Create a schedule; CONFIG is the JSON of its schedule_config, or @file',
   options: {
     overlap: {
       type: 'string',
@@ -47,7 +47,7 @@ export const scheduleList: Command = {
   about: 'List the schedules, newest first',
   options: {
     workflow: { type: 'string', value: 'NAME', about: 'only of this workflow' },
-    active: { type: 'boolean', about: 'leave paused ones out' },
+    active: { type: 'boolean', about: 'only schedules that are not paused' },
     ...serverOptions,
     ...jsonOption,
   },
@@ -65,7 +65,7 @@ export const scheduleList: Command = {
 }
 
 export const scheduleNext = createListCommand('next', 'List when a schedule fires next', {
-  limit: { name: 'count', about: 'how many times (default 10)' },
+  limit: { name: 'count', about: 'number of times (default 10)' },
   rows: 'next',
   columns: ['at', 'local'],
 })
@@ -73,10 +73,10 @@ export const scheduleNext = createListCommand('next', 'List when a schedule fire
 export const scheduleForecast: Command = {
   words: 'schedule forecast',
   args: [],
-  about: 'List what fires when, over all schedules',
+  about: 'List the next runs of all schedules',
   options: {
     hours: { type: 'string', value: 'N', about: 'how far ahead (default 168)' },
-    limit: { type: 'string', value: 'N', about: 'how many at most (default 1000)' },
+    limit: { type: 'string', value: 'N', about: 'at most this many (default 1000)' },
     ...serverOptions,
     ...jsonOption,
   },
@@ -91,7 +91,7 @@ export const scheduleForecast: Command = {
   },
 }
 
-/** The ticks of a forecast with the names of their schedules. */
+/** Adds to the ticks of a forecast the names of their schedules. */
 function addScheduleNames(forecast: string): string {
   const { ticks = '[]', schedules = '[]' } = getMembers(forecast, ['ticks', 'schedules'])
   const byId = new Map(
@@ -112,9 +112,9 @@ function addScheduleNames(forecast: string): string {
 
 export const scheduleHistory = createListCommand(
   'history',
-  'List what a schedule has started or skipped, newest first',
+  'List the runs that a schedule has started or skipped, newest first',
   {
-    limit: { name: 'limit', about: 'how many at most (default 50)' },
+    limit: { name: 'limit', about: 'at most this many (default 50)' },
     rows: 'entries',
     columns: ['scheduled_for', 'state', 'execution_id', 'error'],
   },
@@ -144,7 +144,7 @@ function createListCommand(
       ...jsonOption,
     },
     async run(parsed, context) {
-      const at = path`/schedules/${refOf(parsed)}`
+      const at = path`/schedules/${scheduleRefOf(parsed)}`
       const query = { [limit.name]: parsed.options[limit.name]?.toString() }
       const answer = await createApiCall(
         parsed,
@@ -167,7 +167,7 @@ const createActionCommand = (
   about,
   options: serverOptions,
   async run(parsed, context) {
-    const schedule = path`/schedules/${refOf(parsed)}`
+    const schedule = path`/schedules/${scheduleRefOf(parsed)}`
     const at = method === 'POST' ? `${schedule}/${verb}` : schedule
     print(context, await createApiCall(parsed, context)({ method, path: at }))
     return 0
@@ -176,7 +176,7 @@ const createActionCommand = (
 
 export const scheduleShow = createActionCommand('show', 'Show a schedule, by its id or name', 'GET')
 export const schedulePause = createActionCommand('pause', 'Pause a schedule', 'POST')
-export const scheduleResume = createActionCommand('resume', 'Let a paused schedule go on', 'POST')
+export const scheduleResume = createActionCommand('resume', 'Resume a paused schedule', 'POST')
 export const scheduleDelete = createActionCommand(
   'delete',
   'Delete a schedule and its history',

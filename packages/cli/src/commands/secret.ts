@@ -10,12 +10,12 @@ const secretName = (text: string) => PathSegment.parse('secret name', /^[^/\p{C}
 
 const MAX_DEPTH = 512
 
-/** What is wrong with it is not told: it is a secret. */
+/** The error does not quote the text, which is secret. */
 function requireJson(json: string): string {
   try {
     checkJson(json, MAX_DEPTH)
   } catch {
-    throw new UsageError('the value is not JSON')
+    throw new UsageError('the value is not JSON; without --json it is stored as text')
   }
   return json
 }
@@ -23,7 +23,7 @@ function requireJson(json: string): string {
 export const secretSet: Command = {
   words: 'secret set',
   args: ['name', 'value?'],
-  about: 'Create or replace a secret; its value is text, @file, or standard input',
+  about: 'Create or replace a secret; the value is text, @file, or standard input',
   options: {
     json: { type: 'boolean', about: 'the value is JSON: a number, an object, …' },
     ...serverOptions,
@@ -48,7 +48,7 @@ export const secretSet: Command = {
 export const secretGet: Command = {
   words: 'secret get',
   args: ['name'],
-  about: 'Print the value of a secret: text as it is, anything else as JSON',
+  about: 'Print the value of a secret: text unchanged, other values as JSON',
   options: { ...serverOptions, ...jsonOption },
   async run(parsed, context) {
     const answer = await createApiCall(
@@ -100,11 +100,11 @@ interface Batch {
   next: string | null
 }
 
-/** Passes over all of them as long as that helps: others may write under the earlier key meanwhile. */
+/** Repeats until no secret is left under an earlier key: other processes may still write under that key. */
 export const secretsRotateKey: Command = {
   words: 'secrets rotate-key',
   args: [],
-  about: 'Encrypt every secret that is under an earlier key anew; may be repeated or broken off',
+  about: 'Re-encrypt every secret that is under an earlier key; can be interrupted and repeated',
   options: serverOptions,
   async run(parsed, context) {
     const call = createApiCall(parsed, context)
@@ -118,19 +118,21 @@ export const secretsRotateKey: Command = {
         return 0
       }
       if (rotated === 0)
-        throw new Failure(`no key that is configured opens: ${unreadable.join(', ')}`)
+        throw new Failure(
+          `no configured key decrypts these secrets: ${unreadable.join(', ')}; configure their key, or set them again`,
+        )
     }
   },
 }
 
-/** Goes over all names once. */
-async function rotateAllOnce(call: ApiCall, tell: (batch: Batch) => void): Promise<Batch> {
+/** Re-encrypts all names once, batch by batch. */
+async function rotateAllOnce(call: ApiCall, onBatch: (batch: Batch) => void): Promise<Batch> {
   let rotated = 0
   const unreadable: string[] = []
   for (let after: string | undefined; ; ) {
     const route = path`/admin/secrets/rotate-key`
     const batch = JSON.parse(await call({ method: 'POST', path: route, query: { after } })) as Batch
-    tell(batch)
+    onBatch(batch)
     rotated += batch.rotated
     unreadable.push(...batch.unreadable)
     if (batch.next === null) return { ...batch, rotated, unreadable }

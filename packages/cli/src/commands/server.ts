@@ -37,8 +37,11 @@ function readBootstrapToken(home: string): string {
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code
     if (why !== 'ENOENT') throw new Failure(`cannot read ${path}: ${(error as Error).message}`)
-    throw new Failure(`${path} is not there: the server makes it when it first starts`)
+    throw new Failure(`${path} does not exist; the server creates it at its first start`)
   }
-  if (token === '') throw new Failure(`${path} is empty`)
+  if (token === '')
+    throw new Failure(
+      `${path} is empty; restore the token, or remove the file and restart the server`,
+    )
   return token
 }

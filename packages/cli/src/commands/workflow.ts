@@ -17,8 +17,8 @@ export const workflowUpload: Command = {
   args: ['file'],
   about: 'Register the workflows of a Python file',
   options: {
-    'dry-run': { type: 'boolean', about: 'show what it declares and register nothing' },
-    'if-changed': { type: 'boolean', about: 'keep versions that came from the same file' },
+    'dry-run': { type: 'boolean', about: 'show its workflows and register nothing' },
+    'if-changed': { type: 'boolean', about: 'register no new version of an unchanged workflow' },
     ...serverOptions,
     ...jsonOption,
   },
@@ -42,13 +42,13 @@ export const workflowUpload: Command = {
 export const workflowDiff: Command = {
   words: 'workflow diff',
   args: ['workflow', 'a', 'b'],
-  about: 'Show what changed between two versions of a workflow',
+  about: 'Show the differences between two versions of a workflow',
   options: serverOptions,
   async run(parsed, context) {
     const [workflow = '', a = '', b = ''] = parsed.args
     const ref = parseWorkflowRef(workflow)
     if (![a, b].every((version) => VERSION.test(version)))
-      throw new UsageError('versions are whole numbers from 1')
+      throw new UsageError('a version must be a whole number from 1')
     const versions = path`/workflows/${toNamespace(ref.namespace)}/${toWorkflowName(ref.name)}/versions`
     const call = createApiCall(parsed, context)
     print(context, await call({ method: 'GET', path: `${versions}/${a}/diff/${b}` }))
@@ -81,7 +81,7 @@ export const workflowRun: Command = {
   args: ['workflow', 'input?'],
   about: 'Run a workflow; its input is JSON, @file, or - for standard input',
   options: {
-    async: { type: 'boolean', about: 'do not wait for the end' },
+    async: { type: 'boolean', about: 'do not wait for the result' },
     version: { type: 'string', value: 'N', about: 'run this version' },
     ...detailedOption,
     ...serverOptions,
