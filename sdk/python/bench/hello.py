@@ -28,7 +28,7 @@ SOURCE = (HERE.parent.parent.parent / "examples" / "hello_world.py").read_text()
 
 async def main() -> None:
     arguments = parse_arguments()
-    async with serve(SettlementServer()) as server:
+    async with serve(NotifyingServer()) as server:
         command = [sys.executable, "-m", "windlass.worker", "start", "--server-url", server.url]
         options = ["--name", "bench", "--bootstrap-token", BOOTSTRAP, "--max-concurrent", "64"]
         worker = subprocess.Popen(
@@ -49,7 +49,7 @@ async def main() -> None:
             worker.wait(10)
 
 
-class SettlementServer(FakeServer):
+class NotifyingServer(FakeServer):
     """Fake server that signals the end of an execution."""
 
     def __init__(self) -> None:
@@ -58,19 +58,19 @@ class SettlementServer(FakeServer):
         self.requests_per_execution = 0.0
 
     async def _checkpoint(self, request):  # type: ignore[no-untyped-def]
-        answer = await super()._checkpoint(request)
+        response = await super()._checkpoint(request)
         stored = self.executions[request.match_info["id"]]
         if stored.state in TERMINAL:
             self.settled.pop(stored.execution_id).set()
-        return answer
+        return response
 
 
 async def measure(
-    server: SettlementServer, pid: int, executions: int, in_flight: int
+    server: NotifyingServer, pid: int, executions: int, in_flight: int
 ) -> tuple[float, float, float, float]:
     """Returns executions per second, p50 and p99 in ms, and the worker's CPU-ms per execution."""
     latencies: list[float] = []
-    left = executions
+    remaining = executions
     workflow = {
         "id": "hello",
         "namespace": "default",
@@ -81,10 +81,10 @@ async def measure(
     server.requests.clear()
 
     async def run_sequentially() -> None:
-        nonlocal left
-        while left > 0:
-            left -= 1
-            began = time.perf_counter()
+        nonlocal remaining
+        while remaining > 0:
+            remaining -= 1
+            started_at = time.perf_counter()
             stored = StoredExecution(os.urandom(16).hex(), workflow, '"World"')
             server.executions[stored.execution_id] = stored
             settled = server.settled[stored.execution_id] = asyncio.Event()
@@ -92,15 +92,20 @@ async def measure(
             await settled.wait()
             assert stored.output == "Hello, World", stored.output
             del server.executions[stored.execution_id]
-            latencies.append(time.perf_counter() - began)
+            latencies.append(time.perf_counter() - started_at)
 
-    used, began = cpu_s(pid), time.perf_counter()
+    used_s, started_at = cpu_s(pid), time.perf_counter()
     await asyncio.gather(*(run_sequentially() for _ in range(in_flight)))
-    took = time.perf_counter() - began
-    used = cpu_s(pid) - used
+    elapsed_s = time.perf_counter() - started_at
+    used_s = cpu_s(pid) - used_s
     server.requests_per_execution = len(server.requests) / executions
     quantiles = statistics.quantiles(latencies, n=100)
-    return executions / took, quantiles[49] * 1e3, quantiles[98] * 1e3, used / executions * 1e3
+    return (
+        executions / elapsed_s,
+        quantiles[49] * 1e3,
+        quantiles[98] * 1e3,
+        used_s / executions * 1e3,
+    )
 
 
 def cpu_s(pid: int) -> float:

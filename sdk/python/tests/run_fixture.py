@@ -105,5 +105,9 @@ def types(events: Sequence[ExecutionEvent]) -> list[str]:
 
 def value(event: ExecutionEvent) -> Any:
     """Returns the value of an event, or the value inside its inline reference."""
-    held = event.value
-    return held["metadata"]["value"] if isinstance(held, dict) and "metadata" in held else held
+    recorded_value = event.value
+    return (
+        recorded_value["metadata"]["value"]
+        if isinstance(recorded_value, dict) and "metadata" in recorded_value
+        else recorded_value
+    )

@@ -222,13 +222,13 @@ async def test_progress_names_its_task_and_is_not_recorded() -> None:
         progress("thread")
 
     @workflow
-    async def told(ctx: ExecutionContext[Any]) -> None:
+    async def reported(ctx: ExecutionContext[Any]) -> None:
         await progress("not in a task")
         await advancing()
         await in_a_thread()
 
     services = FakeServices()
-    log = (await run_from(told, services=services)).events
+    log = (await run_from(reported, services=services)).events
     assert [(name, what) for _, name, what in services.progress_items] == [
         ("advancing", 1),
         ("advancing", {"done": 2}),
@@ -250,8 +250,11 @@ async def test_repeated_call_of_a_workflow_uses_the_same_key() -> None:
     first, second = FakeServices(), FakeServices()
     log = (await run_from(calls, services=first)).events
     await run_from(calls, log[:2], services=second)
-    told = [(f"{t.namespace}/{t.name}", given, wait) for t, given, _, wait in first.calls]
-    assert told == [
+    reported = [
+        (f"{t.namespace}/{t.name}", workflow_input, wait)
+        for t, workflow_input, _, wait in first.calls
+    ]
+    assert reported == [
         ("billing/invoice", 1, True),
         ("default/invoice", [1, 2], False),
         ("default/invoice", None, True),

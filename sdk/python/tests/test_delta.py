@@ -17,9 +17,9 @@ RUNNING, COMPLETED = ExecutionState.RUNNING, ExecutionState.COMPLETED
 def test_delta_contains_all_new_entries_in_order() -> None:
     pending = PendingEntries()
     entries = [_entry("a"), _entry("b"), _entry("c", COMPLETED)]
-    for made in entries:
-        pending.add(made)
-    assert pending.take() == Delta(tuple(made.text for made in entries), COMPLETED)
+    for entry in entries:
+        pending.add(entry)
+    assert pending.take() == Delta(tuple(entry.text for entry in entries), COMPLETED)
     assert pending.take() is None
 
 
@@ -47,8 +47,8 @@ async def test_entries_of_another_thread_arrive_completely_and_in_order() -> Non
     sent = [_entry(str(number)) for number in range(5000)]
 
     def record() -> None:
-        for made in sent:
-            outbox.record(made)
+        for entry in sent:
+            outbox.record(entry)
         outbox.close()
 
     thread = threading.Thread(target=record)
@@ -58,7 +58,7 @@ async def test_entries_of_another_thread_arrive_completely_and_in_order() -> Non
         while delta := await outbox.next():
             received += delta.events
     thread.join()
-    assert received == [made.text for made in sent]
+    assert received == [entry.text for entry in sent]
 
 
 async def test_entries_beyond_one_checkpoint_are_available_at_once() -> None:

@@ -12,31 +12,31 @@ from windlass.domain.state import ExecutionState
 
 
 def test_event_ids_equal_those_of_the_reference_release() -> None:
-    made = event_id("WORKFLOW_SCHEDULED", "w1", "w1", None, "2026-01-02T03:04:05.000006")
-    assert made == "67a95999cfe9837a"
+    entry = event_id("WORKFLOW_SCHEDULED", "w1", "w1", None, "2026-01-02T03:04:05.000006")
+    assert entry == "67a95999cfe9837a"
 
 
 @pytest.mark.parametrize("value", [None, "ä\ud800", {"b": [1, {"a": None}]}, {1: "x", "y": 2}])
 def test_text_of_an_entry_contains_the_whole_event(value: Any) -> None:
-    made = create_entry("TASK_STARTED", 'id with "quotes"', "näme", value, ExecutionState.RUNNING)
-    sent = json.loads(made.text)
+    entry = create_entry("TASK_STARTED", 'id with "quotes"', "näme", value, ExecutionState.RUNNING)
+    sent = json.loads(entry.text)
     assert sent.keys() == {"id", "type", "source_id", "name", "value", "time", "subject"}
     assert sent["source_id"] == 'id with "quotes"'
-    assert sent["id"] == made.event.id
-    assert sent["time"] == made.event.time
+    assert sent["id"] == entry.event.id
+    assert sent["time"] == entry.event.time
     assert sent["time"].endswith("Z")
     assert sent["value"] == json.loads(json.dumps(value))
 
 
 def test_entry_is_unchanged_after_its_value_is_mutated() -> None:
     value = {"a": 1}
-    made = create_entry("TASK_COMPLETED", "s", "n", value, ExecutionState.RUNNING)
+    entry = create_entry("TASK_COMPLETED", "s", "n", value, ExecutionState.RUNNING)
     value["a"] = 2
-    assert json.loads(made.text)["value"] == {"a": 1}
+    assert json.loads(entry.text)["value"] == {"a": 1}
 
 
 def test_value_text_is_sent_unchanged() -> None:
-    made = create_entry(
+    entry = create_entry(
         "WORKFLOW_STARTED", "s", "n", float("inf"), ExecutionState.RUNNING, value_text="1e400"
     )
-    assert '"value":1e400,' in made.text
+    assert '"value":1e400,' in entry.text

@@ -221,8 +221,8 @@ async def test_replayed_failure_equals_the_original() -> None:
 async def test_recorded_failure_of_an_unknown_class_becomes_a_recorded_error() -> None:
     events = (await run_from(failures)).events
     failed = next(e for e in events if e.type == "TASK_FAILED")
-    held = {"type": "GoneError", "message": "m"}
-    log = [_with(e, held) if e is failed else e for e in events[:-1]]
+    recorded_value = {"type": "GoneError", "message": "m"}
+    log = [_with(e, recorded_value) if e is failed else e for e in events[:-1]]
     replayed = (await run_from(failures, log)).events
     assert replayed[-1].value[0] == ["ExecutionError", "RecordedError", "m"]
 
@@ -247,8 +247,10 @@ def _plain(event: ExecutionEvent) -> ExecutionEvent:
     return _with(event, value(event))
 
 
-def _with(event: ExecutionEvent, held: Any) -> ExecutionEvent:
-    return ExecutionEvent(event.type, event.source_id, event.name, held, event.time, event.id)
+def _with(event: ExecutionEvent, recorded_value: Any) -> ExecutionEvent:
+    return ExecutionEvent(
+        event.type, event.source_id, event.name, recorded_value, event.time, event.id
+    )
 
 
 @pytest.fixture(autouse=True)

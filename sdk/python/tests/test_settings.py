@@ -21,24 +21,24 @@ def settings(*arguments: str, **environment: str) -> Settings:
 
 
 def test_defaults() -> None:
-    made = settings()
-    assert re.fullmatch("worker-[0-9a-f]{6}", made.name)
-    assert settings().name != made.name
-    assert made.server_url == "http://localhost:8000"
-    assert made.bootstrap_token == "from-environment"
-    assert (made.labels, made.max_concurrent_executions) == ({}, 16)
-    assert (made.drain_timeout_s, made.stream_idle_s) == (60, 60)
+    result = settings()
+    assert re.fullmatch("worker-[0-9a-f]{6}", result.name)
+    assert settings().name != result.name
+    assert result.server_url == "http://localhost:8000"
+    assert result.bootstrap_token == "from-environment"
+    assert (result.labels, result.max_concurrent_executions) == ({}, 16)
+    assert (result.drain_timeout_s, result.stream_idle_s) == (60, 60)
 
 
 def test_all_options_are_read(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("from-file\n")
-    made = settings(
+    result = settings(
         *["--name", "w", "--server-url", "http://here:1/", "--max-concurrent", "3"],
         *["--label", "zone=a", "--label", "expression=a=b", "--drain-timeout", "1.5"],
         *["--stream-idle-timeout", "9", "--bootstrap-token-file", str(tmp_path / "token")],
         SVC_WORKERS__SERVER_URL="http://there:2",
     )
-    assert made == Settings(
+    assert result == Settings(
         name="w",
         server_url="http://here:1",
         bootstrap_token="from-file",
@@ -55,8 +55,8 @@ def test_bootstrap_token_is_read_once_from_a_descriptor() -> None:
     reading, writing = os.pipe()
     os.write(writing, b"from-descriptor\n")
     os.close(writing)
-    made = settings("--bootstrap-token-fd", str(reading))
-    assert made.bootstrap_token == "from-descriptor"
+    result = settings("--bootstrap-token-fd", str(reading))
+    assert result.bootstrap_token == "from-descriptor"
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(reading)
     with pytest.raises(UsageError, match="failed to read the bootstrap token"):

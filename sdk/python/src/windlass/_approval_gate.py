@@ -60,10 +60,10 @@ async def _request_approval(
     run: Run, call: Call, approval_call_id: str, task_name: str, is_requested: bool
 ) -> Approval:
     if not is_requested:
-        answer = await run.services.request_approval(approval_call_id, task_name)
-        if answer == "granted":
+        status = await run.services.request_approval(approval_call_id, task_name)
+        if status == "granted":
             return Approval("approved")
-        if answer == "cancelled":
+        if status == "cancelled":
             raise ExecutionError(message="the execution no longer accepts approvals")
         run.record_task(
             E.TASK_AWAITING_APPROVAL,

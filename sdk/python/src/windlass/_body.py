@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from windlass._run import Run, Scope, current
+from windlass._run import Run, Scope, current_scope
 from windlass.errors import ExecutionError, ExecutionTimeoutError
 
 
@@ -25,7 +25,7 @@ async def run_body(
     Raises ExecutionTimeoutError after `timeout_s` seconds. SystemExit, KeyboardInterrupt and a
     CancelledError that does not cancel the run itself are raised as ExecutionError.
     """
-    token = current.set(scope)
+    token = current_scope.set(scope)
     try:
         if not timeout_s:
             return await _call(func, args, kwargs)
@@ -45,7 +45,7 @@ async def run_body(
         # Uncaught, these would end the event loop and with it every other execution.
         raise ExecutionError(error, f"user code raised {type(error).__name__}") from error
     finally:
-        current.reset(token)
+        current_scope.reset(token)
 
 
 def is_cancel_requested(run: Run) -> bool:

@@ -33,9 +33,9 @@ def call_id(
     argument without a stable identity, and UnserializableError if the arguments are nested too
     deeply.
     """
-    whole = [name, by_name, list(args), kwargs]
+    content = [name, by_name, list(args), kwargs]
     try:
-        text = _to_text(_reduce(whole))
+        text = _to_text(_reduce(content))
     except RecursionError as error:
         raise UnserializableError(message=TOO_DEEP) from error
     return f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"

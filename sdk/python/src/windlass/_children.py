@@ -7,7 +7,7 @@ import logging
 from collections.abc import Coroutine, Generator
 from typing import Any
 
-from windlass._run import current
+from windlass._run import current_scope
 
 log = logging.getLogger("windlass.run")
 
@@ -22,7 +22,7 @@ def track_children(
     """Task factory of the event loop: a task created inside a run becomes a child of that run."""
     task = asyncio.Task(coroutine, loop=loop, **options)
     context = options.get("context")
-    scope = current.get() if context is None else context.get(current)
+    scope = current_scope.get() if context is None else context.get(current_scope)
     if scope is not None:
         scope.run.children.add(task)
         task.add_done_callback(scope.run.children.discard)
@@ -31,10 +31,10 @@ def track_children(
 
 async def await_children(children: set[asyncio.Task[Any]]) -> None:
     """Cancels the remaining tasks of a run and waits CLEANUP_TIMEOUT_S for them to end."""
-    left = children - {asyncio.current_task()}
-    for task in left:
+    remaining = children - {asyncio.current_task()}
+    for task in remaining:
         task.cancel()
-    if left:
-        _, stuck = await asyncio.wait(left, timeout=CLEANUP_TIMEOUT_S)
-        if stuck:
-            log.warning("failed to cancel %d asyncio tasks of an execution", len(stuck))
+    if remaining:
+        _, unfinished = await asyncio.wait(remaining, timeout=CLEANUP_TIMEOUT_S)
+        if unfinished:
+            log.warning("failed to cancel %d asyncio tasks of an execution", len(unfinished))

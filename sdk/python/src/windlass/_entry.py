@@ -54,5 +54,5 @@ def event_id(type: str, source_id: str, name: str, value: Any, time: str) -> str
 
     The server appends an event id only once, which makes repeated checkpoints safe.
     """
-    whole = {"name": name, "source_id": source_id, "time": time, "type": type, "value": value}
-    return hashlib.sha256(canonical_json(whole).encode()).hexdigest()[:16]
+    content = {"name": name, "source_id": source_id, "time": time, "type": type, "value": value}
+    return hashlib.sha256(canonical_json(content).encode()).hexdigest()[:16]

@@ -18,10 +18,10 @@ def wrap_failure(error: BaseException) -> ExecutionError:
     log does not hold, such as a RetryError, are only in `__cause__`.
     """
     inner = error.inner_exception if isinstance(error, RetryError) else error
-    seen = inner if isinstance(inner, ExecutionError) else ExecutionError(inner)
-    if seen is not error:
-        seen.__cause__ = error
-    return seen
+    wrapped = inner if isinstance(inner, ExecutionError) else ExecutionError(inner)
+    if wrapped is not error:
+        wrapped.__cause__ = error
+    return wrapped
 
 
 def restore_failure(failed: Failed, names: Mapping[str, Any]) -> ExecutionError:
@@ -30,13 +30,13 @@ def restore_failure(failed: Failed, names: Mapping[str, Any]) -> ExecutionError:
     `names` are the globals of the task's module; exception classes are looked up there, in the
     SDK's errors and in `builtins`. An unknown class becomes a RecordedError.
     """
-    ours = getattr(errors, failed.type, None)
-    if isinstance(ours, type) and issubclass(ours, ExecutionError):
-        error: ExecutionError = _instance(ours, failed.message)
+    sdk_class = getattr(errors, failed.type, None)
+    if isinstance(sdk_class, type) and issubclass(sdk_class, ExecutionError):
+        error: ExecutionError = _instance(sdk_class, failed.message)
         return error
-    known = names.get(failed.type) or getattr(builtins, failed.type, None)
-    if isinstance(known, type) and issubclass(known, BaseException):
-        return ExecutionError(_instance(known, failed.message), failed.message)
+    user_class = names.get(failed.type) or getattr(builtins, failed.type, None)
+    if isinstance(user_class, type) and issubclass(user_class, BaseException):
+        return ExecutionError(_instance(user_class, failed.message), failed.message)
     return ExecutionError(RecordedError(failed.type, failed.message), failed.message)
 
 

@@ -33,7 +33,7 @@ class InlineRuns:
 
     def run(self, input: Any) -> ExecutionContext[Any]:
         """Runs a new execution until it is settled."""
-        return self._run_in_thread(new_context(self._workflow, input))
+        return self._run_in_thread(create_context(self._workflow, input))
 
     def resume(self, execution_id: str, body: Any) -> ExecutionContext[Any]:
         """Resumes a paused execution and runs it until it is settled again."""
@@ -75,8 +75,9 @@ class InlineJournal:
 
 
 class InlineServices:
-    """Services without a server: calls other workflows inline; has no secrets, configs or
-    approvals.
+    """Services without a server.
+
+    Other workflows run inline; secrets and configs are refused, approvals stay pending.
     """
 
     async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
@@ -106,7 +107,7 @@ class InlineServices:
             raise WorkflowNotFoundError(
                 f"without a server '{target.namespace}/{target.name}' must be given as an object"
             )
-        settled = await run_inline(target.workflow, new_context(target.workflow, input))
+        settled = await run_inline(target.workflow, create_context(target.workflow, input))
         if not wait:
             return settled.execution_id
         if settled.has_succeeded:
@@ -122,7 +123,7 @@ class InlineServices:
         """Discards the progress."""
 
 
-def new_context(workflow: RunnableWorkflow, input: Any) -> ExecutionContext[Any]:
+def create_context(workflow: RunnableWorkflow, input: Any) -> ExecutionContext[Any]:
     """Creates the context of a new execution."""
     return ExecutionContext(
         execution_id=uuid4().hex,

@@ -58,17 +58,17 @@ def convert_nested(value: Any, form: Callable[[Any], Any], max_levels: int) -> A
     `form` returns a finished value, or a new list or dict whose items are converted next. Raises
     RecursionError if the result has more than `max_levels` levels.
     """
-    whole = [value]
-    todo: list[tuple[Any, Any, int]] = [(whole, 0, 0)]
+    root = [value]
+    todo: list[tuple[Any, Any, int]] = [(root, 0, 0)]
     while todo:
         holder, place, level = todo.pop()
-        made = holder[place] = form(holder[place])
-        if isinstance(made, dict | list):
+        converted = holder[place] = form(holder[place])
+        if isinstance(converted, dict | list):
             if level == max_levels:
                 raise RecursionError(TOO_DEEP)
-            items = made.items() if isinstance(made, dict) else enumerate(made)
-            todo += [(made, at, level + 1) for at, item in items if type(item) not in _SCALARS]
-    return whole[0]
+            items = converted.items() if isinstance(converted, dict) else enumerate(converted)
+            todo += [(converted, at, level + 1) for at, item in items if type(item) not in _SCALARS]
+    return root[0]
 
 
 def simplify(value: Any) -> Any:
@@ -180,9 +180,9 @@ def _to_plain_form(value: Any) -> Any:
 
 def _count_levels(text: str) -> int:
     """Returns the nesting depth of compact JSON, or an upper bound of it up to MAX_LEVELS."""
-    most = text.count("[") + text.count("{")
-    if most <= MAX_LEVELS:
-        return most
+    upper_bound = text.count("[") + text.count("{")
+    if upper_bound <= MAX_LEVELS:
+        return upper_bound
     brackets = _brackets(text).replace(b'""', b"")
     if b'"' in brackets or '\\"' in text:  # some brackets may be inside strings
         brackets = _brackets(_STRING.sub("", text))

@@ -12,7 +12,7 @@ from typing import Any
 from windlass._body import is_cancel_requested
 from windlass._children import await_children
 from windlass._json import encode
-from windlass._run import Run, Scope, current
+from windlass._run import Run, Scope, current_scope
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.state import ExecutionState
 from windlass.errors import (
@@ -30,20 +30,20 @@ async def advance_execution(run: Run, body: Body) -> None:
     """Runs the body and records its outcome: one settling event, unless the run was closed."""
     if run.replay.is_finished:
         return
-    token = current.set(Scope(run))
+    token = current_scope.set(Scope(run))
     try:
         await _advance(run, body)
     finally:
-        current.reset(token)
+        current_scope.reset(token)
         run.close()
 
 
 async def _advance(run: Run, body: Body) -> None:
     try:
         if not run.replay.is_started:
-            given = run.context.input
-            text = run.input_text or encode(given)
-            run.record_workflow(E.WORKFLOW_STARTED, given, ExecutionState.RUNNING, value_text=text)
+            value = run.context.input
+            text = run.input_text or encode(value)
+            run.record_workflow(E.WORKFLOW_STARTED, value, ExecutionState.RUNNING, value_text=text)
         output = await body()
         final_event = E.WORKFLOW_COMPLETED, output, ExecutionState.COMPLETED
     except BaseException as error:

@@ -54,9 +54,7 @@ class Run:
         return self._is_cancelled
 
     def request_cancel(self) -> None:
-        """Marks the run as cancelled: a CancelledError inside it then ends the execution as
-        CANCELLED.
-        """
+        """Marks the run as cancelled, so that a CancelledError in it counts as its cancellation."""
         self._is_cancelled = True
 
     def close(self) -> None:
@@ -64,11 +62,11 @@ class Run:
         self._is_closed = True
 
     def assign_id(self, path: str, call_id: str) -> str:
-        """Returns the unique id of the next call: the n-th equal call of one scope gets the suffix
-        `#n`.
+        """Returns a unique id for a call.
 
-        Calls are counted per scope (the workflow's body, an attempt of a task, a parallel branch):
-        only within a scope is their order the same in every run.
+        The n-th equal call of one scope gets the suffix `#n`. Calls are counted per scope (the
+        workflow's body, an attempt of a task, a parallel branch): only within a scope is their
+        order the same in every run.
         """
         if path:
             call_id = f"{call_id}@{hashlib.sha256(path.encode()).hexdigest()[:12]}"
@@ -103,14 +101,14 @@ class Run:
     ) -> None:
         if self._is_closed:
             raise asyncio.CancelledError("the run is closed")
-        made = create_entry(type, source_id, name, value, state, value_text=value_text)
+        entry = create_entry(type, source_id, name, value, state, value_text=value_text)
         self._record_resumed()
-        self._append(made)
+        self._append(entry)
 
     def _record_resumed(self) -> None:
         resume, self._unrecorded_resume = self._unrecorded_resume, None
         if resume and not resume.is_recorded:
-            made = create_entry(
+            entry = create_entry(
                 E.WORKFLOW_RESUMED,
                 self._source,
                 self.context.workflow_name,
@@ -118,13 +116,13 @@ class Run:
                 ExecutionState.RUNNING,
                 value_text=resume.text,
             )
-            self._append(made)
+            self._append(entry)
 
-    def _append(self, made: Entry) -> None:
-        self.context._append(made.event, made.state)
+    def _append(self, entry: Entry) -> None:
+        self.context._append(entry.event, entry.state)
         # Transient runs record only their start and their end.
-        if not (self.is_transient and made.event.type.startswith("TASK_")):
-            self._journal.record(made)
+        if not (self.is_transient and entry.event.type.startswith("TASK_")):
+            self._journal.record(entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +135,12 @@ class Scope:
     task_name: str = ""
 
 
-current: ContextVar[Scope | None] = ContextVar("windlass_scope", default=None)
+current_scope: ContextVar[Scope | None] = ContextVar("windlass_scope", default=None)
 
 
 def require_scope() -> Scope:
     """Returns the scope of the calling code. Raises ExecutionContextNotFoundError outside a run."""
-    scope = current.get()
+    scope = current_scope.get()
     if scope is None:
         raise ExecutionContextNotFoundError("tasks can be called only inside a workflow")
     return scope

@@ -33,20 +33,20 @@ class TaskExecution:
     run: Run
     call: Call
 
-    async def result(self) -> Any:
+    async def execute(self) -> Any:
         """Returns or raises the recorded outcome if there is one; otherwise runs the task."""
         recorded = self.run.replay.find_outcome(self.call.id)
         if recorded is None:
             recorded = self.run.replay.find_result(self.call.id)
             if recorded is None:
-                return await self._execute()
+                return await self._execute_unrecorded()
             self._record(E.TASK_COMPLETED, recorded.value)
         if isinstance(recorded, Failed):
             raise restore_failure(recorded, getattr(self.func, "__globals__", {}))
         value = await self._fetch(recorded.value)
         return self.restore(value) if self.restore else value
 
-    async def _execute(self) -> Any:
+    async def _execute_unrecorded(self) -> Any:
         try:
             if not self.options.auth_exempt:
                 await self.run.services.authorize_task(self.task_name)

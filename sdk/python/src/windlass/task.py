@@ -42,7 +42,7 @@ class Task(Generic[P, R]):
         self.options = options
         self.name = options.name or str(getattr(func, "__name__", type(func).__name__))
         self._restore = restore
-        self._procedure = procedure or self._perform
+        self._procedure = procedure or self._execute
         self._signature = Signature(func)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
@@ -56,15 +56,13 @@ class Task(Generic[P, R]):
         return Task(self.func, replace(self.options, **options), restore=self._restore)
 
     async def map(self: Task[[Any], R], items: Iterable[Any]) -> list[R]:
-        """Calls the task once per item, concurrently; returns the results in the order of the
-        items.
-        """
+        """Calls the task once per item, concurrently; returns the results in item order."""
         return await asyncio.gather(*[self(item) for item in items])
 
-    async def _perform(self, run: Run, call: Call) -> Any:
+    async def _execute(self, run: Run, call: Call) -> Any:
         return await TaskExecution(
             self.func, self.options, self._restore, self.name, run, call
-        ).result()
+        ).execute()
 
 
 class _Decorator:

@@ -90,7 +90,9 @@ class WorkflowOptions:
         if self.runner not in _RUNNERS:
             raise ValueError("runner must be one of inprocess, subprocess, docker")
         if self.namespace and not _NAMESPACE.fullmatch(self.namespace):
-            raise ValueError(f"invalid namespace: {self.namespace!r}")
+            raise ValueError(
+                f"invalid namespace {self.namespace!r}: use up to 64 of a-z, 0-9, _ and -"
+            )
         if self.routing is not None and not isinstance(self.routing, Score):
             raise TypeError("routing must be a score(...) of windlass.routing")
 
@@ -125,9 +127,7 @@ class Workflow(Generic[I, O]):
         return result
 
     async def perform(self, context: ExecutionContext[I]) -> Any:
-        """Returns the output in the form in which the log holds it: plain, or as a storage
-        reference.
-        """
+        """Returns the output in the form in which the log holds it: plain, or a reference."""
         output = await self(context)
         if self.output_storage is None:
             return output

@@ -150,5 +150,5 @@ def once(
     return OnceSchedule(timezone=timezone, run_time=moment, overlap=_overlap(overlap))
 
 
-def _overlap(given: str | None) -> Overlap | None:
-    return None if given is None else Overlap(given)
+def _overlap(policy: str | None) -> Overlap | None:
+    return None if policy is None else Overlap(policy)

@@ -23,10 +23,10 @@ async def _call(
     if mode not in {"sync", "async"}:
         raise ValueError("mode must be sync or async")
     scope = require_scope()
-    given = args[0] if len(args) == 1 else (list(args) or None)
+    workflow_input = args[0] if len(args) == 1 else (list(args) or None)
     key = f"{scope.run.context.execution_id}:{scope.call_id}"
     return await scope.run.services.call_workflow(
-        _to_target(workflow), given, key=key, wait=mode == "sync"
+        _to_target(workflow), workflow_input, key=key, wait=mode == "sync"
     )
 
 

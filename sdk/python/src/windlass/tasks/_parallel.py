@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from windlass._options import TaskOptions
-from windlass._run import Run, current, require_scope
+from windlass._run import Run, current_scope, require_scope
 from windlass._task_call import Call, TaskCall
 from windlass._task_execution import TaskExecution
 from windlass.errors import PauseRequested
@@ -34,9 +34,9 @@ async def _branches(*calls: Awaitable[Any]) -> list[Any]:
         # Further failures are recorded in the log.
         branch.add_done_callback(_error)
     try:
-        left = set(branches)
-        while left:
-            done, left = await asyncio.wait(left, return_when=asyncio.FIRST_EXCEPTION)
+        pending = set(branches)
+        while pending:
+            done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_EXCEPTION)
             failed = [error for error in map(_error, done) if error]
             if failed and not all(isinstance(error, PauseRequested) for error in failed):
                 break
@@ -57,7 +57,7 @@ async def _branch(call: Awaitable[Any], number: int) -> Any:
         # A branch counts its calls in a scope of its own. In a shared scope, equal calls of
         # concurrent branches could exchange their ids between runs.
         scope = require_scope()
-        current.set(replace(scope, path=f"{scope.path}[{number}]"))
+        current_scope.set(replace(scope, path=f"{scope.path}[{number}]"))
     return await call
 
 
@@ -65,22 +65,25 @@ def _error(branch: asyncio.Future[Any]) -> BaseException | None:
     return asyncio.CancelledError() if branch.cancelled() else branch.exception()
 
 
-async def _perform_parallel(run: Run, call: Call) -> Any:
+async def _execute_parallel(run: Run, call: Call) -> Any:
     try:
-        return await TaskExecution(_branches, _OPTIONS, None, "parallel", run, call).result()
+        return await TaskExecution(_branches, _OPTIONS, None, "parallel", run, call).execute()
     finally:
-        for made in call.args:
+        for awaitable in call.args:
             # The result is recorded, so the call is never awaited; without close(), Python would
             # warn.
-            if _is_unawaited(made):
-                made.close()
+            if _is_unawaited(awaitable):
+                awaitable.close()
 
 
-def _is_unawaited(made: Any) -> bool:
-    if isinstance(made, TaskCall):
-        return made.is_unawaited
-    return inspect.iscoroutine(made) and inspect.getcoroutinestate(made) == inspect.CORO_CREATED
+def _is_unawaited(awaitable: Any) -> bool:
+    if isinstance(awaitable, TaskCall):
+        return awaitable.is_unawaited
+    return (
+        inspect.iscoroutine(awaitable)
+        and inspect.getcoroutinestate(awaitable) == inspect.CORO_CREATED
+    )
 
 
 _OPTIONS = TaskOptions(name="parallel", auth_exempt=True)
-_parallel = Task(_branches, _OPTIONS, procedure=_perform_parallel)
+_parallel = Task(_branches, _OPTIONS, procedure=_execute_parallel)

@@ -22,10 +22,10 @@ async def _pause(name: str, output: Any = None) -> Any:
 
     `name` identifies the pause to readers; `output` is shown with the paused execution.
     """
-    raise NotImplementedError  # only the signature is used; `_perform_pause` does the work
+    raise NotImplementedError  # only the signature is used; `_execute_pause` does the work
 
 
-async def _perform_pause(run: Run, call: Call) -> Any:
+async def _execute_pause(run: Run, call: Call) -> Any:
     recorded = run.replay.find_outcome(call.id)
     if isinstance(recorded, Failed):
         raise restore_failure(recorded, {})
@@ -57,4 +57,4 @@ def _record_resumed(run: Run, call: Call, name: str, resume: Resume) -> Any:
     return body
 
 
-pause = Task(_pause, TaskOptions(name="pause", auth_exempt=True), procedure=_perform_pause)
+pause = Task(_pause, TaskOptions(name="pause", auth_exempt=True), procedure=_execute_pause)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-from windlass._run import current
+from windlass._run import current_scope
 
 
 class _Completed:
@@ -21,7 +21,7 @@ def progress(value: Any) -> _Completed:
 
     Callable from any thread; never waits. Does nothing outside a task.
     """
-    scope = current.get()
+    scope = current_scope.get()
     if scope is not None and scope.call_id:
         scope.run.services.publish_progress(scope.call_id, scope.task_name, value)
     return _Completed()

@@ -17,11 +17,11 @@ async def _sleep(seconds: float | timedelta) -> None:
     """Waits `seconds`. After an interruption, another worker waits only for the remaining time."""
 
 
-async def _perform_sleep(run: Run, call: Call) -> None:
+async def _execute_sleep(run: Run, call: Call) -> None:
     if run.replay.find_outcome(call.id):
         return
-    given = next(iter(call.arguments.values()))
-    seconds = given.total_seconds() if isinstance(given, timedelta) else float(given)
+    duration = next(iter(call.arguments.values()))
+    seconds = duration.total_seconds() if isinstance(duration, timedelta) else float(duration)
     started = run.replay.find_first_time(E.TASK_STARTED, call.id)
     if started is None:
         await run.wait_for_capacity()
@@ -40,4 +40,4 @@ def _elapsed_s(started: str | None) -> float:
     return max(0.0, (now - then).total_seconds())
 
 
-sleep = Task(_sleep, TaskOptions(name="sleep", auth_exempt=True), procedure=_perform_sleep)
+sleep = Task(_sleep, TaskOptions(name="sleep", auth_exempt=True), procedure=_execute_sleep)

@@ -29,13 +29,15 @@ class Checkpoints:
             f',"current_worker":{quote_json(worker_name)}'
         )
 
-    def body(self, delta: Delta) -> bytes:
+    def build(self, delta: Delta) -> bytes:
         """Returns the body for a delta."""
         events = ",".join(delta.events)
         return f'{self._head},"state":"{delta.state}","events":[{events}]}}'.encode()
 
-    def ending(self, type: E, value: Any, state: ExecutionState) -> bytes:
+    def build_terminal(self, type: E, value: Any, state: ExecutionState) -> bytes:
         """Returns the body that ends the execution with an event that the run could not record."""
         name = self._context.workflow_name
-        made = create_entry(type, f"{name}_{self._context.execution_id}", name, value, state)
-        return self.body(Delta((made.text,), state))
+        terminal_entry = create_entry(
+            type, f"{name}_{self._context.execution_id}", name, value, state
+        )
+        return self.build(Delta((terminal_entry.text,), state))

@@ -43,10 +43,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Settings:
     """Returns the settings from arguments and environment. Raises UsageError."""
-    given = arguments.server_url or environment.get("SVC_WORKERS__SERVER_URL")
+    server_url = arguments.server_url or environment.get("SVC_WORKERS__SERVER_URL")
     return Settings(
         name=arguments.name or f"worker-{secrets.token_hex(3)}",
-        server_url=(given or DEFAULT_SERVER_URL).rstrip("/"),
+        server_url=(server_url or DEFAULT_SERVER_URL).rstrip("/"),
         bootstrap_token=_bootstrap_token(arguments, environment),
         labels=dict(_label(text) for text in arguments.label),
         max_concurrent_executions=arguments.max_concurrent,

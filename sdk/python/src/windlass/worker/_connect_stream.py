@@ -40,14 +40,14 @@ class ConnectStream:
         """Yields frames across reconnects; None stands for an established connection."""
         delays = backoff(FIRST_DELAY_S, MAX_DELAY_S)
         while True:
-            began = time.monotonic()
+            started_at = time.monotonic()
             try:
                 async for frame in self._stream():
                     yield frame
                 reason = "closed by the server"
             except (TimeoutError, aiohttp.ClientError, OSError, FrameTooLarge) as error:
                 reason = str(error) or repr(error)
-            if time.monotonic() - began > STABLE_STREAM_S:
+            if time.monotonic() - started_at > STABLE_STREAM_S:
                 delays = backoff(FIRST_DELAY_S, MAX_DELAY_S)
             # Delayed even after a clean end: when a server restarts, all its workers reconnect.
             delay = next(delays)

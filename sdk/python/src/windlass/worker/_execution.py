@@ -88,7 +88,7 @@ class Execution:
         self._outbox.abandon()
 
     async def _deliver_delta(self, delta: Delta) -> DeliveryResult:
-        body = self._checkpoints.body(delta)
+        body = self._checkpoints.build(delta)
         deadline_s = None
         if delta.state.is_resting:
             await self._progress.flush()
@@ -110,7 +110,7 @@ class Execution:
             # better than leaving it in the state RUNNING.
             reason = "the server refused a checkpoint of the execution; see the log of its worker"
             value = {"type": "CheckpointRefused", "message": reason}
-            body = self._checkpoints.ending(E.WORKFLOW_FAILED, value, ExecutionState.FAILED)
+            body = self._checkpoints.build_terminal(E.WORKFLOW_FAILED, value, ExecutionState.FAILED)
             await self._post_checkpoint(body, self._settings.terminal_deadline_s)
             return
         await release(self._api, self.execution_id, self.generation)

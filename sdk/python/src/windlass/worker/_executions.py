@@ -140,7 +140,7 @@ class Executions:
         """Confirms the cancellation of an execution that this worker no longer runs."""
         context = cancellation.context
         checkpoints = Checkpoints(context, self._settings.name)
-        body = checkpoints.ending(E.WORKFLOW_CANCELLED, None, ExecutionState.CANCELLED)
+        body = checkpoints.build_terminal(E.WORKFLOW_CANCELLED, None, ExecutionState.CANCELLED)
         try:
             await self._api.checkpoint(context.execution_id, body, None)
         except (Refused, Unavailable) as error:

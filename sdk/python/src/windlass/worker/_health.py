@@ -34,9 +34,9 @@ class Health:
 
     def pong_body(self) -> bytes:
         """Returns the body of a pong: health and metrics."""
-        stuck_s = self._user_loop.probe()
-        healthy = not self.is_draining and stuck_s < UNHEALTHY_LAG_S
-        lag_s = max(stuck_s, self._user_loop.lag_s)
+        unanswered_s = self._user_loop.probe()
+        healthy = not self.is_draining and unanswered_s < UNHEALTHY_LAG_S
+        lag_s = max(unanswered_s, self._user_loop.lag_s)
         metrics = {PREFIX + name: value for name, value in self._metrics(lag_s).items()}
         return json.dumps({"healthy": healthy, "metrics": metrics}).encode()
 

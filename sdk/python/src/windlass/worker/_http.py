@@ -41,8 +41,9 @@ async def send(
     body: bytes | None,
     timeout_s: float,
 ) -> HttpResponse:
-    """Sends one request. Raises Unavailable for a temporary failure: no response, 5xx, 408, 425,
-    429.
+    """Sends one request and returns the response.
+
+    Raises Unavailable for temporary failures: no response, 5xx, 408, 425 or 429.
     """
     timeout = aiohttp.ClientTimeout(total=timeout_s)
     target = URL(url, encoded=True)

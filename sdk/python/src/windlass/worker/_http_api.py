@@ -46,9 +46,9 @@ class HttpApi:
         return self._registration.authorizes_tasks
 
     async def claim(self, execution_id: str) -> Claim:
-        answer = await self._post(f"/claim/{execution_id}")
+        response = await self._post(f"/claim/{execution_id}")
         try:
-            return _parse_claim(answer)
+            return _parse_claim(response)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise Unavailable(f"invalid claim response: {error!r}") from error
 
@@ -69,32 +69,32 @@ class HttpApi:
     async def fetch_secrets(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
         body = encode({"execution_id": execution_id, "names": list(names)}).encode()
         # 403 means that the workflow may not read the secrets, not that the session is invalid.
-        answer = await self._post("/secrets/batch", body, renew_at=frozenset({401}))
-        return cast("dict[str, Any]", loads(answer.body))
+        response = await self._post("/secrets/batch", body, renew_at=frozenset({401}))
+        return cast("dict[str, Any]", loads(response.body))
 
     async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
         url = f"{self._settings.server_url}/admin/configs/batch"
-        answer = await self._send("POST", url, encode(list(names)).encode())
-        return cast("dict[str, Any]", loads(answer.body))
+        response = await self._send("POST", url, encode(list(names)).encode())
+        return cast("dict[str, Any]", loads(response.body))
 
     async def authorize_task(self, execution_id: str, task_name: str, token: str) -> None:
         path = f"/executions/{execution_id}/authorize/{quote(task_name, safe='')}"
         url = f"{self._settings.server_url}{path}"
         headers = {"Authorization": f"Bearer {token}"}
         timeout_s = self._settings.request_timeout_s
-        answer = await send(self._http, "POST", url, headers, None, timeout_s)
-        if answer.status >= 400:
-            raise answer.refusal
+        response = await send(self._http, "POST", url, headers, None, timeout_s)
+        if response.status >= 400:
+            raise response.refusal
 
     async def request_approval(self, execution_id: str, call_id: str, task_name: str) -> str:
         body = encode({"task_call_id": call_id, "task_name": task_name}).encode()
-        answer = await self._post(f"/approvals/{execution_id}", body)
-        return str(loads(answer.body)["status"])
+        response = await self._post(f"/approvals/{execution_id}", body)
+        return str(loads(response.body)["status"])
 
     async def find_approval(self, execution_id: str, call_id: str) -> Approval | None:
         path = f"{self._path}/approvals/{execution_id}/{quote(call_id)}"
-        answer = await self._send("GET", f"{self._settings.server_url}{path}", None)
-        record = loads(answer.body).get("approval")
+        response = await self._send("GET", f"{self._settings.server_url}{path}", None)
+        record = loads(response.body).get("approval")
         if not record:
             return None
         return Approval(
@@ -119,10 +119,10 @@ class HttpApi:
         if token:
             headers["Authorization"] = f"Bearer {token}"
         timeout_s = CALL_WAIT_S + self._settings.request_timeout_s
-        answer = await send(self._http, "POST", url, headers, body, timeout_s)
-        if answer.status >= 400:
-            raise answer.refusal
-        return cast("dict[str, Any]", loads(answer.body))
+        response = await send(self._http, "POST", url, headers, body, timeout_s)
+        if response.status >= 400:
+            raise response.refusal
+        return cast("dict[str, Any]", loads(response.body))
 
     async def _post(
         self,
@@ -151,20 +151,20 @@ class HttpApi:
                 headers[GENERATION_HEADER] = generation
                 headers[COMPATIBLE_GENERATION_HEADER] = generation
             timeout_s = self._settings.request_timeout_s
-            answer = await send(self._http, method, url, headers, body, timeout_s)
-            if answer.status not in renew_at:
+            response = await send(self._http, method, url, headers, body, timeout_s)
+            if response.status not in renew_at:
                 break
             await self._registration.renew(token)
-        if answer.status >= 400:
-            raise answer.refusal
-        return answer
+        if response.status >= 400:
+            raise response.refusal
+        return response
 
 
-def _parse_claim(answer: HttpResponse) -> Claim:
-    text = answer.body.decode()
+def _parse_claim(response: HttpResponse) -> Claim:
+    text = response.body.decode()
     context = parse_context(loads(text))
     types = [event.type for event in context.events]
-    headers = answer.headers
+    headers = response.headers
     return Claim(
         context,
         input_text=None if E.WORKFLOW_STARTED in types else slice_json(text, "input"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 
-from windlass._run import current
+from windlass._run import current_scope
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s%(execution)s: %(message)s"
 
@@ -14,7 +14,7 @@ class ExecutionFilter(logging.Filter):
     """Adds the execution id to log records. Runs in the context that creates the record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        scope = current.get()
+        scope = current_scope.get()
         record.execution = f" [{scope.run.context.execution_id}]" if scope else ""
         return True
 

@@ -40,8 +40,9 @@ class Registration:
         self.path = f"/workers/{quote(settings.name, safe='')}"
 
     async def register(self) -> None:
-        """Registers the worker. Raises Refused if waiting cannot help, for example for a wrong
-        token.
+        """Registers the worker; retries while the server is unavailable or the name is in use.
+
+        Raises Refused for other refusals, for example of a wrong bootstrap token.
         """
         async with self._lock:
             await self._register(final=True)
@@ -57,15 +58,15 @@ class Registration:
         body = json.dumps(await asyncio.to_thread(self._registration_body)).encode()
         for delay in backoff(FIRST_DELAY_S, MAX_DELAY_S):
             try:
-                answer = await self._post(body)
-                if answer.status < 400:
-                    session = json.loads(answer.body)
+                response = await self._post(body)
+                if response.status < 400:
+                    session = json.loads(response.body)
                     self.token = session["session_token"]
                     self.authorizes_tasks = bool(session.get("task_authorization"))
                     return
-                if final and answer.status not in _NAME_IN_USE:
-                    raise answer.refusal
-                reason = str(answer.refusal)
+                if final and response.status not in _NAME_IN_USE:
+                    raise response.refusal
+                reason = str(response.refusal)
             except (Unavailable, ValueError, KeyError, TypeError) as error:
                 reason = str(error)
             log.warning("failed to register, retrying in %.1f s: %s", delay, reason)

@@ -79,10 +79,10 @@ def gpus() -> list[dict[str, Any]]:
         return []
     query = [tool, "--query-gpu=name,memory.total,memory.free", "--format=csv,noheader,nounits"]
     try:
-        answer = subprocess.run(
+        process = subprocess.run(
             query, capture_output=True, text=True, timeout=GPU_QUERY_TIMEOUT_S, check=True
         )
-        rows = [line.split(", ") for line in answer.stdout.strip().splitlines()]
+        rows = [line.split(", ") for line in process.stdout.strip().splitlines()]
         return [
             {"name": name, "memory_total": int(total), "memory_available": int(free)}
             for name, total, free in rows

@@ -45,10 +45,10 @@ class UserLoop:
         self.loop.call_soon_threadsafe(func, *args)
 
     def probe(self) -> float:
-        """Schedules a probe in the loop; returns the seconds for which an earlier one is
-        unanswered.
+        """Schedules a probe in the loop, unless an earlier one is unanswered.
 
-        `lag_s` is the duration of the last answered probe.
+        Returns the age of the unanswered probe in seconds, or 0; `lag_s` is the duration of the
+        last answered one.
         """
         now = time.monotonic()
         if self._probed_at is not None:
@@ -78,10 +78,10 @@ class UserLoop:
         self.loop.close()
 
     def _cancel_tasks(self, timeout_s: float) -> None:
-        left = asyncio.all_tasks(self.loop)
-        for task in left:
+        tasks = asyncio.all_tasks(self.loop)
+        for task in tasks:
             task.cancel()
-        cancelled = asyncio.gather(*left, return_exceptions=True)
+        cancelled = asyncio.gather(*tasks, return_exceptions=True)
         cancelled.add_done_callback(lambda _: self.loop.stop())
         self.loop.call_later(timeout_s, self.loop.stop)
 
