@@ -11,13 +11,13 @@ create table schedules (
   input json not null,
   input_bytes integer not null,
   run_as_service_account text,
-  -- who created or last changed it; empty for anonymous
+  -- principal that created or last changed it; empty for anonymous
   changed_by text not null,
   status text not null default 'active' check (status in ('active', 'paused')),
   -- intervals count from here
   anchor_at timestamptz not null,
   next_run_at timestamptz,
-  -- a tick of it is not acknowledged yet; until then no other one is taken
+  -- one of its ticks has no outcome yet; no other tick is taken until it has
   pending boolean not null default false,
   last_run_at timestamptz,
   run_count bigint not null default 0,
@@ -32,7 +32,7 @@ create index schedules_due on schedules (next_run_at)
 create index schedules_newest on schedules (created_at desc, id desc);
 create index schedules_workflow on schedules (workflow_name, workflow_namespace);
 
--- One row for each firing, and one for each run of ticks that did not fire.
+-- One row for each firing, and one for each range of skipped ticks.
 create table schedule_ticks (
   schedule_id uuid not null,
   nominal_at timestamptz not null,
@@ -40,13 +40,13 @@ create table schedule_ticks (
   -- skipped: all ticks from here to nominal_at
   skipped_from timestamptz,
   execution_id uuid unique,
-  -- of the execution, as last heard
+  -- last known state of the execution
   state text,
   error text,
   attempts integer not null default 0,
-  -- pending: when to try again
+  -- pending: time of the next attempt
   retry_at timestamptz,
-  -- started and not finished: when to ask how it goes
+  -- started and not finished: time of the next check of the execution
   check_at timestamptz,
   started_at timestamptz,
   completed_at timestamptz,
@@ -58,10 +58,10 @@ create table schedule_ticks (
 create index schedule_ticks_retry on schedule_ticks (retry_at) where retry_at is not null;
 create index schedule_ticks_check on schedule_ticks (check_at) where check_at is not null;
 
--- Schedules whose ticks are still to be deleted, a few at a time.
+-- Schedules whose ticks are being deleted in batches.
 create table deleted_schedules (schedule_id uuid primary key);
 
--- What was last seen of each workflow, and the schedule made for what it declares.
+-- Version of each workflow that was reconciled last, and its declared schedule.
 create table declarations (
   workflow_namespace text not null,
   workflow_name text not null,

@@ -1,13 +1,13 @@
 alter table schedules
-  -- where changed_by is known; empty for anonymous
+  -- issuer of changed_by; empty for anonymous
   add column changed_by_issuer text not null default '',
-  -- what a tick does while the execution of an earlier one runs
+  -- behaviour of a tick while the execution of an earlier one runs
   add column overlap text not null default 'allow'
     check (overlap in ('allow', 'skip', 'queue', 'cancel_previous')),
-  -- when its last tick was settled: ticks that were due before then had to wait for that one
+  -- time at which its last tick was settled: ticks due before then had to wait for it
   add column released_at timestamptz;
 
--- queued: waits for the executions of earlier ticks to end; of each schedule the first is looked at.
+-- queued: waits for the executions of earlier ticks; only the first of each schedule is checked.
 alter table schedule_ticks
   drop constraint schedule_ticks_status_check,
   add constraint schedule_ticks_status_check

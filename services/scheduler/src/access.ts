@@ -1,7 +1,7 @@
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { allow, allowOnBehalfOf, listRpcs, type RpcAccess } from '@windlass/rpc/policy'
 
-/** Who may call what here. Whoever changes something is named by a signed statement. */
+/** Services that may call each rpc. An rpc that changes something requires an on-behalf-of token. */
 export const scheduler: RpcAccess<typeof SchedulerService> = {
   create: allowOnBehalfOf('gateway'),
   get: allow('gateway'),

@@ -5,7 +5,7 @@ import type { SchedulerDeps } from './engine/deps.ts'
 import { onExecutionFinished } from './engine/execution-results.ts'
 import { reconcile } from './engine/reconcile.ts'
 
-/** What this service hears. Missing an event costs time only: both facts are also looked up. */
+/** Consumes durable events. A lost event only delays its effect: polling finds both facts. */
 export function consumeEvents(
   bus: Bus,
   deps: SchedulerDeps,
@@ -19,7 +19,7 @@ export function consumeEvents(
   teardown.add(changed.durable, bus.consumeDurable(changed, onWorkflowChanged(deps)))
 }
 
-/** A workflow changed or lost versions: whatever happened, the latest one counts. */
+/** Reconciles a workflow after any change of its versions. */
 const onWorkflowChanged = (deps: SchedulerDeps) => async (event: Event) => {
   const { body } = event
   if (body?.$case !== 'workflow_changed' && body?.$case !== 'workflow_deleted') return

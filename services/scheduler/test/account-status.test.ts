@@ -11,9 +11,9 @@ import {
   schedulerFixture,
 } from './scheduler-fixture.ts'
 
-/** In whose name an execution was started, by the signed statement that executions believes. */
-const starterOf = (asked: { body?: { value: unknown } | undefined } | undefined) => {
-  const create = asked?.body?.value as { caller: string } | undefined
+/** Subject of the on-behalf-of token with which an execution was started. */
+const starterOf = (command: { body?: { value: unknown } | undefined } | undefined) => {
+  const create = command?.body?.value as { caller: string } | undefined
   return verifiedStarter(create?.caller ?? '', 'scheduler')?.subject
 }
 
@@ -24,7 +24,7 @@ const AUTH_ON = {
   SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'another one',
 }
 
-/** Authentication is on, and there are `ada@corp`, who may run the workflow, and the account `robot`. */
+/** Authentication is on; `ada@corp` and the service account `robot` may run the workflow. */
 async function authFixture() {
   const system = await schedulerFixture(AUTH_ON)
   const { accounts } = system.identity
@@ -38,7 +38,7 @@ async function authFixture() {
   return { ...system, accounts, client, by, fireNow, newest }
 }
 
-test('a tick runs with the rights of who made the schedule, at the moment it fires; without them it is skipped and the next one is tried (T7)', async () => {
+test('T7: creator of the schedule loses the permission: the tick is skipped and the next one is tried', async () => {
   const { accounts, by, client, newest, executions } = await authFixture()
   const made = await by('ada', 'corp', { config: everySeconds(1) })
   await eventually(() => executions.created.size).toBeGreaterThan(0)
@@ -58,8 +58,8 @@ test('a tick runs with the rights of who made the schedule, at the moment it fir
 
 test.each([
   ['is disabled', { enabled: false, permissions: ['*'] }, "not allowed: 'ada' is disabled"],
-  ['is gone', undefined, "not allowed: there is no 'ada' any more"],
-])('one who %s runs nothing (T7)', async (_, account, reason) => {
+  ['was deleted', undefined, "not allowed: 'ada' does not exist"],
+])('T7: account that %s: the tick is skipped', async (_, account, reason) => {
   const { accounts, by, fireNow, newest, executions } = await authFixture()
   const made = await by('ada', 'corp')
   if (account) accounts.set('ada@corp', account)
@@ -69,26 +69,28 @@ test.each([
   expect(executions.created.size).toBe(0)
 })
 
-test('the same subject at another issuer is somebody else (T7)', async () => {
+test('T7: same subject at another issuer: a different account', async () => {
   const { by, fireNow, newest } = await authFixture()
   const made = await by('ada', 'elsewhere')
   await fireNow(made)
   await eventually(() => newest(made.id)).toMatchObject({
-    error: expect.stringMatching('there is no'),
+    error: expect.stringMatching('does not exist'),
   })
 })
 
-test("what was made while authentication was off is nobody's (T7)", async () => {
+test('T7: schedule created while authentication was off: the tick is skipped', async () => {
   const { by, fireNow, newest } = await authFixture()
   const made = await by('', '')
   await fireNow(made)
   await eventually(() => newest(made.id)).toMatchObject({
     state: 'SKIPPED',
-    error: expect.stringMatching("^not allowed: the schedule is nobody's"),
+    error: expect.stringMatching(
+      '^not allowed: the schedule was created while authentication was off',
+    ),
   })
 })
 
-test('a named account runs it, whoever made it; taking the name away makes it its changer’s (T7)', async () => {
+test('T7: run_as_service_account: the account applies; without it, the last changer', async () => {
   const { client, by, fireNow, newest, executions } = await authFixture()
   const made = await by('bob', 'corp')
   const { id: ref } = made
@@ -100,7 +102,7 @@ test('a named account runs it, whoever made it; taking the name away makes it it
   await client.update({ ref, run_as_service_account: '' }, asker('bob'))
   await fireNow(made)
   await eventually(() => newest(made.id)).toMatchObject({
-    error: expect.stringMatching("there is no 'bob'"),
+    error: expect.stringMatching("'bob' does not exist"),
   })
   await client.update({ ref, description: 'x' }, asker('ada'))
   await fireNow(made)
@@ -108,7 +110,7 @@ test('a named account runs it, whoever made it; taking the name away makes it it
   expect(starterOf(executions.submitted.at(-1))).toBe('ada')
 })
 
-test('a declared schedule runs as its uploader (T7)', async () => {
+test('T7: declared schedule: runs as the uploader of the version', async () => {
   const { client, catalog, accounts, db, executions } = await authFixture()
   accounts.set('uploader@corp', { enabled: true, permissions: ['workflow:team:declared:run'] })
   const workflow = catalog.put('team', 'declared', { type: 'interval', interval_seconds: 3_600 })
@@ -119,7 +121,7 @@ test('a declared schedule runs as its uploader (T7)', async () => {
   expect(starterOf(executions.submitted[0])).toBe('uploader')
 })
 
-test('while it cannot be told who may do what, the tick waits and is started later (T7)', async () => {
+test('T7: identity unavailable: the tick is started later', async () => {
   const { identity, db, by, fireNow, executions } = await authFixture()
   identity.script.down = true
   const made = await by('ada', 'corp')

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { compileCron } from '../src/domain/cron.ts'
 import { listTicksByBruteForce } from './cron-oracle.ts'
 
-/** Compares every tick between two moments with brute force; answers how many there were. */
+/** Compares all ticks between two times with the oracle; returns their number. */
 export function compareWithOracle(
   expression: string,
   timezone: string,

@@ -1,6 +1,6 @@
 /**
- * Cron by brute force: looks at every minute of the time asked for, with the clock of the zone as
- * Intl shows it. Shares nothing with the code under test.
+ * Cron by brute force: checks every minute of a period, with the local time of the zone from Intl.
+ * Shares no code with the implementation under test.
  */
 
 const MINUTE_MS = 60_000
@@ -9,13 +9,13 @@ const NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
 
 interface Parsed {
   minutesOfDay: Uint8Array
-  /** Whether a calendar day fits. */
+  /** True if the calendar day matches. */
   fits(day: Date): boolean
-  /** A minute or hour that is no list of fixed values follows elapsed time. */
+  /** True if minute or hour has a wildcard or step: the expression then follows elapsed time. */
   isWild: boolean
 }
 
-/** When the expression fires after `from` and before `to`, as milliseconds. Five fields; of the extensions `L`, names. */
+/** Ticks after `from` and before `to`, in milliseconds. Supports five fields, `L` and names. */
 export function listTicksByBruteForce(
   expression: string,
   timezone: string,
@@ -40,9 +40,9 @@ export function listTicksByBruteForce(
     const wall = minute + offsets.at(minute)
     let fires = isNamed(wall)
     if (!isWild) {
-      // What a clock that was put back shows again has been.
+      // A repeated local time has fired already.
       if (wall <= latestWall) fires = false
-      // What a clock that was put forward left out is made up for at once.
+      // Local times in a gap fire right after it.
       for (let left = latestWall + 1; left < wall; left++) fires ||= isNamed(left)
     }
     latestWall = Math.max(latestWall, wall)
@@ -52,7 +52,7 @@ export function listTicksByBruteForce(
   return ticks
 }
 
-/** Minutes that the clocks are ahead of UTC, by the minute. */
+/** Offset from UTC in minutes, for each minute. */
 function offsetsOf(timezone: string, first: number, last: number) {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: timezone,
@@ -68,7 +68,7 @@ function offsetsOf(timezone: string, first: number, last: number) {
   const start = Math.floor(first / QUARTER) * QUARTER
   const table = new Int16Array(size)
   const DAY = DAY_MINUTES / QUARTER
-  // Quarters of an hour: nowhere are clocks set at another time. Days without a change are read once.
+  // All clock changes are at quarters of an hour. Days without a change are read once.
   for (let i = 0; i < size; i += DAY) {
     const here = read(start + i * QUARTER)
     const isSame = here === read(start + Math.min(i + DAY, size - 1) * QUARTER)
@@ -137,7 +137,7 @@ export const WILD = [
   '30 */6 * * SUN',
 ]
 
-/** The quarters of an hour, as milliseconds, at which the clocks of a zone are found to have been set. */
+/** Quarters of an hour at which the offset of a zone changes, in milliseconds. */
 export function listOffsetChanges(timezone: string, from: Date, to: Date): number[] {
   const [first, last] = [from.getTime() / MINUTE_MS, to.getTime() / MINUTE_MS]
   const offsets = offsetsOf(timezone, first, last)

@@ -3,10 +3,10 @@ const LORD_HOWE = 'Australia/Lord_Howe'
 
 const at = (time: string) => new Date(`2026-${time}Z`)
 
-/** The golden table: when a schedule fires while the clock goes from one moment to another. */
+/** The golden table: ticks of a schedule between two times. */
 export const DAYLIGHT_CASES = [
   {
-    name: 'a fixed time in a gap fires once right after it',
+    name: 'fixed time in a gap: fires once right after it',
     expression: '30 2 * * *',
     timezone: NEW_YORK,
     from: at('03-07T08:00'),
@@ -14,7 +14,7 @@ export const DAYLIGHT_CASES = [
     fires: ['03-08T07:00', '03-09T06:30'].map(at),
   },
   {
-    name: 'a list of fixed times too',
+    name: 'list of fixed times in a gap: fires once right after it',
     expression: '30 2,14 * * *',
     timezone: NEW_YORK,
     from: at('03-08T05:00'),
@@ -22,7 +22,7 @@ export const DAYLIGHT_CASES = [
     fires: ['03-08T07:00', '03-08T18:30', '03-09T06:30'].map(at),
   },
   {
-    name: 'a wildcard hour follows elapsed time over a gap',
+    name: 'wildcard hour in a gap: follows elapsed time',
     expression: '0 * * * *',
     timezone: NEW_YORK,
     from: at('03-08T05:30'),
@@ -30,7 +30,7 @@ export const DAYLIGHT_CASES = [
     fires: ['03-08T06:00', '03-08T07:00', '03-08T08:00'].map(at),
   },
   {
-    name: 'a fixed time in a fold fires once, at the first',
+    name: 'fixed time in a fold: fires once, at the first occurrence',
     expression: '30 1 * * *',
     timezone: NEW_YORK,
     from: at('10-31T06:00'),
@@ -38,7 +38,7 @@ export const DAYLIGHT_CASES = [
     fires: ['11-01T05:30', '11-02T06:30'].map(at),
   },
   {
-    name: 'a wildcard follows elapsed time through a fold',
+    name: 'wildcard in a fold: follows elapsed time',
     expression: '*/30 * * * *',
     timezone: NEW_YORK,
     from: at('11-01T04:45'),
@@ -46,7 +46,7 @@ export const DAYLIGHT_CASES = [
     fires: ['11-01T05:00', '11-01T05:30', '11-01T06:00', '11-01T06:30', '11-01T07:00'].map(at),
   },
   {
-    name: 'a midnight that is missing',
+    name: 'midnight in a gap',
     expression: '0 0 * * *',
     timezone: 'Africa/Cairo',
     from: at('04-22T00:00'),
@@ -54,7 +54,7 @@ export const DAYLIGHT_CASES = [
     fires: ['04-22T22:00', '04-23T22:00', '04-24T21:00'].map(at),
   },
   {
-    name: 'a fold of half an hour',
+    name: 'fold of half an hour',
     expression: '45 1 * * *',
     timezone: LORD_HOWE,
     from: at('04-03T00:00'),
@@ -62,7 +62,7 @@ export const DAYLIGHT_CASES = [
     fires: ['04-03T14:45', '04-04T14:45', '04-05T15:15'].map(at),
   },
   {
-    name: 'a gap of half an hour',
+    name: 'gap of half an hour',
     expression: '15 2 * * *',
     timezone: LORD_HOWE,
     from: at('10-02T00:00'),
@@ -78,7 +78,7 @@ export const DAYLIGHT_CASES = [
     fires: ['01-02T00:00', '01-09T00:00', '01-13T00:00', '01-16T00:00'].map(at),
   },
   {
-    name: 'nine in New York',
+    name: '9:00 in New York',
     expression: '0 9 * * *',
     timezone: NEW_YORK,
     from: at('01-01T00:00'),

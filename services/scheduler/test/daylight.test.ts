@@ -14,8 +14,8 @@ const HOUR_MS = 3_600_000
 const minuteOf = (date: Date) => date.toISOString().slice(5, 16)
 
 /**
- * Two schedulers whose database shows a clock that the test sets: functions of their own schema stand
- * before those of the server, so that whoever asks for the time is told this one.
+ * Two schedulers whose database has a clock that the test sets: functions in their schema shadow
+ * those of the server, so every statement reads this clock.
  */
 async function fakedClockFixture(catchup_seconds: number) {
   const env = { SVC_SCHEDULING__CATCHUP_WINDOW: `${catchup_seconds}` }
@@ -32,11 +32,10 @@ async function fakedClockFixture(catchup_seconds: number) {
   const client = await replica()
   await replica()
 
-  /** Somebody who asks for nothing makes it look at the clock at once. */
   const set = (at: Date) => db.run(sql`update the_time set at = ${at}`)
   const advanceTo = async (at: Date, ref: string) => {
     await set(at)
-    await client.update({ ref })
+    await client.update({ ref }) // changes nothing, but wakes the tick loop
     const open = () =>
       db.rows(
         sql`select from schedules where pending or next_run_at <= ${at} and status = 'active'`,
@@ -55,7 +54,7 @@ async function fakedClockFixture(catchup_seconds: number) {
   return { ...system, client, set, goOnTo: advanceTo, scheduled, history }
 }
 
-test('schedulers whose clock goes through the changes of the golden table start what it says, and nothing else (T5)', async () => {
+test('T5: database clock passes through each clock change: exactly the ticks of the table start', async () => {
   const { client, executions, set, goOnTo, scheduled, history } = await fakedClockFixture(86_400)
   for (const { name, expression, timezone, from, to, fires } of DAYLIGHT_CASES) {
     const [begin, end] = [from.getTime(), to.getTime()]
@@ -75,7 +74,7 @@ test('schedulers whose clock goes through the changes of the golden table start 
   expect(executions.created.size).toBe(DAYLIGHT_CASES.flatMap(({ fires }) => fires).length)
 })
 
-test('schedulers that sleep through a fold start the newest of what they missed, once, and record the rest (T4, T5)', async () => {
+test('T4, T5: outage during a fold: the newest tick starts once, the others are skipped', async () => {
   const { executions, set, goOnTo, scheduled, history } = await fakedClockFixture(3_600)
   await set(new Date('2026-11-01T04:45Z'))
   const { id } = await scheduled('*/30 * * * *', NEW_YORK)
@@ -91,7 +90,7 @@ test('schedulers that sleep through a fold start the newest of what they missed,
   expect([...executions.created.keys()]).toEqual([derivedId(id, new Date('2026-11-01T06:30Z'))])
 })
 
-test('a clock that is set back starts nothing again (T1)', async () => {
+test('T1: database clock is set back: no tick starts twice', async () => {
   const { executions, set, goOnTo, scheduled, history } = await fakedClockFixture(86_400)
   await set(new Date('2026-11-01T04:45Z'))
   const { id } = await scheduled('*/30 * * * *', NEW_YORK)

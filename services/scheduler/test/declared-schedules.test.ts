@@ -24,7 +24,7 @@ async function declaredFixture(env: Record<string, string> = {}) {
   return { ...system, client, name, reconcile, upload, find, count }
 }
 
-test('a declared schedule is there when the upload is answered, and follows its workflow', async () => {
+test('upload with a schedule: exists when the upload returns and is updated with each version', async () => {
   const { upload, find, count, catalog, name, reconcile } = await declaredFixture()
   const first = await upload(hourly)
   const made = await find()
@@ -54,7 +54,7 @@ test('a declared schedule is there when the upload is answered, and follows its 
   expect(await find()).toBe('not_found')
 })
 
-test('what overlapping ticks do is declared with the schedule, and what a person said of it stands until then', async () => {
+test('declared overlap policy: a change by a client remains until another one is declared', async () => {
   const { client, name, upload, find } = await declaredFixture()
   await upload({ ...hourly, overlap: 'skip' })
   expect(await find()).toMatchObject({ overlap: 'skip' })
@@ -67,20 +67,20 @@ test('what overlapping ticks do is declared with the schedule, and what a person
   expect(await find()).toMatchObject({ overlap: 'allow' })
 })
 
-test('a hundred uploads at once, told to two replicas, leave one schedule (T6)', async () => {
+test('T6: a hundred concurrent uploads at two replicas: one schedule', async () => {
   const { replica, client, catalog, name, count, find } = await declaredFixture()
   const other = await replica()
-  const told = Array.from({ length: 100 }, (_, i) => {
+  const calls = Array.from({ length: 100 }, (_, i) => {
     catalog.put('team', name, i % 2 ? hourly : daily)
     return (i % 3 ? client : other).reconcile({ workflow_namespace: 'team', workflow_name: name })
   })
-  await Promise.all(told)
+  await Promise.all(calls)
 
   expect(await count()).toBe(1)
   expect(await find()).toMatchObject({ schedule_type: 'interval' })
 })
 
-test('a name that is taken is not taken away: the schedule is then named with its namespace', async () => {
+test('<workflow>_auto is taken: the name includes the namespace', async () => {
   const { client, catalog, name, upload, find, reconcile } = await declaredFixture()
   const persons = await client.create(request({ name: `${name}_auto` }))
   await upload(hourly)
@@ -92,7 +92,7 @@ test('a name that is taken is not taken away: the schedule is then named with it
   expect(await find(`other.${name}_auto`)).toMatchObject({ workflow_namespace: 'other' })
 })
 
-test('what a person did to a declared schedule stands until another one is declared', async () => {
+test('changes by a client: remain until another schedule is declared', async () => {
   const { client, name, upload, find } = await declaredFixture()
   await upload(hourly)
   const ref = `${name}_auto`
@@ -115,7 +115,7 @@ test('what a person did to a declared schedule stands until another one is decla
   expect(await find()).toMatchObject({ status: 'active' })
 })
 
-test('a declaration that cannot be read, or whose moment has passed, harms nothing', async () => {
+test('invalid declaration or run_time in the past: no schedule or no next tick', async () => {
   const { upload, find } = await declaredFixture()
   await upload(hourly)
   await upload({ type: 'cron', cron_expression: 'sometimes' })
@@ -124,22 +124,22 @@ test('a declaration that cannot be read, or whose moment has passed, harms nothi
   expect(await find()).toMatchObject({ status: 'active', next_run_at: undefined })
 })
 
-test('declared schedules can be turned off', async () => {
+test('auto_schedule_enabled = false: no declared schedule', async () => {
   const { upload, find } = await declaredFixture({ SVC_SCHEDULING__AUTO_SCHEDULE_ENABLED: 'false' })
   await upload(hourly)
   expect(await find()).toBe('not_found')
 })
 
-test('a change of a workflow is heard', async () => {
+test('workflow events: the schedule is created and removed', async () => {
   const { bus, catalog, name, find, client } = await declaredFixture()
   const { id: workflow_id, namespace, version } = catalog.put('team', name, hourly)
-  const tell = (body: Parameters<typeof toDurableMessage>[2]) =>
+  const publish = (body: Parameters<typeof toDurableMessage>[2]) =>
     bus.publishDurable([toDurableMessage('catalog', name, body)])
 
-  await tell({ $case: 'workflow_changed', value: { workflow_id, namespace, name, version } })
+  await publish({ $case: 'workflow_changed', value: { workflow_id, namespace, name, version } })
   await eventually(() => find()).toMatchObject({ workflow_id })
   catalog.remove('team', name)
-  await tell({ $case: 'workflow_deleted', value: { namespace, name, version: 0 } })
+  await publish({ $case: 'workflow_deleted', value: { namespace, name, version: 0 } })
   await eventually(() => find()).toBe('not_found')
   expect(
     await client.list({
@@ -152,7 +152,7 @@ test('a change of a workflow is heard', async () => {
   ).toMatchObject({ total: 0 })
 })
 
-test('a change that was not heard is found by comparing with the catalog', async () => {
+test('lost workflow event: found by comparison with the catalog', async () => {
   const { catalog, name, find, replica } = await declaredFixture()
   catalog.put('team', name, hourly)
   await replica() // compares when it starts

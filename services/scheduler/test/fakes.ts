@@ -20,14 +20,14 @@ async function startFake<S extends Parameters<RpcServer['serve']>[0]>(
   service: S,
   handlers: Partial<Handlers<S>>,
 ): Promise<string> {
-  const rpc = new RpcServer(createLog('scripted', 'silent'), testIdentity(serviceNameOf(service)))
+  const rpc = new RpcServer(createLog('fake', 'silent'), testIdentity(serviceNameOf(service)))
   rpc.serve(service, handlers as Handlers<S>, allowAll(service))
   const port = await rpc.listen(LOOPBACK, [])
   onTestFinished(() => rpc.stop())
   return `127.0.0.1:${port}`
 }
 
-/** A catalog whose workflows the test puts and takes away. */
+/** A catalog whose workflows the test adds and removes. */
 export async function fakeCatalog() {
   const workflows = new Map<string, Workflow>()
   const script = { down: false, lists: 0 }
@@ -48,7 +48,7 @@ export async function fakeCatalog() {
     address,
     script,
     remove: (namespace: string, name: string) => workflows.delete(`${namespace}/${name}`),
-    /** What is the latest version again, when a later one was deleted. */
+    /** Makes an earlier version the latest one, as after the deletion of a later one. */
     restore: (workflow: Workflow) =>
       workflows.set(`${workflow.namespace}/${workflow.name}`, workflow),
     put(namespace: string, name: string, schedule?: object, created_by = 'uploader'): Workflow {
@@ -74,11 +74,11 @@ export async function fakeCatalog() {
   }
 }
 
-/** Executions that only remember: every creation asked for, and the state the test gives them. */
+/** Executions in memory: records submitted commands; the test sets their states. */
 export async function fakeExecutions() {
   const created = new Map<string, Execution>()
   const submitted: Command[] = []
-  /** `deaf`: it creates what it is asked for, and the answer is lost. */
+  /** `reply_lost`: commands are applied, and the call fails. */
   const script = { mode: 'healthy' as 'healthy' | 'down' | 'reply_lost' | 'refusing', gets: 0 }
   const address = await startFake(ExecutionsService, {
     async submit({ commands }) {
@@ -107,7 +107,7 @@ function applyCommand(created: Map<string, Execution>, { execution_id, body }: C
   const known = created.get(execution_id)
   if (known && body?.$case === 'cancel') known.state = 'CANCELLING'
   if (known) return known
-  if (body?.$case !== 'create') throw new Error('only creations are expected')
+  if (body?.$case !== 'create') throw new Error('the fake accepts only create and cancel')
   const { workflow_id, workflow_namespace, workflow_name, workflow_version, input_json } =
     body.value
   const execution: Execution = {
@@ -129,7 +129,7 @@ function applyCommand(created: Map<string, Execution>, { execution_id, body }: C
   return execution
 }
 
-/** Accounts that the test makes and changes, by subject and issuer. */
+/** Accounts by `subject@issuer`, which the test changes. */
 export async function fakePrincipals() {
   const accounts = new Map<string, { enabled: boolean; permissions: string[] }>()
   const script = { down: false }

@@ -15,7 +15,7 @@ import {
   schedulerFixture,
 } from './scheduler-fixture.ts'
 
-test('a tick starts the latest version with the input of the schedule, as who made it', async () => {
+test('tick: starts the latest version with the input and the creator of the schedule', async () => {
   const { replica, catalog, executions } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(
@@ -39,7 +39,7 @@ test('a tick starts the latest version with the input of the schedule, as who ma
   expect(verifiedStarter(caller, 'scheduler')).toEqual(ADA)
 })
 
-test('an interval keeps the rhythm of its beginning and tells of every firing (T9)', async () => {
+test('T9: interval: each tick is a multiple from the anchor, and all are in the history', async () => {
   const { replica, executions } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request({ config: everySeconds(1) }))
@@ -55,7 +55,7 @@ test('an interval keeps the rhythm of its beginning and tells of every firing (T
   expect(await client.get({ ref: made.id })).toMatchObject({ failure_count: 0, status: 'active' })
 })
 
-test('hundreds of ticks that replicas race for fire exactly once each (T1)', async () => {
+test('T1: 300 due ticks and two replicas: each fires exactly once', async () => {
   const { db, replica, executions } = await schedulerFixture()
   const replicas = [await replica(), await replica()]
   const client = replicas[0] as (typeof replicas)[0]
@@ -75,7 +75,7 @@ test('hundreds of ticks that replicas race for fire exactly once each (T1)', asy
   expect(rows).toEqual([])
 })
 
-test('a schedule of one tick fires once and stays without a next one', async () => {
+test('once: fires once and has no next tick', async () => {
   const { replica, executions } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request({ config: onceInHours(1 / 3_600) }))
@@ -88,7 +88,7 @@ test('a schedule of one tick fires once and stays without a next one', async () 
   })
 })
 
-test('of ticks that were missed the newest fires and the others are recorded as skipped (T2, T4)', async () => {
+test('T2, T4: misfired ticks: the newest fires, the others are recorded as skipped', async () => {
   const { db, replica, executions } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request())
@@ -98,7 +98,7 @@ test('of ticks that were missed the newest fires and the others are recorded as 
   const many = await client.create(request({ config: everySeconds(60) }))
   await makeOverdue(db, many, 630, 60)
   await eventually(() => executions.created.size).toBe(2)
-  // It is made before its tick says so.
+  // The execution is created before its tick is acknowledged.
   await eventually(async () => (await client.history(historyPage(many.id))).entries).toMatchObject([
     { state: 'SCHEDULED', execution_id: expect.stringMatching(/^[0-9a-f]{32}$/) },
     {
@@ -110,7 +110,7 @@ test('of ticks that were missed the newest fires and the others are recorded as 
   expect((await client.history(historyPage(many.id))).total).toBe(2)
 })
 
-test('what is older than the catch-up window is skipped, and says so', async () => {
+test('tick older than the catch-up window: skipped with a reason', async () => {
   const { db, replica, executions } = await schedulerFixture({
     SVC_SCHEDULING__CATCHUP_WINDOW: '300',
   })
@@ -125,7 +125,7 @@ test('what is older than the catch-up window is skipped, and says so', async () 
   expect((await client.get({ ref: made.id })).next_run_at?.getTime()).toBeGreaterThan(Date.now())
 })
 
-test('a schedule that cannot start its workflow goes on and says why (T8)', async () => {
+test('T8: workflow cannot be started: recorded as failed, and the schedule continues', async () => {
   const { db, replica, catalog, executions } = await schedulerFixture()
   const client = await replica()
   const orphan = await client.create(request())
@@ -149,7 +149,7 @@ test('a schedule that cannot start its workflow goes on and says why (T8)', asyn
   expect(next_run_at?.getTime()).toBeGreaterThan(Date.now())
 })
 
-test('one schedule that cannot be read does not keep the others from firing', async () => {
+test('schedule with an invalid configuration: does not block the others', async () => {
   const { db, replica, executions } = await schedulerFixture()
   const client = await replica()
   const broken = await client.create(request())
@@ -166,13 +166,13 @@ test('one schedule that cannot be read does not keep the others from firing', as
   ])
 })
 
-test('nothing fires between the answer to a pause and the call to resume; what was due is recorded (T2, T3)', async () => {
+test('T2, T3: pause until resume: nothing fires, and due ticks are recorded', async () => {
   const { db, replica, executions } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request({ config: everySeconds(60) }))
   await client.pause({ ref: made.id })
   await makeOverdue(db, made, 150, 60)
-  // an active one that is due at the same time shows that the clock has been by
+  // An active schedule that is due at the same time shows that the loop has run.
   const other = await client.create(request())
   await makeOverdue(db, other, 1, 3_600)
   await eventually(() => executions.created.size).toBe(1)
@@ -189,7 +189,7 @@ test('nothing fires between the answer to a pause and the call to resume; what w
   expect(executions.created.size).toBe(1)
 })
 
-test('a deleted schedule fires no more, and its ticks are deleted after it', async () => {
+test('deleted schedule: does not fire, and its ticks are deleted', async () => {
   const { db, replica, executions } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request())
@@ -201,7 +201,7 @@ test('a deleted schedule fires no more, and its ticks are deleted after it', asy
   await eventually(() => db.rows(sql`select from deleted_schedules`)).toEqual([])
 })
 
-test('a schedule far beyond what a timer can hold neither fires nor spins', async () => {
+test('tick beyond the range of a timer: neither fires nor causes a busy loop', async () => {
   const { db, replica, executions } = await schedulerFixture()
   const client = await replica()
   await client.create(request({ config: '{"type":"once","run_time":"9999-12-31T00:00:00Z"}' }))
@@ -213,7 +213,7 @@ test('a schedule far beyond what a timer can hold neither fires nor spins', asyn
   expect(calls).toBeLessThan(10)
 })
 
-/** How many transactions the database counts in two seconds. */
+/** Number of transactions in two seconds. */
 async function idleRounds(db: Db): Promise<number> {
   const count = async () => {
     const row = await db.maybe<{ n: number }>(

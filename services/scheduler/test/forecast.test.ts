@@ -7,7 +7,7 @@ const cron = (cron_expression: string, timezone = 'UTC') =>
 const YEAR = { hours: 8_784, limit: 10_000, all: true, ids: [] }
 const WEEK = { hours: 168, limit: 1_000, all: true, ids: [] }
 
-test('next tells the ticks to come on both clocks, of a paused schedule too', async () => {
+test('next: lists coming ticks in UTC and local time, also of a paused schedule', async () => {
   const { replica } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request({ config: cron('0 9 1 1 *', 'America/New_York') }))
@@ -29,7 +29,7 @@ test('next tells the ticks to come on both clocks, of a paused schedule too', as
   })
 })
 
-test('next tells where the clocks are set', async () => {
+test('next: lists clock changes', async () => {
   const { replica } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request({ config: cron('30 2 * * *', 'America/New_York') }))
@@ -42,7 +42,7 @@ test('next tells where the clocks are set', async () => {
   })
 })
 
-test('a forecast lists what fires in order, and what clashes', async () => {
+test('forecast: lists ticks in order, and clashes', async () => {
   const { replica, catalog } = await schedulerFixture()
   const client = await replica()
   catalog.put('team', 'digest')
@@ -77,7 +77,7 @@ test('a forecast lists what fires in order, and what clashes', async () => {
   expect(cut.complete_until).toEqual(cut.ticks[3]?.at)
 })
 
-test('a frequent schedule is cut, so that it does not hide the others', async () => {
+test('frequent schedule: cut at the limit, so that the others are listed', async () => {
   const { replica } = await schedulerFixture()
   const client = await replica()
   const frequent = await client.create(request({ config: cron('* * * * * *') }))
@@ -90,7 +90,7 @@ test('a frequent schedule is cut, so that it does not hide the others', async ()
   expect(ticks).toHaveLength(207)
 })
 
-test('a forecast of a year names the times that the clocks leave out or show twice', async () => {
+test('forecast of a year: lists the gaps and folds that affect a schedule', async () => {
   const { replica } = await schedulerFixture()
   const client = await replica()
   await client.create(request({ config: cron('30 1 * * *', 'America/New_York') }))
@@ -100,7 +100,7 @@ test('a forecast of a year names the times that the clocks leave out or show twi
   expect(changes).toMatchObject([
     { kind: 'fold', local_times: [expect.stringMatching(/-11-\d\dT01:30:00$/)] },
   ])
-  // Once, the first time that the clock shows it.
+  // Fires once, at the first occurrence.
   expect(changes[0]?.fires_at).toHaveLength(1)
   expect(Number(changes[0]?.at) - Number(changes[0]?.fires_at[0])).toBe(30 * 60_000)
 })

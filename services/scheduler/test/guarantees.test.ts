@@ -13,7 +13,7 @@ import {
 
 const DAY_SECONDS = 86_400
 
-test('after any answer to pause, resume, update or delete only what it allows is started (T3)', async () => {
+test('T3: pause, resume, update and delete: effective from the answer on', async () => {
   const { replica, executions, db } = await schedulerFixture()
   const client = await replica()
   const second = await replica()
@@ -21,7 +21,7 @@ test('after any answer to pause, resume, update or delete only what it allows is
     const row = await db.maybe<{ now: Date }>(sql`select clock_timestamp() as now`)
     return row?.now.getTime() ?? 0
   }
-  /** Spans in which nothing may fall due, of each schedule. */
+  /** Periods in which no tick may be due, for each schedule. */
   const still = new Map<string, [from: number, to: number][]>()
   const END = Number.POSITIVE_INFINITY
 
@@ -65,13 +65,13 @@ test('after any answer to pause, resume, update or delete only what it allows is
     const nominal = nominals.get(execution_id) ?? 0
     const forbidden = spans.find(([from, to]) => nominal > from && nominal <= to)
     expect(forbidden, `${ref} fired at ${nominal}`).toBeUndefined()
-    // Of what was deleted nobody can ask for the nominal time; it is asked for at once or never.
+    // The nominal time of a deleted schedule's tick is unknown; such a tick starts at once or never.
     const at = executions.created.get(execution_id)?.created_at ?? new Date()
     expect(at.getTime(), `${ref} started late`).toBeLessThan((spans.at(-1)?.[0] ?? END) + 1_500)
   }
 })
 
-/** When each execution of these schedules was due, of those that are still there. */
+/** Nominal time of each execution of the schedules that still exist. */
 async function nominalTimes({ history }: Pick<Client, 'history'>, made: Schedule[]) {
   const nominals = new Map<string, number>()
   for (const { id } of made) {
@@ -84,7 +84,7 @@ async function nominalTimes({ history }: Pick<Client, 'history'>, made: Schedule
 
 type Client = Awaited<ReturnType<Awaited<ReturnType<typeof schedulerFixture>>['replica']>>
 
-test('the thousands of one owner do not delay what others have due in the same second (T9, N133)', async () => {
+test('T9, N133: 2,000 schedules of one owner due at once: those of others are not delayed', async () => {
   const { replica, executions, db } = await schedulerFixture()
   const client = await replica()
   const greedy = await client.create(request(), callAs('greedy'))
@@ -108,7 +108,7 @@ test('the thousands of one owner do not delay what others have due in the same s
 })
 
 test.each([1, 100, 101, 1_000_000])(
-  'after an outage of %i ticks the newest starts, the others are one entry, and nothing hangs (T4)',
+  'T4: outage of %i ticks: the newest starts, the others are one entry',
   async (ticks) => {
     const { db, replica, executions } = await schedulerFixture()
     const client = await replica()
@@ -129,7 +129,7 @@ test.each([1, 100, 101, 1_000_000])(
   },
 )
 
-test('a schedule that fails is tried once a tick, not over and over (T8)', async () => {
+test('T8: failing schedule: one attempt for each tick', async () => {
   const { replica, catalog, executions } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request({ config: everySeconds(1) }))
@@ -142,20 +142,20 @@ test('a schedule that fails is tried once a tick, not over and over (T8)', async
   expect(executions.submitted).toEqual([])
 })
 
-test('a version that was deleted does not take the declared schedule with it, the last one does (T6)', async () => {
+test('T6: deletion of a version keeps the declared schedule; deletion of the last removes it', async () => {
   const { replica, catalog } = await schedulerFixture()
   const client = await replica()
   const declared = { type: 'interval', interval_seconds: 3_600 }
-  const told = { workflow_namespace: 'team', workflow_name: 'declared' }
+  const workflow = { workflow_namespace: 'team', workflow_name: 'declared' }
   const first = catalog.put('team', 'declared', declared)
-  await client.reconcile(told)
+  await client.reconcile(workflow)
   const { id } = await client.get({ ref: 'declared_auto' })
   catalog.put('team', 'declared', declared)
-  await client.reconcile(told)
+  await client.reconcile(workflow)
   catalog.restore(first)
-  await client.reconcile(told)
+  await client.reconcile(workflow)
   expect(await client.get({ ref: 'declared_auto' })).toMatchObject({ id, workflow_id: first.id })
   catalog.remove('team', 'declared')
-  await client.reconcile(told)
+  await client.reconcile(workflow)
   await expect(client.get({ ref: 'declared_auto' })).rejects.toMatchObject({ kind: 'not_found' })
 })

@@ -11,7 +11,7 @@ import {
   schedulerFixture,
 } from './scheduler-fixture.ts'
 
-/** A schedule whose one execution was fired and is not finished. */
+/** A schedule with one started, unfinished execution. */
 async function firedFixture() {
   const system = await schedulerFixture()
   const client = await system.replica()
@@ -23,7 +23,7 @@ async function firedFixture() {
   return { ...system, client, made, execution, entries }
 }
 
-test('a schedule hears how its execution ended, and a failure says why', async () => {
+test('execution_finished: the history has the result and the error', async () => {
   const { bus, executions, execution, entries, made } = await firedFixture()
   Object.assign(execution, { state: 'FAILED', output_json: '{"type":"E","message":"no disk"}' })
   const { execution_id, workflow_namespace, workflow_name } = execution
@@ -44,7 +44,7 @@ test('a schedule hears how its execution ended, and a failure says why', async (
   expect(executions.script.gets).toBeGreaterThan(0)
 })
 
-test('N155: a message that an execution has ended changes nothing while its owner says otherwise', async () => {
+test('N155: forged execution_finished: the result is read from executions, nothing changes', async () => {
   const { bus, executions, execution, entries, made } = await firedFixture()
   const { execution_id, workflow_namespace, workflow_name } = execution
   const forged = { workflow_namespace, workflow_name, schedule_id: made.id, state: 'COMPLETED' }
@@ -59,7 +59,7 @@ test('N155: a message that an execution has ended changes nothing while its owne
   expect(await entries()).toEqual(before)
 })
 
-test('an execution whose end was not heard is looked up', async () => {
+test('lost execution_finished: the result is found by polling', async () => {
   const { db, execution, entries } = await firedFixture()
   execution.state = 'RUNNING'
   await db.run(sql`update schedule_ticks set check_at = now()`)
@@ -73,7 +73,7 @@ test('an execution whose end was not heard is looked up', async () => {
   expect(await db.rows(sql`select from schedule_ticks where check_at is not null`)).toEqual([])
 })
 
-test('an update keeps the history, and pages of it are newest first', async () => {
+test('update: keeps the history, which is paged newest first', async () => {
   const { db, client, made } = await firedFixture()
   await client.update({ ref: made.id, description: 'new' }, callAs('bob'))
   await makeOverdue(db, made, 1, 3_600)

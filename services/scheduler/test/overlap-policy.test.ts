@@ -9,7 +9,7 @@ import {
   schedulerFixture,
 } from './scheduler-fixture.ts'
 
-/** A schedule of one second with this policy, whose executions run until the test ends them. */
+/** A one-second schedule with this policy, whose executions run until the test ends them. */
 async function overlapFixture(overlap: string) {
   const system = await schedulerFixture()
   const client = await system.replica()
@@ -27,12 +27,12 @@ async function overlapFixture(overlap: string) {
 
 const reasons = (entries: HistoryEntry[]) => entries.map(({ error }) => error)
 
-test('allow: executions run beside one another', async () => {
+test('allow: executions run in parallel', async () => {
   const { running } = await overlapFixture('allow')
   await eventually(() => running().length).toBeGreaterThanOrEqual(3)
 })
 
-test('skip: while one runs the ticks are recorded with what still runs; then they start again', async () => {
+test('skip: execution unfinished: ticks are skipped and name it; then ticks start again', async () => {
   const { entries, started, finish } = await overlapFixture('skip')
   await eventually(() => entries('SKIPPED')).toHaveLength(2)
   expect(started()).toHaveLength(1)
@@ -43,13 +43,13 @@ test('skip: while one runs the ticks are recorded with what still runs; then the
   await eventually(() => started().length).toBe(2)
 })
 
-test('skip: that an execution still runs is asked, not believed', async () => {
+test('skip: lost execution_finished: the state is read from executions', async () => {
   const { started, finish } = await overlapFixture('skip')
   await finish(started()[0] as string, 'COMPLETED', false)
   await eventually(() => started().length).toBe(2)
 })
 
-test('queue: ticks wait for their turn, each in its order, and none runs beside another', async () => {
+test('queue: ticks start in order, one at a time', async () => {
   const { entries, started, running, finish } = await overlapFixture('queue')
   await eventually(() => entries('QUEUED')).toHaveLength(3)
   const nominal = (await entries()).slice(0, 4).map(({ scheduled_for }) => scheduled_for)
@@ -64,7 +64,7 @@ test('queue: ticks wait for their turn, each in its order, and none runs beside 
   await eventually(ran).toEqual(nominal)
 })
 
-test('queue: an end that was not heard of is found out', async () => {
+test('queue: lost execution_finished: found by polling', async () => {
   const { db, entries, started, finish } = await overlapFixture('queue')
   await eventually(() => entries('QUEUED')).not.toEqual([])
   await finish(started()[0] as string, 'COMPLETED', false)
@@ -72,7 +72,7 @@ test('queue: an end that was not heard of is found out', async () => {
   await eventually(() => started().length).toBe(2)
 })
 
-test('queue: a pause leaves out what waits', async () => {
+test('queue: pause: queued ticks are skipped', async () => {
   const { client, made, entries, started, finish } = await overlapFixture('queue')
   await eventually(() => entries('QUEUED')).not.toEqual([])
   await client.pause({ ref: made.id })
@@ -82,19 +82,19 @@ test('queue: a pause leaves out what waits', async () => {
   expect(started()).toHaveLength(1)
 })
 
-test('cancel_previous: what runs is cancelled, and the newest tick starts when it is over', async () => {
+test('cancel_previous: the running execution is cancelled, then the newest tick starts', async () => {
   const { executions, entries, started, finish } = await overlapFixture('cancel_previous')
   const [first] = started()
   await eventually(() => executions.created.get(first as string)?.state).toBe('CANCELLING')
   await eventually(() => entries('SKIPPED')).not.toEqual([])
   expect(started()).toHaveLength(1)
-  expect(reasons(await entries('SKIPPED'))[0]).toBe('overlap: a later tick took its place')
+  expect(reasons(await entries('SKIPPED'))[0]).toBe('overlap: replaced by a later tick')
 
   await finish(first as string, 'CANCELLED')
   await eventually(() => started().length).toBe(2)
 })
 
-test('the policy is shown, changed alone, and may stand in the configuration', async () => {
+test('overlap: a member of the schedule or of its configuration, and can be updated', async () => {
   const { replica } = await schedulerFixture()
   const client = await replica()
   const config = '{"type":"interval","interval_seconds":3600,"overlap":"skip"}'

@@ -17,7 +17,7 @@ import {
   schedulerFixture,
 } from './scheduler-fixture.ts'
 
-test('a tick whose replica died before it could be started is started by another, once (T1)', async () => {
+test('T1: replica dies between taking and starting a tick: another starts it once', async () => {
   const { db, replica, executions } = await schedulerFixture()
   executions.script.mode = 'down'
   const first = await replica()
@@ -38,7 +38,7 @@ test('a tick whose replica died before it could be started is started by another
   })
 })
 
-test('an answer that was lost starts nothing twice and holds the schedule until it is known (T1)', async () => {
+test('T1: lost reply: nothing starts twice, and the schedule waits for the outcome', async () => {
   const { db, replica, executions } = await schedulerFixture()
   executions.script.mode = 'reply_lost'
   const client = await replica()
@@ -53,7 +53,7 @@ test('an answer that was lost starts nothing twice and holds the schedule until 
   await eventually(async () => (await client.get({ ref: made.id })).run_count).toBeGreaterThan(0)
 })
 
-test('a tick that could not be started within the window is skipped, unless it was started after all', async () => {
+test('tick not started within the catch-up window: skipped, unless an attempt succeeded', async () => {
   const { db, replica, executions } = await schedulerFixture({
     SVC_SCHEDULING__CATCHUP_WINDOW: '60',
   })
@@ -99,7 +99,7 @@ const EXECUTION = {
   worker_session: '',
 }
 
-/** A tick that is due, no replica, and what one works with: for going through its steps by hand. */
+/** A due tick without a running replica, and the dependencies to call the steps of one. */
 async function overdueFixture() {
   const system = await schedulerFixture()
   const { db, catalog, executions, replica } = system
@@ -119,7 +119,7 @@ async function overdueFixture() {
   return { ...system, made, deps }
 }
 
-test('a replica that was stopped after it took a tick, and goes on when its lease is over, starts nothing; another did (T1)', async () => {
+test('T1: replica suspended until its lease expired: starts nothing; another replica starts the tick', async () => {
   const { db, executions, replica, deps } = await overdueFixture()
   const taken = await fire(deps)
   expect(taken).toHaveLength(1)
@@ -133,7 +133,7 @@ test('a replica that was stopped after it took a tick, and goes on when its leas
   await eventually(() => executions.created.size).toBe(1)
 })
 
-test('a tick that was taken before a pause and not started yet is skipped, and says so (T2, T3)', async () => {
+test('T2, T3: pause between taking and starting a tick: the tick is skipped with a reason', async () => {
   const { db, executions, replica, deps, made } = await overdueFixture()
   const taken = await fire(deps)
   await db.run(sql`update schedules set status = 'paused'`)

@@ -13,10 +13,10 @@ import { expect, onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
 import { fakeCatalog, fakeExecutions, fakePrincipals } from './fakes.ts'
 
-/** A database of its own, a scripted catalog with the workflow `team/report`, scripted executions, and schedulers on demand. */
+/** A new database, fakes of catalog (with the workflow `team/report`), executions and identity, and replicas on demand. */
 export async function schedulerFixture(
   env: Record<string, string> = {},
-  /** How schedulers reach the database. */
+  /** Changes the database URL of the replicas. */
   toReplicaUrl = (url: URL) => url,
 ) {
   const database = await freshDatabase('scheduler', new URL('../migrations/', import.meta.url))
@@ -26,7 +26,7 @@ export async function schedulerFixture(
   const executions = await fakeExecutions()
   const identity = await fakePrincipals()
   catalog.put('team', 'report')
-  // Durable consumers are shared by all replicas of one system, so each test is a system of its own.
+  // All replicas of one system share durable consumers, so each test has its own subject prefix.
   const prefix = `test-${randomBytes(4).toString('hex')}`
   const bus = await openBus(testUrl('TEST_NATS_URL'), createLog('test', 'silent'), prefix)
   onTestFinished(() => bus.close())
@@ -45,8 +45,8 @@ export async function schedulerFixture(
     onTestFinished(() => client.close())
     return { ...client, stop }
   }
-  /** Ends an execution, and tells of it unless that is to be lost. */
-  const finish = async (execution_id: string, state = 'COMPLETED', tell = true) => {
+  /** Ends an execution, and publishes the event unless it is to be lost. */
+  const finish = async (execution_id: string, state = 'COMPLETED', isPublished = true) => {
     const execution = executions.created.get(execution_id)
     if (!execution) throw new Error('no such execution')
     Object.assign(execution, { state, updated_at: new Date() })
@@ -56,20 +56,20 @@ export async function schedulerFixture(
       $case: 'execution_finished',
       value,
     })
-    if (tell) await bus.publishDurable([event])
+    if (isPublished) await bus.publishDurable([event])
   }
   return { db, bus, catalog, executions, identity, replica, finish }
 }
 
-/** By somebody of this name. */
+/** Call options with this caller. */
 export const callAs = (subject: string, issuer = 'corp') => ({ caller: { subject, issuer } })
 
-/** Who makes and changes schedules, unless a test says otherwise. */
+/** Default caller of the tests. */
 export const ADA = callAs('ada').caller
 
 const HANG_MS = 15_000
 
-/** Asks again and again; the limit only ends a test that hangs. */
+/** Polls until the expectation holds; the limit only ends a test that hangs. */
 export const eventually: typeof expect.poll = (read) => expect.poll(read, { timeout: HANG_MS })
 
 export const newName = () => `s-${randomBytes(4).toString('hex')}`
@@ -91,11 +91,11 @@ export const request = (given: { name?: string; config?: string; input_json?: st
   input_json: given.input_json ?? 'null',
 })
 
-/** As the decision says: the first 128 bits of SHA-256 of schedule and nominal time. */
+/** First 128 bits of SHA-256 of schedule and nominal time: the documented execution id. */
 export const derivedId = (schedule_id: string, nominal: Date) =>
   createHash('sha256').update(`${schedule_id}|${nominal.toISOString()}`).digest('hex').slice(0, 32)
 
-/** Puts a schedule's next tick, and the rhythm it stands in, this many seconds into the past. */
+/** Moves the next tick and the anchor of a schedule into the past, by `seconds`. */
 export const makeOverdue = (db: Db, { id }: Schedule, seconds: number, interval: number) =>
   db.run(sql`
     update schedules
@@ -103,5 +103,5 @@ export const makeOverdue = (db: Db, { id }: Schedule, seconds: number, interval:
            anchor_at = now() - ${seconds + interval}::float8 * interval '1 s'
      where id = ${id}`)
 
-/** The newest entries of a history. */
+/** Request for the newest entries of a history. */
 export const historyPage = (ref: string, limit = 1_000) => ({ ref, limit, offset: 0 })

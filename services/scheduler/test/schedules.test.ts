@@ -11,7 +11,7 @@ import {
 
 const dashed = (id: string) => id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
-test('a schedule is found by its id in any form and by its name', async () => {
+test('get: by id, with or without dashes, or by name', async () => {
   const { replica, catalog } = await schedulerFixture()
   const client = await replica()
   const workflow = catalog.put('team', 'report')
@@ -34,7 +34,7 @@ test('a schedule is found by its id in any form and by its name', async () => {
     expect(await client.get({ ref })).toEqual(made)
 })
 
-test('an unknown schedule is not found, whatever is asked of it', async () => {
+test('unknown schedule: every call answers not_found', async () => {
   const { replica } = await schedulerFixture()
   const client = await replica()
 
@@ -52,13 +52,13 @@ test('an unknown schedule is not found, whatever is asked of it', async () => {
   }
 })
 
-test('a name is given once, also to many who ask at once, and is free again after a delete', async () => {
+test('concurrent creates of one name: one succeeds; the name is free after a delete', async () => {
   const { replica } = await schedulerFixture()
   const [a, b] = [await replica(), await replica()]
   const name = newName()
 
-  const asked = Array.from({ length: 10 }, (_, i) => (i % 2 ? a : b).create(request({ name })))
-  const answers = await Promise.allSettled(asked)
+  const calls = Array.from({ length: 10 }, (_, i) => (i % 2 ? a : b).create(request({ name })))
+  const answers = await Promise.allSettled(calls)
   const refused = answers.filter((answer) => answer.status === 'rejected')
   expect(refused).toHaveLength(9)
   for (const { reason } of refused) expect(reason).toMatchObject({ kind: 'conflict' })
@@ -68,7 +68,7 @@ test('a name is given once, also to many who ask at once, and is free again afte
   await b.create(request({ name }))
 })
 
-test('a schedule needs a workflow that exists; its name may carry the namespace', async () => {
+test('create: requires an existing workflow; its name may include the namespace', async () => {
   const { replica, catalog } = await schedulerFixture()
   const client = await replica()
   catalog.put('default', 'plain')
@@ -81,7 +81,7 @@ test('a schedule needs a workflow that exists; its name may carry the namespace'
   expect(await client.create(joined)).toMatchObject({ workflow_namespace: 'team' })
 })
 
-test('a wrong configuration or name is unprocessable and leaves nothing behind', async () => {
+test('invalid configuration or name: unprocessable, and nothing is stored', async () => {
   const { replica } = await schedulerFixture()
   const client = await replica()
 
@@ -91,7 +91,7 @@ test('a wrong configuration or name is unprocessable and leaves nothing behind',
   expect(await client.list({ ...all, limit: 10, offset: 0 })).toEqual({ schedules: [], total: 0 })
 })
 
-test('while the catalog is out of reach a schedule can be neither made nor refused', async () => {
+test('catalog unavailable: create answers unavailable', async () => {
   const { replica, catalog } = await schedulerFixture()
   const client = await replica()
   catalog.script.down = true
@@ -99,7 +99,7 @@ test('while the catalog is out of reach a schedule can be neither made nor refus
   await expect(client.create(request())).rejects.toMatchObject({ kind: 'unavailable' })
 })
 
-test('lists are newest first, paged, and filtered by workflow and status', async () => {
+test('list: newest first, paged, filtered by workflow and status', async () => {
   const { replica, catalog } = await schedulerFixture()
   const client = await replica()
   catalog.put('other', 'report')
@@ -133,7 +133,7 @@ test('lists are newest first, paged, and filtered by workflow and status', async
   })
 })
 
-test('an update changes what it gives and keeps the rest', async () => {
+test('update: changes the given members and keeps the others', async () => {
   const { replica } = await schedulerFixture()
   const client = await replica()
   const made = await client.create({ ...request({ input_json: '1' }), description: 'stays' })
@@ -158,7 +158,7 @@ test('an update changes what it gives and keeps the rest', async () => {
   })
 })
 
-test('a wrong update changes nothing, an empty one neither', async () => {
+test('invalid or empty update: changes nothing', async () => {
   const { replica } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request())
@@ -169,7 +169,7 @@ test('a wrong update changes nothing, an empty one neither', async () => {
   expect(await client.get({ ref: made.id })).toEqual(made)
 })
 
-test('pause and resume may be repeated; a schedule goes on in its old rhythm', async () => {
+test('pause and resume: idempotent; the anchor is unchanged', async () => {
   const { replica } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(request())

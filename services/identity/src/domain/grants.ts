@@ -76,8 +76,8 @@ export function applyChange(
   permissions: readonly string[],
   { add, remove }: PermissionChange,
 ): string[] {
-  const gone = new Set(parsePermissions(remove))
-  return parsePermissions([...permissions, ...add]).filter((permission) => !gone.has(permission))
+  const removed = new Set(parsePermissions(remove))
+  return parsePermissions([...permissions, ...add]).filter((permission) => !removed.has(permission))
 }
 
 /** Escapes control characters, line breaks included. */

@@ -29,13 +29,13 @@ export async function createPrincipal(
     subject: parseText('subject', request.subject),
     external_issuer: parseText('external_issuer', request.external_issuer),
   }
-  const made = await principals.insert(tx, {
+  const inserted = await principals.insert(tx, {
     id,
     ...ref,
     type: parseType(request.type),
     display_name: request.display_name && parseText('display_name', request.display_name),
   })
-  if (made === 0)
+  if (inserted === 0)
     throw conflict(`Principal '${ref.subject}' already exists at issuer '${ref.external_issuer}'`)
   await requireRoles(tx, request.roles)
   await principals.grant(tx, id, request.roles, request.created_by)

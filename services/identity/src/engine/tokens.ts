@@ -36,5 +36,5 @@ export const hasHash = (token: string, token_hash: Uint8Array): boolean =>
 export const NO_HASH = Buffer.alloc(32)
 
 /** True if two hashes are equal. The time does not depend on where they differ. */
-export const equalsHash = (given: Uint8Array, token_hash: Uint8Array): boolean =>
-  given.length === token_hash.length && timingSafeEqual(given, token_hash)
+export const equalsHash = (hash: Uint8Array, token_hash: Uint8Array): boolean =>
+  hash.length === token_hash.length && timingSafeEqual(hash, token_hash)

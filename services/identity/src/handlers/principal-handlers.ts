@@ -29,11 +29,11 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
 
   create: (request, call) =>
     db.tx(async (tx) => {
-      const made = await createPrincipal(tx, { ...request, created_by: callerOf(call).subject })
-      const detail = { type: made.type, roles: made.roles }
-      const object = auditName(made)
+      const created = await createPrincipal(tx, { ...request, created_by: callerOf(call).subject })
+      const detail = { type: created.type, roles: created.roles }
+      const object = auditName(created)
       await recordChange(tx, originOf(call), { action: 'principal.create', object, detail })
-      return made
+      return created
     }),
 
   get: (ref) => getPrincipal(db, ref),
@@ -41,12 +41,12 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
   update: ({ principal: ref, display_name, enabled }, call) =>
     commitAndInvalidate(db, redis, async (tx) => {
       const [by, { id }] = [originOf(call), await lockPrincipal(tx, ref)]
-      const shown = display_name && parseText('display_name', display_name)
+      const name = display_name && parseText('display_name', display_name)
       await requireRemainingAdmin(tx, by, () =>
-        principals.update(tx, id, { display_name: shown, enabled }),
+        principals.update(tx, id, { display_name: name, enabled }),
       )
       const changed = await getPrincipal(tx, ref)
-      const detail = { display_name: shown, enabled }
+      const detail = { display_name: name, enabled }
       await recordChange(tx, by, { action: 'principal.update', object: auditName(changed), detail })
       return changed
     }),
@@ -54,13 +54,13 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
   delete: ({ principal: ref, force }, call) =>
     commitAndInvalidate(db, redis, async (tx) => {
       const [by, { id, ...principal }] = [originOf(call), await lockPrincipal(tx, ref)]
-      const held = await keys.list(tx, id)
-      if (held.length > 0 && !force)
+      const ownKeys = await keys.list(tx, id)
+      if (ownKeys.length > 0 && !force)
         throw conflict(
-          `Principal '${ref?.subject}' has ${held.length} API keys. Delete it with force=true.`,
+          `Principal '${ref?.subject}' has ${ownKeys.length} API keys. Delete it with force=true.`,
         )
       await requireRemainingAdmin(tx, by, () => principals.remove(tx, id))
-      const detail = { force, keys: held.map(({ name }) => name) }
+      const detail = { force, keys: ownKeys.map(({ name }) => name) }
       await recordChange(tx, by, {
         action: 'principal.delete',
         object: auditName(principal),
@@ -113,8 +113,8 @@ async function provision(
   if (subject !== ref.subject || issuer !== ref.external_issuer)
     throw new Fault('forbidden', 'a principal is provisioned by its own request alone')
   if (!(await principals.find(tx, normalizeRef(ref)))) {
-    const made = { ...ref, type: 'user', display_name, roles, created_by: ref.external_issuer }
-    const created = await createPrincipal(tx, made).catch(ignoreConflict)
+    const request = { ...ref, type: 'user', display_name, roles, created_by: ref.external_issuer }
+    const created = await createPrincipal(tx, request).catch(ignoreConflict)
     if (!created) return getAccount(tx, ref)
     const { id, ...principal } = created
     await principals.setMetadata(tx, id, metadata_json)

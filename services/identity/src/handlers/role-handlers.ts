@@ -58,10 +58,10 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
       return {}
     }),
 
-  simulate: ({ name, add_permissions: add, remove_permissions: remove, delete: goes }) =>
+  simulate: ({ name, add_permissions: add, remove_permissions: remove, delete: isDeleted }) =>
     db.tx(async (tx) => {
       const role = await lockChangeable(tx, name)
-      const permissions = goes ? [] : applyChange(role.permissions, { add, remove })
+      const permissions = isDeleted ? [] : applyChange(role.permissions, { add, remove })
       return { role, permissions, holders: await principals.listHolders(tx, name) }
     }),
 

@@ -8,16 +8,16 @@ export interface ForecastTick {
   workflow: string
 }
 
-/** A moment at which several schedules fire. */
+/** A time at which several schedules fire. */
 export interface Clash {
   at: Date
   count: number
   schedule_ids: string[]
-  /** Workflows that more than one of them starts. */
+  /** Workflows that more than one of these schedules starts. */
   workflows: string[]
 }
 
-/** The moments at which more than one of these fires, the largest first. */
+/** Times at which more than one schedule fires, the largest clash first. */
 export function findClashes(ticks: readonly ForecastTick[]): Clash[] {
   const moments = new Map<number, ForecastTick[]>()
   for (const tick of ticks) {

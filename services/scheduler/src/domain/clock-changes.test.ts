@@ -49,11 +49,11 @@ test.each([
     'Australia/Lord_Howe',
     [['gap', '2026-10-03T15:30', ['10-04T02:15'], ['10-03T15:30']]],
   ],
-])('%s in %s in 2026: %j', (expression, timezone, expected) => {
+])('clock changes of %s in %s in 2026: %j', (expression, timezone, expected) => {
   expect(changes(expression, timezone)).toEqual(expected)
 })
 
-test('intervals and single moments do not go by the clock', () => {
+test('interval and once: no clock changes', () => {
   for (const config of [
     { type: 'interval', interval_seconds: 3_600, timezone: 'America/New_York' },
     { type: 'once', run_time: '2026-03-08T02:30:00', timezone: 'America/New_York' },
@@ -63,7 +63,7 @@ test('intervals and single moments do not go by the clock', () => {
   }
 })
 
-test('a zone is set when it is set', () => {
+test('offset changes of a zone: found to the second', () => {
   expect(listTransitions('Europe/Berlin', FROM, TO)).toEqual([
     { at: new Date('2026-03-29T01:00:00Z'), beforeMs: 3_600_000, afterMs: 7_200_000 },
     { at: new Date('2026-10-25T01:00:00Z'), beforeMs: 7_200_000, afterMs: 3_600_000 },
@@ -74,6 +74,6 @@ test.each([
   ['UTC', '2026-01-01T00:00:00+00:00'],
   ['America/St_Johns', '2025-12-31T20:30:00-03:30'],
   ['Asia/Kathmandu', '2026-01-01T05:45:00+05:45'],
-])('the clocks of %s show %s', (timezone, text) => {
+])('local time in %s: %s', (timezone, text) => {
   expect(toLocalText(timezone, FROM)).toBe(text)
 })

@@ -4,21 +4,21 @@ import { listTransitions, type Transition, toClockText } from './zone.ts'
 
 const MAX_TIMES = 20
 
-/** A change of the clock that concerns times of a cron schedule. */
+/** A clock change that affects times of a cron schedule. */
 export interface ClockChange {
   at: Date
-  /** `gap`: the times do not exist that day; `fold`: they come twice. */
+  /** `gap`: the local times do not exist on that day; `fold`: they occur twice. */
   kind: 'gap' | 'fold'
   timezone: string
-  /** The times on the clock that are concerned, without offset. */
+  /** Affected local times, without offset. */
   local_times: string[]
-  /** When the schedule fires for them. */
+  /** Times at which the schedule fires for them. */
   fires_at: Date[]
 }
 
 /**
- * Where the clocks are set between two moments, and a cron schedule names times that are left out
- * or come twice. Intervals and single moments do not go by the clock.
+ * Clock changes between two times that leave out or repeat local times of a cron schedule. Intervals
+ * and single times are not affected by clock changes.
  */
 export function listClockChanges(
   anchored: AnchoredRecurrence,
@@ -44,7 +44,7 @@ export function listClockChanges(
   })
 }
 
-/** The times that an expression names among those that are left out or come twice. */
+/** Local times in the gap or fold that match the expression. */
 function listAffectedTimes(expression: string, { at, beforeMs, afterMs }: Transition): string[] {
   const first = at.getTime() + Math.min(beforeMs, afterMs)
   const end = at.getTime() + Math.max(beforeMs, afterMs)
@@ -58,7 +58,7 @@ function listAffectedTimes(expression: string, { at, beforeMs, afterMs }: Transi
   return listTicks(clock, new Date(first - 1), new Date(end - 1), MAX_TIMES).map(toClockText)
 }
 
-/** In a gap: at its end. In a fold: wherever it fires while the clock shows its times, once or twice. */
+/** Ticks of a clock change. In a gap: at its end. In a fold: all that occur in the repeated period. */
 function listFiringTimes(
   anchored: AnchoredRecurrence,
   { at, beforeMs, afterMs }: Transition,

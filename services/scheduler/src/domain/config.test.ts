@@ -29,7 +29,7 @@ test.each([
   ],
   [{ type: 'once', run_time: '2026-11-21T13:00:00', timezone: 'Europe/Berlin' }, undefined],
   [{ type: 'once', run_time: '9999-12-31T00:00:00Z' }, '9999-12-31T00:00:00.000Z'],
-])('%j first fires at %s', (config, expected) => {
+])('configuration %j: first tick at %s', (config, expected) => {
   if (expected) expect(read(config)).toBe(expected)
   else expect(() => read(config)).toThrow('is in the past')
 })
@@ -66,7 +66,7 @@ test.each([
   ['run_time', { type: 'once', run_time: 'tomorrow' }],
   ['run_time', { type: 'once', run_time: 1_800_000_000 }],
   ['run_time', { type: 'once', run_time: '2026-11-21T11:59:59Z' }],
-])('names %s as what is wrong with %j', (member, config) => {
+])('invalid %s: named in the error: %j', (member, config) => {
   expect(() => read(config)).toThrow(
     expect.objectContaining({
       kind: 'unprocessable',
@@ -87,7 +87,7 @@ test.each([
   '5',
   '{"type":"interval","interval_seconds":NaN}',
   `{"a":"${'x'.repeat(20_000)}"}`,
-])('refuses what is no object: %.40s', (json) => {
+])('not a JSON object: refused: %.40s', (json) => {
   expect(() => parseConfig(json)).toThrow(
     expect.objectContaining({
       kind: 'unprocessable',

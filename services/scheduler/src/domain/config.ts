@@ -10,7 +10,7 @@ const MIN_INTERVAL_SECONDS = 1
 const MAX_INTERVAL_SECONDS = 10 * 366 * 86_400
 const TIMEZONE = /^[A-Za-z0-9_+-]{1,32}(?:\/[A-Za-z0-9_+-]{1,32}){0,2}$/
 
-/** What each kind takes beside `type`. `last_run_time` and `executed` are kept by other systems and have no meaning here. */
+/** Members of each kind except `type`. `last_run_time` and `executed` are accepted for compatibility and ignored. */
 const MEMBERS = {
   cron: ['cron_expression', 'timezone', 'overlap'],
   interval: ['interval_seconds', 'timezone', 'start_time', 'end_time', 'last_run_time', 'overlap'],
@@ -20,7 +20,7 @@ const MEMBERS = {
 type Kind = keyof typeof MEMBERS
 type Config = Map<string, unknown>
 
-/** Reads a schedule configuration. Throws `unprocessable` naming the part of `schedule_config` that is wrong. */
+/** Parses a schedule configuration. Throws `unprocessable` with the invalid member of `schedule_config`. */
 export function parseConfig(json: string): Recurrence {
   const config = membersOf(json)
   const kind = kindOf(config)
@@ -34,13 +34,13 @@ export function parseConfig(json: string): Recurrence {
   return { kind, at: momentIn(config, 'run_time', timezone) ?? missing('run_time') }
 }
 
-/** What a configuration that `parseConfig` accepts says of overlapping executions, if anything. */
+/** Overlap policy of a configuration that `parseConfig` accepts, or undefined. */
 export const parseOverlap = (json: string): OverlapPolicy | undefined => overlapOf(membersOf(json))
 
-/** The zone whose clock a configuration that `parseConfig` accepts goes by. */
+/** Time zone of a configuration that `parseConfig` accepts. */
 export const parseTimezone = (json: string): string => timezoneOf(membersOf(json))
 
-/** The first tick after `now`; `unprocessable` for a configuration that has none. */
+/** Returns the first tick after `now`. Throws `unprocessable` for a configuration without one. */
 export function firstTick(recurrence: Recurrence, now: Date): Date {
   const first = nextTick({ recurrence, anchor: now }, now)
   if (first) return first
@@ -113,7 +113,7 @@ function timezoneOf(config: Config): string {
       return timezone
     }
   } catch {
-    // Not in the database of time zones.
+    // Intl throws for a zone that is not in its database.
   }
   throw wrong('timezone', 'must be an IANA time zone')
 }

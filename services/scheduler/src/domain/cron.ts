@@ -2,9 +2,10 @@ import { CronError, cronFields } from '@windlass/domain/cron'
 import { Cron } from 'croner'
 
 /**
- * A cron expression of ours: five fields, a sixth with seconds in last place, or a nickname. In
- * daylight-saving gaps fixed times fire once right after it, in folds once, at the first; wildcards
- * follow elapsed time. Throws CronError, with a message for the user, for what is none or never fires.
+ * Compiles a cron expression of five fields, six with the seconds in last place, or a nickname. Fixed
+ * times fire once right after a daylight-saving gap and once in a fold, at the first occurrence;
+ * wildcards follow elapsed time. Throws CronError, with a message for the user, if the expression is
+ * invalid or never fires.
  */
 export function compileCron(expression: string, timezone: string): Cron {
   const [minute, hour, dayOfMonth, month, dayOfWeek, second = '0'] =
@@ -17,7 +18,7 @@ export function compileCron(expression: string, timezone: string): Cron {
   }
 }
 
-/** Says a field as the library does: `L5` is `5#L`. */
+/** Translates a field into the library's syntax: `L5` is `5#L`. */
 const translate = (text: string): string =>
   text
     .split(',')

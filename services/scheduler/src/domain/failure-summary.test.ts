@@ -9,6 +9,6 @@ test.each([
   ['[1,2]', '[1,2]'],
   [`"${'x'.repeat(5_000)}"`, 'x'.repeat(1_000)],
   [`["${'x'.repeat(100_000)}"]`, `["${'x'.repeat(998)}`],
-])('%.30s is told as %.30s', (output_json, expected) => {
+])('output %.30s: summary is %.30s', (output_json, expected) => {
   expect(summarizeFailure(output_json)).toBe(expected)
 })

@@ -1,8 +1,8 @@
 const MAX_CHARS = 1_000
-/** Longer texts are cut before they are read: a failure's message stands near its beginning. */
+/** A longer output is not parsed: the summary is then the beginning of its JSON. */
 const MAX_READ_CHARS = 65_536
 
-/** What a failed execution says of itself, short enough for a line of history: its text, its message, else its JSON. */
+/** Summary of a failed execution for one history entry: its text, its message, otherwise its JSON. */
 export function summarizeFailure(output_json: string): string {
   return textOf(output_json).slice(0, MAX_CHARS)
 }

@@ -11,7 +11,7 @@ const anchored = (cron_expression: string, timezone: string): AnchoredRecurrence
   anchor: new Date(0),
 })
 
-/** What a scheduler fires whose clock is faked: it looks every so often, from one moment to another. */
+/** Ticks that are fired if the schedule is checked every `everyMs` from one time to another. */
 function fired(clock: AnchoredRecurrence, from: Date, to: Date, everyMs: number): Date[] {
   const times: Date[] = []
   let due = nextTick(clock, from)
@@ -25,14 +25,14 @@ function fired(clock: AnchoredRecurrence, from: Date, to: Date, everyMs: number)
 }
 
 test.each(DAYLIGHT_CASES)(
-  'a faked clock that goes through it fires what the golden table says (T5): $name',
+  'T5: checks during the clock change fire the ticks of the golden table: $name',
   ({ expression, timezone, from, to, fires }) => {
     for (const everyMs of [1_000, 7 * 60_000])
       expect(fired(anchored(expression, timezone), from, to, everyMs)).toEqual(fires)
   },
 )
 
-test('who sleeps through a change of the clock fires the newest of what was missed, once (T4, T5)', () => {
+test('T4, T5: outage during a clock change: the newest misfired tick fires once', () => {
   const clock = anchored('*/30 * * * *', NEW_YORK)
   const due = new Date('2026-11-01T05:00Z')
   expect(planMisfires(clock, due, new Date('2026-11-01T06:45Z'), HOUR_MS)).toEqual({

@@ -13,7 +13,7 @@ const anchored = (config: object, anchor = at('12:00:00')): AnchoredRecurrence =
 const every = (interval_seconds: number, more = {}) =>
   anchored({ type: 'interval', interval_seconds, ...more })
 
-test('a tick that is due fires, and the next one keeps the rhythm of the anchor', () => {
+test('due tick: fires, and the next one is a multiple of the interval from the anchor', () => {
   expect(planMisfires(every(60), at('12:01:00'), at('12:01:00.250'), HOUR_MS)).toEqual({
     fire: at('12:01:00'),
     skipped: undefined,
@@ -21,7 +21,7 @@ test('a tick that is due fires, and the next one keeps the rhythm of the anchor'
   })
 })
 
-test('of missed ticks the newest fires and the others are skipped', () => {
+test('misfired ticks: the newest fires and the others are skipped', () => {
   expect(planMisfires(every(60), at('12:01:00'), at('12:05:30'), HOUR_MS)).toEqual({
     fire: at('12:05:00'),
     skipped: { first: at('12:01:00'), last: at('12:04:00') },
@@ -29,7 +29,7 @@ test('of missed ticks the newest fires and the others are skipped', () => {
   })
 })
 
-test('a tick that is due at this very moment counts as missed no longer', () => {
+test('tick due exactly now: fires', () => {
   expect(planMisfires(every(60), at('12:01:00'), at('12:02:00'), HOUR_MS)).toEqual({
     fire: at('12:02:00'),
     skipped: { first: at('12:01:00'), last: at('12:01:00') },
@@ -37,7 +37,7 @@ test('a tick that is due at this very moment counts as missed no longer', () => 
   })
 })
 
-test('what is older than the catch-up window does not fire', () => {
+test('ticks older than the catch-up window: skipped', () => {
   const daily = anchored({ type: 'cron', cron_expression: '0 6 * * *' })
   expect(planMisfires(daily, at('06:00:00'), at('07:00:00'), HOUR_MS).fire).toEqual(at('06:00:00'))
   expect(planMisfires(daily, at('06:00:00'), at('07:00:00.001'), HOUR_MS)).toEqual({
@@ -47,7 +47,7 @@ test('what is older than the catch-up window does not fire', () => {
   })
 })
 
-test('two years of missed seconds are planned as fast as one', () => {
+test('two years of misfired seconds: planned in constant time', () => {
   const later = new Date('2028-11-21T12:00:00.500Z')
   for (const seconds of [every(1), anchored({ type: 'cron', cron_expression: '* * * * * *' })]) {
     const started = performance.now()
@@ -60,7 +60,7 @@ test('two years of missed seconds are planned as fast as one', () => {
   }
 })
 
-test('a schedule of one tick has no next one', () => {
+test('once: no next tick', () => {
   const once = anchored({ type: 'once', run_time: '2026-11-21T13:00:00Z' })
   expect(planMisfires(once, at('13:00:00'), at('13:10:00'), HOUR_MS)).toEqual({
     fire: at('13:00:00'),
@@ -69,7 +69,7 @@ test('a schedule of one tick has no next one', () => {
   })
 })
 
-test('an interval ends with its end', () => {
+test('interval with end_time: no tick after it', () => {
   const ending = every(60, { start_time: '2026-11-21T12:00:00Z', end_time: '2026-11-21T12:02:30Z' })
   expect(nextTick(ending, at('11:00:00'))).toEqual(at('12:00:00'))
   expect(planMisfires(ending, at('12:01:00'), at('12:10:00'), HOUR_MS)).toEqual({
@@ -79,7 +79,7 @@ test('an interval ends with its end', () => {
   })
 })
 
-test('what a pause keeps from firing reaches up to its end, which belongs to what follows', () => {
+test('ticks of a pause: its end is exclusive', () => {
   expect(ticksBefore(every(60), at('12:01:00'), at('12:03:00'))).toEqual({
     first: at('12:01:00'),
     last: at('12:02:00'),
@@ -89,7 +89,7 @@ test('what a pause keeps from firing reaches up to its end, which belongs to wha
 
 const ZONES = ['UTC', 'America/New_York', 'Europe/London', 'Australia/Lord_Howe', 'Africa/Cairo']
 const EXPRESSIONS = ['*/45 */2 * * *', '30 2 * * *', '15 1,2,3 * * *', '0 0 * * 1', '5 2 1-7 * *']
-/** Around every transition of these zones in one year, and an ordinary week. */
+/** Times around each clock change of these zones in one year, and a week without one. */
 const STRETCHES = [
   '2026-03-06',
   '2026-03-28',
@@ -109,7 +109,7 @@ function* ticks(clock: AnchoredRecurrence, from: Date, end: Date) {
     yield tick
 }
 
-test.each(CASES)('backwards is the mirror of forwards: $cron_expression $timezone', (config) => {
+test.each(CASES)('latestTick and nextTick agree: $cron_expression $timezone', (config) => {
   const clock = anchored(config)
   for (const stretch of STRETCHES) {
     const from = new Date(stretch)

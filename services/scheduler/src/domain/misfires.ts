@@ -1,22 +1,21 @@
 import { type AnchoredRecurrence, latestTick, nextTick } from './recurrence.ts'
 
-/** Ticks that did not fire, from the first to the last. */
+/** Consecutive ticks that did not fire. */
 export interface TickRange {
   first: Date
   last: Date
 }
 
 export interface MisfirePlan {
-  /** The nominal time of the one tick to fire now. */
+  /** Nominal time of the tick to fire now. */
   fire: Date | undefined
   skipped: TickRange | undefined
   next: Date | undefined
 }
 
 /**
- * What to do with a schedule whose tick `due` has come: the newest tick that is due fires if it is
- * younger than the catch-up window, those before it are skipped. Takes the same time for one missed
- * tick as for a million.
+ * Plans a schedule whose tick `due` has come: the newest due tick fires if it is not older than the
+ * catch-up window; those before it are skipped. Constant time, for one misfired tick and for 10^6.
  */
 export function planMisfires(
   anchored: AnchoredRecurrence,
@@ -33,7 +32,7 @@ export function planMisfires(
   return { fire: newest, skipped: ticksBefore(anchored, due, newest), next }
 }
 
-/** The ticks from `due` to before `end`, if there are any: what a pause or a change keeps from firing. */
+/** Ticks from `due` to before `end`, which a pause or a change prevents from firing; undefined if none. */
 export function ticksBefore(
   anchored: AnchoredRecurrence,
   due: Date,

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 import { autoNames, parseScheduleName } from './names.ts'
 
 test.each(['nightly', 'every day at 5', 'Überprüfung', 'a:b*c', '💡', 'x'.repeat(255), '...'])(
-  '%j is a name',
+  'valid name: %j',
   (name) => {
     expect(parseScheduleName(name)).toBe(name)
   },
 )
 
-test('names are kept in one normal form', () => {
+test('names: normalized to NFC', () => {
   expect(parseScheduleName('u\u0308ber')).toBe('\u00fcber')
 })
 
@@ -31,10 +31,10 @@ test.each([
   '00000000-0000-4000-8000-000000000000',
   '00000000-0000-4000-8000-00000000000F',
   'forecast',
-])('%j is none', (name) => {
+])('invalid name: %j', (name) => {
   expect(() => parseScheduleName(name)).toThrow(expect.objectContaining({ kind: 'unprocessable' }))
 })
 
-test('a declared schedule is named after its workflow', () => {
+test('declared schedule: named after its workflow', () => {
   expect(autoNames('team', 'report')).toEqual(['report_auto', 'team.report_auto'])
 })

@@ -3,20 +3,20 @@ import { unprocessable } from '@windlass/runtime/faults'
 const NAME = /^[^\p{C}\p{Zl}\p{Zp}/]{1,255}$/u
 const ID = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 
-/** What stands in paths where a name would. */
+/** Path segments of the API in the position of a name. */
 const RESERVED = new Set(['forecast'])
 
-/** A schedule's name in its one form, or `unprocessable`. What reads as an id is refused: a reference must mean one thing. */
-export function parseScheduleName(given: string): string {
-  const name = given.normalize('NFC')
+/** Returns the name in NFC. Throws `unprocessable`, also for a name in the form of an id: references must be unambiguous. */
+export function parseScheduleName(text: string): string {
+  const name = text.normalize('NFC')
   if (name === '.' || name === '..' || name.trim() !== name || !NAME.test(name))
-    throw wrong("must be 1 to 255 printable characters, without '/' and blanks around it")
+    throw wrong("must be 1 to 255 printable characters, without '/' or surrounding blanks")
   if (ID.test(name)) throw wrong('must not look like an id')
   if (RESERVED.has(name)) throw wrong('is reserved')
   return name
 }
 
-/** The names a workflow's declared schedule may take, the usual one first. */
+/** Names for the declared schedule of a workflow, the preferred one first. */
 export const autoNames = (workflow_namespace: string, workflow_name: string) =>
   [`${workflow_name}_auto`, `${workflow_namespace}.${workflow_name}_auto`] as const
 

@@ -9,22 +9,22 @@ const open = (status: UnfinishedTick['status'], second = 0): UnfinishedTick => (
   state: status === 'started' ? 'RUNNING' : undefined,
 })
 
-test.each(OVERLAP_POLICIES)('with nothing before it a tick starts: %s', (overlap) => {
+test.each(OVERLAP_POLICIES)('%s: no unfinished tick before: starts', (overlap) => {
   expect(decideOverlap(overlap, [])).toEqual({ action: 'start' })
 })
 
-test('ticks start beside one another unless something else is said', () => {
+test('allow: starts in parallel', () => {
   expect(decideOverlap('allow', [open('started')])).toEqual({ action: 'start' })
 })
 
-test('skip leaves the tick out and names what still runs', () => {
+test('skip: skips the tick and names the unfinished execution', () => {
   expect(decideOverlap('skip', [open('started')])).toEqual({
     action: 'skip',
     reason: `overlap: the execution ${'0'.repeat(32)} of 2026-01-01T00:00:00.000Z is still RUNNING`,
   })
 })
 
-test('queue waits behind all that is open, up to a limit', () => {
+test('queue: waits for all unfinished ticks, up to the limit', () => {
   const queue = Array.from({ length: MAX_QUEUED }, (_, i) => open('queued', i + 1))
   expect(decideOverlap('queue', [open('started'), ...queue.slice(1)])).toEqual({
     action: 'wait',
@@ -34,7 +34,7 @@ test('queue waits behind all that is open, up to a limit', () => {
   expect(decideOverlap('queue', [open('started'), ...queue])).toMatchObject({ action: 'skip' })
 })
 
-test('cancel_previous cancels what runs, takes the place of what waits, and waits itself', () => {
+test('cancel_previous: cancels running executions, replaces queued ticks and waits', () => {
   expect(decideOverlap('cancel_previous', [open('started'), open('queued', 1)])).toEqual({
     action: 'wait',
     cancel: [open('started')],

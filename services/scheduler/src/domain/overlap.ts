@@ -1,9 +1,9 @@
 import type { OverlapPolicy } from '@windlass/domain/overlap'
 
-/** How many ticks of one schedule may wait for their turn. */
+/** Maximum number of queued ticks of one schedule. */
 export const MAX_QUEUED = 100
 
-/** An earlier tick of the same schedule that is not over. */
+/** An earlier tick of the same schedule whose execution has not ended. */
 export interface UnfinishedTick {
   nominal_at: Date
   status: 'pending' | 'queued' | 'started'
@@ -14,10 +14,10 @@ export interface UnfinishedTick {
 export type OverlapDecision =
   | { action: 'start' }
   | { action: 'skip'; reason: string }
-  /** Wait for the earlier ones; meanwhile cancel these executions and drop these waiting ticks. */
+  /** Wait for the earlier ticks; cancel these executions and skip these queued ticks. */
   | { action: 'wait'; cancel: UnfinishedTick[]; replace: UnfinishedTick[] }
 
-/** What becomes of a tick before which these are open, oldest first. */
+/** Decides a tick from the unfinished ticks before it, oldest first. */
 export function decideOverlap(
   overlap: OverlapPolicy,
   open: readonly UnfinishedTick[],
@@ -31,11 +31,11 @@ export function decideOverlap(
     return { action: 'wait', cancel: running, replace: waiting }
   }
   if (waiting.length >= MAX_QUEUED)
-    return { action: 'skip', reason: `overlap: ${MAX_QUEUED} ticks are waiting already` }
+    return { action: 'skip', reason: `overlap: ${MAX_QUEUED} ticks are queued already` }
   return { action: 'wait', cancel: [], replace: [] }
 }
 
-export const REPLACED = 'overlap: a later tick took its place'
+export const REPLACED = 'overlap: replaced by a later tick'
 
 const stillRuns = ({ nominal_at, execution_id, state }: UnfinishedTick) =>
   `overlap: the execution ${execution_id} of ${nominal_at.toISOString()} is still ${state ?? 'being started'}`

@@ -12,11 +12,11 @@ test.each([
   ['2026-12-31T23:30:00', 'America/New_York', '2027-01-01T04:30:00.000Z'],
   ['0001-01-01T00:00:00Z', 'UTC', '0001-01-01T00:00:00.000Z'],
   ['9999-12-31T23:59:59Z', 'UTC', '9999-12-31T23:59:59.000Z'],
-])('%s in %s is %s', (text, timezone, expected) => {
+])('%s in %s: parsed as %s', (text, timezone, expected) => {
   expect(parseTime(text, timezone)?.toISOString()).toBe(expected)
 })
 
-test('a local time in a gap is the moment right after it, in a fold the first of the two', () => {
+test('local time in a gap: the first time after it; in a fold: the first of the two', () => {
   const zone = 'America/New_York'
   expect(parseTime('2026-03-08T02:30:00', zone)).toEqual(new Date('2026-03-08T07:00:00Z'))
   expect(parseTime('2026-11-01T01:30:00', zone)).toEqual(new Date('2026-11-01T05:30:00Z'))
@@ -38,6 +38,6 @@ test.each([
   '2026-01-01T00:00:00 UTC',
   '２０２６-01-01T00:00:00Z',
   '0000-01-01T00:00:00',
-])('%j is no moment', (text) => {
+])('not a date and time: %j', (text) => {
   expect(parseTime(text, 'UTC')).toBeUndefined()
 })

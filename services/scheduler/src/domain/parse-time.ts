@@ -4,9 +4,9 @@ const ISO =
   /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2})?$/i
 
 /**
- * The moment an ISO 8601 text names, to the millisecond. One without offset is local time in
- * `timezone`; in a daylight-saving gap or fold it means what a fixed cron time means there.
- * Undefined for what is no date.
+ * Parses an ISO 8601 date and time, to the millisecond. Without an offset it is local time in
+ * `timezone`; in a daylight-saving gap or fold it is treated like a fixed cron time. Returns
+ * undefined for any other text.
  */
 export function parseTime(text: string, timezone: string): Date | undefined {
   const match = ISO.exec(text)
@@ -25,7 +25,7 @@ export function parseTime(text: string, timezone: string): Date | undefined {
 
 type Parts = [number, number, number, number, number, number]
 
-/** Undefined where a part is out of its range: 30 February, 24 o'clock. */
+/** Undefined if a part is out of range, such as 30 February or 24:00. */
 function utcOf([year, month, day, hour, minute, second]: Parts): number | undefined {
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)

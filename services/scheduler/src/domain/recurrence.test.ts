@@ -34,7 +34,7 @@ const anchored = fc.oneof(interval, cron).map(
   }),
 )
 
-test('the next tick is strictly later, and there is none between', () => {
+test('next tick: strictly later, with no tick in between', () => {
   fc.assert(
     fc.property(anchored, moment, (clock, after) => {
       const next = nextTick(clock, after) as Date
@@ -47,7 +47,7 @@ test('the next tick is strictly later, and there is none between', () => {
   )
 })
 
-test('going on from any moment between two ticks leads to the same ones', () => {
+test('start at any time between two ticks: the same ticks follow', () => {
   fc.assert(
     fc.property(
       anchored,
@@ -69,7 +69,7 @@ test('going on from any moment between two ticks leads to the same ones', () => 
   )
 })
 
-test('an interval never drifts: every tick is whole steps from its anchor, however late each was taken (T9)', () => {
+test('T9: late ticks: each is a whole number of intervals from the anchor', () => {
   fc.assert(
     fc.property(
       interval,
@@ -88,7 +88,7 @@ test('an interval never drifts: every tick is whole steps from its anchor, howev
   )
 })
 
-test('of what was missed every tick is fired or skipped, none is both, and the next is later (T2, T4)', () => {
+test('T2, T4: misfired ticks: each is fired or skipped, none both, and the next tick is later', () => {
   fc.assert(
     fc.property(anchored, moment, fc.integer({ min: 0, max: 400_000 }), (clock, start, lateMs) => {
       const due = nextTick(clock, start) as Date

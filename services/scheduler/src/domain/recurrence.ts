@@ -1,18 +1,18 @@
 import type { Cron } from 'croner'
 
-/** When a schedule ticks. Made by `parseConfig`; intervals count from the schedule's anchor unless they have a start. */
+/** Times of a schedule, created by `parseConfig`. Intervals count from the anchor unless they have a start. */
 export type Recurrence =
   | { kind: 'cron'; cron: Cron; expression: string; timezone: string }
   | { kind: 'interval'; every_ms: number; start: Date | undefined; end: Date | undefined }
   | { kind: 'once'; at: Date }
 
-/** A recurrence together with the moment its intervals count from. */
+/** A recurrence with the time that its intervals count from. */
 export interface AnchoredRecurrence {
   recurrence: Recurrence
   anchor: Date
 }
 
-/** The first tick after `after`, or undefined when there is none. */
+/** First tick after `after`, or undefined. */
 export function nextTick(
   { recurrence, anchor }: AnchoredRecurrence,
   after: Date,
@@ -33,7 +33,7 @@ export function nextTick(
   }
 }
 
-/** The last tick up to and including `until`, or undefined when there is none. */
+/** Last tick up to and including `until`, or undefined. */
 export function latestTick(
   { recurrence, anchor }: AnchoredRecurrence,
   until: Date,
@@ -53,7 +53,7 @@ export function latestTick(
   }
 }
 
-/** The ticks after one moment and up to another, at most so many. */
+/** Ticks after `after` and up to `until`, at most `max`. */
 export function listTicks(
   anchored: AnchoredRecurrence,
   after: Date,

@@ -1,12 +1,12 @@
 const FIRST_MS = 1_000
 const LONGEST_MS = 30_000
-/** How long after the last attempt a firing is given up: by then no call of an attempt can still be under way. */
+/** Delay between the end of the catch-up window and giving up: no call of an attempt is still in flight then. */
 const QUIET_MS = 60_000
 
 export const retryDelayMs = (attempts: number): number =>
   Math.min(FIRST_MS * 2 ** Math.min(attempts, 10), LONGEST_MS)
 
-/** Whether a firing of this age is tried again, looked up for the last time, or waits until it may be: then how long. */
+/** Decides if a firing of this age is retried, given up, or waits until it can be given up safely. */
 export function decideRetry(
   ageMs: number,
   catchupMs: number,

@@ -1,7 +1,7 @@
 const DAY_MS = 86_400_000
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** How far the clocks of a zone are ahead of UTC at a moment, in milliseconds. */
+/** Offset of a zone from UTC at a time, in milliseconds. */
 export function offsetAt(timezone: string, at: Date): number {
   const parts: Record<string, number> = {}
   for (const { type, value } of formatOf(timezone).formatToParts(at)) parts[type] = Number(value)
@@ -13,13 +13,13 @@ export function offsetAt(timezone: string, at: Date): number {
 }
 
 export interface Transition {
-  /** The first moment with the new offset. */
+  /** First time with the new offset. */
   at: Date
   beforeMs: number
   afterMs: number
 }
 
-/** When the clocks of a zone are set, after `from` and up to `to`. */
+/** Offset changes of a zone after `from` and up to `to`. */
 export function listTransitions(timezone: string, from: Date, to: Date): Transition[] {
   const found: Transition[] = []
   let beforeMs = offsetAt(timezone, from)
@@ -33,7 +33,7 @@ export function listTransitions(timezone: string, from: Date, to: Date): Transit
   return found
 }
 
-/** The second at which the offset has changed between two moments. */
+/** Finds the second of an offset change by bisection. */
 function findTransition(timezone: string, start: number, end: number): Date {
   const before = offsetAt(timezone, new Date(start))
   let [low, high] = [Math.floor(start / 1_000), Math.ceil(end / 1_000)]
@@ -45,7 +45,7 @@ function findTransition(timezone: string, start: number, end: number): Date {
   return new Date(high * 1_000)
 }
 
-/** A moment as the clocks of a zone show it: RFC 3339 with the zone's offset. */
+/** Local time of a zone in RFC 3339, with its offset. */
 export function toLocalText(timezone: string, at: Date): string {
   const offset = offsetAt(timezone, at)
   const minutes = Math.round(Math.abs(offset) / 60_000)
@@ -54,7 +54,7 @@ export function toLocalText(timezone: string, at: Date): string {
   return toClockText(new Date(at.getTime() + offset)) + ahead
 }
 
-/** The face of a clock that is held as if it were UTC. */
+/** Text of a local time that is represented as if it were UTC. */
 export const toClockText = (clock: Date): string => clock.toISOString().replace(/(\.000)?Z$/, '')
 
 function formatOf(timezone: string): Intl.DateTimeFormat {

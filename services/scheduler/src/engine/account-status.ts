@@ -7,15 +7,15 @@ import type { SchedulerDeps } from './deps.ts'
 
 const RESOLVE_MS = 2_000
 const WITHOUT_ACCOUNT =
-  "nobody's: it was made while authentication was off; change it or name an account"
+  'the schedule was created while authentication was off; update it or set run_as_service_account'
 
-/** What an account may do at this moment; nothing where there is no such account, a fault where that cannot be known now. */
+/** An account with its current permissions, undefined if it does not exist, or the fault of a failed call. */
 export type AccountStatus = Account | Fault | undefined
 
 export const accountKey = ({ run_as, run_as_issuer }: Firing) =>
   JSON.stringify([run_as, run_as_issuer])
 
-/** Asks what the account of a firing may do. */
+/** Reads the account of a firing from identity. */
 export async function lookUpAccount(
   { principals, log }: SchedulerDeps,
   { run_as: subject, run_as_issuer: external_issuer }: Firing,
@@ -25,19 +25,19 @@ export async function lookUpAccount(
     return await principals.resolve({ subject, external_issuer }, { timeoutMs: RESOLVE_MS })
   } catch (error) {
     if (error instanceof Fault && error.kind === 'not_found') return undefined
-    log.warn({ err: error, subject }, 'cannot tell yet what an account may do')
-    return error instanceof Fault ? error : new Fault('unavailable', 'identity failed')
+    log.warn({ err: error, subject }, 'failed to look up account')
+    return error instanceof Fault ? error : new Fault('unavailable', 'identity is unavailable')
   }
 }
 
-/** Why this account may not run the workflow, if it may not. */
+/** Returns the reason why the account may not run the workflow, or undefined if it may. */
 export async function describeRefusal(
   { run_as, workflow_namespace, workflow_name }: Firing,
   account: Account | undefined,
   { workflow, latest }: { workflow: Workflow; latest: FindLatest },
 ): Promise<string | undefined> {
-  if (run_as === '') return `not allowed: the schedule is ${WITHOUT_ACCOUNT}`
-  if (!account?.principal) return `not allowed: there is no '${run_as}' any more`
+  if (run_as === '') return `not allowed: ${WITHOUT_ACCOUNT}`
+  if (!account?.principal) return `not allowed: '${run_as}' does not exist`
   if (!account.principal.enabled) return `not allowed: '${run_as}' is disabled`
   const missing = await missingPermissionsToRun(account.permissions, workflow, latest)
   if (missing.length === 0) return undefined

@@ -7,7 +7,7 @@ import { readClock, type ScheduleRow } from '../store/schedules.ts'
 import * as ticks from '../store/ticks.ts'
 import { toAnchoredRecurrence } from './read-recurrence.ts'
 
-/** The columns that a configuration decides, when it counts from `now`. `next_run_at` is absent if it never fires. */
+/** Columns that follow from a configuration anchored at `now`; `next_run_at` is undefined if it never fires. */
 export function toTiming(schedule_config: string, now: Date) {
   const recurrence = parseConfig(schedule_config)
   const next_run_at = nextTick({ recurrence, anchor: now }, now)
@@ -16,20 +16,20 @@ export function toTiming(schedule_config: string, now: Date) {
 
 const PAUSED = 'the schedule was paused'
 
-/** Stops a locked schedule and leaves out what waits; the ticks that fall due meanwhile are recorded when it goes on. */
+/** Pauses a locked schedule and skips its queued ticks. Ticks during the pause are recorded when it is resumed. */
 export async function pauseLocked(tx: Tx, row: ScheduleRow): Promise<ScheduleRow> {
   await ticks.skipQueued(tx, row.id, PAUSED)
   return { ...row, status: 'paused' }
 }
 
-/** Lets a locked schedule go on from now, in its old rhythm; the ticks of its pause are recorded as skipped. */
+/** Resumes a locked schedule with its anchor unchanged; records the ticks of the pause as skipped. */
 export async function resumeLocked(tx: Tx, row: ScheduleRow): Promise<ScheduleRow> {
   const now = await readClock(tx)
   await skipDue(tx, row, now)
   return { ...row, status: 'active', next_run_at: nextTick(toAnchoredRecurrence(row), now) }
 }
 
-/** Gives a locked schedule another configuration, which counts from now; due ticks of the old one are recorded as skipped. */
+/** Sets a configuration anchored at the current time; records due ticks of the previous one as skipped. */
 export async function reconfigureLocked(
   tx: Tx,
   row: ScheduleRow,

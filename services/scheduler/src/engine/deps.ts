@@ -11,18 +11,18 @@ export type Executions = Pick<ClientOf<typeof ExecutionsService>, 'submit' | 'ge
 
 export type Principals = Pick<ClientOf<typeof PrincipalsService>, 'resolve'>
 
-/** What the work of this service is done with. */
+/** Dependencies of handlers, loops and the engine. */
 export interface SchedulerDeps {
   db: Db
   catalog: Catalog
   executions: Executions
-  /** Says what accounts may do; absent while authentication is off. */
+  /** Undefined while authentication is off. */
   principals: Principals | undefined
-  /** Vouches for whom executions are started. */
+  /** Signs the account that an execution is started for. */
   serviceIdentity: Pick<ServiceIdentity, 'signCaller'>
   log: Logger
-  /** How old a missed tick may be to fire, in milliseconds. */
+  /** Maximum age of a misfired tick that still fires, in milliseconds. */
   catchupMs: number
-  /** Says that something may have become due earlier than known. */
+  /** Runs due work now: a tick may have become due earlier than the loop expects. */
   wake: () => void
 }

@@ -9,8 +9,8 @@ import { findExecutions } from './find-executions.ts'
 const BATCH = 50
 
 /**
- * A schedule learns how the execution it fired ended. The message only says where to look: how it
- * ended, the owner of executions says. Hearing it twice does no harm.
+ * Records the result of a scheduled execution. The event only names the execution; the result is read
+ * from executions, so a forged or outdated event changes nothing. Safe to repeat.
  */
 export const onExecutionFinished = (deps: SchedulerDeps) => async (event: Event) => {
   if (event.body?.$case !== 'execution_finished' || !event.body.value.schedule_id) return
@@ -21,18 +21,18 @@ export const onExecutionFinished = (deps: SchedulerDeps) => async (event: Event)
   if (ours && (await ticks.wakeFirstQueued(deps.db, ours.schedule_id))) deps.wake()
 }
 
-/** Asks about executions that were not heard to finish, in case the event was lost. */
+/** Reads the results of unfinished executions whose check is due, in case their event was lost. */
 export async function checkUnfinished(deps: SchedulerDeps): Promise<boolean> {
-  const silent = await ticks.takeUnfinished(deps.db, BATCH)
-  if (silent.length > 0)
+  const unfinished = await ticks.takeUnfinished(deps.db, BATCH)
+  if (unfinished.length > 0)
     await recordStates(
       deps,
-      silent.map(({ execution_id }) => execution_id),
+      unfinished.map(({ execution_id }) => execution_id),
     )
-  return silent.length === BATCH
+  return unfinished.length === BATCH
 }
 
-/** Asks how executions are, and writes it down. Answers those that are not over. */
+/** Reads and records the states of executions; returns those that are not terminal. */
 export async function recordStates(
   { db, executions }: SchedulerDeps,
   execution_ids: string[],

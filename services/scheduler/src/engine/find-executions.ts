@@ -4,8 +4,8 @@ import type { Executions } from './deps.ts'
 const GET_MS = 4_000
 
 /**
- * The executions of these ids that exist. They come with their payloads: where they do not fit into
- * one answer, they are asked for in halves.
+ * Returns the existing executions of these ids. Their payloads may exceed the message limit of one
+ * response; a batch that fails for another reason than an outage is therefore split in halves.
  */
 export async function findExecutions(
   executions: Executions,

@@ -1,11 +1,11 @@
-/** A replica that has not settled a firing by then is taken to be dead. More than its calls may last. */
+/** A firing that is not settled within this time is leased by another replica. Longer than all calls of one attempt. */
 export const LEASE_MS = 12_000
 
-/** How long the call may last that starts executions. */
+/** Timeout of the call that starts executions. */
 export const SUBMIT_MS = 5_000
 
 /**
- * Until when, by this process's monotonic clock, a firing taken now may be submitted by whoever took
- * it. A process that was stopped meanwhile finds that it is too late.
+ * Time on this process's monotonic clock before which a firing leased now may be submitted. A
+ * process that was suspended in between finds the deadline passed and submits nothing.
  */
 export const submitDeadlineMs = (): number => performance.now() + LEASE_MS - SUBMIT_MS

@@ -9,8 +9,9 @@ const CANCEL_MS = 4_000
 const LOOK_UP_BATCH = 50
 
 /**
- * Sorts firings by what is open before them: answers what became of those that may not start now;
- * the others may. Whether an execution still runs is asked, not believed. Throws when that cannot be known.
+ * Applies the overlap policy of each firing to the unfinished ticks before it. Returns the outcomes of
+ * firings that may not start now; the others may. The states of earlier executions are read from
+ * executions, because the stored ones may be outdated. Throws if they cannot be read.
  */
 export async function applyOverlapPolicy(
   deps: SchedulerDeps,
@@ -58,7 +59,7 @@ async function filterUnfinished(
     .map((tick) => ({ ...tick, state: running.get(tick.execution_id) }))
 }
 
-/** Asked again at each look, so that a call that was lost does no harm; one that has ended refuses, which is as good. */
+/** Repeated at each check of the queued tick, so a failed call needs no retry. A terminal execution refuses it. */
 async function cancel({ executions, log }: SchedulerDeps, running: UnfinishedTick[]) {
   const commands = running.map(
     ({ execution_id }): Command => ({
@@ -68,6 +69,6 @@ async function cancel({ executions, log }: SchedulerDeps, running: UnfinishedTic
     }),
   )
   await executions.submit({ commands }, { timeoutMs: CANCEL_MS }).catch((error: unknown) => {
-    log.warn({ err: error, commands: commands.length }, 'cannot cancel earlier executions yet')
+    log.warn({ err: error, commands: commands.length }, 'failed to cancel earlier executions')
   })
 }

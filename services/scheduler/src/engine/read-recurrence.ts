@@ -4,7 +4,7 @@ import type { AnchoredRecurrence, Recurrence } from '../domain/recurrence.ts'
 const MAX_CACHED = 2_000
 const cache = new Map<string, Recurrence>()
 
-/** Reads a stored configuration. Checking a time zone costs more than computing a tick, so readings are remembered. */
+/** Parses a stored configuration. Cached: the check of a time zone costs more than the computation of a tick. */
 export function readRecurrence(schedule_config: string): Recurrence {
   const found = cache.get(schedule_config)
   if (found) return found
@@ -14,7 +14,7 @@ export function readRecurrence(schedule_config: string): Recurrence {
   return recurrence
 }
 
-/** What a stored schedule goes by. */
+/** Recurrence and anchor of a stored schedule. */
 export const toAnchoredRecurrence = (row: {
   schedule_config: string
   anchor_at: Date

@@ -13,9 +13,9 @@ import type { SchedulerDeps } from './deps.ts'
 const RESOLVE_MS = 5_000
 
 /**
- * Brings the schedule that a workflow declares up to date with its latest version: made, changed
- * and removed with it. What a person did to that schedule stands until the next version declares
- * something else. The latest version is read under a lock, so whoever comes last has seen the most.
+ * Creates, updates or removes the declared schedule of a workflow according to its latest version. A
+ * change by a client remains until a version declares another configuration. The latest version is
+ * read under a lock, so the last of several concurrent calls applies the newest version.
  */
 export async function reconcile(
   deps: SchedulerDeps,
@@ -73,20 +73,23 @@ async function applyDeclaration(
   } else {
     declaration.schedule_id = await insertDeclared(tx, latest, schedule_config)
     if (!declaration.schedule_id) {
-      deps.log.warn({ workflow: autoNames(latest.namespace, latest.name) }, 'both names are taken')
+      deps.log.warn(
+        { workflow: autoNames(latest.namespace, latest.name) },
+        'failed to create declared schedule: both names are taken',
+      )
       return
     }
   }
   await declarations.save(tx, declaration)
 }
 
-/** The text of the declared schedule, or undefined when the workflow declares none. */
+/** Configuration that the workflow declares, or undefined. */
 function readDeclaration({ metadata_json }: Workflow): string | undefined {
   const schedule = metadata_json ? membersOf(metadata_json)?.get('schedule') : undefined
   return schedule === 'null' ? undefined : schedule
 }
 
-/** The catalog refuses what cannot be read; what slips through must not stop the others. */
+/** True if the configuration is valid. The catalog rejects invalid ones; an older row must not block the others. */
 function isReadable(
   { log }: SchedulerDeps,
   { namespace, name }: Workflow,
@@ -96,12 +99,12 @@ function isReadable(
     parseConfig(config)
     return true
   } catch (error) {
-    log.warn({ err: error, workflow: `${namespace}/${name}` }, 'declared schedule not understood')
+    log.warn({ err: error, workflow: `${namespace}/${name}` }, 'failed to parse declared schedule')
     return false
   }
 }
 
-/** The row bound to its newest version; `schedule_config` only where the declaration changed. */
+/** Binds the row to the latest version; `schedule_config` is given only if the declaration changed. */
 async function bindToLatest(
   tx: Tx,
   row: schedules.ScheduleRow,
@@ -123,7 +126,7 @@ const toChangedBy = ({ created_by, created_by_issuer = '' }: Workflow) => ({
   changed_by_issuer: created_by_issuer,
 })
 
-/** Answers the id of the new schedule, or undefined when both its names are taken. A declared moment that has passed is no error. */
+/** Returns the id of the new schedule, or undefined if both names are taken. A declared time in the past is accepted. */
 async function insertDeclared(
   tx: Tx,
   latest: Workflow,
@@ -141,8 +144,12 @@ async function insertDeclared(
     ...toChangedBy(latest),
   }
   for (const name of autoNames(latest.namespace, latest.name)) {
-    const made = await schedules.insert(tx, { ...row, id: newId(), name: name.normalize('NFC') })
-    if (made) return made.id
+    const inserted = await schedules.insert(tx, {
+      ...row,
+      id: newId(),
+      name: name.normalize('NFC'),
+    })
+    if (inserted) return inserted.id
   }
   return undefined
 }

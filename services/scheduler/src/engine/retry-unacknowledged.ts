@@ -8,7 +8,7 @@ import { skippedOutcome, startedOutcome } from './tick-outcomes.ts'
 
 const BATCH = 50
 
-/** Goes on with firings that nobody settled: their replica died, a service was out of reach, or they wait for their turn. */
+/** Leases firings without an outcome: their replica died, a dependency was unavailable, or they are queued. */
 export async function retryUnacknowledged(deps: SchedulerDeps): Promise<boolean> {
   const submit_before_ms = submitDeadlineMs()
   const late = await ticks.leaseUnacknowledged(deps.db, BATCH, LEASE_MS)
@@ -31,22 +31,22 @@ export async function retryUnacknowledged(deps: SchedulerDeps): Promise<boolean>
   return late.length === BATCH
 }
 
-/** What waits for its turn is not late, however long it waits. */
+/** A queued tick does not expire: it waits for earlier executions, not for a dependency. */
 function decide({ is_paused, is_queued, age_ms }: ticks.UnacknowledgedTick, catchupMs: number) {
   if (is_paused) return 'give_up'
   return is_queued ? 'retry' : decideRetry(age_ms, catchupMs)
 }
 
-/** What may not be started any more is skipped, unless an attempt that seemed to fail did start it. */
+/** Skips expired firings, except those that an attempt with a lost reply has started. */
 async function giveUp(
   { db, executions }: SchedulerDeps,
-  lost: ticks.UnacknowledgedTick[],
+  expired: ticks.UnacknowledgedTick[],
 ): Promise<void> {
   const found = await findExecutions(
     executions,
-    lost.map(({ execution_id }) => execution_id),
+    expired.map(({ execution_id }) => execution_id),
   )
-  const outcomes = lost.map((firing) => {
+  const outcomes = expired.map((firing) => {
     const execution = found.get(firing.execution_id)
     if (execution) return startedOutcome(firing, execution)
     return skippedOutcome(firing, firing.is_paused ? PAUSED : UNAVAILABLE)

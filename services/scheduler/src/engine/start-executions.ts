@@ -22,12 +22,12 @@ const RESOLVE_MS = 2_000
 const CALLS_AT_ONCE = 16
 const MAX_COMMANDS = 100
 const MAX_INPUT_BYTES = 8 * 1_048_576
-/** Refused for now; everything else is an answer for good. */
+/** Refusals that are retried; every other one is an outcome. */
 const RETRIED_FAULTS = new Set(['unavailable', 'rate_limited'])
 
 /**
- * Starts an execution for each firing and settles what got an answer, good or bad. What got none is
- * tried again later; since the execution's id is derived, a repetition cannot start a second one.
+ * Starts an execution for each firing and stores the outcomes. A firing without an answer is retried
+ * later; its execution id is derived from the tick, so a repetition cannot start a second execution.
  */
 export async function startExecutions(deps: SchedulerDeps, firings: ticks.Firing[]): Promise<void> {
   if (firings.length === 0) return
@@ -37,7 +37,7 @@ export async function startExecutions(deps: SchedulerDeps, firings: ticks.Firing
     deps,
     allowed.map(({ firing }) => firing),
   ).catch((error: unknown) => {
-    deps.log.warn({ err: error }, 'cannot tell yet which executions still run')
+    deps.log.warn({ err: error }, 'failed to look up earlier executions')
     return undefined
   })
   outcomes.push(...(postponed ?? []))
@@ -67,7 +67,7 @@ interface StartableTick {
   workflow: Workflow
 }
 
-/** Those whose workflow is there and whose account may run it, at this moment; of the others, what is known for good. */
+/** Selects firings whose workflow exists and whose account may run it now; appends outcomes of the refused ones. */
 async function selectAllowed(
   deps: SchedulerDeps,
   firings: ticks.Firing[],
@@ -91,13 +91,13 @@ async function selectAllowed(
       if (reason === undefined) allowed.push({ firing, workflow })
       else outcomes.push(skippedOutcome(firing, reason))
     } catch (error) {
-      deps.log.warn({ err: error, workflow: workflowKey(firing) }, 'cannot tell yet who may run it')
+      deps.log.warn({ err: error, workflow: workflowKey(firing) }, 'failed to check permissions')
     }
   }
   return allowed
 }
 
-/** Why the account of a firing may not run its workflow, if it may not. Throws when that cannot be known now. */
+/** Returns the reason why the account may not run the workflow, or undefined. Throws if that cannot be determined. */
 async function findRefusal(
   { principals, catalog }: SchedulerDeps,
   { firing, workflow }: StartableTick,
@@ -113,7 +113,7 @@ async function findRefusal(
   return describeRefusal(firing, account, { workflow, latest })
 }
 
-/** Asks once for each key, a few at a time. */
+/** Looks up each distinct key once, with at most CALLS_AT_ONCE concurrent calls. */
 async function lookUpDistinct<T>(
   firings: ticks.Firing[],
   keyOf: (firing: ticks.Firing) => string,
@@ -131,22 +131,19 @@ async function lookUpDistinct<T>(
 
 const workflowKey = (firing: ticks.Firing) => `${firing.workflow_namespace}/${firing.workflow_name}`
 
-/** The latest version, the fault for which there is none, or nothing if that cannot be known now. */
+/** Returns the latest version, the fault that is an outcome, or undefined if the catalog is unavailable. */
 async function resolveLatest({ catalog, log }: SchedulerDeps, firing: ticks.Firing) {
   const { workflow_namespace: namespace, workflow_name: name } = firing
   try {
     return await catalog.resolve({ namespace, name, version: 0 }, { timeoutMs: RESOLVE_MS })
   } catch (error) {
     if (error instanceof Fault && !RETRIED_FAULTS.has(error.kind)) return error
-    log.warn(
-      { err: error, workflow: workflowKey(firing) },
-      'cannot resolve a scheduled workflow yet',
-    )
+    log.warn({ err: error, workflow: workflowKey(firing) }, 'failed to resolve scheduled workflow')
     return undefined
   }
 }
 
-/** Of schedules that were paused or deleted since, nothing is started; nor is anything that another replica may have taken over. */
+/** Submits firings whose schedule is still active and whose lease is still this replica's. */
 async function submit(
   { db, executions, serviceIdentity, log }: SchedulerDeps,
   chunk: StartableTick[],
@@ -155,18 +152,18 @@ async function submit(
     db,
     chunk.map(({ firing }) => firing.schedule_id),
   )
-  const kept = chunk.filter(
+  const ready = chunk.filter(
     ({ firing }) => inputs.has(firing.schedule_id) && performance.now() < firing.submit_before_ms,
   )
-  if (kept.length === 0) return []
-  const commands = kept.map((ready) =>
-    toCreateCommand(ready, inputs.get(ready.firing.schedule_id) ?? 'null', serviceIdentity),
+  if (ready.length === 0) return []
+  const commands = ready.map((item) =>
+    toCreateCommand(item, inputs.get(item.firing.schedule_id) ?? 'null', serviceIdentity),
   )
   try {
     const { results } = await executions.submit({ commands }, { timeoutMs: SUBMIT_MS })
-    return kept.flatMap((ready, i) => toOutcomes(ready, results[i]))
+    return ready.flatMap((item, i) => toOutcomes(item, results[i]))
   } catch (error) {
-    log.warn({ err: error, commands: commands.length }, 'cannot start scheduled executions yet')
+    log.warn({ err: error, commands: commands.length }, 'failed to start scheduled executions')
     return []
   }
 }

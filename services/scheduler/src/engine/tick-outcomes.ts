@@ -5,7 +5,7 @@ type TickKey = Outcome['firing']
 
 const NOTHING = { workflow_id: undefined, state: undefined, started_at: undefined }
 
-/** Its execution is there. */
+/** The execution exists. */
 export const startedOutcome = (firing: TickKey, execution: Execution): Outcome => ({
   firing,
   status: 'started',
@@ -15,7 +15,7 @@ export const startedOutcome = (firing: TickKey, execution: Execution): Outcome =
   error: undefined,
 })
 
-/** It cannot be started, for a reason that stands. */
+/** The execution cannot be started, and a retry would not help. */
 export const failedOutcome = (firing: TickKey, error: string): Outcome => ({
   firing,
   status: 'failed',
@@ -23,7 +23,7 @@ export const failedOutcome = (firing: TickKey, error: string): Outcome => ({
   ...NOTHING,
 })
 
-/** It is not to be started. */
+/** The execution must not be started. */
 export const skippedOutcome = (firing: TickKey, error: string): Outcome => ({
   firing,
   status: 'skipped',
@@ -31,7 +31,7 @@ export const skippedOutcome = (firing: TickKey, error: string): Outcome => ({
   ...NOTHING,
 })
 
-/** It waits until the earlier ones of its schedule are over. */
+/** The tick waits until earlier executions of its schedule have ended. */
 export const queuedOutcome = (firing: TickKey): Outcome => ({
   firing,
   status: 'queued',

@@ -11,7 +11,7 @@ import { toScheduleView } from './views.ts'
 
 const NO_INPUT = 'null'
 
-/** Faults: `unprocessable` name or configuration, `not_found` workflow, `conflict` of names. */
+/** Creates a schedule. Faults: `unprocessable` name or configuration, `not_found` workflow, `conflict` of names. */
 export async function createSchedule(
   deps: SchedulerDeps,
   request: CreateRequest,
@@ -52,13 +52,14 @@ export async function createSchedule(
   return toScheduleView(row, input)
 }
 
-/** What a request says of overlapping executions, in its own member or in its configuration. */
-export function resolveOverlap(given: string | undefined, config: string | undefined) {
+/** Overlap policy of a request: its own member, or the one in its configuration. Throws if they differ. */
+export function resolveOverlap(requested: string | undefined, config: string | undefined) {
   const declared: OverlapPolicy | undefined =
     config === undefined ? undefined : parseOverlap(config)
-  if (given === undefined) return declared
-  if (isOverlapPolicy(given) && (declared === undefined || declared === given)) return given
-  const must = isOverlapPolicy(given)
+  if (requested === undefined) return declared
+  if (isOverlapPolicy(requested) && (declared === undefined || declared === requested))
+    return requested
+  const must = isOverlapPolicy(requested)
     ? 'be what schedule_config says'
     : `be one of ${OVERLAP_POLICIES.join(', ')}`
   throw unprocessable({
@@ -68,7 +69,7 @@ export function resolveOverlap(given: string | undefined, config: string | undef
   })
 }
 
-/** `ns/name`, or a name in the default namespace, unless the namespace is given apart. */
+/** Splits `namespace/name`; a name alone is in the default namespace unless the request has one. */
 function parseWorkflowRef({ workflow_namespace, workflow_name }: CreateRequest) {
   if (workflow_namespace) return { workflow_namespace, workflow_name }
   const slash = workflow_name.indexOf('/')

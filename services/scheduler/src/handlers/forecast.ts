@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type {
   ForecastRequest,
   ForecastResponse,
@@ -22,15 +22,15 @@ const MAX_HOURS = 8_784
 const MAX_COUNT = 1_000
 const MAX_LISTED = 10_000
 const MAX_SCHEDULES = 1_000
-/** What one forecast may compute, so that it is answered within a second or so. */
+/** Ticks that one forecast may compute; bounds it to about a second. */
 const MAX_COMPUTED = 10_000
-/** How many ticks of one schedule are listed at most, so that a frequent one does not hide the others. */
+/** Limit for each schedule, so that a frequent one does not displace the others. */
 const MAX_OF_ONE = 200
 const END_OF_TIME = new Date(8.64e15)
 
-const clamp = (given: number, max: number) => Math.min(Math.max(given, 1), max)
+const clamp = (value: number, max: number) => Math.min(Math.max(value, 1), max)
 
-/** The ticks to come of one schedule, paused or not. Faults: `not_found`. */
+/** Coming ticks of one schedule, paused or not. Faults: `not_found`. */
 export async function listNextTicks(
   { db }: SchedulerDeps,
   { ref, count }: NextRequest,
@@ -49,11 +49,11 @@ export async function listNextTicks(
   }
 }
 
-/** A clock change is told of for a year at most, however far the ticks reach. */
+/** Clock changes are listed for at most one year. */
 const lastChangeToList = (now: Date, last: Date | undefined) =>
   new Date(Math.min(last?.getTime() ?? now.getTime(), now.getTime() + MAX_HOURS * HOUR_MS))
 
-/** What fires in the hours to come. Lets other work through between one schedule and the next. */
+/** Ticks of active schedules in the coming hours. Yields to the event loop between schedules. */
 export async function forecastTicks(
   { db }: SchedulerDeps,
   request: ForecastRequest,
@@ -66,11 +66,11 @@ export async function forecastTicks(
   const listed: ForecastSchedule[] = []
   const ticks: ForecastTick[] = []
   for (const row of rows) {
-    await turn()
+    await yieldToEventLoop()
     const anchored = toAnchoredRecurrence(row)
     const own = listTicks(anchored, from, to, maxOfOne + 1)
-    const isCut = own.length > maxOfOne
-    if (isCut) own.pop()
+    const isTruncated = own.length > maxOfOne
+    if (isTruncated) own.pop()
     if (own.length === 0) continue
     const { id: schedule_id, name, workflow_namespace, workflow_name } = row
     const workflow = `${workflow_namespace}/${workflow_name}`
@@ -79,16 +79,16 @@ export async function forecastTicks(
       ...{ schedule_id, name, workflow_namespace, workflow_name },
       timezone: parseTimezone(row.schedule_config),
       listed: own.length,
-      listed_until: isCut ? own.at(-1) : undefined,
+      listed_until: isTruncated ? own.at(-1) : undefined,
       clock_changes: listClockChanges(anchored, from, to),
     })
   }
   ticks.sort((a, b) => a.at.getTime() - b.at.getTime())
-  const shown = ticks.slice(0, clamp(request.limit, MAX_LISTED))
+  const listedTicks = ticks.slice(0, clamp(request.limit, MAX_LISTED))
   return {
     ...{ from, to, schedules: listed, looked_at: rows.length, active: total },
-    ticks: shown.map(({ at, schedule_id }) => ({ at, schedule_id })),
+    ticks: listedTicks.map(({ at, schedule_id }) => ({ at, schedule_id })),
     clashes: findClashes(ticks),
-    complete_until: shown.length < ticks.length ? shown.at(-1)?.at : undefined,
+    complete_until: listedTicks.length < ticks.length ? listedTicks.at(-1)?.at : undefined,
   }
 }

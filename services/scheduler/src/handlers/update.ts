@@ -9,7 +9,7 @@ import * as schedules from '../store/schedules.ts'
 import { resolveOverlap } from './create.ts'
 import { toScheduleView } from './views.ts'
 
-/** Locks a schedule, lets `change` decide, stores what it answers. What it answers unchanged is not touched. */
+/** Locks a schedule, applies `change` and stores the returned row; the same row means no change. */
 export async function updateLocked(
   { db, wake }: SchedulerDeps,
   ref: string,
@@ -26,7 +26,7 @@ export async function updateLocked(
   return view
 }
 
-/** Changes what is given and keeps the rest, the history included. */
+/** Changes the given members and keeps the others and the history. */
 export async function updateSchedule(
   deps: SchedulerDeps,
   request: UpdateRequest,
@@ -36,17 +36,17 @@ export async function updateSchedule(
   if (schedule_config_json !== undefined)
     firstTick(parseConfig(schedule_config_json), await schedules.readClock(deps.db))
   const overlap = resolveOverlap(request.overlap, schedule_config_json)
-  const given = [schedule_config_json, description, input_json, run_as_service_account, overlap]
+  const changes = [schedule_config_json, description, input_json, run_as_service_account, overlap]
 
   return await updateLocked(deps, request.ref, async (tx, row) => {
-    if (given.every((member) => member === undefined)) return row
+    if (changes.every((member) => member === undefined)) return row
     if (input_json !== undefined) await schedules.saveInput(tx, row.id, input_json || 'null')
-    const kept =
+    const configured =
       schedule_config_json === undefined
         ? row
         : await reconfigureLocked(tx, row, schedule_config_json)
     return {
-      ...kept,
+      ...configured,
       description: description ?? row.description,
       run_as_service_account: (run_as_service_account ?? row.run_as_service_account) || undefined,
       overlap: overlap ?? row.overlap,

@@ -2,10 +2,10 @@ import type { HistoryEntry, Schedule } from '@windlass/proto/windlass/scheduler/
 import type { ScheduleRow } from '../store/schedules.ts'
 import type { TickRow } from '../store/ticks.ts'
 
-/** Lists leave the input out: it may be large, and nobody shows it. */
+/** Lists omit the input: it may be large, and no list displays it. */
 export function toScheduleView(row: ScheduleRow, input_json = ''): Schedule {
-  const { schedule_config, ...shown } = row
-  return { ...shown, schedule_config_json: schedule_config, input_json }
+  const { schedule_config, ...members } = row
+  return { ...members, schedule_config_json: schedule_config, input_json }
 }
 
 const STATES = {
@@ -16,7 +16,7 @@ const STATES = {
   skipped: 'SKIPPED',
 }
 
-/** A tick that started nothing has no execution; what it says instead is its error. */
+/** History entry of a tick. A tick without an execution has an error in its place. */
 export function toHistoryEntry(tick: TickRow, workflow_name: string): HistoryEntry {
   const isRun = tick.status === 'pending' || tick.status === 'started'
   return {

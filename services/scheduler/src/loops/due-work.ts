@@ -8,7 +8,7 @@ import * as ticks from '../store/ticks.ts'
 
 const PURGE_BATCH = 5_000
 
-/** Does whatever is due, one batch of each kind, and answers in how many milliseconds there is more to do. */
+/** Runs one batch of each kind of due work; returns the milliseconds until the next work is due. */
 export async function runDueWork(deps: SchedulerDeps): Promise<number> {
   const summary = await due.readDueSummary(deps.db)
   if (!summary) return Number.POSITIVE_INFINITY

@@ -4,7 +4,7 @@ import * as declarations from '../store/declarations.ts'
 
 const LIST_MS = 10_000
 
-/** Compares what was last seen of each workflow with the catalog, in case an event was lost. */
+/** Reconciles each workflow whose latest version differs from the last one seen, in case an event was lost. */
 export async function reconcileAll(deps: SchedulerDeps): Promise<void> {
   const { workflows } = await deps.catalog.list({ namespace: '' }, { timeoutMs: LIST_MS })
   const unseen = new Map((await declarations.listSeen(deps.db)).map((seen) => [keyOf(seen), seen]))
@@ -14,10 +14,10 @@ export async function reconcileAll(deps: SchedulerDeps): Promise<void> {
     unseen.delete(keyOf(workflow))
     if (known?.workflow_id !== id) await tryReconcile(deps, workflow)
   }
-  for (const gone of unseen.values()) await tryReconcile(deps, gone)
+  for (const deleted of unseen.values()) await tryReconcile(deps, deleted)
 }
 
-/** One workflow that cannot be followed must not hide the others. */
+/** A workflow that fails must not block the others. */
 async function tryReconcile(
   deps: SchedulerDeps,
   workflow: declarations.WorkflowName,
@@ -25,10 +25,10 @@ async function tryReconcile(
   try {
     await reconcile(deps, workflow)
   } catch (error) {
-    deps.log.warn({ err: error, workflow: keyOf(workflow) }, 'cannot follow a workflow yet')
+    deps.log.warn({ err: error, workflow: keyOf(workflow) }, 'failed to reconcile workflow')
   }
 }
 
-/** Neither part holds a slash. */
+/** Neither part contains a slash. */
 const keyOf = ({ workflow_namespace, workflow_name }: declarations.WorkflowName) =>
   `${workflow_namespace}/${workflow_name}`

@@ -2,21 +2,23 @@ import { type Loop, loop } from '@windlass/runtime/process/loop'
 import type { SchedulerDeps } from '../engine/deps.ts'
 import { runDueWork } from './due-work.ts'
 
-/** Looks this often even when nothing is known to become due: another replica may have stored something. */
+/** Polls at this interval even if no work is expected: another replica may have stored a schedule. */
 const POLL_INTERVAL_MS = 1_000
-/** Ticks that are closer together than this are taken together. */
+/** Minimum delay between two runs, so that ticks that are due close together share one transaction. */
 const MIN_WAIT_MS = 20
 
 /**
- * Runs rounds when something is due, by the database's clock, and at least once a second. Timers
- * are never longer than that, however far away the next tick is.
+ * Runs due work when the next tick is due, by the database's clock, and at least once a second. The
+ * timer is therefore never longer than a second, however far away the next tick is: a longer one
+ * would miss changes of other replicas, and Node limits timers to 2^31 ms. An idle replica costs one
+ * statement a second. `engine/fire.ts` explains what a tick guarantees.
  */
 export function startTickLoop(deps: SchedulerDeps): Loop {
   let timer: NodeJS.Timeout | undefined
-  const tickLoop = loop({ name: 'clock', pauseMs: POLL_INTERVAL_MS, log: deps.log }, async () => {
+  const tickLoop = loop({ name: 'ticks', pauseMs: POLL_INTERVAL_MS, log: deps.log }, async () => {
     clearTimeout(timer)
     const waitMs = await runDueWork(deps).catch((error: unknown) => {
-      deps.log.error({ err: error }, 'round of the clock failed')
+      deps.log.error({ err: error }, 'failed to run due work')
       return POLL_INTERVAL_MS
     })
     if (waitMs < POLL_INTERVAL_MS)

@@ -4,17 +4,17 @@ import { sql } from '@windlass/runtime/postgres/sql'
 export interface Declaration {
   workflow_namespace: string
   workflow_name: string
-  /** The version that was looked at last. */
+  /** Version that was reconciled last. */
   workflow_id: string
-  /** What it declares, if anything. */
+  /** Declared configuration, if any. */
   schedule_config: string | undefined
-  /** The schedule made for it, even if somebody deleted that since. */
+  /** Schedule that was created for it; a client may have deleted it since. */
   schedule_id: string | undefined
 }
 
 export type WorkflowName = Pick<Declaration, 'workflow_namespace' | 'workflow_name'>
 
-/** Makes those who reconcile one workflow follow one another. */
+/** Serializes reconciliations of one workflow. */
 export const lock = (tx: Tx, { workflow_namespace, workflow_name }: WorkflowName) =>
   tx.run(sql`
     select pg_advisory_xact_lock(hashtextextended(${`declares ${workflow_namespace}/${workflow_name}`}, 0))`)
@@ -41,7 +41,7 @@ export const remove = (tx: Tx, { workflow_namespace, workflow_name }: WorkflowNa
     delete from declarations
      where workflow_namespace = ${workflow_namespace} and workflow_name = ${workflow_name}`)
 
-/** The version last looked at of every workflow. */
+/** Version of each workflow that was reconciled last. */
 export const listSeen = (db: Queries) =>
   db.rows<WorkflowName & { workflow_id: string }>(
     sql`select workflow_namespace, workflow_name, workflow_id from declarations`,

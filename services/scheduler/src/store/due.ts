@@ -2,7 +2,7 @@ import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { accountColumns, type Firing } from './ticks.ts'
 
-/** How long until each kind of work is due, in milliseconds; negative when it is, undefined when there is none. */
+/** Milliseconds until each kind of work is due; 0 or less: due now; undefined: no work of the kind. */
 export interface DueSummary {
   fire_ms: number | undefined
   retry_ms: number | undefined
@@ -18,16 +18,16 @@ export interface DueSchedule
   schedule_config: string
   anchor_at: Date
   next_run_at: Date
-  /** When its last tick was settled. */
+  /** Time at which its last tick was settled. */
   released_at: Date | undefined
   now: Date
 }
 
-/** How a schedule that was due goes on. */
+/** New state of a schedule that was due. */
 export interface NextRun {
   schedule_id: string
   next_run_at: Date | undefined
-  /** A tick of it waits for acknowledgement now. */
+  /** True if one of its ticks now waits for its outcome. */
   is_pending: boolean
   new_ticks: number
 }
@@ -35,7 +35,7 @@ export interface NextRun {
 const msUntil = (first: ReturnType<typeof sql>) =>
   sql`(extract(epoch from (${first}) - now()) * 1000)::float8`
 
-/** One statement that says whether anything is to be done, each answer from the end of an index. */
+/** Reads when work is due, in one statement; each value is read from the end of an index. */
 export const readDueSummary = (db: Queries) =>
   db.maybe<DueSummary>(sql`
     select ${msUntil(sql`
@@ -49,12 +49,12 @@ export const readDueSummary = (db: Queries) =>
 
 const isDue = sql`s.status = 'active' and not s.pending and s.next_run_at <= now()`
 
-/** Enough for every replica to find some that the others have not locked. */
+/** Candidates per schedule to take, so that each replica finds rows that the others have not locked. */
 const CANDIDATES = 8
 
 /**
- * Schedules whose tick has come, locked; those that another replica holds are left to it. Where there
- * are many, their owners take turns, so that the thousands of one do not delay those of others.
+ * Locks due schedules and skips those that another replica has locked. Ordered round-robin by owner,
+ * so that thousands of schedules of one owner do not delay those of the others.
  */
 export const lockDue = (tx: Tx, limit: number) =>
   tx.rows<DueSchedule>(sql`
@@ -63,9 +63,9 @@ export const lockDue = (tx: Tx, limit: number) =>
       from unnest(array(
              select id
                from (select id, next_run_at, row_number() over (
-                              partition by changed_by, changed_by_issuer order by next_run_at) as turn
+                              partition by changed_by, changed_by_issuer order by next_run_at) as position
                        from schedules s where ${isDue}) as due
-              order by turn, next_run_at
+              order by position, next_run_at
               limit ${limit * CANDIDATES})) with ordinality as candidate (id, place)
       join schedules s on s.id = candidate.id
      where ${isDue}
@@ -83,6 +83,6 @@ export const advance = (tx: Tx, moves: NextRun[]) =>
                   ${moves.map((move) => move.new_ticks)}::int[]) as m (id, next_run_at, pending, ticks)
      where s.id = m.id`)
 
-/** Counts a tick that was recorded outside of a round. */
+/** Counts a tick that was recorded outside of `advance`. */
 export const countTick = (tx: Tx, schedule_id: string) =>
   tx.run(sql`update schedules set tick_count = tick_count + 1 where id = ${schedule_id}`)

@@ -58,13 +58,13 @@ const columns = sql`
   schedule_config, run_as_service_account, changed_by, changed_by_issuer, overlap, status, anchor_at, next_run_at,
   last_run_at, run_count, failure_count, tick_count, created_at, updated_at`
 
-/** The time by the only clock that decides what is due. */
+/** The database's clock: the only one that decides which ticks are due. */
 export async function readClock(db: Queries): Promise<Date> {
   const row = await db.maybe<{ now: Date }>(sql`select clock_timestamp() as now`)
   return row?.now as Date
 }
 
-/** Answers nothing when the name is taken. */
+/** Returns undefined if the name is taken. */
 export const insert = (db: Queries, row: NewSchedule) =>
   db.maybe<ScheduleRow>(sql`
     insert into schedules (
@@ -79,7 +79,7 @@ export const insert = (db: Queries, row: NewSchedule) =>
     on conflict (name) do nothing
     returning ${columns}`)
 
-/** An id, dashed or not, or a name; no name reads as an id. */
+/** Matches an id, with or without dashes, or a name. No name has the form of an id. */
 function matchesRef(ref: string) {
   const id = parseId(ref)
   return id ? sql`id = ${id}` : sql`name = ${ref.normalize('NFC')}`
@@ -107,7 +107,7 @@ export async function list(db: Queries, filter: Filter) {
   return { schedules, total: count?.total ?? 0 }
 }
 
-/** Active schedules that will fire again, the next one first: all, or those of these ids. Answers how many there are, and the first of them. */
+/** Active schedules that will fire again, the next one first: all, or those of `ids`. Returns the first `limit` and the total. */
 export async function listUpcoming(db: Queries, ids: string[] | undefined, limit: number) {
   const matching = sql`
     from schedules
@@ -122,7 +122,7 @@ export async function listUpcoming(db: Queries, ids: string[] | undefined, limit
   return { schedules, total: count?.total ?? 0 }
 }
 
-/** Stores what a caller or a new version changed. */
+/** Stores the members that a caller or a new version can change. */
 export const save = (tx: Tx, row: ScheduleRow) =>
   tx.maybe<ScheduleRow>(sql`
     update schedules
@@ -140,7 +140,7 @@ export const saveInput = (tx: Tx, id: string, input: string) =>
     update schedules set input = ${input}, input_bytes = ${Buffer.byteLength(input)}
      where id = ${id}`)
 
-/** Deletes a schedule; its ticks follow a few at a time. */
+/** Deletes a schedule; `purge` deletes its ticks in batches. */
 export async function remove(tx: Tx, id: string): Promise<boolean> {
   const deleted = await tx.run(sql`delete from schedules where id = ${id}`)
   if (deleted > 0) await tx.run(sql`insert into deleted_schedules values (${id})`)
@@ -152,7 +152,7 @@ export async function readInput(db: Queries, id: string): Promise<string | undef
   return row?.input
 }
 
-/** The input of each of these schedules that is there and active at this moment. */
+/** Inputs of those of these schedules that exist and are active now. */
 export async function readActiveInputs(db: Queries, ids: string[]): Promise<Map<string, string>> {
   const rows = await db.rows<{ id: string; input: string }>(
     sql`select id, input from schedules where id = any(${ids}::uuid[]) and status = 'active'`,

@@ -4,7 +4,7 @@ import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { UnfinishedTick } from '../domain/overlap.ts'
 
-/** A tick that is to become an execution. */
+/** A tick that an execution must be started for. */
 export interface Firing {
   schedule_id: string
   nominal_at: Date
@@ -12,27 +12,27 @@ export interface Firing {
   workflow_namespace: string
   workflow_name: string
   input_bytes: number
-  /** Whose rights it has, and where that subject is known; empty for nobody in particular. */
+  /** Subject whose permissions apply, with its issuer; empty if the schedule has no account. */
   run_as: string
   run_as_issuer: string
   overlap: OverlapPolicy
   attempts: number
-  /** It waits for earlier ones. */
+  /** True if it waits for earlier executions. */
   is_queued: boolean
-  /** When it is too late to submit it, by the monotonic clock of who took it. */
+  /** Submission deadline on the monotonic clock of the replica that leased it. */
   submit_before_ms: number
 }
 
-/** Columns of `schedules s` that say whose rights its ticks have. Accounts that can be named are the service's own. */
+/** Columns of `schedules s` with the account of its ticks. A named service account has the internal issuer. */
 export const accountColumns = sql`
   coalesce(s.run_as_service_account, s.changed_by) as run_as,
   case when s.run_as_service_account is null then s.changed_by_issuer else ${INTERNAL_ISSUER}::text end as run_as_issuer`
 
-/** What became of a firing. */
+/** Outcome of a firing. */
 export interface Outcome {
   firing: Pick<Firing, 'schedule_id' | 'nominal_at'>
   status: 'started' | 'failed' | 'skipped' | 'queued'
-  /** The version that was run. */
+  /** Version that was started. */
   workflow_id: string | undefined
   state: string | undefined
   error: string | undefined
@@ -63,10 +63,10 @@ export interface TickRow {
 
 const FIRST_CHECK_SECONDS = 30
 const LAST_CHECK_SECONDS = 3_600
-/** How often the first of those that wait is looked at, in case the end of the one before was not heard. */
+/** Interval of checks of the first queued tick, in case the event of the earlier execution was lost. */
 const QUEUE_CHECK_SECONDS = 5
 
-/** A firing is one row for ever: a second one for its nominal time cannot be inserted. */
+/** Inserts firings. The primary key, schedule and nominal time, rejects a second firing of a tick. */
 export const insertFirings = (tx: Tx, firings: Firing[], leaseMs: number) =>
   tx.run(sql`
     insert into schedule_ticks (schedule_id, nominal_at, status, execution_id, retry_at)
@@ -87,11 +87,11 @@ export const insertSkipped = (tx: Tx, skipped: SkippedRange[]) =>
 
 export interface UnacknowledgedTick extends Omit<Firing, 'submit_before_ms'> {
   age_ms: number
-  /** Its schedule is. */
+  /** True if its schedule is paused. */
   is_paused: boolean
 }
 
-/** Firings that were not acknowledged in time, now held by the caller for `leaseMs`. Those of deleted schedules are dropped. */
+/** Leases unacknowledged firings for `leaseMs`; ends the retries of those whose schedule was deleted. */
 export const leaseUnacknowledged = (db: Queries, limit: number, leaseMs: number) =>
   db.rows<UnacknowledgedTick>(sql`
     with late as (
@@ -124,8 +124,8 @@ export const postpone = (db: Queries, firings: Outcome['firing'][], delaysMs: nu
      where t.schedule_id = p.schedule_id and t.nominal_at = p.nominal_at and t.status in ('pending', 'queued')`)
 
 /**
- * Settles firings, each once however often it is told, and lets their schedules go on. Schedules are
- * locked before ticks, in the order of their ids, as everywhere.
+ * Stores outcomes and releases the schedules for their next tick. A firing that is already settled
+ * keeps its first outcome. Schedules are locked before ticks and in id order, which excludes deadlocks.
  */
 export async function acknowledge(tx: Tx, outcomes: Outcome[]): Promise<void> {
   const ids = outcomes.map(({ firing }) => firing.schedule_id)
@@ -177,7 +177,7 @@ export async function acknowledge(tx: Tx, outcomes: Outcome[]): Promise<void> {
   await checkFirstQueued(tx, ids)
 }
 
-/** Of the ticks that wait in these locked schedules the first is looked at from time to time, the others not before it is gone. */
+/** Schedules a check of the first queued tick of each of these locked schedules; later ones wait for it. */
 const checkFirstQueued = (tx: Tx, schedule_ids: string[]) =>
   tx.run(sql`
     update schedule_ticks t
@@ -190,11 +190,11 @@ const checkFirstQueued = (tx: Tx, schedule_ids: string[]) =>
 
 interface EarlierTick extends UnfinishedTick {
   schedule_id: string
-  /** The tick that they are before. */
+  /** Nominal time of the tick after it that is being decided. */
   later_at: Date
 }
 
-/** The earlier ticks of the same schedule that are not over, as last heard, oldest first. */
+/** Earlier ticks of the same schedule that are unfinished according to the stored state, oldest first. */
 export const listUnfinishedBefore = (db: Queries, firings: Firing[]) =>
   db.rows<EarlierTick>(sql`
     select t.schedule_id, f.nominal_at as later_at, t.nominal_at, t.status, t.execution_id, t.state
@@ -206,7 +206,7 @@ export const listUnfinishedBefore = (db: Queries, firings: Firing[]) =>
         or (t.status = 'started' and t.completed_at is null)
      order by t.nominal_at`)
 
-/** Leaves out what waits in a locked schedule. */
+/** Skips the queued ticks of a locked schedule. */
 export const skipQueued = (tx: Tx, schedule_id: string, reason: string) =>
   tx.run(sql`
     update schedule_ticks
@@ -214,10 +214,10 @@ export const skipQueued = (tx: Tx, schedule_id: string, reason: string) =>
            error = ${reason}
      where schedule_id = ${schedule_id} and status = 'queued'`)
 
-/** Executions that were not heard to finish; the longer they run, the less often they are looked at. */
+/** Takes unfinished executions whose check is due. The interval of checks grows with their age, from 30 s to 1 h. */
 export const takeUnfinished = (db: Queries, limit: number) =>
   db.rows<Unfinished>(sql`
-    with silent as (
+    with unfinished as (
       select schedule_id, nominal_at from schedule_ticks
        where check_at <= now()
        order by check_at limit ${limit}
@@ -228,8 +228,8 @@ export const takeUnfinished = (db: Queries, limit: number) =>
                                                      ${FIRST_CHECK_SECONDS}::int * interval '1 s'),
                                             ${LAST_CHECK_SECONDS}::int * interval '1 s')
                          from schedules s where s.id = t.schedule_id)
-      from silent
-     where t.schedule_id = silent.schedule_id and t.nominal_at = silent.nominal_at
+      from unfinished
+     where t.schedule_id = unfinished.schedule_id and t.nominal_at = unfinished.nominal_at
      returning t.execution_id`)
 
 export interface FinishedExecution {
@@ -239,7 +239,7 @@ export interface FinishedExecution {
   error: string | undefined
 }
 
-/** Told once or often, before or after the firing was acknowledged. Answers the schedule, if the execution is one of ours. */
+/** Stores a result, before or after the firing was acknowledged; safe to repeat. Returns the schedule of the tick. */
 export const saveFinished = (db: Queries, finished: FinishedExecution) =>
   db.maybe<{ schedule_id: string }>(sql`
     update schedule_ticks
@@ -248,7 +248,7 @@ export const saveFinished = (db: Queries, finished: FinishedExecution) =>
      where execution_id = ${finished.execution_id}
      returning schedule_id`)
 
-/** The first that waits is looked at now. Answers whether any does. */
+/** Makes the check of the first queued tick due now; true if a tick is queued. */
 export const wakeFirstQueued = async (db: Queries, schedule_id: string): Promise<boolean> =>
   (await db.run(sql`
     update schedule_ticks set retry_at = now()
@@ -266,17 +266,19 @@ export const listPage = (db: Queries, schedule_id: string, limit: number, offset
       from schedule_ticks where schedule_id = ${schedule_id}
      order by nominal_at desc limit ${limit} offset ${offset}`)
 
-/** Deletes some ticks of deleted schedules; answers whether there may be more. */
+/** Deletes up to `limit` ticks of a deleted schedule; true if there may be more. */
 export async function purge(tx: Tx, limit: number): Promise<boolean> {
-  const gone = await tx.maybe<{ schedule_id: string }>(
+  const deleted_schedule = await tx.maybe<{ schedule_id: string }>(
     sql`select schedule_id from deleted_schedules limit 1 for update skip locked`,
   )
-  if (!gone) return false
+  if (!deleted_schedule) return false
   const deleted = await tx.run(sql`
     delete from schedule_ticks
-     where schedule_id = ${gone.schedule_id} and nominal_at in (
-       select nominal_at from schedule_ticks where schedule_id = ${gone.schedule_id} limit ${limit})`)
+     where schedule_id = ${deleted_schedule.schedule_id} and nominal_at in (
+       select nominal_at from schedule_ticks where schedule_id = ${deleted_schedule.schedule_id} limit ${limit})`)
   if (deleted < limit)
-    await tx.run(sql`delete from deleted_schedules where schedule_id = ${gone.schedule_id}`)
+    await tx.run(
+      sql`delete from deleted_schedules where schedule_id = ${deleted_schedule.schedule_id}`,
+    )
   return true
 }
