@@ -20,21 +20,21 @@ export interface Workflow {
   imports: string[];
   /** JSON object: task_names, nested_workflows, required_permissions, secret_requests, schedule, … */
   metadata_json: string;
-  /** JSON object or `null`: the resource requests as declared. */
+  /** JSON object or `null`: resource requests as declared. */
   requests_json: string;
   /** JSON object or `null`. */
   affinity_json: string;
   requirement:
     | Requirement
     | undefined;
-  /** JSON Schema 2020-12 of the input; empty: anything goes. */
+  /** JSON Schema (2020-12) of the input; empty: no restriction. */
   input_schema_json: string;
   created_at:
     | Date
     | undefined;
   /** Subject of the uploader; empty for anonymous. */
   created_by: string;
-  /** Where that subject is known; a subject alone may be somebody else's elsewhere. */
+  /** Issuer of that subject; subjects are unique per issuer only. */
   created_by_issuer?: string | undefined;
 }
 
@@ -46,10 +46,10 @@ export interface AnalyzeResponse {
   workflows: Workflow[];
 }
 
-/** The uploader is who asks. */
+/** The uploader is the caller. */
 export interface RegisterRequest {
   source: Buffer;
-  /** A workflow whose latest version came from the same bytes keeps it, instead of a new one. */
+  /** Create no new version of a workflow whose latest version has the same source. */
   if_changed: boolean;
 }
 
@@ -94,7 +94,7 @@ export interface DiffResponse {
   source: SourceChange | undefined;
 }
 
-/** Values are JSON; empty where a version does not declare it. */
+/** Values are JSON text; empty if the version does not declare the member. */
 export interface DeclaredChange {
   /** `requests`, `affinity`, `imports`, `metadata.schedule`, … */
   member: string;
@@ -103,19 +103,19 @@ export interface DeclaredChange {
 }
 
 export interface InputChange {
-  /** The schemas; empty: anything goes. */
+  /** JSON Schemas; empty: no restriction. */
   from_json: string;
   to_json: string;
   /**
-   * `compatible`: proved, what the one takes the other takes too; `incompatible`: disproved by
-   * the example; `unknown`.
+   * `compatible`: proved that the second version accepts every input of the first; `incompatible`:
+   * disproved by the example; `unknown`.
    */
   compatibility: string;
-  /** The same for inputs that have only members which the first version names. */
+  /** The same for inputs that have only members that the first version declares. */
   of_named_members: string;
-  /** Why it is not proved. */
+  /** Reasons why compatibility is not proved. */
   problems: InputProblem[];
-  /** An input that the first version takes and the second refuses; empty: none is known. */
+  /** Input that the first version accepts and the second refuses; empty: none is known. */
   example_json: string;
 }
 
@@ -128,7 +128,7 @@ export interface InputProblem {
 export interface SourceChange {
   added: number;
   removed: number;
-  /** Unified diff, without a head; empty: the same. */
+  /** Unified diff without headers; empty: equal sources. */
   patch: string;
 }
 
@@ -1359,10 +1359,10 @@ export const DeleteResponse: MessageFns<DeleteResponse> = {
   },
 };
 
-/** Workflow sources, their versions, and what was read in them without running them. */
+/** Workflow sources, their versions, and the results of their static analysis. */
 export type CatalogService = typeof CatalogService;
 export const CatalogService = {
-  /** What a source declares; stores nothing. Refuses with `invalid` what cannot be analysed. */
+  /** Analyses a source without storing it. `invalid` for a source that cannot be analysed. */
   analyze: {
     path: "/windlass.catalog.v1.Catalog/Analyze" as const,
     requestStream: false as const,
@@ -1382,7 +1382,7 @@ export const CatalogService = {
     responseSerialize: (value: RegisterResponse): Buffer => Buffer.from(RegisterResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RegisterResponse => RegisterResponse.decode(value),
   },
-  /** One workflow without its source; version 0 is the latest. */
+  /** Returns a workflow without its source; version 0: the latest. */
   resolve: {
     path: "/windlass.catalog.v1.Catalog/Resolve" as const,
     requestStream: false as const,
@@ -1392,7 +1392,7 @@ export const CatalogService = {
     responseSerialize: (value: Workflow): Buffer => Buffer.from(Workflow.encode(value).finish()),
     responseDeserialize: (value: Buffer): Workflow => Workflow.decode(value),
   },
-  /** The same with its source. */
+  /** Returns a workflow with its source; version 0: the latest. */
   get: {
     path: "/windlass.catalog.v1.Catalog/Get" as const,
     requestStream: false as const,
@@ -1402,7 +1402,7 @@ export const CatalogService = {
     responseSerialize: (value: Workflow): Buffer => Buffer.from(Workflow.encode(value).finish()),
     responseDeserialize: (value: Buffer): Workflow => Workflow.decode(value),
   },
-  /** By id, with source; also of versions that were deleted since. */
+  /** Returns a version by id, with its source; also a version that was deleted later. */
   getById: {
     path: "/windlass.catalog.v1.Catalog/GetById" as const,
     requestStream: false as const,
@@ -1412,7 +1412,7 @@ export const CatalogService = {
     responseSerialize: (value: Workflow): Buffer => Buffer.from(Workflow.encode(value).finish()),
     responseDeserialize: (value: Buffer): Workflow => Workflow.decode(value),
   },
-  /** Latest version of each workflow, by namespace and name, without source. */
+  /** Lists the latest version of each workflow by namespace and name, without sources. */
   list: {
     path: "/windlass.catalog.v1.Catalog/List" as const,
     requestStream: false as const,
@@ -1422,7 +1422,7 @@ export const CatalogService = {
     responseSerialize: (value: ListResponse): Buffer => Buffer.from(ListResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListResponse => ListResponse.decode(value),
   },
-  /** Newest first, without source. */
+  /** Lists the versions of a workflow, newest first, without sources. */
   listVersions: {
     path: "/windlass.catalog.v1.Catalog/ListVersions" as const,
     requestStream: false as const,
@@ -1432,7 +1432,7 @@ export const CatalogService = {
     responseSerialize: (value: ListResponse): Buffer => Buffer.from(ListResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListResponse => ListResponse.decode(value),
   },
-  /** What changed between two versions of a workflow. */
+  /** Compares two versions of a workflow. */
   diff: {
     path: "/windlass.catalog.v1.Catalog/Diff" as const,
     requestStream: false as const,
@@ -1442,7 +1442,7 @@ export const CatalogService = {
     responseSerialize: (value: DiffResponse): Buffer => Buffer.from(DiffResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DiffResponse => DiffResponse.decode(value),
   },
-  /** Deletes one version, or all with version 0. */
+  /** Deletes one version; version 0: all of them. */
   delete: {
     path: "/windlass.catalog.v1.Catalog/Delete" as const,
     requestStream: false as const,
@@ -1455,23 +1455,23 @@ export const CatalogService = {
 } as const;
 
 export interface CatalogServer extends UntypedServiceImplementation {
-  /** What a source declares; stores nothing. Refuses with `invalid` what cannot be analysed. */
+  /** Analyses a source without storing it. `invalid` for a source that cannot be analysed. */
   analyze: handleUnaryCall<AnalyzeRequest, AnalyzeResponse>;
   /** Stores one new version of each workflow of the source, all or none. */
   register: handleUnaryCall<RegisterRequest, RegisterResponse>;
-  /** One workflow without its source; version 0 is the latest. */
+  /** Returns a workflow without its source; version 0: the latest. */
   resolve: handleUnaryCall<ResolveRequest, Workflow>;
-  /** The same with its source. */
+  /** Returns a workflow with its source; version 0: the latest. */
   get: handleUnaryCall<ResolveRequest, Workflow>;
-  /** By id, with source; also of versions that were deleted since. */
+  /** Returns a version by id, with its source; also a version that was deleted later. */
   getById: handleUnaryCall<GetByIdRequest, Workflow>;
-  /** Latest version of each workflow, by namespace and name, without source. */
+  /** Lists the latest version of each workflow by namespace and name, without sources. */
   list: handleUnaryCall<ListRequest, ListResponse>;
-  /** Newest first, without source. */
+  /** Lists the versions of a workflow, newest first, without sources. */
   listVersions: handleUnaryCall<ListVersionsRequest, ListResponse>;
-  /** What changed between two versions of a workflow. */
+  /** Compares two versions of a workflow. */
   diff: handleUnaryCall<DiffRequest, DiffResponse>;
-  /** Deletes one version, or all with version 0. */
+  /** Deletes one version; version 0: all of them. */
   delete: handleUnaryCall<DeleteRequest, DeleteResponse>;
 }
 

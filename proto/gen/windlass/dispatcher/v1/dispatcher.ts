@@ -44,7 +44,7 @@ export interface Worker {
   packages: Package[];
   resources: Resources | undefined;
   labels: { [key: string]: string };
-  /** 0: unlimited. */
+  /** 0: no limit. */
   max_concurrent_executions: number;
   runners: string[];
   /** `online`, `offline` or `unhealthy`. */
@@ -69,9 +69,9 @@ export interface RegisterRequest {
   worker:
     | Worker
     | undefined;
-  /** Random id of the worker's process; empty for workers that send none. */
+  /** Random id of the worker's process; empty if the worker sends none. */
   instance: string;
-  /** The session whose token the caller showed as proof; empty for none. */
+  /** Session whose token the caller presented; empty: none. */
   proven_session_id: string;
 }
 
@@ -79,7 +79,7 @@ export interface RegisterResponse {
   worker:
     | Worker
     | undefined;
-  /** Stays the same when the same instance registers again. */
+  /** Unchanged if the same instance registers again. */
   session_id: string;
 }
 
@@ -87,7 +87,7 @@ export interface PongRequest {
   name: string;
   session_id: string;
   healthy: boolean;
-  /** Absent: keep the last snapshot. */
+  /** Absent: the stored metrics stay. */
   metrics?: Metrics | undefined;
 }
 
@@ -107,15 +107,15 @@ export interface PongsRequest {
   pongs: PongRequest[];
 }
 
-/** Those that are not named were taken. */
+/** Pongs that are not listed were accepted. */
 export interface PongsResponse {
   refusals: PongRefusal[];
 }
 
 export interface PongRefusal {
-  /** Its place in the request. */
+  /** Index in the request. */
   index: number;
-  /** A kind of fault. */
+  /** Kind of fault. */
   kind: string;
   message: string;
 }
@@ -141,16 +141,16 @@ export interface Verdict {
   name: string;
   /** `online`, `offline` or `unhealthy`. */
   status: string;
-  /** In words, in the order in which it is looked at; empty: it can do the work. */
+  /** Descriptions of the unmet parts, in a fixed order; empty: the worker meets the requirement. */
   lacking: string[];
-  /** 0: unlimited. */
+  /** 0: no limit. */
   capacity: number;
 }
 
 export interface ExplainResponse {
-  /** By name. */
+  /** Ordered by name. */
   verdicts: Verdict[];
-  /** All that the requirement asks for, in the words of the verdicts. */
+  /** Descriptions of all parts of the requirement, in the words of the verdicts. */
   needs: string[];
 }
 
@@ -1592,7 +1592,7 @@ export const ExplainResponse: MessageFns<ExplainResponse> = {
   },
 };
 
-/** The registry of workers. Every rpc goes to any replica; only a worker's stream is tied to one. */
+/** Worker registry. Any replica answers; only a worker's stream belongs to one replica. */
 export type DispatcherService = typeof DispatcherService;
 export const DispatcherService = {
   /** Registers a worker or refreshes its record. `conflict` while another session's stream is live. */
@@ -1605,7 +1605,7 @@ export const DispatcherService = {
     responseSerialize: (value: RegisterResponse): Buffer => Buffer.from(RegisterResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RegisterResponse => RegisterResponse.decode(value),
   },
-  /** A heartbeat answer. */
+  /** Receives the answer to a ping. */
   pong: {
     path: "/windlass.dispatcher.v1.Dispatcher/Pong" as const,
     requestStream: false as const,
@@ -1615,7 +1615,7 @@ export const DispatcherService = {
     responseSerialize: (value: PongResponse): Buffer => Buffer.from(PongResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PongResponse => PongResponse.decode(value),
   },
-  /** Every known worker, by name. */
+  /** Lists connected and recently disconnected workers by name. */
   list: {
     path: "/windlass.dispatcher.v1.Dispatcher/List" as const,
     requestStream: false as const,
@@ -1639,17 +1639,17 @@ export const DispatcherService = {
 export interface DispatcherServer extends UntypedServiceImplementation {
   /** Registers a worker or refreshes its record. `conflict` while another session's stream is live. */
   register: handleUnaryCall<RegisterRequest, RegisterResponse>;
-  /** A heartbeat answer. */
+  /** Receives the answer to a ping. */
   pong: handleUnaryCall<PongRequest, PongResponse>;
-  /** Every known worker, by name. */
+  /** Lists connected and recently disconnected workers by name. */
   list: handleUnaryCall<ListRequest, ListResponse>;
   get: handleUnaryCall<GetRequest, Worker>;
 }
 
-/** What concerns many workers at once. Any replica answers. */
+/** Requests about many workers. Any replica answers. */
 export type FleetService = typeof FleetService;
 export const FleetService = {
-  /** Heartbeat answers of many workers; a refused one does not touch its neighbours. Safe to repeat. */
+  /** Receives the pongs of many workers; a refused one does not affect the others. Safe to repeat. */
   pongs: {
     path: "/windlass.dispatcher.v1.Fleet/Pongs" as const,
     requestStream: false as const,
@@ -1659,7 +1659,7 @@ export const FleetService = {
     responseSerialize: (value: PongsResponse): Buffer => Buffer.from(PongsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PongsResponse => PongsResponse.decode(value),
   },
-  /** What each worker that is there, or was lately, lacks for work with this requirement. */
+  /** Compares each connected or recently disconnected worker with a requirement. */
   explain: {
     path: "/windlass.dispatcher.v1.Fleet/Explain" as const,
     requestStream: false as const,
@@ -1672,9 +1672,9 @@ export const FleetService = {
 } as const;
 
 export interface FleetServer extends UntypedServiceImplementation {
-  /** Heartbeat answers of many workers; a refused one does not touch its neighbours. Safe to repeat. */
+  /** Receives the pongs of many workers; a refused one does not affect the others. Safe to repeat. */
   pongs: handleUnaryCall<PongsRequest, PongsResponse>;
-  /** What each worker that is there, or was lately, lacks for work with this requirement. */
+  /** Compares each connected or recently disconnected worker with a requirement. */
   explain: handleUnaryCall<ExplainRequest, ExplainResponse>;
 }
 

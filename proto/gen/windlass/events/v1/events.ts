@@ -8,11 +8,11 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
 
-/** What one service durably tells the others, over JetStream. Subject: events.<source>.<body>. */
+/** Durable event on JetStream, at least once, deduplicated by event id. Subject: events.<source>.<body>. */
 export interface Event {
   event_id: string;
   source: string;
-  /** Events with one key are delivered in the order they happened. */
+  /** Events with the same key are delivered in commit order. */
   key: string;
   at: Date | undefined;
   body:
@@ -28,7 +28,7 @@ export interface ExecutionFinished {
   state: string;
   workflow_namespace: string;
   workflow_name: string;
-  /** Empty when no schedule fired it. */
+  /** Empty if no schedule fired it. */
   schedule_id: string;
 }
 

@@ -18,23 +18,23 @@ export interface Execution {
   workflow_version: number;
   /** One of the twelve states. A string, so that an older reader passes on a newer state. */
   state: string;
-  /** Empty when no worker holds it. */
+  /** Empty if no worker holds it. */
   worker_name: string;
   claim_generation: number;
-  /** JSON text, passed through untouched. */
+  /** JSON text, passed on unchanged. */
   input_json: string;
   output_json?:
     | string
     | undefined;
-  /** What the workflow handed out with its last pause, while it is PAUSED. */
+  /** Output of the latest pause, while the execution is PAUSED. */
   pause_output_json?: string | undefined;
   last_seq: number;
   created_at: Date | undefined;
   updated_at: Date | undefined;
   worker_session: string;
   /**
-   * The principal that started it, answered by Get alone. Absent in answers of earlier releases, which is not
-   * the same as an empty subject: that one was started without authentication.
+   * Principal that started it; set in responses of Get only. Absent from responses of earlier releases,
+   * which differs from an empty subject: that means started without authentication.
    */
   starter?: Starter | undefined;
 }
@@ -44,7 +44,7 @@ export interface Starter {
   issuer: string;
 }
 
-/** One event of the log. `seq` grows by arrival and orders the log; `time` is the emitter's own text. */
+/** Entry of the event log. `seq` is assigned at arrival and orders the log; `time` is the emitter's text. */
 export interface LogEntry {
   seq: number;
   event_id: string;
@@ -57,7 +57,7 @@ export interface LogEntry {
 
 export interface Command {
   execution_id: string;
-  /** The answer carries the whole log too. */
+  /** Return the whole log with the result. */
   with_log: boolean;
   body:
     | { $case: "create"; value: Create }
@@ -67,7 +67,7 @@ export interface Command {
     | { $case: "resume"; value: Resume }
     | { $case: "cancel"; value: Cancel }
     | //
-    /** Answers the execution if the writer owns it; changes nothing. */
+    /** Returns the execution if the worker holds its claim; changes nothing. */
     { $case: "verify"; value: Verify }
     | undefined;
 }
@@ -80,21 +80,21 @@ export interface Create {
   input_json: string;
   requirement: Requirement | undefined;
   preferred_worker: string;
-  /** Signed statement of who asks, for `Submit`: a call carries the commands of many. */
+  /** On-behalf-of token of the principal, for `Submit`: one call contains the commands of many callers. */
   caller: string;
-  /** The schedule that fires it; empty for others. */
+  /** Schedule that fires it; empty for other starts. */
   schedule_id: string;
-  /** Hash of what the caller sent under its Idempotency-Key. A repeat with another hash is refused. */
+  /** Hash of the request under the Idempotency-Key. A repeat with another hash is refused. */
   request_hash: string;
 }
 
 /**
- * Who writes. A write is fenced: `claim_generation`, where given, must be the current one;
- * without one the session must be the owner's.
+ * Claim holder. Writes are fenced: `claim_generation`, if present, must be the current one;
+ * without it, the session must be that of the claim holder.
  */
 export interface Writer {
   worker_name: string;
-  /** Empty when the caller could not be told apart from the worker's newest registration. */
+  /** Empty: the session of the newest registration of the name. */
   session_id: string;
   claim_generation?: number | undefined;
 }
@@ -104,7 +104,7 @@ export interface Claim {
 }
 
 export interface NewEvent {
-  /** Empty: one is derived. */
+  /** Empty: derived from the event. */
   event_id: string;
   type: string;
   source_id: string;
@@ -126,11 +126,11 @@ export interface Release {
 
 export interface Resume {
   body_json: string;
-  /** The source it goes on with; absent: its own. */
+  /** Workflow version to resume with; absent: the version it was started with. */
   target?:
     | Target
     | undefined;
-  /** The same whenever this request is sent again: it is answered as if it had not been done before. */
+  /** Equal in repeats of a request; a repeat is answered like the first request. */
   request_id?: string | undefined;
 }
 
@@ -141,7 +141,7 @@ export interface Target {
 }
 
 export interface Cancel {
-  /** As of a resume. */
+  /** As in Resume. */
   request_id?: string | undefined;
 }
 
@@ -165,29 +165,29 @@ export interface Result {
     | { $case: "refusal"; value: Refusal }
     | undefined;
   log: LogEntry[];
-  /** Of a claim: the token under which the worker acts for the execution. */
+  /** Result of a claim: the token under which the worker acts for the execution. */
   execution_token?: string | undefined;
 }
 
 export interface Refusal {
-  /** A kind of fault. */
+  /** Kind of fault. */
   kind: string;
   message: string;
   /** JSON object; empty for none. */
   details_json: string;
 }
 
-/** A worker's readiness to take work, as its dispatcher sees it. */
+/** Worker that can be leased work, as its dispatcher sees it. */
 export interface Offer {
   worker_name: string;
   session_id: string;
   connection_generation: number;
-  /** 0: unlimited. */
+  /** 0: no limit. */
   capacity: number;
   requirement_ids: string[];
-  /** What the routing policies of these requirements ask of the worker, by selector; unknown ones are left out. */
+  /** Facts about the worker that the routing policies use, by selector; unknown ones are left out. */
   facts: { [key: string]: string };
-  /** How much it holds, as far as its dispatcher knows; a lease looks for itself. */
+  /** Executions that it holds, as estimated by its dispatcher; a lease counts exactly. */
   used: number;
 }
 
@@ -199,7 +199,7 @@ export interface Offer_FactsEntry {
 export interface AwaitWorkRequest {
   /** Only requirements without a routing policy. */
   offers: Offer[];
-  /** At most 5,000. */
+  /** Milliseconds, at most 5,000. */
   wait_ms: number;
 }
 
@@ -211,7 +211,7 @@ export interface LeaseRequest {
 export interface Lease {
   execution: Execution | undefined;
   log: LogEntry[];
-  /** True: the worker gets `execution_resumed`, else `execution_scheduled`. */
+  /** True: the frame is `execution_resumed`, else `execution_scheduled`. */
   resumed: boolean;
   execution_token: string;
 }
@@ -223,17 +223,17 @@ export interface Load {
 
 export interface LeaseResponse {
   leases: Lease[];
-  /** What each offered worker holds now, these leases included. */
+  /** Number of executions that each offered worker holds, including these leases. */
   loads: Load[];
-  /** There were more candidates than one answer takes, or another replica took some. */
+  /** True if more work may be leased: the limit was reached, or another replica took candidates. */
   more: boolean;
 }
 
 export interface RequeueRequest {
   worker_name: string;
-  /** Only work leased on this or an earlier connection of the worker. */
+  /** Returns work that was leased on this or an earlier connection only. */
   connection_generation: number;
-  /** The worker is gone for good: counts as a death, against max_attempts. */
+  /** True if the worker died: counts against max_attempts. */
   died: boolean;
 }
 
@@ -246,7 +246,10 @@ export interface ReserveKeyRequest {
   key_id: string;
 }
 
-/** The id is reserved; the execution is made by `Create`, whose `request_hash` tells a repeat from another request. */
+/**
+ * Reserves the id only. `Create` creates the execution; its `request_hash` distinguishes a repeat from
+ * another request.
+ */
 export interface ReserveKeyResponse {
   execution_id: string;
 }
@@ -261,9 +264,9 @@ export interface GetResponse {
 
 export interface LogRequest {
   execution_id: string;
-  /** Entries with a greater seq. */
+  /** Returns entries with a greater seq. */
   after_seq: number;
-  /** 0: the service's own page size. */
+  /** 0: default page size. */
   limit: number;
 }
 
@@ -290,7 +293,7 @@ export interface ListResponse {
 }
 
 export interface ListReadyRequest {
-  /** Requirements the caller knows already are answered without their body. */
+  /** Requirements that the caller knows; they are returned without content. */
   known_ids: string[];
 }
 
@@ -307,7 +310,7 @@ export interface ListReadyResponse {
 export interface Approval {
   approval_id: string;
   execution_id: string;
-  /** The call of the task, as its worker names it. Unique in its execution. */
+  /** Id of the task call, chosen by the worker. Unique in the execution. */
   task_call_id: string;
   task_name: string;
   workflow_namespace: string;
@@ -320,7 +323,7 @@ export interface Approval {
   reason?:
     | string
     | undefined;
-  /** `call`, or `execution` for a standing grant. */
+  /** `call`, or `execution` for an execution-wide grant. */
   scope: string;
 }
 
@@ -332,18 +335,18 @@ export interface RequestApprovalRequest {
 }
 
 export interface RequestApprovalResponse {
-  /** `created`, `exists`, `granted` (by a standing grant) or `cancelled`. */
+  /** `created`, `exists`, `granted` (by an execution-wide grant) or `cancelled`. */
   status: string;
 }
 
-/** The approver is who asks. */
+/** The approver is the caller. */
 export interface DecideApprovalRequest {
   execution_id: string;
-  /** The call; or, where it is empty, the one pending approval of the task. */
+  /** Id of the task call; empty: the only pending approval of the task. */
   task_call_id: string;
   task_name: string;
   approved: boolean;
-  /** Later calls of the task in this execution are approved too. */
+  /** Also approves later calls of the task in this execution. */
   always: boolean;
   reason?: string | undefined;
 }
@@ -364,7 +367,7 @@ export interface ListApprovalsRequest {
   requested_before: Date | undefined;
   limit: number;
   offset: number;
-  /** Only of these workflows. Empty: of all. */
+  /** Restricts the list to these workflows. Empty: all. */
   within: WorkflowScope[];
 }
 
@@ -389,14 +392,14 @@ export interface ExplainResponse {
   requirement:
     | Requirement
     | undefined;
-  /** From 1, among the queued work of the same requirement; counted up to 10,000. 0: it is not queued. */
+  /** Position among queued work of the same requirement, from 1, counted up to 10,000. 0: not queued. */
   queue_position: number;
   queued_at:
     | Date
     | undefined;
-  /** Who has it now; empty for nobody. */
+  /** Worker that holds it; empty: none. */
   held_by: string;
-  /** When the server acts by itself, if the holder does not. */
+  /** Deadline after which the server acts if the holder does not. */
   deadline_at: Date | undefined;
 }
 
@@ -4125,12 +4128,12 @@ export const LoadsResponse: MessageFns<LoadsResponse> = {
   },
 };
 
-/** The lifecycle of executions and their event log. The only writer of both. */
+/** Lifecycle of executions and their event log. This service is the only writer of both. */
 export type ExecutionsService = typeof ExecutionsService;
 export const ExecutionsService = {
   /**
-   * Changes executions. Each command has a result of its own, in the order sent;
-   * a refused one does not touch its neighbours. Safe to repeat.
+   * Applies commands to executions. Each command has its own result, in the order of the request;
+   * a refused command does not affect the others. Safe to repeat.
    */
   submit: {
     path: "/windlass.executions.v1.Executions/Submit" as const,
@@ -4141,7 +4144,7 @@ export const ExecutionsService = {
     responseSerialize: (value: SubmitResponse): Buffer => Buffer.from(SubmitResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SubmitResponse => SubmitResponse.decode(value),
   },
-  /** Gives queued work to workers that have room; answers what was given. */
+  /** Leases queued executions to offered workers with free slots. */
   lease: {
     path: "/windlass.executions.v1.Executions/Lease" as const,
     requestStream: false as const,
@@ -4152,9 +4155,9 @@ export const ExecutionsService = {
     responseDeserialize: (value: Buffer): LeaseResponse => LeaseResponse.decode(value),
   },
   /**
-   * Waits for work that is queued through this replica from now on, and gives it to the workers
-   * offered; answers the first of it, or nothing when the time is up. What nobody waits for here is
-   * told on `ready.*`, as what comes through other replicas is.
+   * Long poll: leases work that is queued through this replica from now on to the offered workers.
+   * Returns the first of it, or nothing when the time is up. Other work, and work that is queued
+   * through other replicas, is announced on `ready.*`.
    */
   awaitWork: {
     path: "/windlass.executions.v1.Executions/AwaitWork" as const,
@@ -4165,7 +4168,7 @@ export const ExecutionsService = {
     responseSerialize: (value: LeaseResponse): Buffer => Buffer.from(LeaseResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): LeaseResponse => LeaseResponse.decode(value),
   },
-  /** Returns what a lost worker owned to the queue, under new generations. */
+  /** Returns the executions of a lost worker to the ready queue, under new claim generations. */
   requeue: {
     path: "/windlass.executions.v1.Executions/Requeue" as const,
     requestStream: false as const,
@@ -4185,7 +4188,7 @@ export const ExecutionsService = {
     responseSerialize: (value: GetResponse): Buffer => Buffer.from(GetResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetResponse => GetResponse.decode(value),
   },
-  /** One page of one execution's log, in order. */
+  /** Returns one page of an execution's event log, in order. */
   log: {
     path: "/windlass.executions.v1.Executions/Log" as const,
     requestStream: false as const,
@@ -4204,7 +4207,7 @@ export const ExecutionsService = {
     responseSerialize: (value: ListResponse): Buffer => Buffer.from(ListResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListResponse => ListResponse.decode(value),
   },
-  /** The execution that an Idempotency-Key stands for: the same for 24 hours, then another one. */
+  /** Returns the execution id of an Idempotency-Key: the same for 24 hours, then another one. */
   reserveKey: {
     path: "/windlass.executions.v1.Executions/ReserveKey" as const,
     requestStream: false as const,
@@ -4214,7 +4217,7 @@ export const ExecutionsService = {
     responseSerialize: (value: ReserveKeyResponse): Buffer => Buffer.from(ReserveKeyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ReserveKeyResponse => ReserveKeyResponse.decode(value),
   },
-  /** The requirements that have queued work now. */
+  /** Lists the requirements that have queued work. */
   listReady: {
     path: "/windlass.executions.v1.Executions/ListReady" as const,
     requestStream: false as const,
@@ -4228,35 +4231,35 @@ export const ExecutionsService = {
 
 export interface ExecutionsServer extends UntypedServiceImplementation {
   /**
-   * Changes executions. Each command has a result of its own, in the order sent;
-   * a refused one does not touch its neighbours. Safe to repeat.
+   * Applies commands to executions. Each command has its own result, in the order of the request;
+   * a refused command does not affect the others. Safe to repeat.
    */
   submit: handleUnaryCall<SubmitRequest, SubmitResponse>;
-  /** Gives queued work to workers that have room; answers what was given. */
+  /** Leases queued executions to offered workers with free slots. */
   lease: handleUnaryCall<LeaseRequest, LeaseResponse>;
   /**
-   * Waits for work that is queued through this replica from now on, and gives it to the workers
-   * offered; answers the first of it, or nothing when the time is up. What nobody waits for here is
-   * told on `ready.*`, as what comes through other replicas is.
+   * Long poll: leases work that is queued through this replica from now on to the offered workers.
+   * Returns the first of it, or nothing when the time is up. Other work, and work that is queued
+   * through other replicas, is announced on `ready.*`.
    */
   awaitWork: handleUnaryCall<AwaitWorkRequest, LeaseResponse>;
-  /** Returns what a lost worker owned to the queue, under new generations. */
+  /** Returns the executions of a lost worker to the ready queue, under new claim generations. */
   requeue: handleUnaryCall<RequeueRequest, RequeueResponse>;
   /** Reads executions; unknown ids are left out. */
   get: handleUnaryCall<GetRequest, GetResponse>;
-  /** One page of one execution's log, in order. */
+  /** Returns one page of an execution's event log, in order. */
   log: handleUnaryCall<LogRequest, LogResponse>;
   list: handleUnaryCall<ListRequest, ListResponse>;
-  /** The execution that an Idempotency-Key stands for: the same for 24 hours, then another one. */
+  /** Returns the execution id of an Idempotency-Key: the same for 24 hours, then another one. */
   reserveKey: handleUnaryCall<ReserveKeyRequest, ReserveKeyResponse>;
-  /** The requirements that have queued work now. */
+  /** Lists the requirements that have queued work. */
   listReady: handleUnaryCall<ListReadyRequest, ListReadyResponse>;
 }
 
-/** Decisions that tasks of an execution wait for. */
+/** Approvals of tasks that require a decision. */
 export type ApprovalsService = typeof ApprovalsService;
 export const ApprovalsService = {
-  /** A worker asks whether a task may run; makes a pending approval unless there is one. */
+  /** Requests approval for a call of a task; creates a pending approval unless one exists. */
   request: {
     path: "/windlass.executions.v1.Approvals/Request" as const,
     requestStream: false as const,
@@ -4268,7 +4271,10 @@ export const ApprovalsService = {
       Buffer.from(RequestApprovalResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RequestApprovalResponse => RequestApprovalResponse.decode(value),
   },
-  /** Decides a pending approval and lets the execution go on. `conflict` with `current_status` if it is decided. */
+  /**
+   * Decides a pending approval and resumes the execution. `conflict` with `current_status` if it is
+   * already decided.
+   */
   decide: {
     path: "/windlass.executions.v1.Approvals/Decide" as const,
     requestStream: false as const,
@@ -4293,14 +4299,17 @@ export const ApprovalsService = {
 } as const;
 
 export interface ApprovalsServer extends UntypedServiceImplementation {
-  /** A worker asks whether a task may run; makes a pending approval unless there is one. */
+  /** Requests approval for a call of a task; creates a pending approval unless one exists. */
   request: handleUnaryCall<RequestApprovalRequest, RequestApprovalResponse>;
-  /** Decides a pending approval and lets the execution go on. `conflict` with `current_status` if it is decided. */
+  /**
+   * Decides a pending approval and resumes the execution. `conflict` with `current_status` if it is
+   * already decided.
+   */
   decide: handleUnaryCall<DecideApprovalRequest, DecideApprovalResponse>;
   list: handleUnaryCall<ListApprovalsRequest, ListApprovalsResponse>;
 }
 
-/** What work waits for. */
+/** Read-only view of the ready queue and of the load of workers. */
 export type QueueService = typeof QueueService;
 export const QueueService = {
   explain: {
@@ -4312,7 +4321,7 @@ export const QueueService = {
     responseSerialize: (value: ExplainResponse): Buffer => Buffer.from(ExplainResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ExplainResponse => ExplainResponse.decode(value),
   },
-  /** How much each of these workers holds; those that hold nothing are left out. */
+  /** Returns the number of executions that each worker holds; workers without any are left out. */
   loads: {
     path: "/windlass.executions.v1.Queue/Loads" as const,
     requestStream: false as const,
@@ -4326,7 +4335,7 @@ export const QueueService = {
 
 export interface QueueServer extends UntypedServiceImplementation {
   explain: handleUnaryCall<ExplainRequest, ExplainResponse>;
-  /** How much each of these workers holds; those that hold nothing are left out. */
+  /** Returns the number of executions that each worker holds; workers without any are left out. */
   loads: handleUnaryCall<LoadsRequest, LoadsResponse>;
 }
 

@@ -9,11 +9,11 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
 
-/** Who asked for a change, and with which request. Absent: the service itself. */
+/** Caller and request of a change. Absent: the service itself. */
 export interface Origin {
   subject: string;
   issuer: string;
-  /** Of the API key, or empty. */
+  /** Prefix of the API key; empty: none. */
   key_prefix: string;
   request_id: string;
 }
@@ -24,7 +24,7 @@ export interface AuditDraft {
   object: string;
   /** `begun`, `done`, `denied`, `failed` or `unknown` */
   outcome: string;
-  /** A JSON object; never the value of a secret. */
+  /** JSON object; never contains the value of a secret. */
   detail_json: string;
 }
 
@@ -36,9 +36,9 @@ export interface AuditEntry {
   hash: Buffer;
 }
 
-/** What is to be appended. */
+/** Entry to append. */
 export interface AuditRecord {
-  /** Signed statement of who asked, for `Record`: a call carries the entries of many. */
+  /** On-behalf-of token of the caller, for `Record`: one call contains the entries of many callers. */
   caller: string;
   request_id: string;
   action: string;
@@ -51,7 +51,7 @@ export interface RecordRequest {
   records: AuditRecord[];
 }
 
-/** Their numbers. */
+/** Numbers of the appended entries. */
 export interface RecordResponse {
   seqs: number[];
 }
@@ -59,7 +59,7 @@ export interface RecordResponse {
 export interface ListAuditRequest {
   /** Empty: any. */
   actor: string;
-  /** A whole action, or what stands before its dot. */
+  /** Action, or the part of it before the dot. */
   action: string;
   object: string;
   outcome: string;
@@ -76,7 +76,7 @@ export interface ListAuditRequest {
 export interface ListAuditResponse {
   entries: AuditEntry[];
   total: number;
-  /** Number and hash of the newest entry; 0 and 32 zero bytes of an empty log. */
+  /** Number and hash of the newest entry; 0 and 32 zero bytes if the log is empty. */
   head_seq: number;
   head_hash: Buffer;
 }
@@ -771,12 +771,12 @@ export const ListAuditResponse: MessageFns<ListAuditResponse> = {
 };
 
 /**
- * Who changed what. Entries are numbered without gaps, each hashed with the one before; none is
- * ever changed or deleted. What identity changes itself it records in the same commit.
+ * Audit log. Entries are numbered without gaps and form a hash chain; none is ever changed or
+ * deleted. Changes by identity itself are recorded in the same commit.
  */
 export type AuditService = typeof AuditService;
 export const AuditService = {
-  /** Appends these in their order, all or none. */
+  /** Appends entries in order, all or none. */
   record: {
     path: "/windlass.identity.v1.Audit/Record" as const,
     requestStream: false as const,
@@ -786,7 +786,7 @@ export const AuditService = {
     responseSerialize: (value: RecordResponse): Buffer => Buffer.from(RecordResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RecordResponse => RecordResponse.decode(value),
   },
-  /** Newest first; with `after`, oldest first from there. */
+  /** Lists entries, newest first; with `after`: oldest first, from there. */
   list: {
     path: "/windlass.identity.v1.Audit/List" as const,
     requestStream: false as const,
@@ -799,9 +799,9 @@ export const AuditService = {
 } as const;
 
 export interface AuditServer extends UntypedServiceImplementation {
-  /** Appends these in their order, all or none. */
+  /** Appends entries in order, all or none. */
   record: handleUnaryCall<RecordRequest, RecordResponse>;
-  /** Newest first; with `after`, oldest first from there. */
+  /** Lists entries, newest first; with `after`: oldest first, from there. */
   list: handleUnaryCall<ListAuditRequest, ListAuditResponse>;
 }
 

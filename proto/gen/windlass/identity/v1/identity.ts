@@ -13,7 +13,7 @@ export interface CheckBootstrapRequest {
 }
 
 export interface CheckBootstrapResponse {
-  /** False: the server has no bootstrap token at all. */
+  /** False: the server has no bootstrap token. */
   configured: boolean;
   valid: boolean;
 }
@@ -345,10 +345,10 @@ export const Session: MessageFns<Session> = {
   },
 };
 
-/** Who may speak: bootstrap and session tokens. */
+/** Credentials of workers: bootstrap and session tokens. */
 export type IdentityService = typeof IdentityService;
 export const IdentityService = {
-  /** Whether this is the bootstrap token. */
+  /** Checks a bootstrap token. */
   checkBootstrap: {
     path: "/windlass.identity.v1.Identity/CheckBootstrap" as const,
     requestStream: false as const,
@@ -360,7 +360,7 @@ export const IdentityService = {
       Buffer.from(CheckBootstrapResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CheckBootstrapResponse => CheckBootstrapResponse.decode(value),
   },
-  /** A session token for a worker; ends the earlier sessions of the name. */
+  /** Issues a session token for a worker; ends the earlier sessions of the name. */
   issueSession: {
     path: "/windlass.identity.v1.Identity/IssueSession" as const,
     requestStream: false as const,
@@ -371,7 +371,7 @@ export const IdentityService = {
       Buffer.from(IssueSessionResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): IssueSessionResponse => IssueSessionResponse.decode(value),
   },
-  /** Whose session this token is; `unauthenticated` when nobody's. */
+  /** Returns the session of a token; `unauthenticated` for an unknown token. */
   checkSession: {
     path: "/windlass.identity.v1.Identity/CheckSession" as const,
     requestStream: false as const,
@@ -384,11 +384,11 @@ export const IdentityService = {
 } as const;
 
 export interface IdentityServer extends UntypedServiceImplementation {
-  /** Whether this is the bootstrap token. */
+  /** Checks a bootstrap token. */
   checkBootstrap: handleUnaryCall<CheckBootstrapRequest, CheckBootstrapResponse>;
-  /** A session token for a worker; ends the earlier sessions of the name. */
+  /** Issues a session token for a worker; ends the earlier sessions of the name. */
   issueSession: handleUnaryCall<IssueSessionRequest, IssueSessionResponse>;
-  /** Whose session this token is; `unauthenticated` when nobody's. */
+  /** Returns the session of a token; `unauthenticated` for an unknown token. */
   checkSession: handleUnaryCall<CheckSessionRequest, Session>;
 }
 

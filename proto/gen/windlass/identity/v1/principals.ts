@@ -17,7 +17,7 @@ export interface Principal {
   external_issuer: string;
   display_name?: string | undefined;
   enabled: boolean;
-  /** By name. */
+  /** Ordered by name. */
   roles: string[];
 }
 
@@ -60,7 +60,7 @@ export interface ProvisionRequest {
   principal: PrincipalRef | undefined;
   display_name?: string | undefined;
   roles: string[];
-  /** A JSON object; kept and never read. */
+  /** JSON object; stored and never interpreted. */
   metadata_json: string;
 }
 
@@ -72,12 +72,12 @@ export interface RoleOfPrincipal {
 export interface CreateKeyRequest {
   principal: PrincipalRef | undefined;
   name: string;
-  /** 0: it does not expire. */
+  /** 0: the key does not expire. */
   expires_in_days: number;
 }
 
 export interface CreateKeyResponse {
-  /** Told this once. */
+  /** Returned only here. */
   key: string;
 }
 
@@ -88,7 +88,7 @@ export interface Key {
   created_at:
     | Date
     | undefined;
-  /** Absent for one that was never used. */
+  /** Absent if it was never used. */
   last_used_at: Date | undefined;
 }
 
@@ -110,7 +110,7 @@ export interface FindKeyRequest {
   token_hash: Buffer;
 }
 
-/** A principal with everything that its roles grant. */
+/** Principal with the permissions that its roles grant. */
 export interface Account {
   principal: Principal | undefined;
   permissions: string[];
@@ -161,7 +161,7 @@ export interface SimulateRoleRequest {
   name: string;
   add_permissions: string[];
   remove_permissions: string[];
-  /** All of it. */
+  /** Simulates the deletion of the role. */
   delete: boolean;
 }
 
@@ -169,7 +169,7 @@ export interface SimulateRoleResponse {
   role:
     | Role
     | undefined;
-  /** Those that it would have. */
+  /** Permissions that the role would have. */
   permissions: string[];
   holders: RoleHolder[];
 }
@@ -178,7 +178,7 @@ export interface RoleHolder {
   principal:
     | Principal
     | undefined;
-  /** What its other roles grant. */
+  /** Permissions that its other roles grant. */
   other_permissions: string[];
 }
 
@@ -1959,12 +1959,12 @@ export const RoleHolder: MessageFns<RoleHolder> = {
 };
 
 /**
- * Who there is. What takes a right away is void everywhere when it is answered. Who changes something
- * is who asks.
+ * Principals. A change that revokes a permission is effective everywhere when it is answered. The actor
+ * of a change is the caller.
  */
 export type PrincipalsService = typeof PrincipalsService;
 export const PrincipalsService = {
-  /** By subject; of one type, or of both for an empty one. */
+  /** Lists principals by subject; empty type: both types. */
   list: {
     path: "/windlass.identity.v1.Principals/List" as const,
     requestStream: false as const,
@@ -1976,7 +1976,7 @@ export const PrincipalsService = {
       Buffer.from(ListPrincipalsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListPrincipalsResponse => ListPrincipalsResponse.decode(value),
   },
-  /** `conflict` when the subject is taken at its issuer, `not_found` for a role that is not there. */
+  /** `conflict` if the subject exists at its issuer, `not_found` for an unknown role. */
   create: {
     path: "/windlass.identity.v1.Principals/Create" as const,
     requestStream: false as const,
@@ -1996,7 +1996,7 @@ export const PrincipalsService = {
     responseSerialize: (value: Principal): Buffer => Buffer.from(Principal.encode(value).finish()),
     responseDeserialize: (value: Buffer): Principal => Principal.decode(value),
   },
-  /** Changes what is given. */
+  /** Changes the given fields. */
   update: {
     path: "/windlass.identity.v1.Principals/Update" as const,
     requestStream: false as const,
@@ -2019,7 +2019,7 @@ export const PrincipalsService = {
       Buffer.from(DeletePrincipalResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DeletePrincipalResponse => DeletePrincipalResponse.decode(value),
   },
-  /** `not_found` for a role that is not there; one that is held stays. */
+  /** `not_found` for an unknown role. Granting a role again changes nothing. */
   grantRole: {
     path: "/windlass.identity.v1.Principals/GrantRole" as const,
     requestStream: false as const,
@@ -2029,7 +2029,7 @@ export const PrincipalsService = {
     responseSerialize: (value: RoleOfPrincipal): Buffer => Buffer.from(RoleOfPrincipal.encode(value).finish()),
     responseDeserialize: (value: Buffer): RoleOfPrincipal => RoleOfPrincipal.decode(value),
   },
-  /** With all that its roles grant; `not_found` for nobody. */
+  /** Returns a principal with the permissions of its roles; `not_found` for an unknown one. */
   resolve: {
     path: "/windlass.identity.v1.Principals/Resolve" as const,
     requestStream: false as const,
@@ -2039,7 +2039,7 @@ export const PrincipalsService = {
     responseSerialize: (value: Account): Buffer => Buffer.from(Account.encode(value).finish()),
     responseDeserialize: (value: Buffer): Account => Account.decode(value),
   },
-  /** The same, after making it a user with these roles if it was not there. */
+  /** Like Resolve; creates an unknown principal as a user with these roles first. */
   provision: {
     path: "/windlass.identity.v1.Principals/Provision" as const,
     requestStream: false as const,
@@ -2049,7 +2049,7 @@ export const PrincipalsService = {
     responseSerialize: (value: Account): Buffer => Buffer.from(Account.encode(value).finish()),
     responseDeserialize: (value: Buffer): Account => Account.decode(value),
   },
-  /** A role that is not held counts as revoked. */
+  /** Revoking a role that is not granted changes nothing. */
   revokeRole: {
     path: "/windlass.identity.v1.Principals/RevokeRole" as const,
     requestStream: false as const,
@@ -2062,29 +2062,29 @@ export const PrincipalsService = {
 } as const;
 
 export interface PrincipalsServer extends UntypedServiceImplementation {
-  /** By subject; of one type, or of both for an empty one. */
+  /** Lists principals by subject; empty type: both types. */
   list: handleUnaryCall<ListPrincipalsRequest, ListPrincipalsResponse>;
-  /** `conflict` when the subject is taken at its issuer, `not_found` for a role that is not there. */
+  /** `conflict` if the subject exists at its issuer, `not_found` for an unknown role. */
   create: handleUnaryCall<CreatePrincipalRequest, Principal>;
   get: handleUnaryCall<PrincipalRef, Principal>;
-  /** Changes what is given. */
+  /** Changes the given fields. */
   update: handleUnaryCall<UpdatePrincipalRequest, Principal>;
   /** `conflict` while it has keys, unless forced. */
   delete: handleUnaryCall<DeletePrincipalRequest, DeletePrincipalResponse>;
-  /** `not_found` for a role that is not there; one that is held stays. */
+  /** `not_found` for an unknown role. Granting a role again changes nothing. */
   grantRole: handleUnaryCall<RoleOfPrincipal, RoleOfPrincipal>;
-  /** With all that its roles grant; `not_found` for nobody. */
+  /** Returns a principal with the permissions of its roles; `not_found` for an unknown one. */
   resolve: handleUnaryCall<PrincipalRef, Account>;
-  /** The same, after making it a user with these roles if it was not there. */
+  /** Like Resolve; creates an unknown principal as a user with these roles first. */
   provision: handleUnaryCall<ProvisionRequest, Account>;
-  /** A role that is not held counts as revoked. */
+  /** Revoking a role that is not granted changes nothing. */
   revokeRole: handleUnaryCall<RoleOfPrincipal, RoleOfPrincipal>;
 }
 
 /** Keys of service accounts. */
 export type ApiKeysService = typeof ApiKeysService;
 export const ApiKeysService = {
-  /** Names are unique per principal: `invalid` for one that is there. */
+  /** Names are unique per principal: `invalid` for one that exists. */
   create: {
     path: "/windlass.identity.v1.ApiKeys/Create" as const,
     requestStream: false as const,
@@ -2094,7 +2094,7 @@ export const ApiKeysService = {
     responseSerialize: (value: CreateKeyResponse): Buffer => Buffer.from(CreateKeyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CreateKeyResponse => CreateKeyResponse.decode(value),
   },
-  /** Expired ones too. */
+  /** Includes expired keys. */
   list: {
     path: "/windlass.identity.v1.ApiKeys/List" as const,
     requestStream: false as const,
@@ -2104,7 +2104,7 @@ export const ApiKeysService = {
     responseSerialize: (value: ListKeysResponse): Buffer => Buffer.from(ListKeysResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListKeysResponse => ListKeysResponse.decode(value),
   },
-  /** `invalid` for a key that is not there. */
+  /** `invalid` for an unknown key. */
   revoke: {
     path: "/windlass.identity.v1.ApiKeys/Revoke" as const,
     requestStream: false as const,
@@ -2114,7 +2114,10 @@ export const ApiKeysService = {
     responseSerialize: (value: RevokeKeyResponse): Buffer => Buffer.from(RevokeKeyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RevokeKeyResponse => RevokeKeyResponse.decode(value),
   },
-  /** Whose key this is, whether it may still be used or not; `unauthenticated` for nobody's. */
+  /**
+   * Returns the principal of a key, also of one that is expired or disabled; `unauthenticated` for an
+   * unknown key.
+   */
   find: {
     path: "/windlass.identity.v1.ApiKeys/Find" as const,
     requestStream: false as const,
@@ -2127,17 +2130,20 @@ export const ApiKeysService = {
 } as const;
 
 export interface ApiKeysServer extends UntypedServiceImplementation {
-  /** Names are unique per principal: `invalid` for one that is there. */
+  /** Names are unique per principal: `invalid` for one that exists. */
   create: handleUnaryCall<CreateKeyRequest, CreateKeyResponse>;
-  /** Expired ones too. */
+  /** Includes expired keys. */
   list: handleUnaryCall<PrincipalRef, ListKeysResponse>;
-  /** `invalid` for a key that is not there. */
+  /** `invalid` for an unknown key. */
   revoke: handleUnaryCall<KeyRef, RevokeKeyResponse>;
-  /** Whose key this is, whether it may still be used or not; `unauthenticated` for nobody's. */
+  /**
+   * Returns the principal of a key, also of one that is expired or disabled; `unauthenticated` for an
+   * unknown key.
+   */
   find: handleUnaryCall<FindKeyRequest, KeyHolder>;
 }
 
-/** What may be granted. Built-in ones cannot be changed: `invalid`. */
+/** Roles. Built-in roles cannot be changed: `invalid`. */
 export type RolesService = typeof RolesService;
 export const RolesService = {
   list: {
@@ -2167,7 +2173,7 @@ export const RolesService = {
     responseSerialize: (value: Role): Buffer => Buffer.from(Role.encode(value).finish()),
     responseDeserialize: (value: Buffer): Role => Role.decode(value),
   },
-  /** Adds, then removes. */
+  /** Adds permissions, then removes permissions. */
   update: {
     path: "/windlass.identity.v1.Roles/Update" as const,
     requestStream: false as const,
@@ -2177,7 +2183,7 @@ export const RolesService = {
     responseSerialize: (value: Role): Buffer => Buffer.from(Role.encode(value).finish()),
     responseDeserialize: (value: Buffer): Role => Role.decode(value),
   },
-  /** Nobody holds it any more. */
+  /** Deletes a role and revokes it from all principals. */
   delete: {
     path: "/windlass.identity.v1.Roles/Delete" as const,
     requestStream: false as const,
@@ -2196,7 +2202,10 @@ export const RolesService = {
     responseSerialize: (value: Role): Buffer => Buffer.from(Role.encode(value).finish()),
     responseDeserialize: (value: Buffer): Role => Role.decode(value),
   },
-  /** What Update or Delete would leave of a role, and whom it concerns; refused as they are. */
+  /**
+   * Returns the result of an Update or Delete without applying it, and the principals that it concerns.
+   * Refused like these.
+   */
   simulate: {
     path: "/windlass.identity.v1.Roles/Simulate" as const,
     requestStream: false as const,
@@ -2213,12 +2222,15 @@ export interface RolesServer extends UntypedServiceImplementation {
   list: handleUnaryCall<ListRolesRequest, ListRolesResponse>;
   get: handleUnaryCall<RoleRef, Role>;
   create: handleUnaryCall<CreateRoleRequest, Role>;
-  /** Adds, then removes. */
+  /** Adds permissions, then removes permissions. */
   update: handleUnaryCall<UpdateRoleRequest, Role>;
-  /** Nobody holds it any more. */
+  /** Deletes a role and revokes it from all principals. */
   delete: handleUnaryCall<RoleRef, DeleteRoleResponse>;
   clone: handleUnaryCall<CloneRoleRequest, Role>;
-  /** What Update or Delete would leave of a role, and whom it concerns; refused as they are. */
+  /**
+   * Returns the result of an Update or Delete without applying it, and the principals that it concerns.
+   * Refused like these.
+   */
   simulate: handleUnaryCall<SimulateRoleRequest, SimulateRoleResponse>;
 }
 

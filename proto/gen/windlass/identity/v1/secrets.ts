@@ -10,7 +10,7 @@ import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-j
 
 export interface Entry {
   name: string;
-  /** JSON text, passed through untouched; never `null`. */
+  /** JSON text, passed on unchanged; never `null`. */
   value_json: string;
 }
 
@@ -48,23 +48,23 @@ export interface DeleteEntryResponse {
 }
 
 export interface RotateKeyRequest {
-  /** Names up to this one are passed over. */
+  /** Starts after this name. */
   after: string;
   /** 1 to 1000 */
   limit: number;
 }
 
 export interface RotateKeyResponse {
-  /** Of the current key. */
+  /** Id of the current key. */
   key_id: string;
   rotated: number;
-  /** Names of what no configured key opens; it stays as it is. */
+  /** Names of values that no configured key decrypts; they are not changed. */
   unreadable: string[];
-  /** Where the next call goes on; absent at the end. */
+  /** `after` of the next call; absent at the end. */
   next?:
     | string
     | undefined;
-  /** How many are under another key still, those before `after` too. */
+  /** Number of values that are still under another key, including those before `after`. */
   remaining: number;
 }
 
@@ -654,12 +654,12 @@ export const RotateKeyResponse: MessageFns<RotateKeyResponse> = {
 };
 
 /**
- * Values that workflows need and nobody else may see, encrypted at rest. Every call is
- * `misconfigured` while there is no encryption key.
+ * Secret values of workflows, encrypted at rest. Every call is
+ * `misconfigured` while no encryption key is configured.
  */
 export type SecretsService = typeof SecretsService;
 export const SecretsService = {
-  /** All names, without values. */
+  /** Lists all names, without values. */
   list: {
     path: "/windlass.identity.v1.Secrets/List" as const,
     requestStream: false as const,
@@ -669,7 +669,7 @@ export const SecretsService = {
     responseSerialize: (value: ListEntriesResponse): Buffer => Buffer.from(ListEntriesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListEntriesResponse => ListEntriesResponse.decode(value),
   },
-  /** Creates or replaces one. */
+  /** Creates or replaces a value. */
   put: {
     path: "/windlass.identity.v1.Secrets/Put" as const,
     requestStream: false as const,
@@ -679,7 +679,7 @@ export const SecretsService = {
     responseSerialize: (value: PutEntryResponse): Buffer => Buffer.from(PutEntryResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PutEntryResponse => PutEntryResponse.decode(value),
   },
-  /** `not_found` for a name that is not there. */
+  /** `not_found` for an unknown name. */
   get: {
     path: "/windlass.identity.v1.Secrets/Get" as const,
     requestStream: false as const,
@@ -689,7 +689,7 @@ export const SecretsService = {
     responseSerialize: (value: Entry): Buffer => Buffer.from(Entry.encode(value).finish()),
     responseDeserialize: (value: Buffer): Entry => Entry.decode(value),
   },
-  /** Those of these names that are there, in no order. */
+  /** Returns the entries that exist, in no order. */
   getMany: {
     path: "/windlass.identity.v1.Secrets/GetMany" as const,
     requestStream: false as const,
@@ -699,7 +699,7 @@ export const SecretsService = {
     responseSerialize: (value: GetEntriesResponse): Buffer => Buffer.from(GetEntriesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetEntriesResponse => GetEntriesResponse.decode(value),
   },
-  /** One that is not there counts as deleted. */
+  /** Deleting an unknown name changes nothing. */
   delete: {
     path: "/windlass.identity.v1.Secrets/Delete" as const,
     requestStream: false as const,
@@ -710,8 +710,8 @@ export const SecretsService = {
     responseDeserialize: (value: Buffer): DeleteEntryResponse => DeleteEntryResponse.decode(value),
   },
   /**
-   * Encrypts some of those that are under another key anew under the current one, by name; may be
-   * repeated, broken off, and run by several at once.
+   * Re-encrypts a page of values, by name, that are encrypted under another key than the current one.
+   * May be repeated, interrupted and run concurrently.
    */
   rotateKey: {
     path: "/windlass.identity.v1.Secrets/RotateKey" as const,
@@ -725,24 +725,24 @@ export const SecretsService = {
 } as const;
 
 export interface SecretsServer extends UntypedServiceImplementation {
-  /** All names, without values. */
+  /** Lists all names, without values. */
   list: handleUnaryCall<ListEntriesRequest, ListEntriesResponse>;
-  /** Creates or replaces one. */
+  /** Creates or replaces a value. */
   put: handleUnaryCall<PutEntryRequest, PutEntryResponse>;
-  /** `not_found` for a name that is not there. */
+  /** `not_found` for an unknown name. */
   get: handleUnaryCall<GetEntryRequest, Entry>;
-  /** Those of these names that are there, in no order. */
+  /** Returns the entries that exist, in no order. */
   getMany: handleUnaryCall<GetEntriesRequest, GetEntriesResponse>;
-  /** One that is not there counts as deleted. */
+  /** Deleting an unknown name changes nothing. */
   delete: handleUnaryCall<DeleteEntryRequest, DeleteEntryResponse>;
   /**
-   * Encrypts some of those that are under another key anew under the current one, by name; may be
-   * repeated, broken off, and run by several at once.
+   * Re-encrypts a page of values, by name, that are encrypted under another key than the current one.
+   * May be repeated, interrupted and run concurrently.
    */
   rotateKey: handleUnaryCall<RotateKeyRequest, RotateKeyResponse>;
 }
 
-/** The same for values that are no secret. */
+/** The same for values that are not secret. */
 export type ConfigsService = typeof ConfigsService;
 export const ConfigsService = {
   list: {

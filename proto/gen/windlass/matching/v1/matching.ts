@@ -8,7 +8,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
 /**
- * What a workflow needs from a worker, as the catalog read it from the source.
+ * Requirement of a workflow for a worker, as read from the source by the catalog.
  * Executions with equal requirements share one requirement id.
  */
 export interface Requirement {
@@ -30,15 +30,15 @@ export interface Requirement {
     | undefined;
   /** Each `name`, `name==version` or `name>=version`. */
   packages: string[];
-  /** Every label must be held with exactly this value. */
+  /** Labels that the worker must have with exactly these values. */
   affinity: { [key: string]: string };
   /** `inprocess`, `subprocess`, …; empty: any. */
   runner: string;
-  /** JSON object with `terms`: how the workers that could do the work are ranked. Absent: by free room. */
+  /** JSON object with `terms` that rank the matching workers. Absent: the least loaded worker. */
   routing_json?:
     | string
     | undefined;
-  /** Seconds that work waits in the queue, each time, before it is given up. Absent: as long as it takes. */
+  /** Longest time in the queue in seconds, each time it is queued; then it fails. Absent: no limit. */
   queue_timeout?: number | undefined;
 }
 

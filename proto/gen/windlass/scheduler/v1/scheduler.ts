@@ -31,14 +31,14 @@ export interface Schedule {
   run_as_service_account?:
     | string
     | undefined;
-  /** JSON object as the caller gave it. */
+  /** JSON object as sent by the caller. */
   schedule_config_json: string;
   input_json: string;
   /** `allow`, `skip`, `queue` or `cancel_previous`. */
   overlap: string;
 }
 
-/** Its maker is who asks. */
+/** The creator is the caller. */
 export interface CreateRequest {
   workflow_namespace: string;
   workflow_name: string;
@@ -52,7 +52,7 @@ export interface CreateRequest {
   run_as_service_account?:
     | string
     | undefined;
-  /** What a tick does while an earlier one's execution runs; absent: as the configuration says, else `allow`. */
+  /** Overlap policy; absent: that of the schedule configuration, else `allow`. */
   overlap?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface ListResponse {
   total: number;
 }
 
-/** Absent: unchanged. Who changes it is who asks. */
+/** Absent fields are unchanged. The actor is the caller. */
 export interface UpdateRequest {
   ref: string;
   schedule_config_json?: string | undefined;
@@ -82,7 +82,7 @@ export interface UpdateRequest {
   input_json?:
     | string
     | undefined;
-  /** Empty: nobody in particular any more. */
+  /** Empty: no service account any more. */
   run_as_service_account?: string | undefined;
   overlap?: string | undefined;
 }
@@ -124,21 +124,21 @@ export interface Tick {
   at:
     | Date
     | undefined;
-  /** The same moment on the clock of the schedule's zone, RFC 3339 with its offset. */
+  /** The same time in the schedule's zone, RFC 3339 with its offset. */
   local: string;
 }
 
-/** A change of the clock that a cron schedule would not pass as any other hour. */
+/** Change of the clock (daylight saving) that affects a cron schedule. */
 export interface ClockChange {
   at:
     | Date
     | undefined;
-  /** `gap`: times are left out; `fold`: times come twice. */
+  /** `gap`: local times are skipped; `fold`: local times occur twice. */
   kind: string;
   timezone: string;
-  /** The times on the clock that are concerned, at most 20. */
+  /** Local times that are affected, at most 20. */
   local_times: string[];
-  /** When it fires for them. */
+  /** Times at which the schedule fires for them. */
   fires_at: Date[];
 }
 
@@ -154,7 +154,7 @@ export interface ForecastRequest {
   hours: number;
   /** Ticks to list, 1 to 10000. */
   limit: number;
-  /** Only these schedules, by id; with `all` every one. */
+  /** Schedule ids; ignored with `all`. */
   ids: string[];
   all: boolean;
 }
@@ -164,21 +164,21 @@ export interface ForecastTick {
   schedule_id: string;
 }
 
-/** A schedule that fires within the time, and what is worth knowing of it. */
+/** Schedule that fires within the forecast. */
 export interface ForecastSchedule {
   schedule_id: string;
   name: string;
   workflow_namespace: string;
   workflow_name: string;
   timezone: string;
-  /** Ticks of it that are listed. */
+  /** Number of its listed ticks. */
   listed: number;
-  /** It fires too often to list every tick: those after `listed_until` are left out. */
+  /** Present if the schedule fires too often: ticks after this time are left out. */
   listed_until: Date | undefined;
   clock_changes: ClockChange[];
 }
 
-/** A moment at which several schedules fire. */
+/** Time at which several schedules fire. */
 export interface Clash {
   at: Date | undefined;
   count: number;
@@ -195,10 +195,10 @@ export interface ForecastResponse {
   schedules: ForecastSchedule[];
   /** The largest first, at most 100. */
   clashes: Clash[];
-  /** Active schedules that were asked for and looked at, of all that were asked for. */
+  /** Number of schedules examined, of the active ones requested. */
   looked_at: number;
   active: number;
-  /** Ticks after this moment are not listed, since there were too many; absent: all are. */
+  /** Present if there were too many ticks: later ones are not listed. */
   complete_until: Date | undefined;
 }
 
@@ -2051,7 +2051,7 @@ export const ReconcileResponse: MessageFns<ReconcileResponse> = {
   },
 };
 
-/** Schedules and what they fired. `ref` is an id (32 hex, dashed accepted) or a name. */
+/** Schedules and the executions that they started. `ref`: an id (32 hex digits, dashes accepted) or a name. */
 export type SchedulerService = typeof SchedulerService;
 export const SchedulerService = {
   create: {
@@ -2126,7 +2126,7 @@ export const SchedulerService = {
     responseSerialize: (value: HistoryResponse): Buffer => Buffer.from(HistoryResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): HistoryResponse => HistoryResponse.decode(value),
   },
-  /** The ticks to come of one schedule, as if it were active. */
+  /** Returns the next ticks of one schedule, as if it were active. */
   next: {
     path: "/windlass.scheduler.v1.Scheduler/Next" as const,
     requestStream: false as const,
@@ -2136,7 +2136,7 @@ export const SchedulerService = {
     responseSerialize: (value: NextResponse): Buffer => Buffer.from(NextResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): NextResponse => NextResponse.decode(value),
   },
-  /** What will fire when, over all active schedules or some. */
+  /** Forecasts the ticks of all or some active schedules. */
   forecast: {
     path: "/windlass.scheduler.v1.Scheduler/Forecast" as const,
     requestStream: false as const,
@@ -2147,8 +2147,8 @@ export const SchedulerService = {
     responseDeserialize: (value: Buffer): ForecastResponse => ForecastResponse.decode(value),
   },
   /**
-   * Brings the declared schedule of a workflow up to date with its latest version. Events do so
-   * too, a little later; who changed a workflow asks so that its own answer includes the schedule.
+   * Updates the declared schedule of a workflow to its latest version. Events do so as well, a little
+   * later; the caller that changed the workflow needs the schedule in its response.
    */
   reconcile: {
     path: "/windlass.scheduler.v1.Scheduler/Reconcile" as const,
@@ -2170,13 +2170,13 @@ export interface SchedulerServer extends UntypedServiceImplementation {
   resume: handleUnaryCall<RefRequest, Schedule>;
   delete: handleUnaryCall<RefRequest, DeleteResponse>;
   history: handleUnaryCall<HistoryRequest, HistoryResponse>;
-  /** The ticks to come of one schedule, as if it were active. */
+  /** Returns the next ticks of one schedule, as if it were active. */
   next: handleUnaryCall<NextRequest, NextResponse>;
-  /** What will fire when, over all active schedules or some. */
+  /** Forecasts the ticks of all or some active schedules. */
   forecast: handleUnaryCall<ForecastRequest, ForecastResponse>;
   /**
-   * Brings the declared schedule of a workflow up to date with its latest version. Events do so
-   * too, a little later; who changed a workflow asks so that its own answer includes the schedule.
+   * Updates the declared schedule of a workflow to its latest version. Events do so as well, a little
+   * later; the caller that changed the workflow needs the schedule in its response.
    */
   reconcile: handleUnaryCall<ReconcileRequest, ReconcileResponse>;
 }

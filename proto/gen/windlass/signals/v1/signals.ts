@@ -8,19 +8,22 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Execution, LogEntry } from "../../executions/v1/executions.ts";
 
-/** executions.<id>.events.<kind>: the log grew; `settled`: by that it is over or paused, `step`: it goes on. */
+/**
+ * executions.<id>.events.<kind>: new log entries. Kind `settled`: the execution is terminal or paused
+ * with them; `step`: it is not.
+ */
 export interface LogGrew {
   execution_id: string;
   state: string;
   last_seq: number;
-  /** The new entries in order; left out when they are large, then read the log. */
+  /** The new entries in order; left out if they are large: then the log must be read. */
   entries: LogEntry[];
   omitted: boolean;
-  /** The execution as committed, without its input, once it is over; left out when it is large. */
+  /** The execution as committed, without its input, if it is terminal; left out if it is large. */
   ended: Execution | undefined;
 }
 
-/** executions.<id>.progress: what a running task reported. */
+/** executions.<id>.progress: progress of a running task. */
 export interface Progress {
   execution_id: string;
   items: ProgressItem[];
@@ -30,7 +33,7 @@ export interface ProgressItem {
   task_id: string;
   task_name: string;
   value_json: string;
-  /** RFC 3339, when the gateway took it in. */
+  /** Time of receipt at the gateway, RFC 3339. */
   time: string;
 }
 
@@ -39,26 +42,26 @@ export interface Ready {
   requirement_id: string;
 }
 
-/** workers.<name>: to whoever holds the worker's stream. */
+/** workers.<name>: signal to the dispatcher that holds the worker's stream. */
 export interface WorkerSignal {
   body:
     | //
-    /** A newer connection exists; older ones close. */
+    /** A newer connection exists; streams of older ones close. */
     { $case: "superseded"; value: Superseded }
     | //
-    /** The worker lost its place; its stream closes. */
+    /** The worker is evicted; its stream closes. */
     { $case: "evicted"; value: Evicted }
     | //
-    /** It holds an execution that someone asked to cancel. */
+    /** The cancellation of an execution that it holds was requested. */
     { $case: "cancel_due"; value: CancelDue }
     | //
-    /** It holds less than before. */
+    /** Executions that it held have ended. */
     { $case: "slot_freed"; value: SlotFreed }
     | //
-    /** Its record changed: health, labels, capacity. */
+    /** Its record or health changed. */
     { $case: "revised"; value: Revised }
     | //
-    /** It said elsewhere that it is not healthy; told before it is written. */
+    /** Another dispatcher received an unhealthy pong; published before the pong is stored. */
     { $case: "unwell"; value: Unwell }
     | undefined;
 }
