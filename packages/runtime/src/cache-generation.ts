@@ -43,7 +43,10 @@
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { unavailable } from './faults.ts'
+import { Fault, unavailable } from './faults.ts'
+import type { Db, Tx } from './postgres/db.ts'
+import { type Sql, sql } from './postgres/sql.ts'
+import type { Logger } from './process/log.ts'
 import type { Redis } from './redis/redis.ts'
 
 export type CacheName = 'auth' | 'catalog'
@@ -85,4 +88,100 @@ export async function invalidateCaches(redis: Redis, name: CacheName): Promise<v
     throw unavailable('the change is committed but not yet effective everywhere; retry', error)
   }
   await sleep(GENERATION_LEASE_MS + MARGIN_MS)
+}
+
+/**
+ * Marker table of an owner, in its own schema. Each row is a committed change after which the
+ * generation may not be replaced yet. The statements are fragments, since names of tables and columns
+ * differ between owners.
+ */
+export interface MarkerTable {
+  cache: CacheName
+  table: Sql
+  /** Primary key column; its values never repeat. */
+  key: Sql
+  /** Statement that inserts one marker. */
+  insert: Sql
+}
+
+const MAX_MARKERS = 1_000
+
+/** Adds a marker, in the transaction of a change: the generation must be replaced after the commit. */
+export const addMarker = (tx: Tx, { insert }: MarkerTable) => tx.run(insert)
+
+export interface CacheInvalidatorDeps {
+  db: Db
+  redis: Redis
+  markers: MarkerTable
+  log: Logger
+  /** Called after each commit, before the generation is replaced. */
+  onCommit?: () => void
+}
+
+/** Changes what other services cache, and invalidates their copies before the change is answered. */
+export class CacheInvalidator {
+  readonly #deps: CacheInvalidatorDeps
+
+  constructor(deps: CacheInvalidatorDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Commits a change with a marker and replaces the generation before it returns.
+   *
+   * The invalidation also runs after a refusal. A repeated change finds nothing to change, although
+   * the first one may have committed and failed to reach Redis: its caller must not get an answer
+   * before that invalidation is done.
+   */
+  async commitAndInvalidate<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const { db, markers, onCommit } = this.#deps
+    try {
+      const result = await db.tx(async (tx) => {
+        const done = await work(tx)
+        await addMarker(tx, markers)
+        return done
+      })
+      onCommit?.()
+      return result
+    } finally {
+      await this.invalidatePending()
+    }
+  }
+
+  /**
+   * Replaces the generation if a committed change requires it: the caller's, or one whose process
+   * crashed or lost Redis after its commit. Throws `unavailable` if Redis cannot be reached: the
+   * markers stay, and no answer may claim that the caches are invalid.
+   */
+  async invalidatePending(): Promise<void> {
+    const { db, redis, markers, log } = this.#deps
+    const { cache, table, key } = markers
+    const rows = await db.rows<{ key: string }>(
+      sql`select ${key}::text as key from ${table} limit ${MAX_MARKERS}`,
+    )
+    if (rows.length === 0) return
+    await invalidateCaches(redis, cache)
+    // Exactly these: a marker that commits meanwhile stays, even if its key is lower.
+    const keys = rows.map((row) => row.key)
+    try {
+      await db.run(sql`delete from ${table} where ${key} = any(${keys})`)
+    } catch (error) {
+      // The change is effective, so its answer does not depend on this: the sweeper deletes the markers.
+      log.warn({ err: error, cache }, 'failed to delete invalidation markers')
+    }
+  }
+
+  /** One round of the sweeper, the owner's loop that replaces generations after a crash or an outage. */
+  async sweep(): Promise<void> {
+    try {
+      await this.invalidatePending()
+    } catch (error) {
+      // No backoff: after Redis returns, caches serve outdated entries until the next round.
+      if (!(error instanceof Fault)) throw error
+      this.#deps.log.warn(
+        { err: error, cache: this.#deps.markers.cache },
+        'failed to invalidate caches',
+      )
+    }
+  }
 }

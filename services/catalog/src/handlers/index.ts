@@ -4,10 +4,11 @@ import {
   withInputSchema,
 } from '@windlass/python-analysis/declared-workflows'
 import { callerOf, type Handlers } from '@windlass/rpc/call'
+import type { CacheInvalidator } from '@windlass/runtime/cache-generation'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
+import type { Db } from '@windlass/runtime/postgres/db'
 import type { AnalysisCache } from '../analysis/analysis-cache.ts'
-import { type CommitDeps, commitAndInvalidate } from '../commit-and-invalidate.ts'
 import type { WorkflowName } from '../store/names.ts'
 import * as versions from '../store/versions.ts'
 import { deleteVersions } from './delete.ts'
@@ -15,13 +16,16 @@ import { compareVersions } from './diff.ts'
 import { register } from './register.ts'
 import { workflowNotFound } from './workflow-not-found.ts'
 
-export interface HandlerDeps extends CommitDeps {
+export interface HandlerDeps {
+  db: Db
+  /** Every change of the catalog takes this path. */
+  caches: CacheInvalidator
   analyses: AnalysisCache
   maxSourceBytes: number
 }
 
 export function createHandlers(deps: HandlerDeps): Handlers<typeof CatalogService> {
-  const { db } = deps
+  const { db, caches } = deps
   const analyse = (source: Uint8Array) => {
     if (source.length > deps.maxSourceBytes) {
       const reason = `Workflow source too large: more than ${deps.maxSourceBytes} bytes`
@@ -42,7 +46,7 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof CatalogServic
     async register(request, call) {
       const workflows = await analyse(request.source)
       const upload = { ...request, uploader: callerOf(call) }
-      const stored = await commitAndInvalidate(deps, (tx) => register(tx, workflows, upload))
+      const stored = await caches.commitAndInvalidate((tx) => register(tx, workflows, upload))
       return {
         workflows: workflows.map((workflow, i) => ({
           ...toUnstoredRecord(workflow),
@@ -79,7 +83,7 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof CatalogServic
     },
 
     delete: async (request) => ({
-      deleted: await commitAndInvalidate(deps, (tx) =>
+      deleted: await caches.commitAndInvalidate((tx) =>
         deleteVersions(tx, { ...toExactName(request), version: request.version }),
       ),
     }),

@@ -1,16 +1,10 @@
-import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import type { MarkerTable } from '@windlass/runtime/cache-generation'
 import { sql } from '@windlass/runtime/postgres/sql'
 
-/** Adds a marker, in the transaction of a change: the cache generation must be replaced. */
-export const add = (tx: Tx, token: string) =>
-  tx.run(sql`insert into pending_epochs (token) values (${token})`)
-
-export async function list(db: Queries): Promise<string[]> {
-  const rows = await db.rows<{ token: string }>(
-    sql`select token from pending_epochs order by since limit 1000`,
-  )
-  return rows.map(({ token }) => token)
+/** Uploads and deletions after which the generation of the catalog cache is not replaced yet. */
+export const catalogMarkers: MarkerTable = {
+  cache: 'catalog',
+  table: sql`pending_epochs`,
+  key: sql`token`,
+  insert: sql`insert into pending_epochs (token) values (gen_random_uuid())`,
 }
-
-export const remove = (db: Queries, tokens: string[]) =>
-  db.run(sql`delete from pending_epochs where token = any(${tokens}::uuid[])`)
