@@ -49,7 +49,8 @@ class TaskOptions:
             arguments.
         metadata: passes a TaskMetadata as the argument `metadata`.
         cache: reuses the result of an earlier call with the same arguments, also of other
-            executions.
+            executions; stored in `.windlass/cache` of the worker's working directory, without
+            expiry.
         output_storage: storage of the result. Default: the log itself.
         auth_exempt: runs without a permission check.
         requires_approval: holds the task until it is approved; True, or a function of the
@@ -80,7 +81,12 @@ class TaskOptions:
 
 @dataclass(frozen=True, slots=True)
 class TaskMetadata:
-    """Identity of a call, passed to a task with the option `metadata`."""
+    """Identity of a call, passed to a task with the option `metadata`.
+
+    Attributes:
+        task_id: id of the call, unique in its execution and equal in every run.
+        task_name: name of the task in the log.
+    """
 
     task_id: str
     task_name: str

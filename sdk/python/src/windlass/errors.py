@@ -64,7 +64,7 @@ class TaskAuthorizationError(ExecutionError):
 
 
 class ApprovalRejected(ExecutionError):
-    """The approval of a task was rejected. The task has no retry, fallback or rollback then."""
+    """The approval of a task was rejected. No retry, fallback or rollback follows."""
 
     def __init__(
         self,

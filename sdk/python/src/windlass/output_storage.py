@@ -22,7 +22,13 @@ _FILE_NAME = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True, slots=True)
 class OutputStorageReference:
-    """Reference in the log to a stored result."""
+    """Reference in the log to a stored result.
+
+    Attributes:
+        storage_type: kind of the storage, such as `"inline"` or `"local_file"`.
+        reference_id: id of the call or execution with this result.
+        metadata: data with which the storage finds the result; JSON.
+    """
 
     storage_type: str
     reference_id: str
@@ -62,7 +68,8 @@ class InlineOutputStorage(OutputStorage):
 class LocalFileStorage(OutputStorage):
     """Stores results in files: for values that are too large for the log or that JSON lacks.
 
-    Only workers that share `directory` can continue an execution with such results. The serializer
+    `directory` is relative to the worker's working directory, by default `.windlass/outputs`. Only
+    workers that share it can continue an execution with such results. The serializer
     `"pickle"` stores any Python value, `"json"` only values that JSON can represent.
     """
 

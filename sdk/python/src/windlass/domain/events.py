@@ -46,7 +46,17 @@ class ExecutionEventType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExecutionEvent:
-    """One event of the log. `type` is a string: a newer server may send types unknown here."""
+    """One event of the log.
+
+    Attributes:
+        type: an ExecutionEventType, or the type of a newer server that is unknown here.
+        source_id: id of the call for task events; otherwise the execution or the worker.
+        name: name of the task, workflow or worker.
+        value: data of the event, such as arguments, a result or a failure.
+        time: ISO 8601 text.
+        id: id of the event; the log contains each id once.
+        subject: principal that caused the event, or None.
+    """
 
     type: str
     source_id: str

@@ -34,7 +34,12 @@ class Overlap(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Common part of all schedules. Without `overlap`, the server's default policy applies."""
+    """Common part of all schedules.
+
+    Attributes:
+        timezone: IANA name of the time zone, such as `"Europe/Vienna"`.
+        overlap: overlap policy; None for the server's default.
+    """
 
     timezone: str = "UTC"
     overlap: Overlap | None = field(default=None, kw_only=True)
@@ -128,7 +133,9 @@ def interval(
 ) -> IntervalSchedule:
     """Creates a schedule such as `interval(minutes=15)`.
 
-    Raises ValueError if the interval is not positive or the overlap policy is unknown.
+    The arguments `seconds` to `weeks` are added up. Ticks occur only between `start_time` and
+    `end_time`, if given. Raises ValueError if the interval is not positive or the overlap policy is
+    unknown.
     """
     every = timedelta(seconds=seconds, minutes=minutes, hours=hours, days=days, weeks=weeks)
     if every <= timedelta(0):
@@ -145,7 +152,10 @@ def interval(
 def once(
     run_time: datetime | str, timezone: str = "UTC", *, overlap: str | None = None
 ) -> OnceSchedule:
-    """Creates a schedule that fires at `run_time`, a datetime or its ISO 8601 text."""
+    """Creates a schedule that fires at `run_time`, a datetime or its ISO 8601 text.
+
+    Raises ValueError for other texts and for an unknown overlap policy.
+    """
     moment = datetime.fromisoformat(run_time) if isinstance(run_time, str) else run_time
     return OnceSchedule(timezone=timezone, run_time=moment, overlap=_overlap(overlap))
 

@@ -26,7 +26,10 @@ class Edge:
 class Graph:
     """Task that consists of nodes connected by edges.
 
-    The first node gets the input of the call, every other node the results of the nodes before it.
+    The first node gets the input of the call, every other node the results of the nodes before it
+    as positional arguments, in the order of the edges. Nodes run one after another in topological
+    order; a node runs if at least one of its edges is followed. A call of the graph is one recorded
+    task, `graph_<name>`, around the recorded tasks of its nodes.
     """
 
     def __init__(self, name: str) -> None:

@@ -20,7 +20,8 @@ from windlass.task import Task
 async def _pause(name: str, output: Any = None) -> Any:
     """Pauses the execution until it is resumed; returns the body of the resume request.
 
-    `name` identifies the pause to readers; `output` is shown with the paused execution.
+    `name` identifies the pause to readers of the execution; `output`, a JSON value, is shown with
+    it. The execution occupies no worker while it is paused.
     """
     raise NotImplementedError  # only the signature is used; `_execute_pause` does the work
 
