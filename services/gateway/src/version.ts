@@ -1,2 +1,2 @@
-/** The release; a test holds it against the root package.json. */
+/** The release; a test compares it with the root package.json. */
 export const VERSION = '0.1.0'

@@ -2,8 +2,9 @@ import { isIP, isIPv6 } from 'node:net'
 import type { RequestContext } from '../http/request-context.ts'
 
 /**
- * The client's address, as far as `trustedProxies` hops may be believed: what the last of them wrote
- * into X-Forwarded-For; no other header counts. Of an IPv6 one the network, since a client has all of it.
+ * Returns the address of the client as the last of `trustedProxies` hops wrote it into X-Forwarded-
+ * For; no other header counts. An IPv6 address is reduced to its /64 network, since a client has
+ * all of it.
  */
 export function addressOf({ req, headers }: RequestContext, trustedProxies: number): string {
   const direct = req.socket.remoteAddress ?? ''
@@ -12,7 +13,7 @@ export function addressOf({ req, headers }: RequestContext, trustedProxies: numb
   return networkOf(isIP(address) ? address : direct)
 }
 
-/** Some proxies write down the port as well, which is another one for each connection. */
+/** Removes the port, which some proxies append and which differs for each connection. */
 const withoutPort = (hop: string) =>
   /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop
 

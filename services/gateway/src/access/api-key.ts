@@ -10,15 +10,16 @@ const API_KEY = /^(wk_[0-9a-f]{16})\.[A-Za-z0-9_-]{43}$/
 
 export const isApiKey = (token: string): boolean => API_KEY.test(token)
 
-/** When a key was used last is known to the minute. */
+/** The last use of a key is recorded to the minute. */
 const REPORT_INTERVAL_MS = 60_000
 
-/** Who a bearer token stands for; `unauthenticated` for nobody who may come in. */
+/** Returns the caller of a bearer token; throws `unauthenticated` for an unknown, expired or disabled one. */
 export type AuthenticateToken = (token: string) => Promise<Caller>
 
 /**
- * What a key stands for is remembered under its hash, until the epoch changes; whether it may still
- * be used is judged at each request. What is no key is asked for each time and never remembered.
+ * Authenticates API keys. The account of a key is cached under the hash of the key for one
+ * generation; expiry and the enabled flag are checked at each request. Unknown keys are never
+ * cached.
  */
 export function createApiKeyAuthenticator(
   keys: Pick<RpcClient<typeof ApiKeysService>, 'find'>,
@@ -43,7 +44,7 @@ export function createApiKeyAuthenticator(
   }
 }
 
-/** An account as a caller; `unauthenticated` for one that is disabled. */
+/** Converts an account to a caller; throws `unauthenticated` for a disabled one. */
 export function toCaller({ principal, permissions }: Account): Caller {
   if (!principal?.enabled) throw refused()
   const { subject, external_issuer: issuer, roles } = principal

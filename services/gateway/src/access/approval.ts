@@ -17,7 +17,7 @@ export interface OfExecution {
   execution_id: string
 }
 
-/** The workflows whose approvals the caller may see; none: all of them. */
+/** Resolves to the workflows whose approvals the caller may read; empty: all of them. */
 export const mayListApprovals = rule({
   summary: 'workflow:<namespace>:<name>:read; approvals of other workflows are left out',
   for: 'people',
@@ -89,7 +89,10 @@ function requireWorkflowPermission(caller: Caller, permission: string): void {
   })
 }
 
-/** The execution, for whoever may read its workflow; to others it is as good as none, so that nobody learns of it or of its workflow. */
+/**
+ * Returns the execution if the caller may read its workflow, and `not_found` otherwise: a refusal
+ * must not disclose the execution or its workflow.
+ */
 async function getReadableExecution(
   { executions }: Pick<Deps, 'executions'>,
   caller: Caller,
@@ -103,13 +106,16 @@ async function getReadableExecution(
   return execution
 }
 
-/** Refuses whoever may read no workflow at all, before anything is looked up. */
+/** Refuses a caller that may read no workflow at all, before any lookup. */
 function requireAnyRead({ permissions }: Caller): void {
   if (permissions && readableScopes(permissions).length === 0)
     throw new Fault('forbidden', 'forbidden', { details: FORBIDDEN })
 }
 
-/** What the version that runs requires; of one that was deleted nobody can say, so the right to run it is asked for. */
+/**
+ * Requires what the running version declares. The declarations of a deleted version are unknown;
+ * then the permission to run the workflow is required.
+ */
 async function requireDeclaredPermissions(
   { resolveWorkflow }: Pick<Deps, 'resolveWorkflow'>,
   caller: Caller,

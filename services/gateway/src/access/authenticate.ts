@@ -5,14 +5,20 @@ import type { AuthenticateToken } from './api-key.ts'
 import { ANONYMOUS, type Caller } from './caller.ts'
 import { authenticateExecutionToken, type ExecutionTokenDeps } from './execution-token.ts'
 
-/** The header that says who is asking. Of two of them Node would take the first and others the last, so both are refused. */
+/**
+ * Returns the Authorization header. Node takes the first of two and other servers the last, so both
+ * are refused.
+ */
 export function authorizationOf({ req, headers }: RequestContext): string | undefined {
   if (countHeader(req.rawHeaders, 'authorization') > 1)
     throw invalid('Duplicate Authorization header')
   return headers.authorization
 }
 
-/** The bearer token of a request, undefined without a header. Any other scheme is refused, authentication on or off. */
+/**
+ * Returns the bearer token, undefined without a header. Any other scheme is refused, also while
+ * authentication is off.
+ */
 export function bearerOf(ctx: RequestContext): string | undefined {
   const authorization = authorizationOf(ctx)
   if (authorization === undefined) return undefined
@@ -27,7 +33,10 @@ export interface AuthenticateDeps extends ExecutionTokenDeps {
   authenticateToken: AuthenticateToken
 }
 
-/** Who is asking. Every request is looked at anew; while authentication is off nobody is told apart. An execution token gives no rights where it is not taken. */
+/**
+ * Authenticates one request; nothing is kept between requests. While authentication is off every
+ * caller is anonymous. An execution token grants nothing on routes that do not accept it.
+ */
 export async function authenticate(
   ctx: RequestContext,
   deps: AuthenticateDeps,

@@ -5,13 +5,13 @@ import { ANONYMOUS, type Caller, requirePermission } from './caller.ts'
 import type { AccessRequest } from './rule.ts'
 import { type RuleDeps, ruleOf } from './rules.ts'
 
-/** What it takes to authenticate and authorize any request. */
+/** Dependencies of authenticating and authorizing any request. */
 export type AccessDeps = AuthenticateDeps & RuleDeps
 
-/** Who holds the bootstrap token is nobody else. */
+/** The holder of the bootstrap token has no other identity. */
 const BOOTSTRAP: Caller = { subject: 'bootstrap-token' }
 
-/** Who is asking, as far as the route wants to know before it looks at the request. */
+/** Authenticates the caller as far as the route needs before authorization. */
 export async function authenticateRequest(
   access: string,
   ctx: RequestContext,
@@ -25,7 +25,7 @@ export async function authenticateRequest(
   })
 }
 
-/** Lets a request in, or throws why not. Answers what a rule has looked up. */
+/** Throws the refusal, or returns what the access rule resolved. */
 export async function authorize(
   access: string,
   request: AccessRequest<Record<string, string>>,

@@ -9,7 +9,7 @@ export interface Deps {
   registrationLimit: RateLimit
 }
 
-/** The tries are counted before the token is looked at, so that it cannot be guessed at speed. */
+/** Attempts are counted before the token is checked, so that guessing is rate-limited. */
 export const bootstrap = rule({
   summary: 'the bootstrap token',
   for: 'machines',

@@ -1,4 +1,4 @@
-/** What the roles grant that come with the service, as identity has them from its migrations. */
+/** Permissions of the built-in roles, as the migrations of identity create them. */
 export const BUILT_IN_ROLES: Record<string, readonly string[]> = {
   viewer: [
     'workflow:*:*:read',

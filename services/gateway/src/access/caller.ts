@@ -9,21 +9,21 @@ import type { CallOptions } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
 import type { RequestContext } from '../http/request-context.ts'
 
-/** Who is asking. Without `permissions` nothing is checked: authentication is off. */
+/** The authenticated caller. Without `permissions` nothing is checked: authentication is off. */
 export interface Caller {
-  /** Empty for nobody in particular. */
+  /** Empty for an anonymous caller. */
   subject: string
-  /** Where the subject is known by that name. */
+  /** The issuer that knows the subject under this name. */
   issuer?: string
-  /** Of the API key that was shown. */
+  /** Prefix of the API key, if one was used. */
   key_prefix?: string
   roles?: readonly string[]
   permissions?: readonly string[]
-  /** The execution in whose name a worker asks, with the token that it was given for it. */
+  /** The execution on whose behalf a worker calls, from its execution token. */
   execution?: ExecutionClaims
 }
 
-/** The caller as other services are told of him, by a signed statement and in no other way. */
+/** Converts a caller to the principal that on-behalf-of tokens carry to other services. */
 export const toPrincipal = ({
   subject,
   issuer = INTERNAL_ISSUER,
@@ -35,7 +35,7 @@ export const toPrincipal = ({
 
 export const ANONYMOUS: Caller = { subject: '' }
 
-/** With what an rpc is called on behalf of the caller of a request. */
+/** Call options of an rpc on behalf of the caller of a request. */
 export const onBehalfOf = (
   { id }: Pick<RequestContext, 'id'>,
   caller: Caller,
@@ -44,7 +44,7 @@ export const onBehalfOf = (
 export const hasPermission = ({ permissions }: Caller, needed: string): boolean =>
   permissions === undefined || permissions.some((granted) => permits(granted, needed))
 
-/** Refuses a caller who lacks the permission, by its name. */
+/** Throws a refusal that names the missing permission. */
 export function requirePermission(caller: Caller, needed: string): void {
   if (!hasPermission(caller, needed)) throw permissionDenied(needed)
 }

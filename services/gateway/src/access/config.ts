@@ -9,7 +9,7 @@ export interface Deps extends AuthenticateDeps {
   getSession: Caches['getSession']
 }
 
-/** Workers fetch what their tasks ask for from the route of the operators. */
+/** Workers read the configs of their tasks from the route that operators use. */
 export const mayReadConfigs = rule({
   summary: 'config:*:read, or the session token of any worker',
   for: 'machines',

@@ -9,7 +9,10 @@ interface ExecutionPath {
   workflow_name: string
 }
 
-/** The execution of a path. One of another workflow is not found; only a caller that may read that workflow gets the reason. */
+/**
+ * Returns the execution of a path. One of another workflow is not found; only a caller that may
+ * read that workflow gets the reason.
+ */
 export async function getInWorkflow(
   executions: ExecutionsClient,
   { execution_id, namespace, workflow_name }: ExecutionPath,

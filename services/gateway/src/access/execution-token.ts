@@ -16,9 +16,9 @@ export interface ExecutionTokenDeps {
 }
 
 /**
- * Who asks with an execution token: the principal in whose name the execution was started, with the
- * rights that it has now. Looked at anew each time: the token is worth nothing once the execution has
- * ended or left the hands of the worker that it was minted for, or names another principal than the execution.
+ * Authenticates an execution token as the principal that started the execution, with its current
+ * permissions. Checked at each request: the token is refused once the execution is terminal, its
+ * claim is no longer current, or the recorded starter is another principal.
  */
 export async function authenticateExecutionToken(
   deps: ExecutionTokenDeps,
@@ -61,9 +61,9 @@ async function requireCurrentClaim(
 }
 
 /**
- * Refuses a token that names another principal than the one recorded with the execution: the signature
- * alone must not decide who acts. A replica of `executions` of an earlier release does not answer the
- * starter; the request is then retried, never believed.
+ * Refuses a token that names another principal than the one recorded with the execution: the
+ * signature alone must not decide who acts. A replica of `executions` of an earlier release does
+ * not return the starter; then the answer is 503, never a guess.
  */
 function requireStarter(starter: Starter | undefined, claims: ExecutionClaims): void {
   if (!starter) throw unavailable('the starter of the execution cannot be verified; retry')

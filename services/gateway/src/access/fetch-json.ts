@@ -1,7 +1,7 @@
 const FETCH_MS = 5_000
 const MAX_BYTES = 1_048_576
 
-/** What an address answers as JSON: within five seconds, of a mebibyte at most, without going anywhere else. */
+/** Fetches JSON within five seconds, at most 1 MiB, without following redirects. */
 export async function fetchJson(url: URL): Promise<unknown> {
   const response = await fetch(url, {
     redirect: 'error',

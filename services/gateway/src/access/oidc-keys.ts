@@ -3,13 +3,16 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } f
 import { z } from 'zod'
 import { fetchJson } from './fetch-json.ts'
 
-/** How long a failure is believed, and for how long keys that are known are not asked for again: nobody can make us ask in a storm. */
+/**
+ * After a failure no fetch is made for RETRY_AFTER_MS, and keys younger than COOLDOWN_MS are not
+ * fetched again for an unknown key id: tokens cannot make the gateway flood the issuer.
+ */
 const RETRY_AFTER_MS = 5_000
 const COOLDOWN_MS = 30_000
 
 const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() })
 
-/** An address that may be trusted with what it answers: https, or this machine. Throws what is wrong with it. */
+/** Parses a URL whose answers may be trusted: https, or this machine. Throws what is wrong with it. */
 export function parseTrustedUrl(address: string): URL {
   if (!URL.canParse(address)) throw new Error(`'${address}' is no URL`)
   const url = new URL(address)
@@ -21,14 +24,14 @@ export function parseTrustedUrl(address: string): URL {
 
 export interface KeySourceOptions {
   issuer: string
-  /** Hosts that its keys may come from, beside its own. */
+  /** Hosts that may serve the keys, in addition to the host of the issuer. */
   jwks_hosts: readonly string[]
   /** In seconds. */
   jwks_cache_ttl: number
 }
 
 export interface Hooks {
-  /** Hears why keys could not be had, which callers are not told. */
+  /** Receives the cause of a failed fetch, which callers do not see. */
   onError?(error: unknown): void
   now?(): number
 }
@@ -39,9 +42,9 @@ interface CachedKeys {
 }
 
 /**
- * The signing keys of an issuer, fetched when first needed, when they are old, and when a token
- * names one that is not among them. Throws `unavailable` while they cannot be had; a token whose key
- * is known is not hurt by a fetch that fails for the sake of another.
+ * Returns the signing keys of an issuer, fetched when first needed, when they are older than the
+ * TTL, and when a token names an unknown key id. Throws `unavailable` while the fetch fails; a
+ * token of a known key is not affected by a failed fetch for another one.
  */
 export function createKeySource(
   source: KeySourceOptions,

@@ -16,12 +16,13 @@ interface OidcDeps {
 
 const ALGORITHM = 'RS256'
 const MAX_SUBJECT_CHARS = 255
-/** A token that is good for longer was made by mistake. */
+/** A token that is valid for longer was issued by mistake. */
 const MAX_LIFETIME_S = 10 * 366 * 86_400
 
 /**
- * Who a token of the issuer stands for: the principal of its subject there. Its signature and times
- * are checked at each request; what the principal may do comes from our own registry alone.
+ * Authenticates tokens of the issuer as the principal of their subject. Signature and times are
+ * checked at each request; permissions come from the registry of principals only, never from the
+ * token.
  */
 export function createOidcAuthenticator(
   oidc: Oidc,
@@ -33,7 +34,7 @@ export function createOidcAuthenticator(
 
   const claimsOf = async (token: string) => {
     try {
-      // Before any key is asked for: what cannot be ours costs the issuer nothing.
+      // Checked before any key is fetched: a token of another issuer causes no request to ours.
       if (decodeProtectedHeader(token).alg !== ALGORITHM || decodeJwt(token).iss !== issuer)
         throw refused()
       const { payload } = await jwtVerify(token, keys, {
@@ -64,7 +65,7 @@ export function createOidcAuthenticator(
   }
 }
 
-/** Throws what is wrong with the settings of an issuer that is to be trusted. */
+/** Throws what is wrong with the settings of the issuer. */
 export function requireTrustedIssuer({ enabled, issuer, audience }: Oidc): void {
   if (!enabled) return
   if (issuer === '' || audience === '')

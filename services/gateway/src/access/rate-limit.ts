@@ -7,22 +7,22 @@ import { addressOf } from './address.ts'
 const SECONDS: Record<string, number> = { second: 1, minute: 60, hour: 3_600 }
 
 export interface RateLimit {
-  /** Counts one more try of this client; throws `rate_limited` above the rate. */
+  /** Counts one more attempt of this client; throws `rate_limited` above the rate. */
   count(ctx: RequestContext): Promise<void>
 }
 
 export interface Rate {
-  /** What is counted. */
+  /** Name of the counter. */
   name: string
   /** Like `30/minute`; empty for no limit. */
   rate: string
-  /** How many hops of the client's address are believed. */
+  /** Number of trusted hops in X-Forwarded-For. */
   trustedProxies: number
 }
 
 /**
- * Counts in Redis for all replicas together, and in each replica what came to it, so that a Redis
- * that is away or was emptied opens no door.
+ * Counts in Redis for all replicas together and in each replica its own requests, so that the limit
+ * holds while Redis is unavailable or was flushed.
  */
 export function createRateLimit({ name, rate, trustedProxies }: Rate, redis: Redis): RateLimit {
   const [, points = '0', unit = ''] = /^(\d+)\/(\w+)$/.exec(rate) ?? []
@@ -54,7 +54,7 @@ export function createRateLimit({ name, rate, trustedProxies }: Rate, redis: Red
   }
 }
 
-/** The library tells a refusal from an outage by what it throws: only the latter is an Error. */
+/** The library throws an Error for an outage and another value for a refusal. */
 function ignoreOutage(reason: unknown): void {
   if (!(reason instanceof Error)) throw reason
 }

@@ -1,24 +1,30 @@
 import type { RequestContext } from '../http/request-context.ts'
 import type { Caller } from './caller.ts'
 
-/** A request before it is let in. */
+/** A request before authorization. */
 export interface AccessRequest<Params> {
   ctx: RequestContext
   params: Params
   query: { version?: number }
   caller: Caller
-  /** Takes the body now, for the rule that has to look into it. */
+  /** Reads the body early, for a rule that depends on it. */
   body(): Promise<unknown>
 }
 
-/** Access that a permission cannot say. It throws the refusal, or answers what it looked up, so that the handler need not. */
+/**
+ * An access check that depends on data. It throws the refusal, or returns what it looked up for the
+ * handler.
+ */
 export interface AccessRule<Params, T, Deps> {
   summary: string
-  /** `people` are identified first; `machines` show a token of their own, which the rule checks. */
+  /** `people` are authenticated first; `machines` present a credential that the rule checks. */
   for: 'people' | 'machines'
-  /** The permissions without which nobody gets in, as templates; what the objects ask beyond that is in the summary. */
+  /**
+   * Permissions that are always required, as templates; the summary says what objects require
+   * beyond that.
+   */
   requiredPermissions: readonly string[]
-  /** Workers may ask in the name of an execution, with its token: for anything, or for what is its own. */
+  /** Execution tokens are accepted for any object, or for the own execution only. */
   acceptsExecutionTokens?: 'all' | 'own'
   authorize(request: AccessRequest<Params>, deps: Deps): Promise<T>
 }

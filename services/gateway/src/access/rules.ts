@@ -6,7 +6,7 @@ import { mayForecast, mayReadSchedule } from './schedule.ts'
 import { ownWorker } from './worker.ts'
 import { listReadable, mayRegister, mayResume, mayRun } from './workflow.ts'
 
-/** Access that no permission template can say, by the name under which routes declare it. */
+/** Access rules by the name under which routes declare them. */
 export const rules = {
   bootstrap,
   'own worker': ownWorker,
@@ -28,17 +28,17 @@ export type Rule = keyof typeof rules
 type ParamsOf<R extends Rule> =
   Parameters<(typeof rules)[R]['authorize']>[0] extends AccessRequest<infer P> ? P : never
 
-/** The path parameters that a rule looks at. */
+/** The path parameters that a rule reads. */
 export type RuleNeeds<R extends Rule> = keyof ParamsOf<R>
 
-/** What a rule hands to the handler. */
+/** The type that a rule resolves to, for the handler. */
 export type Resolved<A> = A extends Rule
   ? Awaited<ReturnType<(typeof rules)[A]['authorize']>>
   : undefined
 
 type TakesDeps<R> = R extends AccessRule<never, unknown, infer Deps> ? (deps: Deps) => void : never
 
-/** Everything that the rules use, each naming its part. */
+/** Dependencies of all rules together; each names its own. */
 export type RuleDeps =
   TakesDeps<(typeof rules)[Rule]> extends (deps: infer Deps) => void ? Deps : never
 

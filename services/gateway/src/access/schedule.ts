@@ -7,7 +7,10 @@ import { schedulesIn } from '../domain/permissions.ts'
 import { type Caller, hasPermission, permissionDenied, requirePermission } from './caller.ts'
 import { type AccessRequest, rule } from './rule.ts'
 
-/** A schedule may be named in the path; what is needed speaks of its id. A refusal does not tell whether it is there. */
+/**
+ * The path may have the name of a schedule; the permission names its id. A refusal does not
+ * disclose whether the schedule exists.
+ */
 export const mayReadSchedule = rule({
   summary: 'schedule:<id>:read',
   for: 'people',
@@ -45,7 +48,7 @@ export const mayForecast = rule({
   },
 })
 
-/** Refuses an account to run as that the caller may not name, or that cannot run anything. */
+/** Refuses an account to run as that the caller may not use, or that cannot run anything. */
 export async function requireAccount(
   caller: Caller,
   { principals }: Pick<Clients, 'principals'>,

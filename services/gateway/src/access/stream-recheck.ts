@@ -1,8 +1,9 @@
 import { Fault } from '@windlass/runtime/faults'
 
 /**
- * Asks at each beat whether the reader of a stream may still read it, and `end`s it once that is
- * denied. While nobody can say, it goes on: it was let in by somebody who could. Answers what stops it.
+ * Repeats the access check of a stream at each interval and calls `end` once it is denied. A check
+ * that fails for another reason leaves the stream open: it was authorized before. Returns the
+ * function that stops the checks.
  */
 export function recheckAccess(
   recheck: () => Promise<unknown>,

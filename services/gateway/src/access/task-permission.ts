@@ -9,15 +9,16 @@ export interface TaskPermissionDeps {
   resolveWorkflow: Caches['resolveWorkflow']
 }
 
-/** Tasks of the SDK: what they do asks for itself, or does nothing outside of the workflow. */
+/** Tasks of the SDK: their own calls are authorized, or they have no effect outside of the workflow. */
 const BUILT_IN = new Set([
   ...['now', 'uuid4', 'choice', 'randint', 'randrange', 'sleep', 'pause'],
   ...['parallel', 'pipeline', 'call', 'get_config', 'progress'],
 ])
 
 /**
- * Whether the starter of an execution may have this task of it run, at this moment. Tasks that the
- * workflow exempts need no permission, nor do those of the SDK unless the workflow has its own of the name.
+ * Requires that the starter of an execution may run this task at this moment. Tasks that the
+ * workflow exempts need no permission, nor do those of the SDK unless the workflow defines one of
+ * that name.
  */
 export async function requireTaskPermission(
   { executions, resolveWorkflow }: TaskPermissionDeps,

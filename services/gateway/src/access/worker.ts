@@ -42,7 +42,7 @@ export const ownWorker = rule({
   },
 })
 
-/** A service account may speak for the worker of its name, if it may speak for workers at all. */
+/** A service account acts for the worker of its name if it has the permission for workers at all. */
 async function identityOfKey(
   { authenticateToken, settings }: Deps,
   token: string,

@@ -26,7 +26,7 @@ export interface WorkflowRef {
 const denied = (missing_permissions: string[]) =>
   new Fault('forbidden', 'Authorization denied', { details: { missing_permissions } })
 
-/** Everything that running it takes; those that are missing are all named. */
+/** Requires every permission that a run needs; the refusal names all missing ones. */
 async function requireRunPermission(
   caller: Caller,
   workflow: Workflow,
@@ -37,7 +37,7 @@ async function requireRunPermission(
   if (missing.length > 0) throw denied(missing)
 }
 
-/** Whoever may neither read nor run a workflow is not told whether it is there. */
+/** Refuses a caller that may neither read nor run a workflow, without disclosing whether it exists. */
 function requireVisibility(caller: Caller, { namespace, workflow_name: name }: WorkflowRef): void {
   const run = `workflow:${namespace}:${name}:run`
   if (!hasPermission(caller, run) && !hasPermission(caller, `workflow:${namespace}:${name}:read`))
@@ -69,7 +69,7 @@ export const mayRun = rule({
 
 export interface Resumable {
   execution: Execution
-  /** The version that it goes on with, unless that was deleted meanwhile. */
+  /** The version that the execution resumes with, unless it was deleted meanwhile. */
   version: Workflow | undefined
 }
 
@@ -118,7 +118,7 @@ export const mayRegister = rule({
 
 const ANALYSIS_MS = 30_000
 
-/** Lists are for everybody; each sees what they may read. */
+/** Lists are open to every caller and show what it may read. */
 export const listReadable = rule({
   summary: 'to be authenticated; workflows without workflow:<namespace>:<name>:read are left out',
   for: 'people',

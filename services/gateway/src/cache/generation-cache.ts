@@ -1,11 +1,35 @@
 import type { ReadGeneration } from './generation-reader.ts'
 
-/** More than the workers of a fleet that answer their pings in turn: one too few, and none is found again. */
+/**
+ * More than the workers of a fleet that answer pings in turn: with one fewer, a FIFO cache would
+ * hit none of them.
+ */
 const MAX_ENTRIES = 20_000
 
 /**
- * Remembers what was fetched under the current epoch. An entry is filed under the epoch read before
- * it was fetched, and used only while that one holds; while the epoch cannot be read, nothing is.
+ * A cache whose entries are valid for one generation.
+ *
+ * The owner of the data (identity for `auth`, catalog for `catalog`) replaces the generation, a random
+ * token in Redis, whenever it commits a change; every gateway reads the token before it uses an entry:
+ *
+ *   gateway                    Redis                    owner
+ *     read generation ────────► g1
+ *     miss: fetch ───────────────────────────────────────► answers v1
+ *     store v1 under g1
+ *                               g2 ◄──────────────────── commit v2, replace the generation
+ *     read generation ────────► g2: drop all of g1, fetch v2
+ *
+ * Guaranteed: a request that arrives after the owner has answered a change is never decided by the
+ * state before it, at any replica. An entry is stored under the generation that was read *before* the
+ * fetch, and into the map of that generation, so that a fetch that a change overtakes stores into a map
+ * that is already dropped. The read itself is leased and batched (generation-reader.ts, ADR 14).
+ *
+ * Not guaranteed: a hit. While Redis does not answer, every request fetches; a change of one account
+ * drops the entries of all. One token per cache and not per key, since most changes (a role, a revoked
+ * key) affect entries that cannot be listed.
+ *
+ * A plain Map with FIFO eviction, not an LRU: a new generation replaces the map, and an LRU of this
+ * size would allocate its index arrays each time.
  */
 export class GenerationCache<T> {
   readonly #readGeneration: ReadGeneration

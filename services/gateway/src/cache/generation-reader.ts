@@ -9,7 +9,10 @@ import type { Redis } from '@windlass/runtime/redis/redis'
 const CONCURRENCY = 2
 const RENEW_AFTER_MS = GENERATION_LEASE_MS / 2
 
-/** A moment. Only the wall's clock goes on while a host sleeps; only the other is never set. */
+/**
+ * A point in time on two clocks: only the wall clock runs while a host sleeps, only the other is
+ * never set.
+ */
 type Moment = readonly [running_ms: number, wall_ms: number]
 
 const moment = (): Moment => [performance.now(), Date.now()]
@@ -24,12 +27,12 @@ interface Lease {
 }
 
 /**
- * Reads the current epoch. What was read serves for EPOCH_LEASE_MS from when it was asked for, which
- * whoever replaces the epoch waits out, and is renewed meanwhile if it is in use. (The idea is that of
- * Gray and Cheriton, "Leases", SOSP 1989.) Otherwise it is one question for all who ask at the same
- * time; nobody joins one that was under way already, whose answer may be older than what the asker
- * must see. An epoch counts for one connection: a Redis that comes back, or another in its place, may
- * remember an old one.
+ * Creates a reader of the current generation. A generation is a lease: it is valid for
+ * GENERATION_LEASE_MS from the moment of the request, a time that the owner waits after it has replaced
+ * it (Gray and Cheriton, "Leases", SOSP 1989). A lease in use is renewed in the background. Without a
+ * valid lease concurrent callers share one read; a caller never joins a read that is already under way,
+ * since its result may be older than the call. A generation is bound to one connection: after a
+ * reconnect, Redis or its replacement may have an old one.
  */
 export function createGenerationReader(
   redis: Redis,

@@ -1,15 +1,18 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
 import type { ErrorObject } from 'ajv/dist/2020.js'
+import { LRUCache } from 'lru-cache'
 import { TooComplex, type Validator, validatorOf } from '../domain/validator.ts'
 
 const MAX_SCHEMAS = 500
 const MAX_PROBLEMS = 20
 
-/** Checks inputs against what workflows declare. The schema of a version is compiled once, and again when it was long unused. */
+/**
+ * Validates inputs against the schemas that workflows declare; a schema is compiled once while it
+ * is in use.
+ */
 export class InputSchemaCache {
-  /** The least recently used first. */
-  readonly #validators = new Map<string, Validator>()
+  readonly #validators = new LRUCache<string, Validator>({ max: MAX_SCHEMAS })
 
   /** Parses a copy of the input; the input itself stays text. */
   check({ id, input_schema_json }: Workflow, input_json: string): void {
@@ -21,10 +24,8 @@ export class InputSchemaCache {
 
   #validatorOf(id: string, schema: string): Validator {
     const known = this.#validators.get(id)
-    this.#validators.delete(id)
-    const validator = known ?? validatorOf(JSON.parse(schema))
-    if (this.#validators.size >= MAX_SCHEMAS)
-      this.#validators.delete(this.#validators.keys().next().value as string)
+    if (known) return known
+    const validator = validatorOf(JSON.parse(schema))
     this.#validators.set(id, validator)
     return validator
   }

@@ -1,10 +1,10 @@
 interface PendingRead<T> {
   current: Promise<T>
-  /** For those who asked while `now` was under way: what it finds may be older than their question. */
+  /** For callers that arrived while `current` was under way: its result may be older than their call. */
   next: Promise<T> | undefined
 }
 
-/** Reads that many ask for at once are made once: each gets one that began after it asked. */
+/** Coalesces concurrent reads of a key: each caller gets the result of a read that began after its call. */
 export class ReadCoalescer<T> {
   readonly #pending = new Map<string, PendingRead<T>>()
 

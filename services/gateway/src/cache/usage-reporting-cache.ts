@@ -7,14 +7,14 @@ interface Entry<T> {
 }
 
 interface Options {
-  /** How long it may go untold that something is used. */
+  /** Longest time without a report while an entry is in use. */
   reportIntervalMs: number
   now?: () => number
 }
 
 /**
- * Remembers as EpochCache does, and asks again now and then for what goes on being used, so that
- * whoever vouches for it learns when it was of use last. No request waits for that.
+ * A GenerationCache that fetches an entry in use again from time to time, so that its owner learns
+ * when it was last used. No request waits for that.
  */
 export class UsageReportingCache<T> {
   readonly #entries: GenerationCache<Entry<T>>
@@ -39,7 +39,7 @@ export class UsageReportingCache<T> {
     const { reportIntervalMs, now } = this.#options
     if (now() - entry.reported_ms >= reportIntervalMs) {
       entry.reported_ms = now()
-      // Only the time is wanted; what the answer may change comes with another epoch.
+      // Only the report matters; a changed value comes with a new generation.
       this.#fetch(key).catch(() => {})
     }
     return entry.value

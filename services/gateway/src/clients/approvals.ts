@@ -21,7 +21,7 @@ const NO_FILTER: ListApprovalsRequest = {
   offset: 0,
 }
 
-/** Approvals that match, newest first; what is not said does not narrow. */
+/** Lists matching approvals, newest first; absent members do not filter. */
 export const listApprovals = (
   { approvals }: ApprovalsDeps,
   filter: Partial<ListApprovalsRequest>,
@@ -32,7 +32,7 @@ interface Call {
   task_call_id: string
 }
 
-/** The approval of one call, if it was asked for. */
+/** Returns the approval of one call, undefined if none was requested. */
 export async function findApproval(
   deps: ApprovalsDeps,
   { execution_id, task_call_id }: Call,
@@ -41,7 +41,7 @@ export async function findApproval(
   return approvals[0]
 }
 
-/** The same; `not_found` if nobody asked for it. */
+/** Returns the approval of one call; throws `not_found` if none was requested. */
 export async function getApprovalOfCall(deps: ApprovalsDeps, call: Call): Promise<Approval> {
   const approval = await findApproval(deps, call)
   if (!approval) throw notFound('Approval', call.task_call_id)
@@ -49,8 +49,8 @@ export async function getApprovalOfCall(deps: ApprovalsDeps, call: Call): Promis
 }
 
 /**
- * The approval that is meant by a call id or the name of a task: of several calls of the task the
- * one that has waited longest, or the newest when none is pending. `not_found` for none at all.
+ * Returns the approval of a call id or of a task name: of several calls of the task the one that
+ * has waited longest, or the newest if none is pending. Throws `not_found` if there is none.
  */
 export async function getApprovalByCallOrTask(
   deps: ApprovalsDeps,

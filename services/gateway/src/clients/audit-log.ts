@@ -8,17 +8,17 @@ import { type Loop, loop } from '@windlass/runtime/process/loop'
 
 type Audit = Pick<RpcClient<typeof AuditService>, 'record'>
 
-/** What is to be recorded, and who asked for it. */
+/** An entry to record, with its caller. */
 export interface AuditEntry extends Omit<AuditRecord, 'caller'> {
   caller: Caller
 }
 
 const CALL_TIMEOUT_MS = 3_000
 const RETRY_MS = 1_000
-/** What an outage of identity may leave to be recorded later; more would be an attack. */
+/** Limit of entries that an outage of identity leaves to be recorded later. */
 const MAX_PENDING = 10_000
 
-/** The way to the audit log: entries that come while a call is under way go together with the next. */
+/** Records audit entries; entries that arrive while a call is in flight form the next batch. */
 export class AuditLog {
   readonly #batcher: Batcher<AuditEntry, number>
   readonly #log: Logger
@@ -27,7 +27,8 @@ export class AuditLog {
 
   constructor(audit: Audit, { signCaller }: Pick<ServiceIdentity, 'signCaller'>, log: Logger) {
     this.#log = log
-    // The statements are made now and not with the entries, which may have waited for longer than they last.
+    // Tokens are signed here and not per entry: an entry may have waited for longer than a token is
+    // valid.
     const sealed = ({ caller, ...entry }: AuditEntry): AuditRecord => ({
       ...entry,
       caller: signCaller(caller, 'identity', AuditService.record.path),
@@ -42,29 +43,29 @@ export class AuditLog {
     this.#retryLoop = loop({ name: 'audit', pauseMs: RETRY_MS, log }, () => this.#recordPending())
   }
 
-  /** Answers its number once it is kept; throws while identity is out of reach. */
+  /** Resolves to the number of the stored entry; throws while identity is unavailable. */
   record(entry: AuditEntry): Promise<number> {
     return this.#batcher.add(entry)
   }
 
-  /** Records what has happened already: now, or as soon as identity is back. Never throws. */
+  /** Records what has happened already: now, or as soon as identity is available. Never throws. */
   async recordEventually(entries: readonly AuditEntry[]): Promise<void> {
     const results = await Promise.allSettled(entries.map((entry) => this.record(entry)))
     const left = entries.filter((_, i) => results[i]?.status === 'rejected')
     if (left.length === 0) return
     const kept = left.slice(0, MAX_PENDING - this.#pending.length)
     this.#pending.push(...kept)
-    this.#log.warn({ owed: this.#pending.length }, 'the audit log is out of reach')
+    this.#log.warn({ pending: this.#pending.length }, 'failed to record audit entries')
     for (const { action, object, outcome, caller } of left.slice(kept.length))
-      this.#log.error({ action, object, outcome, caller }, 'an entry of the audit log is lost')
+      this.#log.error({ action, object, outcome, caller }, 'audit entry lost')
   }
 
-  /** Tries once more to record what is owed. */
+  /** Tries once more to record the pending entries. */
   async stop(): Promise<void> {
     await this.#retryLoop.stop()
     await this.#recordPending().catch(() => {})
     for (const { action, object, outcome, caller } of this.#pending)
-      this.#log.error({ action, object, outcome, caller }, 'an entry of the audit log is lost')
+      this.#log.error({ action, object, outcome, caller }, 'audit entry lost')
   }
 
   async #recordPending(): Promise<void> {

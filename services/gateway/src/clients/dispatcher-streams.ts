@@ -5,11 +5,14 @@ import { unavailable } from '@windlass/runtime/faults'
 import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
-/** A dispatcher that does not begin to answer in this time is passed over. */
+/** A dispatcher that does not start to respond in this time is skipped. */
 const RESPONSE_TIMEOUT_MS = 5_000
-/** How long a worker may take nothing while something waits for it. Node lets it pass once more before it says so. */
+/**
+ * Time in which a worker reads nothing while data is buffered. Node lets it pass once more before
+ * it fires.
+ */
 const STALL_TIMEOUT_MS = 15_000
-/** What of the dispatcher's head goes on to the worker. */
+/** Response headers of the dispatcher that are forwarded to the worker. */
 const FORWARDED_HEADERS = [
   'content-type',
   'cache-control',
@@ -17,7 +20,7 @@ const FORWARDED_HEADERS = [
   'retry-after',
 ] as const
 
-/** Hands workers' streams through from the dispatchers, byte for byte. */
+/** Proxies worker streams from the dispatchers, byte for byte. */
 export class DispatcherStreams {
   readonly #urls: readonly string[]
   #nextIndex = Math.floor(Math.random() * 1_000)
@@ -35,7 +38,10 @@ export class DispatcherStreams {
     this.#stalledMs = stalledMs
   }
 
-  /** Connects a worker to the next dispatcher that answers, and resolves when the stream is over. Either end closes the other. */
+  /**
+   * Connects a worker to the next dispatcher that responds; resolves when the stream has ended.
+   * Either end closes the other.
+   */
   async proxy(ctx: RequestContext, owner: WorkerIdentity): Promise<void> {
     const { length } = this.#urls
     this.#nextIndex++
@@ -55,7 +61,7 @@ function openStream(
   { id, signal }: RequestContext,
   { worker_name, session_id }: WorkerIdentity,
 ): ClientRequest {
-  // The dispatchers take the word of a service of their cluster for the session.
+  // The dispatchers trust an authenticated service for the session id.
   const headers = {
     authorization: `Bearer ${serviceIdentity.serviceToken('dispatcher')}`,
     'x-request-id': id,
@@ -75,7 +81,7 @@ function connectTo(url: string, { tls }: ServiceIdentity, options: RequestOption
   return requestSecurely(url, { ...options, ca, cert, key, servername })
 }
 
-/** The head of the answer, or undefined where nobody answers. */
+/** Resolves to the response, or to undefined if the dispatcher does not respond. */
 function waitForResponse(call: ClientRequest): Promise<IncomingMessage | undefined> {
   return new Promise((resolve) => {
     call.once('response', (answer) => {
@@ -99,10 +105,12 @@ function copyStream(
   res.writeHead(upstream.statusCode ?? 502, [...head, 'x-request-id', id])
   res.flushHeaders()
   return new Promise((resolve) => {
-    // A stream that breaks off must not look like one that ended: a worker waits before it tries again.
+    // A broken stream must not look like an ended one: a worker waits before it reconnects after an
+    // end.
     upstream.once('error', () => (signal.aborted ? res.end() : res.destroy()))
     res.once('close', resolve)
-    // What the dispatcher has handed over it knows nothing of any more, nor that it stays here.
+    // The dispatcher cannot see the bytes that are buffered here, so a stalled worker is detected
+    // here.
     res.setTimeout(stalledMs, () => {
       if (res.writableLength > 0) res.destroy()
     })

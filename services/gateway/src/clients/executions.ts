@@ -19,19 +19,19 @@ import { Fault, type Kind, notFound } from '@windlass/runtime/faults'
 import { ReadCoalescer } from '../cache/read-coalescer.ts'
 import { callUntilAvailable } from './call-until-available.ts'
 
-/** An execution as its change left it, with its log where that was asked for. */
+/** An execution after its change, with its log if that was requested. */
 export interface ChangedExecution {
   execution: Execution
   log: LogEntry[]
-  /** Of a claim. */
+  /** Set for a claim only. */
   execution_token?: string
 }
 
-/** A call is one message; many under way keep no command waiting for the slowest of an earlier batch. */
+/** Each call is one message; many in flight, so that no command waits for the slowest of an earlier batch. */
 const SUBMIT_CONCURRENCY = 32
 const GET_CONCURRENCY = 2
 
-/** The executions service, with the calls of all requests of this process gathered into few. */
+/** Client of the executions service that batches the calls of concurrent requests. */
 export class ExecutionsClient {
   readonly #rpc: RpcClient<typeof ExecutionsService>
   readonly #signCaller: ServiceIdentity['signCaller']
@@ -55,7 +55,10 @@ export class ExecutionsClient {
     this.#getBatcher = new Batcher((ids) => this.#getAll(ids), { concurrency: GET_CONCURRENCY })
   }
 
-  /** Changes an execution, or throws why it was refused. Safe to repeat, so a broken call is. */
+  /**
+   * Changes an execution, or throws the refusal. Commands are safe to repeat, so a failed call is
+   * retried.
+   */
   async submit(command: Command): Promise<ChangedExecution> {
     const { body, log, execution_token } = unwrap(await this.#submitBatcher.add(command))
     if (body?.$case === 'execution') {
@@ -68,12 +71,15 @@ export class ExecutionsClient {
     throw new Fault(kind as Kind, message, { details })
   }
 
-  /** What a creation says of its caller: a signed statement, since one call carries those of many. */
+  /**
+   * Signs the caller of a create. One call carries creates of many callers, so the token is part of
+   * the command.
+   */
   signCaller(caller: Caller): string {
     return this.#signCaller(caller, 'executions', ExecutionsService.submit.path)
   }
 
-  /** The id that a run under this key makes, as long as the key is remembered. */
+  /** Reserves the execution id of an idempotency key; the same key gets the same id for 24 hours. */
   async reserveExecutionId(key_id: string): Promise<string> {
     const { execution_id } = await callUntilAvailable(() => this.#rpc.reserveKey({ key_id }))
     return execution_id
@@ -89,14 +95,17 @@ export class ExecutionsClient {
     return execution
   }
 
-  /** A page of the log, with the execution as it is then. Readers who are at one place read it once. */
+  /**
+   * Reads a page of the log with the execution at that moment. Concurrent readers of a page share
+   * one read.
+   */
   page(execution_id: string, after_seq: number): Promise<LogResponse> {
     return this.#pages.read(`${execution_id} ${after_seq}`, () =>
       this.#rpc.log({ execution_id, after_seq, limit: 0 }),
     )
   }
 
-  /** The execution and its whole log, of one moment. */
+  /** Reads the execution and its whole log. */
   async withLog(execution_id: string): Promise<ChangedExecution> {
     const log: LogEntry[] = []
     for (;;) {

@@ -6,7 +6,7 @@ import type { Settings } from '@windlass/runtime/config/settings'
 const CHECK_TIMEOUT_MS = 3_000
 const nothing = () => Buffer.alloc(0)
 
-/** The standard gRPC health service, as much of it as is asked here. `SERVING` is 1 in field 1. */
+/** The part of the standard gRPC health service that is used here. `SERVING` is 1 in field 1. */
 const HealthService = {
   check: {
     path: '/grpc.health.v1.Health/Check',
@@ -20,7 +20,7 @@ const HealthService = {
 } as const
 
 export interface Health {
-  /** Whether the services that hold what this one serves are well, and so their database. */
+  /** True if the services behind this one are healthy, and so their database. */
   isHealthy(): Promise<boolean>
   close(): void
 }
@@ -34,7 +34,7 @@ export function watchHealth({ services }: Settings, serviceIdentity: ServiceIden
     const answers = await Promise.allSettled(checks)
     return answers.every((answer) => answer.status === 'fulfilled' && answer.value.isServing)
   }
-  // Those who ask at the same time get the same answer.
+  // Concurrent checks share one result.
   const gather = new Batcher<undefined, boolean>(async (asks) => {
     const well = await isWell()
     return asks.map(() => well)

@@ -5,14 +5,14 @@ import { Batcher } from '@windlass/runtime/batcher'
 import { Fault, type Kind } from '@windlass/runtime/faults'
 import { callUntilAvailable } from './call-until-available.ts'
 
-/** Two, so that a dispatcher that hangs does not hold up what another one would take. */
+/** Two, so that a dispatcher that hangs does not delay what another would accept. */
 const CONCURRENCY = 2
-/** A call costs more than what it carries, and a pong is in no hurry. */
+/** A call costs more than its content, and a pong may wait. */
 const MAX_DELAY_MS = 50
-/** Far below the silence that has a worker evicted. */
+/** Far below the silence after which a worker is evicted. */
 const CALL_TIMEOUT_MS = 3_000
 
-/** Heartbeat answers on their way to a dispatcher: those that come shortly after one another, or while a call is under way, go together. */
+/** Sends pongs to a dispatcher in batches: those within MAX_DELAY_MS or during a call go together. */
 export class HeartbeatClient {
   readonly #fleet: Pick<RpcClient<typeof FleetService>, 'pongs'>
   readonly #batcher: Batcher<PongRequest, Settled<Fault | undefined>>
@@ -25,7 +25,7 @@ export class HeartbeatClient {
     })
   }
 
-  /** Resolves once it was taken, or throws why this one was refused. */
+  /** Resolves once the pong is accepted; throws the refusal of this one. */
   async send(pong: PongRequest): Promise<void> {
     const outcome = await this.#batcher.add(pong)
     if ('error' in outcome) throw outcome.error

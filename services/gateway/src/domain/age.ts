@@ -1,6 +1,9 @@
 const AGE = /^P(?:(\d{1,6})D)?(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9})S)?)?$/
 
-/** Milliseconds of an ISO 8601 duration of days, hours, minutes and seconds; undefined for what is none. */
+/**
+ * Returns the milliseconds of an ISO 8601 duration of days, hours, minutes and seconds; undefined
+ * for other text.
+ */
 export function ageOf(text: string): number | undefined {
   const match = AGE.exec(text)
   if (!match) return undefined

@@ -4,7 +4,7 @@ import { type Problem, unprocessable } from '@windlass/runtime/faults'
 import { elementsOf, stringOf } from '@windlass/runtime/json/json'
 import { membersOnce } from './members.ts'
 
-/** What a worker reports. Payloads are slices of the body. */
+/** A worker's checkpoint. Payloads are slices of the body. */
 export interface Report {
   execution_id: string
   state: string
@@ -13,14 +13,17 @@ export interface Report {
 }
 
 const MAX_EVENTS = 50_000
-/** The database finds repeated events by their ids, in an index with short keys. */
+/** Repeated events are found by their ids in a database index, which needs short keys. */
 const MAX_ID_LENGTH = 256
 const MAX_TEXT_LENGTH = 65_536
 
 type Members = Map<string, string>
 type Place = (string | number)[]
 
-/** The report in the text of a checkpoint's body, which is checked JSON. Unknown members are ignored; none that steers is given twice. */
+/**
+ * Reads the checked JSON text of a checkpoint. Unknown members are ignored; a duplicate of a
+ * control member is refused.
+ */
 export function readCheckpoint(text: string): Report {
   const members = membersOnce(text, ['body']) ?? wrong(['body'], 'must be an object', 'object_type')
   for (const name of ['workflow_id', 'workflow_namespace', 'workflow_name'])
@@ -62,7 +65,7 @@ function readEvent(text: string, place: Place): NewEvent {
   }
 }
 
-/** A member that steers: a string that a database column can hold. */
+/** Reads a control member: a string that fits a database column. */
 function control(members: Members, name: string, place: Place): string {
   const raw = members.get(name)
   if (raw === undefined) return wrong([...place, name], 'Field required', 'missing')

@@ -8,7 +8,7 @@ import { JsonText } from './views.ts'
 const MAX_BATCH_NAMES = 100
 const MAX_SHOWN_CHARS = 255
 
-/** The names of a batch: a bare array. Throws `unprocessable`, or `too_large` above a hundred. */
+/** Reads the names of a batch, a bare array. Throws `unprocessable`, or `too_large` above a hundred. */
 export function readNames(text: string): string[] {
   const elements = elementsOf(text)
   if (!elements)
@@ -26,7 +26,10 @@ export interface SecretsRequest {
   names: string[]
 }
 
-/** What a worker asks for; any text is a name here, since only declared ones are answered. Throws `invalid` in the words that workers show. */
+/**
+ * Reads the names that a worker requests; any text is accepted, since only declared names are
+ * answered. Throws `invalid` with the text that workers show.
+ */
 export function readSecretsRequest(text: string): SecretsRequest {
   const members = membersOnce(text, ['body'])
   if (!members) throw unprocessable({ loc: ['body'], msg: 'must be an object', type: 'model_type' })
@@ -45,7 +48,7 @@ function refuseMany(names: readonly unknown[]): void {
     throw new Fault('too_large', `a batch may have at most ${MAX_BATCH_NAMES} names`)
 }
 
-/** The names that a workflow declares in its metadata, as they are compared. */
+/** Returns the names that a workflow declares in its metadata, normalized for comparison. */
 export function declaredSecrets(metadata_json: string): ReadonlySet<string> {
   const { secret_requests = [] } = JSON.parse(metadata_json || '{}') as {
     secret_requests?: string[]
@@ -53,11 +56,11 @@ export function declaredSecrets(metadata_json: string): ReadonlySet<string> {
   return new Set(secret_requests.map((name) => name.normalize('NFC')))
 }
 
-/** Those that are not declared, in order. */
+/** Returns the names that are not declared, in order. */
 export const undeclared = (names: readonly string[], declared: ReadonlySet<string>): string[] =>
   [...new Set(names)].filter((name) => !declared.has(name.normalize('NFC'))).sort()
 
-/** The values by the names they were asked for under. Throws `not_found` with the names that have none. */
+/** Returns the values under the requested names. Throws `not_found` with the names that have no value. */
 export function batchOf(
   names: readonly string[],
   entries: readonly Entry[],
@@ -74,11 +77,11 @@ export function batchOf(
   return new JsonText(`{${asked.map(({ name, value }) => `${quote(name)}:${value}`).join(',')}}`)
 }
 
-/** A name with its value, spliced. */
+/** Splices a name and its value. */
 export const entryView = ({ name, value_json }: Entry): JsonText =>
   new JsonText(`{"name":${quote(name)},"value":${value_json}}`)
 
-/** Names as Python shows a list of them, which is how clients know these messages. */
+/** Formats names as a Python list, as clients know these messages. */
 export const listed = (names: readonly string[]): string => `[${names.map(shown).join(', ')}]`
 
 function shown(name: string): string {

@@ -1,40 +1,40 @@
 import { isTerminal } from '@windlass/domain/states'
-/** What is known of an execution's wait. Times are RFC 3339. */
+/** Facts about the wait of an execution. Times are RFC 3339. */
 export interface Wait {
   state: string
-  /** From 1; 0 for what is not queued. */
+  /** From 1; 0 if it is not queued. */
   queue_position: number
-  /** Who has it now; empty for nobody. */
+  /** Name of the worker that has it; empty for none. */
   held_by: string
   deadline_at: string | null
-  /** The tasks that wait for somebody's approval. */
+  /** Tasks with a pending approval. */
   gates: readonly string[]
-  /** What it asks of a worker, in words. */
+  /** Its requirement of a worker, in words. */
   needs: readonly string[]
 }
 
-/** A worker, as far as this work is concerned. */
+/** A worker in relation to this requirement. */
 export interface Place {
   name: string
   status: string
-  /** Everything that the work needs and it lacks, in words. */
+  /** Every part of the requirement that the worker does not meet, in words. */
   lacking: readonly string[]
   /** 0: unlimited. */
   capacity: number
-  /** How much it holds. */
+  /** Number of executions that it has. */
   used: number
 }
 
 export interface Explanation {
   reason: string
-  /** The smallest change that would help; null where there is nothing to change. */
+  /** The smallest change that would let it start; null if nothing has to change. */
   suggestion: string | null
 }
 
 export const isEligible = ({ status, lacking }: Place): boolean =>
   status === 'online' && lacking.length === 0
 
-/** The first thing for which a worker does not take the work now, in words; undefined for one that would. */
+/** Returns the first reason why a worker does not take the execution now, in words; undefined if it would. */
 export function unmet(place: Place): string | undefined {
   const { status, lacking, used, capacity } = place
   if (lacking[0] !== undefined) return lacking[0]
@@ -43,7 +43,7 @@ export function unmet(place: Place): string | undefined {
   return hasRoom(place) ? undefined : `a free slot: it holds ${used} of ${capacity}`
 }
 
-/** Why an execution does not run, and the smallest change that would make it. */
+/** Explains why an execution does not run, with the smallest change that would let it start. */
 export function explain(wait: Wait, places: readonly Place[]): Explanation {
   if (isTerminal(wait.state)) return because(`it has ended: ${wait.state}`)
   if (wait.state === 'PAUSED') return paused(wait)
@@ -105,7 +105,10 @@ function queued({ queue_position, needs }: Wait, places: readonly Place[]): Expl
 
 const hasRoom = ({ capacity, used }: Place) => capacity === 0 || used < capacity
 
-/** By what has to change: first nothing but a worker's standing, then as few of its properties as possible. */
+/**
+ * Orders workers by what has to change: first those that lack nothing but availability, then by the
+ * number of unmet parts.
+ */
 function remedy(needs: readonly string[], places: readonly Place[]): string {
   const [nearest] = [...places].sort((a, b) => costOf(a) - costOf(b))
   if (!nearest) return needs.length === 0 ? 'a worker' : `a worker with ${listed(needs)}`

@@ -4,7 +4,7 @@ import type { ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
 import { quote } from '@windlass/runtime/json/json'
 import { detailed } from './views.ts'
 
-/** Steps of the server's own that say nothing to a client. */
+/** Internal events that are not sent to clients. */
 const UNSENT = new Set([
   'WORKFLOW_SCHEDULED',
   'WORKFLOW_CLAIMED',
@@ -14,28 +14,28 @@ const UNSENT = new Set([
 ])
 
 /**
- * A frame has one data line. Raw line breaks stand only between the tokens of valid JSON; the other
- * characters at which some readers break lines stand only in its strings, where they can be escaped.
+ * A frame has one data line. Valid JSON has raw line breaks between its tokens only; other
+ * characters at which some readers break lines occur in its strings only, where they are escaped.
  */
 const oneLine = (json: string) =>
   json
     .replace(/[\r\n]+/g, ' ')
     .replace(/[\u0085\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** The state that an event tells of, so that a replayed log reads as it was lived. */
+/** Returns the state after an event, so that a replayed log shows the states as they were. */
 export function stateAfter(state: string, type: string): string {
   if (type === 'WORKFLOW_STARTED' || type === 'WORKFLOW_RESUMED') return 'RUNNING'
   if (type.startsWith('WORKFLOW_')) return type.slice('WORKFLOW_'.length)
   return state === 'CLAIMED' || state === 'RESUME_CLAIMED' ? 'RUNNING' : state
 }
 
-/** The frame of one entry, or undefined for what is not sent. */
+/** Returns the frame of one entry, or undefined if it is not sent. */
 export function frameOf(execution_id: string, state: string, entry: LogEntry): string | undefined {
   if (UNSENT.has(entry.type)) return undefined
   return frame(entry.seq, entry.type, `{${fieldsOf(execution_id, state, entry)}}`)
 }
 
-/** The last frame: it carries the output, or the whole context when that was asked for. */
+/** Returns the last frame, with the output, or with the whole context if that was requested. */
 export function closingFrame(
   execution: Execution,
   entry: LogEntry,
@@ -48,7 +48,10 @@ export function closingFrame(
   return frame(entry.seq, entry.type, data)
 }
 
-/** What a task reported; its id is that of the last entry, since it stands in no log. */
+/**
+ * Returns the frame of a task's progress; its id is that of the last entry, since progress is not
+ * in the log.
+ */
 export function progressFrame(
   { execution_id, state, seq }: { execution_id: string; state: string; seq: number },
   { task_id, task_name, value_json, time }: ProgressItem,
@@ -63,7 +66,7 @@ export function progressFrame(
   return frame(seq, 'TASK_PROGRESS', `{${fields}}`)
 }
 
-/** Whether a stream ends with this entry. */
+/** True if a stream ends with this entry. */
 export const closes = ({ type }: LogEntry) =>
   type.startsWith('WORKFLOW_') && isTerminal(type.slice('WORKFLOW_'.length))
 

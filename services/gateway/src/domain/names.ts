@@ -7,7 +7,10 @@ const LABEL = /^[^/\p{C}]{1,255}$/u
 
 const isDots = (text: string) => text === '.' || text === '..'
 
-/** Names are compared exactly after NFC; undefined for what lies outside the grammar. */
+/**
+ * Normalizes a name to NFC, in which names are compared exactly; undefined if it does not match the
+ * grammar.
+ */
 const within = (grammar: RegExp) => (text: string) => {
   const name = text.normalize('NFC')
   return grammar.test(name) && !isDots(name) ? name : undefined
@@ -15,22 +18,22 @@ const within = (grammar: RegExp) => (text: string) => {
 
 export const namespaceOf = within(NAMESPACE)
 
-/** Workers, keys and roles. */
+/** Names of workers, keys and roles. */
 export const plainNameOf = within(NAME)
 
-/** What uploads accept: letters of any script and blanks too. */
+/** Names that uploads accept: letters of any script and blanks too. */
 export const workflowNameOf = within(WORKFLOW)
 
-/** Schedules: anything printable without a slash. */
+/** Names of schedules: printable characters without a slash. */
 export const scheduleNameOf = within(LABEL)
 
-/** Secrets and configs: the same. */
+/** Names of secrets and configs: as for schedules. */
 export const entryNameOf = within(LABEL)
 
-/** Tasks and their calls are called whatever their worker calls them, to the letter. */
+/** Names and call ids of tasks: any text of the worker, unchanged. */
 export const callOf = (text: string) => (CALL.test(text) ? text : undefined)
 
-/** Subjects are what their issuers chose, dots, slashes and all. */
+/** Subjects as their issuers chose them, dots and slashes included. */
 export function subjectOf(text: string): string | undefined {
   const subject = text.normalize('NFC')
   return SUBJECT.test(subject) ? subject : undefined

@@ -6,7 +6,7 @@ import {
 } from '@windlass/domain/permissions'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 
-/** The workflows that these permissions let one read; `*` stands for every namespace or name. */
+/** Returns the workflows that these permissions allow to read; `*` stands for every namespace or name. */
 export function readableScopes(granted: readonly string[]): { namespace: string; name: string }[] {
   return granted.flatMap((permission) => {
     const held = permission.split(':')
@@ -19,7 +19,7 @@ export function readableScopes(granted: readonly string[]): { namespace: string;
   })
 }
 
-/** The ids of the schedules that these permissions name one by one for reading. */
+/** Returns the ids of the schedules that these permissions name one by one for reading. */
 export function schedulesIn(granted: readonly string[]): string[] {
   const named = granted.flatMap((permission) => {
     const [, id = ''] = permission.split(':')
@@ -28,7 +28,7 @@ export function schedulesIn(granted: readonly string[]): string[] {
   return [...new Set(named)]
 }
 
-/** The right to read a workflow, to run it, and to see the secrets that it declares. */
+/** True with permission to read a workflow, to run it and to read the secrets that it declares. */
 export async function permissionsFor(workflow: Workflow, latest: FindLatest): Promise<string[]> {
   const { namespace, name } = workflow
   const secrets = metadataOf(workflow).secret_requests ?? []

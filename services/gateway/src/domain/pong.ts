@@ -1,4 +1,4 @@
-/** A heartbeat answer. Without a metrics snapshot the last one stays. */
+/** A pong. Without metrics the last snapshot is kept. */
 export interface Pong {
   healthy: boolean
   metrics: Record<string, number> | undefined
@@ -6,10 +6,10 @@ export interface Pong {
 
 const MAX_METRICS = 64
 const KEY = /^[^\p{C}]{1,64}$/u
-/** A map on the wire is a plain object, where `__proto__` would be lost. */
+/** A protobuf map is a plain object, which loses `__proto__`. */
 const isKey = (key: string) => KEY.test(key) && key !== '__proto__'
 
-/** The snapshot, or undefined when any part of it is not as it should be: then none of it counts. */
+/** Returns the snapshot, or undefined if any part of it is malformed: then all of it is ignored. */
 export function readMetrics(metrics: unknown): Record<string, number> | undefined {
   if (typeof metrics !== 'object' || metrics === null || Array.isArray(metrics)) return undefined
   const entries = Object.entries(metrics)

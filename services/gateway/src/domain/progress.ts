@@ -4,10 +4,10 @@ import { elementsOf, stringOf } from '@windlass/runtime/json/json'
 import { membersOnce } from './members.ts'
 
 const MAX_ITEMS = 1_000
-/** Below what NATS takes in one message by default, 1 MiB. */
+/** Below the default limit of a NATS message, 1 MiB. */
 const MAX_MESSAGE_LENGTH = 262_144
 
-/** What tasks reported, in the text of a body that is checked JSON. */
+/** Reads the progress items from a body of checked JSON. */
 export function readProgress(text: string, time: string): ProgressItem[] {
   const elements = elementsOf(text) ?? wrong(['body'], 'must be an array', 'list_type')
   if (elements.length > MAX_ITEMS) wrong(['body'], `more than ${MAX_ITEMS} items`, 'too_long')
@@ -25,7 +25,7 @@ export function readProgress(text: string, time: string): ProgressItem[] {
   })
 }
 
-/** Cuts items into runs that fit a message each; one that fits no message is dropped. */
+/** Splits items into chunks that fit a message each; an item that fits no message is dropped. */
 export function inMessages(items: readonly ProgressItem[]): ProgressItem[][] {
   const messages: ProgressItem[][] = []
   let room = 0

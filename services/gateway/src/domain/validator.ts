@@ -3,24 +3,27 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 
 type Schema = Record<string, unknown>
 
-/** What is wrong with a value: nothing, or at least one fault. */
+/** Problems of a value; none if it is valid. */
 export type Validator = (value: unknown, chars: number) => readonly ErrorObject[]
 
-/** Checking a value took more than values of its size may take. */
+/** Thrown when a check takes more steps than a value of that size may take. */
 export class TooComplex extends Error {
   override readonly name = 'TooComplex'
 }
 
-/** What an alternative or a character against a pattern costs, in all; more for larger inputs. */
+/**
+ * Budget of steps, one for each alternative and for each character matched against a pattern;
+ * larger for larger inputs.
+ */
 const BASE_STEPS = 20_000
 const STEPS_PER_CHAR = 20
 const MAX_STEPS = 20_000_000
-/** Of a longer input only the first fault is told: a million of them would take gigabytes. */
+/** Of a longer input only the first problem is reported: a million problems would take gigabytes. */
 const MAX_CHARS_FOR_ALL = 262_144
 
 /**
- * A validator of a JSON Schema that somebody uploaded, for values that somebody sent: whatever the
- * two, it takes time and memory in proportion to the value. Formats are annotations, as the draft has it.
+ * Compiles a validator of an uploaded JSON Schema for values of any client: time and memory are
+ * proportional to the value, whatever the schema. Formats are annotations, as in the draft.
  */
 export function validatorOf(schema: Schema): Validator {
   const budget = new Budget()
@@ -38,7 +41,7 @@ export function validatorOf(schema: Schema): Validator {
   })
 }
 
-/** A type that is itself and nothing else, and types in types in types, have no end. */
+/** A type that refers to itself only, and nested types without end, would not terminate. */
 const bounded =
   (validate: Validator): Validator =>
   (value, chars) => {
@@ -70,7 +73,7 @@ interface How {
 
 const STEP = 'x-step'
 
-/** A compiler remembers every schema it has seen, so each schema gets its own. */
+/** Ajv keeps every schema that it has compiled, so each schema gets its own instance. */
 function compile(schema: Schema, { budget, allErrors }: How): ValidateFunction {
   const ajv = new Ajv2020({
     allErrors,
@@ -78,11 +81,12 @@ function compile(schema: Schema, { budget, allErrors }: How): ValidateFunction {
     validateFormats: false,
     ownProperties: true,
     multipleOfPrecision: 9,
-    // The catalog has made the schema; checking it against the draft's own takes longer than all else.
+    // The catalog has generated the schema; validating it against the draft takes longer than all
+    // the rest.
     meta: false,
     validateSchema: false,
   })
-  // With this on, alternatives are tried to the last even after one has matched.
+  // With this option on, all alternatives are tried even after one has matched.
   ajv.opts.unevaluated = false
   ajv.addKeyword({
     keyword: STEP,
@@ -91,7 +95,7 @@ function compile(schema: Schema, { budget, allErrors }: How): ValidateFunction {
       return true
     },
   })
-  // Ajv's own may backtrack for ever.
+  // Ajv's own implementation may backtrack without limit.
   ajv.removeKeyword('pattern')
   ajv.addKeyword({
     keyword: 'pattern',
@@ -99,7 +103,7 @@ function compile(schema: Schema, { budget, allErrors }: How): ValidateFunction {
     compile: (pattern: string) => matcher(pattern, budget),
     error: { message: 'must match the pattern' },
   })
-  // And they compare each with each.
+  // Ajv's own implementation compares each pair.
   ajv.removeKeyword('uniqueItems')
   ajv.addKeyword({
     keyword: 'uniqueItems',
@@ -120,7 +124,7 @@ function compile(schema: Schema, { budget, allErrors }: How): ValidateFunction {
   return ajv.compile(counted(schema) as Schema)
 }
 
-/** Every alternative counts, before it is looked into: through them a value is looked at more than once. */
+/** Counts every alternative before it is evaluated: through them a value is visited more than once. */
 function counted(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(counted)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -133,7 +137,7 @@ function counted(schema: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
-/** A pattern that cannot be matched in linear time is left to the workflow. */
+/** A pattern without a linear-time match is left to the workflow. */
 function matcher(pattern: string, budget: Budget): (text: string) => boolean {
   const compiled = linearPattern(pattern)
   if (!compiled) return () => true
@@ -143,7 +147,7 @@ function matcher(pattern: string, budget: Budget): (text: string) => boolean {
   }
 }
 
-/** Equal for equal JSON values, whatever the order of their members. */
+/** Returns equal texts for equal JSON values, whatever the order of their members. */
 function keyOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(keyOf).join()}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -1,7 +1,7 @@
 import { contextJson, eventsJson, executionMembers } from '@windlass/domain/execution-json'
 import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 
-/** JSON text that goes out as it is: payloads are spliced in, never parsed on the way. */
+/** JSON text that is sent as it is: payloads are spliced in and never parsed on the way. */
 export class JsonText {
   readonly text: string
 
@@ -10,20 +10,20 @@ export class JsonText {
   }
 }
 
-/** What everyone sees of an execution. While it is PAUSED, `output` is what the pause handed out. */
+/** The summary of an execution. While it is PAUSED, `output` is the output of the pause. */
 export function summary(execution: Execution): JsonText {
   const output = execution.output_json ?? execution.pause_output_json
   return new JsonText(`{${executionMembers(execution, output)},${workerName(execution)}}`)
 }
 
-/** The whole context: no output before the end, and the log. */
+/** The whole context: the log, and the output once the execution is terminal. */
 export function detailed(execution: Execution, log: readonly LogEntry[]): JsonText {
   return new JsonText(
     `{${executionMembers(execution, execution.output_json)},${workerName(execution)},"events":${eventsJson(log)}}`,
   )
 }
 
-/** The context in the form that workers take. */
+/** The context in the form that workers read. */
 export const context = (execution: Execution, log: readonly LogEntry[]): JsonText =>
   new JsonText(contextJson(execution, log))
 

@@ -14,18 +14,21 @@ import { faultOf, sendFault, sendJson } from './response.ts'
 
 export interface ServerContext<Deps = unknown> {
   settings: Settings
-  /** What the access rules and the handlers of the routes name. */
+  /** Dependencies that the access rules and the handlers name. */
   deps: Deps & AccessDeps
   auditLog: AuditLog
   limits: BodyLimits
   log: Logger
-  /** Takes the line of each request. */
+  /** Receives one line per request. */
   requestLog: Logger
   /** Requests without a complete response. */
   openRequests: Set<RequestContext>
 }
 
-/** Handles a request after routing, the same for hot and other routes: authenticate, authorize, read, handle, respond. */
+/**
+ * Handles a routed request: authenticate, read the path and query, authorize, read the body,
+ * handle, respond.
+ */
 export async function handleRequest<Deps>(
   route: Route<Deps>,
   ctx: RequestContext,

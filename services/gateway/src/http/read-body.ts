@@ -1,14 +1,14 @@
 import { Fault } from '@windlass/runtime/faults'
 import type { RequestContext } from './request-context.ts'
 
-/** What a client may go on sending after its refusal, so that it gets to read the answer. */
+/** Limits of the rest of a rejected body that is still read, so that the client can read the response. */
 const MAX_DISCARDED_BYTES = 64 * 1_048_576
 const DISCARD_TIMEOUT_MS = 10_000
 
 export const hasBody = ({ req }: RequestContext): boolean =>
   req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0
 
-/** The bytes of a body; refuses a compressed one, and one that is longer than `maxBytes` as soon as that shows. */
+/** Reads a body; refuses a compressed one, and one longer than `maxBytes` as soon as that is known. */
 export async function readBody(ctx: RequestContext, maxBytes: number): Promise<Buffer> {
   requireUnencoded(ctx)
   if (Number(ctx.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(ctx, maxBytes)
@@ -39,7 +39,7 @@ export function tooLarge(ctx: RequestContext, maxBytes: number): Fault {
   return new Fault('too_large', `Request body too large: more than ${maxBytes} bytes`)
 }
 
-/** Lets the rest of a refused body go by; who sends on for too long or too much is cut off. */
+/** Discards the rest of a rejected body; closes the connection above the limits of time and size. */
 export function discardBody({ req }: RequestContext): void {
   let size = 0
   const cut = () => req.socket.destroy()

@@ -4,19 +4,19 @@ import { Fault } from '@windlass/runtime/faults'
 
 const REQUEST_ID = /^[\w.:+/=-]{1,128}$/
 
-/** One request and its answer, from the first byte to the line in the log. */
+/** One request and its response, from the first byte to its log line. */
 export class RequestContext {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** The caller's X-Request-Id, if it is fit for headers and logs, else one of our own. */
+  /** The caller's X-Request-Id if it is safe in headers and logs, else a generated one. */
   readonly id: string
   readonly startedAt = performance.now()
   readonly path: string
-  /** What follows the question mark; empty for none. */
+  /** Query without the question mark; empty for none. */
   readonly search: string
-  /** The declared path that it matched, for the log. */
+  /** The declared path that matched, for the log. */
   route: string | undefined
-  /** Goes out with the answer, whatever that will be. */
+  /** Headers of the response, whatever it will be. */
   readonly responseHeaders: string[] = []
   #closed: AbortController | undefined
 
@@ -41,12 +41,12 @@ export class RequestContext {
     return Array.isArray(value) ? value[0] : value
   }
 
-  /** The client has gone, or was answered. */
+  /** True once the client has disconnected or the response has ended. */
   get isClosed(): boolean {
     return this.res.writableEnded || this.res.destroyed || this.req.socket.destroyed
   }
 
-  /** Aborts when the client leaves before it was answered, or the server stops waiting for it. */
+  /** Aborts when the client disconnects before the response has ended, or when the server stops. */
   get signal(): AbortSignal {
     if (!this.#closed) {
       const leaving = new AbortController()
@@ -58,13 +58,13 @@ export class RequestContext {
     return this.#closed.signal
   }
 
-  /** Ends what waits for something that would outlast the server. */
+  /** Aborts what waits for this request. */
   abort(reason: Fault): void {
     this.#closed?.abort(reason)
   }
 }
 
-/** How often a header was sent; Node shows the first of some, and joins others. */
+/** Counts a header; Node keeps the first of some headers, and joins others. */
 export function countHeader(rawHeaders: readonly string[], name: string): number {
   let times = 0
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) times++

@@ -2,13 +2,16 @@ import type { Logger } from '@windlass/runtime/process/log'
 import type { RequestContext } from './request-context.ts'
 
 const MAX_PATH_LENGTH = 1_024
-/** As nginx has it: the client left before it was answered. */
+/** Status for the log, as of nginx: the client disconnected before the response. */
 const CLIENT_CLOSED = 499
 
-/** For lines whose every field is named here: looking for secrets in them costs more than the rest of the line. */
+/**
+ * A logger without redaction: every field of its lines is listed below, and redaction costs more
+ * than the rest of a line.
+ */
 export const createRequestLog = (log: Logger): Logger => log.child({}, { redact: [] })
 
-/** The one line that each request leaves. Queries are not in it: they may hold anything. */
+/** Logs one line per request. Queries are left out: they may contain secrets. */
 export function logRequest(
   { requestLog }: { requestLog: Logger },
   { req, res, id, path, route, startedAt }: RequestContext,

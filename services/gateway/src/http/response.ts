@@ -21,7 +21,7 @@ const HEADERS: Partial<Record<Kind, string[]>> = {
   unavailable: ['retry-after', '1'],
 }
 
-/** Writes a whole JSON answer. */
+/** Sends a complete JSON response. */
 export function sendJson(ctx: RequestContext, status: number, text: string): void {
   send(ctx, { status, type: 'application/json', text })
 }
@@ -41,13 +41,14 @@ export function send(
   const headers = ['content-type', type, 'content-length', String(bytes), 'x-request-id', id]
   res.writeHead(status, responseHeaders.length > 0 ? [...headers, ...responseHeaders] : headers)
   if (req.complete || !req.readableFlowing) return void res.end(text)
-  // It still sends what is let go by; hung up on now, it would lose the answer.
+  // The client still sends a body that is discarded; if the connection closed now, it would lose
+  // the response.
   res.write(text)
   const end = () => res.end()
   req.once('end', end).once('close', end)
 }
 
-/** Answers a refusal. A Fault speaks to the caller; anything else is ours and is not told. */
+/** Sends a refusal. The text of a Fault is for the caller; of any other error nothing is disclosed. */
 export function sendFault(ctx: RequestContext, error: unknown): void {
   const fault = faultOf(error)
   ctx.responseHeaders.push(...((fault && HEADERS[fault.kind]) ?? []))
@@ -55,11 +56,11 @@ export function sendFault(ctx: RequestContext, error: unknown): void {
   else sendJson(ctx, 500, '{"detail":"Internal server error"}')
 }
 
-/** The Fault in what was thrown, or undefined for a bug. */
+/** Returns the Fault for a thrown value, or undefined for a bug. */
 export function faultOf(error: unknown): Fault | undefined {
   if (error instanceof Fault) return error
   if (error instanceof JsonError) return malformed(error)
-  // Express says so of a path that cannot be decoded.
+  // Express throws an error of status 400 for a path that cannot be decoded.
   if (error instanceof Error && (error as { status?: unknown }).status === 400)
     return new Fault('invalid', 'Malformed path')
   return undefined

@@ -10,11 +10,11 @@ import { sendFault, sendJson } from './response.ts'
 /**
  * Routes requests to the declared routes. This is the only place where routes are mounted.
  *
- * Two mechanisms, one declaration: the hot paths, those that workers call for every execution and ping
- * (`raw: true` in their declaration), are matched by segments (Matcher) before Express; everything else
- * goes to Express, which also answers 404 for undeclared paths and 405 for undeclared methods. Both end
- * in the same `handleRequest`, so that checks, audit and log do not depend on the mechanism; a hot path
- * never reaches Express, except with another method than its own.
+ * One declaration, two mechanisms: the hot paths (`raw: true`), which workers call for every
+ * execution and every ping, are matched by segments before Express (Matcher); all other requests go
+ * to Express, which also answers 404 for undeclared paths and 405 for undeclared methods. Both end
+ * in `handleRequest`, so authorization, audit and log do not depend on the mechanism. Express costs
+ * more for a request than the rest of the gateway does for a pong.
  */
 export function createRouter<Deps>(
   routes: readonly Route<Deps>[],
@@ -29,7 +29,7 @@ export function createRouter<Deps>(
   }
 }
 
-/** 405 covers HEAD too: a HEAD must not run what a GET does. */
+/** 405 includes HEAD: a HEAD must not run a GET handler. */
 function createExpressRouter<Deps>(
   routes: readonly Route<Deps>[],
   context: ServerContext<Deps>,
@@ -64,7 +64,8 @@ function createExpressRouter<Deps>(
       )
     closing.push(() => app.all(pattern, notAllowed))
   }
-  // Last of all: `GET /admin/secrets/batch` is a secret of that name, though the path takes a POST.
+  // Mounted last: `GET /admin/secrets/batch` is a secret of that name, though that path accepts a
+  // POST.
   for (const close of closing) close()
   const refuse = (error: unknown, req: Request) => {
     const ctx = exchangeOf(req)
@@ -75,13 +76,13 @@ function createExpressRouter<Deps>(
   app.use((error: unknown, req: Request, _res: Response, _next: NextFunction) => refuse(error, req))
   return (ctx) => {
     exchanges.set(ctx.req, ctx)
-    // Express would route a whole URL by its path, past whatever guards paths in front of us.
+    // Express would route an absolute URL by its path and so bypass a proxy that guards paths.
     if (ctx.path.startsWith('/')) app(ctx.req, ctx.res)
     else refuse(new Fault('not_found', 'Not Found'), ctx.req as Request)
   }
 }
 
-/** As Express has it: `:name` for a segment, `*name` for as many as there are. */
+/** Converts to the syntax of Express: `:name` for a segment, `*name` for several. */
 function patternOf(path: string, [route]: readonly Route[]): string {
   return path.replace(
     /{(\w+)}/g,
@@ -97,7 +98,10 @@ const joined = (params: Record<string, string | string[]>): Record<string, strin
     ]),
   )
 
-/** Literal segments come before parameters, as in `/workers/register` and `/workers/{name}`; what goes on comes before what could span it. */
+/**
+ * Literal segments come before parameters, as in `/workers/register` and `/workers/{name}`; longer
+ * paths come before a parameter that could span them.
+ */
 function byPath<Deps>(routes: readonly Route<Deps>[]): [string, Route<Deps>[]][] {
   const paths = new Map<string, Route<Deps>[]>()
   for (const route of routes) paths.set(route.path, [...(paths.get(route.path) ?? []), route])
@@ -107,18 +111,18 @@ function byPath<Deps>(routes: readonly Route<Deps>[]): [string, Route<Deps>[]][]
 
 interface Pattern<Deps> {
   route: Route<Deps>
-  /** A literal segment, or undefined where a parameter stands. */
+  /** A literal segment, or undefined for a parameter. */
   literals: (string | undefined)[]
   names: string[]
 }
 
 interface Match<Deps> {
   route: Route<Deps>
-  /** As they stand in the path, decoded. */
+  /** Decoded from the path. */
   params: Record<string, string>
 }
 
-/** Finds a route by method and path: exactly, in its very case, without a slash too many. */
+/** Finds a route by method and path: exact, case-sensitive, without extra slashes. */
 class Matcher<Deps> {
   readonly #patterns = new Map<string, Pattern<Deps>[]>()
 

@@ -10,12 +10,12 @@ import { logRequest } from './request-log.ts'
 import { sendFault, sendJson } from './response.ts'
 import { createRouter } from './router.ts'
 
-/** Longer than what balancers keep an idle connection for, so that they are the ones to close it. */
+/** Longer than the idle timeout of load balancers, so that they close idle connections first. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000
 const HEADERS_TIMEOUT_MS = 20_000
 const REQUEST_TIMEOUT_MS = 120_000
 const MAX_HEADER_BYTES = 16_384
-/** How long a stop waits for answers that are under way, and for those that wait for an execution. */
+/** Time that a stop leaves to responses in progress, and to requests that wait for an execution. */
 const DRAIN_TIMEOUT_MS = 10_000
 const WAITING_TIMEOUT_MS = 3_000
 const IDLE_CHECK_INTERVAL_MS = 50
@@ -26,7 +26,10 @@ export interface HttpServer {
   stop(): Promise<void>
 }
 
-/** Of two hosts a proxy may have gone by one and we by the other, so neither is believed (RFC 9112, 3.2). */
+/**
+ * With two Host headers a proxy may use one and Node the other, so such requests are refused (RFC
+ * 9112, 3.2).
+ */
 function hostFault({ rawHeaders, httpVersion }: IncomingMessage): Fault | undefined {
   const hosts = countHeader(rawHeaders, 'host')
   if (hosts > 1) return new Fault('invalid', 'Duplicate Host header')
@@ -34,7 +37,7 @@ function hostFault({ rawHeaders, httpVersion }: IncomingMessage): Fault | undefi
   return undefined
 }
 
-/** Probes of balancers and orchestrators use any name; these two answer the same to everyone. */
+/** Health probes use any host name; these two paths answer the same to every caller. */
 const PROBES = new Set(['/health', '/ready'])
 
 /** Refuses requests of other web pages before routing and before any of the body is read. */
@@ -50,7 +53,7 @@ function pageFaults({ settings }: ServerContext): (ctx: RequestContext) => Fault
   }
 }
 
-/** Serves the routes: the hot ones by themselves, the others by Express, with the same checks. */
+/** Starts the HTTP server of the routes. */
 export async function startServer<Deps>(
   routes: readonly Route<NoInfer<Deps>>[],
   context: ServerContext<Deps>,
@@ -63,7 +66,7 @@ export async function startServer<Deps>(
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // Node would refuse without a word.
+    // Node would answer without a body.
     requireHostHeader: false,
   })
   const unusedSockets = new Set<Socket>()
@@ -102,7 +105,7 @@ export async function startServer<Deps>(
     server.once('error', reject)
     server.listen(port, host, resolve)
   })
-  // Without a handler a connection that cannot be accepted would end the process.
+  // Without a handler, a connection that cannot be accepted ends the process.
   server.on('error', (err) => context.log.error({ err }, 'failed to accept a connection'))
   return {
     port: (server.address() as AddressInfo).port,
@@ -110,7 +113,7 @@ export async function startServer<Deps>(
   }
 }
 
-/** Takes no new requests, ends the streams, lets answers under way finish for a while. */
+/** Accepts no new requests, ends streams, and waits for responses in progress up to the limits above. */
 async function stop(
   server: Server,
   silent: Set<Socket>,
@@ -124,7 +127,7 @@ async function stop(
   const impatience = setTimeout(() => {
     for (const ctx of openRequests) ctx.abort(STOPPING)
   }, WAITING_TIMEOUT_MS)
-  // A connection that is kept alive would be waited for as well.
+  // A keep-alive connection would delay the stop.
   const closing = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS)
   await closed
   clearInterval(closing)
@@ -138,7 +141,7 @@ const STATUS_OF_ERROR: Record<string, number> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
-/** What is not HTTP gets an answer in our form all the same, and no second chance. */
+/** Answers requests that are not HTTP in the format of this API, and closes the connection. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const status = STATUS_OF_ERROR[error.code ?? ''] ?? 400

@@ -1,9 +1,9 @@
 import type { RequestContext } from './request-context.ts'
 
 const MAX_PING_INTERVAL_MS = 15_000
-/** Node lets it pass once more before it says so. */
+/** Node lets it pass once more before it fires. */
 const STALL_TIMEOUT_MS = 15_000
-/** What a reader may owe when there is more for it, and how long it may then take to catch up. */
+/** Buffered bytes above which a reader must catch up before it gets more, and the time it has for that. */
 const MAX_BUFFERED_BYTES = 1_048_576
 const CATCH_UP_TIMEOUT_MS = 2_000
 
@@ -15,8 +15,12 @@ const HEADERS = [
 ]
 
 /**
- * An event stream to one reader. What it owes is bounded by a mebibyte and one frame; a reader that
- * stays behind, or takes nothing for half a minute, is closed. A slow one costs nobody else anything.
+ * An event stream to one reader. Its buffer is bounded by 1 MiB and one frame; a slow consumer that
+ * stays above that, or reads nothing for half a minute, is closed without an effect on others.
+ *
+ * The dispatcher has another SSE writer (worker-stream.ts): this one sends what can be read again
+ * from the log and drops progress, so it waits on the socket; that one must keep cancellations for
+ * a slow worker, so it buffers frames itself and tells a slow reader from a stalled one.
  */
 export class SseStream {
   readonly #ctx: RequestContext
@@ -27,14 +31,14 @@ export class SseStream {
     const { res, id, responseHeaders } = ctx
     res.writeHead(status, [...HEADERS, 'x-request-id', id, ...responseHeaders])
     res.flushHeaders()
-    // Where something is on its way already, a ping would only pile up behind it.
+    // With data in the buffer a ping would only queue behind it.
     this.#ping = setInterval(
       () => {
         if (res.writableLength === 0) this.send(': ping\n\n')
       },
       Math.min(pingMs, MAX_PING_INTERVAL_MS),
     )
-    // The socket's clock runs while nothing moves; with nothing to move that is no fault of the reader.
+    // The socket timeout also fires on an idle stream, which is not the reader's fault.
     res.setTimeout(STALL_TIMEOUT_MS, () => {
       if (res.writableLength > 0) res.destroy()
     })
@@ -50,7 +54,7 @@ export class SseStream {
     return this.#ctx.res.writableLength > MAX_BUFFERED_BYTES
   }
 
-  /** Resolves when there is room for more. A reader that leaves none is closed. */
+  /** Resolves below the high-water mark; closes a reader that stays above it. */
   async waitUntilWritable(): Promise<void> {
     if (!this.isAboveHighWater) return
     const closeTimer = setTimeout(() => this.#ctx.res.destroy(), CATCH_UP_TIMEOUT_MS)
@@ -58,7 +62,7 @@ export class SseStream {
     clearTimeout(closeTimer)
   }
 
-  /** Resolves when the reader has taken what it was sent, or is gone. */
+  /** Resolves when the reader has taken all buffered data, or has disconnected. */
   async waitUntilDrained(): Promise<void> {
     const { res } = this.#ctx
     if (!res.writableNeedDrain || res.destroyed) return

@@ -9,14 +9,14 @@ import { StreamedResponse } from '../route/reply.ts'
 import { follow, type StreamSubscriber } from './follow.ts'
 import type { LiveDeps } from './wait-until-settled.ts'
 
-/** What goes to a subscriber between two looks at whether it keeps up. */
+/** Characters that are sent before the next check of the buffer. */
 const CHUNK_LENGTH = 65_536
 
 interface StreamRequest {
   execution_id: string
   /** The log entry after which the stream begins. */
   afterSeq: number
-  /** The closing frame carries the whole context. */
+  /** The closing frame contains the whole context. */
   detailed: boolean
 }
 
@@ -24,7 +24,7 @@ export interface EventStreamDeps extends LiveDeps {
   settings: Settings
 }
 
-/** The events of an execution as an event stream: what is in the log, then what comes, until it is over. */
+/** Streams the events of an execution: the log so far, then new entries, until the execution is terminal. */
 export const eventStream = (live: EventStreamDeps, wanted: StreamRequest): StreamedResponse =>
   new StreamedResponse(async (ctx) => {
     const { signal } = ctx
@@ -32,12 +32,12 @@ export const eventStream = (live: EventStreamDeps, wanted: StreamRequest): Strea
     const sse = new SseStream(ctx, { pingMs })
     const subscriber = new FrameWriter(live, wanted, sse)
     const { execution_id, afterSeq } = wanted
-    // A stream that fails is not ended but cut off, so that its subscriber knows and comes back.
+    // A stream that fails is broken off and not ended, so that the reader reconnects.
     await follow(live, { execution_id, afterSeq, subscriber, signal })
     sse.end()
   })
 
-/** Where a subscriber that was cut off goes on; a value that is none of ours counts for nothing. */
+/** Returns the sequence number from which a reader resumes; 0 for a value that is not one. */
 export function lastEventId(ctx: RequestContext): number {
   const value = ctx.header('last-event-id') ?? ''
   return /^\d{1,15}$/.test(value) ? Number(value) : 0
@@ -104,7 +104,7 @@ class FrameWriter implements StreamSubscriber {
 
 const rendered = new WeakMap<LogEntry, { state: string; frame: string }>()
 
-/** All readers in this process are handed the same entry, so its frame is written once. */
+/** Readers in this process share each entry, so its frame is built once. */
 function sharedFrame(execution_id: string, state: string, entry: LogEntry): string {
   const known = rendered.get(entry)
   if (known?.state === state) return known.frame

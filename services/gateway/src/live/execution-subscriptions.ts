@@ -9,10 +9,13 @@ import { SharedSubscription } from './shared-subscription.ts'
 
 const POLL_INTERVAL_MS = 1_000
 
-/** What this process hears of executions that somebody here waits for. Whatever is quiet for a second is looked at. */
+/**
+ * Signals of executions that requests of this process wait for. An execution without a signal for
+ * one second is polled.
+ */
 export class ExecutionSubscriptions {
   readonly grew: SharedSubscription<LogGrew>
-  /** Only that an execution is over or paused: what most wait for. */
+  /** Only settled states, which most requests wait for. */
   readonly settled: SharedSubscription<LogGrew>
   readonly progress: SharedSubscription<Progress>
   readonly #executions: ExecutionsClient
@@ -44,7 +47,7 @@ export class ExecutionSubscriptions {
   }
 
   async #pollSilent(): Promise<void> {
-    // What cannot be seen now is looked at again in a second.
+    // A failed read is repeated at the next poll.
     const look = (execution_id: string) =>
       this.#executions.find(execution_id).catch(() => undefined)
     const quiet = [...this.grew.takeSilentKeys(), ...this.settled.takeSilentKeys()]
@@ -58,7 +61,7 @@ export class ExecutionSubscriptions {
   }
 }
 
-/** What an answer of the executions service is news of, without the log. */
+/** Converts an execution to a signal without log entries. */
 const signalOf = (execution: Execution): LogGrew => ({
   execution_id: execution.execution_id,
   state: execution.state,

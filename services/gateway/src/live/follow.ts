@@ -5,25 +5,25 @@ import { BoundedInbox } from './inbox.ts'
 import type { LiveDeps } from './wait-until-settled.ts'
 
 export interface StreamSubscriber {
-  /** Takes entries that were in the log already; resolves when there is room for more. */
+  /** Takes entries that were in the log already; resolves when more can be sent. */
   replay(entries: readonly LogEntry[], execution: Execution): Promise<void>
-  /** Takes entries as they come. */
+  /** Takes new entries. */
   entries(entries: readonly LogEntry[], state: string): Promise<void>
   progress(items: readonly ProgressItem[]): void
 }
 
 interface FollowOptions {
   execution_id: string
-  /** The last entry that the subscriber has. */
+  /** Sequence number of the last entry that the subscriber has. */
   afterSeq: number
   subscriber: StreamSubscriber
   signal: AbortSignal
 }
 
 /**
- * Gives a subscriber the log after `afterSeq`, first what is there and then what comes, each entry once
- * and in order, until the execution is over or the subscriber leaves. It listens before it reads, so
- * that nothing falls between.
+ * Sends the log after `afterSeq` to a subscriber, each entry once and in order, until the execution
+ * is terminal or the subscriber leaves. Subscribes before the first read, so that no entry is
+ * missed in between.
  */
 export async function follow(
   { executions, subscriptions }: LiveDeps,
@@ -42,12 +42,12 @@ export async function follow(
       const { execution, entries, more } = await executions.page(execution_id, seq)
       if (!execution) return undefined
       await subscriber.replay(entries, execution)
-      // A place that the log has not reached yet is no place.
+      // A sequence number beyond the end of the log is reduced to the end.
       seq = entries.at(-1)?.seq ?? Math.min(seq, execution.last_seq)
       if (!more || signal.aborted) return execution
     }
   }
-  /** The state after a piece of news, when all of the log up to it was handed on. */
+  /** Returns the state after a signal, once all entries up to it were sent. */
   const onLogGrew = async (grew: LogGrew): Promise<string | undefined> => {
     if (grew.last_seq <= seq) return grew.state
     const fresh = grew.entries.filter((entry) => entry.seq > seq)

@@ -2,10 +2,10 @@ import type { LogGrew, ProgressItem } from '@windlass/proto/windlass/signals/v1/
 
 export type InboxMessage = { grew: LogGrew } | { items: ProgressItem[] }
 
-/** What waits for one reader, in characters of payload. */
+/** Limit of waiting messages of one reader, in characters of payload. */
 const MAX_LENGTH = 1_048_576
 
-/** Letters for one reader. When too much piles up it is all thrown away, and the reader is told to look for itself. */
+/** Messages for one reader. On overflow all are dropped, and the reader reads the log instead. */
 export class BoundedInbox {
   readonly #signal: AbortSignal
   #messages: InboxMessage[] = []
@@ -28,7 +28,10 @@ export class BoundedInbox {
     this.#wake()
   }
 
-  /** The next letter, `missed` when some were thrown away. Returns at once when the reader has left. */
+  /**
+   * Resolves to the next message, or to `overflow` if messages were dropped; at once if the reader
+   * has left.
+   */
   async take(): Promise<InboxMessage | 'overflow'> {
     for (;;) {
       if (this.#hasOverflowed || this.#signal.aborted) {

@@ -7,16 +7,16 @@ type Handler<T> = (message: T) => void
 interface SubjectState<T> {
   handlers: Set<Handler<T>>
   subscription: BusSubscription
-  /** Nothing came since somebody last looked. */
+  /** No message since the last call of takeSilentKeys. */
   isSilent: boolean
-  /** Resolves when the server knows of the subscription. */
+  /** Resolves when the NATS server has the subscription. */
   confirmed: Promise<unknown>
 }
 
-/** Without NATS nobody waits for it: whoever listens also looks by itself. */
+/** While NATS is unavailable nothing waits for it longer: polling finds every change. */
 const FLUSH_TIMEOUT_MS = 1_000
 
-/** One subscription for each subject, however many listen to it; a message is decoded once. */
+/** One subscription per subject for any number of handlers; a message is decoded once. */
 export class SharedSubscription<T> {
   readonly #bus: Bus
   readonly #subjectOf: (key: string) => string
@@ -30,7 +30,7 @@ export class SharedSubscription<T> {
     this.#decode = decode
   }
 
-  /** Resolves when nothing said from now on is missed. Answers how to stop listening. */
+  /** Resolves when no later message can be missed. Returns the function that unsubscribes. */
   async subscribe(key: string, handler: Handler<T>): Promise<() => void> {
     const state = this.#subjects.get(key) ?? this.#open(key)
     state.handlers.add(handler)
@@ -42,12 +42,12 @@ export class SharedSubscription<T> {
     }
   }
 
-  /** Passes a message on as if it had been received. */
+  /** Delivers a message as if it had been received. */
   deliver(key: string, message: T): void {
     for (const handler of this.#subjects.get(key)?.handlers ?? []) handler(message)
   }
 
-  /** Where nothing was received since the last time this was asked. */
+  /** Returns the keys without a message since the last call. */
   takeSilentKeys(): string[] {
     const quiet: string[] = []
     for (const [key, state] of this.#subjects) {
@@ -69,7 +69,7 @@ export class SharedSubscription<T> {
   }
 }
 
-/** The server knows of all subscriptions that were made before a flush when that flush is answered. */
+/** One flush confirms all subscriptions made before it. */
 async function flushOnce(made: BusSubscription[]): Promise<undefined[]> {
   const last = made.at(-1)
   if (last) await waitAtMost(FLUSH_TIMEOUT_MS, last.flushed()).catch(() => {})

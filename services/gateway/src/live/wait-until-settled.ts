@@ -11,15 +11,15 @@ export interface LiveDeps {
 
 interface WaitOptions {
   execution_id: string
-  /** What is to be waited for the end of. */
+  /** Starts the change whose end is awaited. */
   change(): Promise<{ execution: Execution }>
   isDone(state: string): boolean
-  /** Absent: as long as it takes. */
+  /** Absent: no limit. */
   timeoutMs: number | undefined
   signal: AbortSignal
 }
 
-/** Makes a change and answers the execution as it is when it has settled, or when the time is up. */
+/** Makes a change; resolves to the execution once it is done, or as it is when the time is up. */
 export async function changeAndWait(
   { executions, subscriptions }: LiveDeps,
   wait: WaitOptions,
@@ -38,7 +38,7 @@ export async function changeAndWait(
   signal.addEventListener('abort', leave)
   try {
     let { execution } = await change()
-    // What came between the change and the first ear for it is in the row.
+    // A change before the subscription was confirmed is found in the row.
     if (!isListening) {
       await listening
       execution = await executions.get(execution_id)
@@ -61,11 +61,11 @@ export async function changeAndWait(
   }
 }
 
-/** Nobody waits any more, but the execution goes on: whoever can still read it learns which one. */
+/** The wait ends but the execution runs on; a client that can still read the response gets its id. */
 const stillRunning = (execution_id: string, { message }: Error) =>
   new Fault('unavailable', message, { details: { execution_id } })
 
-/** The newest thing heard, and a wait for the right one. */
+/** The newest signal, and a wait for one that matches. */
 class LatestSignal {
   #last: LogGrew | undefined
   #isTimedOut = false
@@ -88,7 +88,7 @@ class LatestSignal {
     this.#wake()
   }
 
-  /** What is newer than `seq` and as wanted; undefined when the time is up. */
+  /** Resolves to a wanted signal newer than `seq`; to undefined when the time is up. */
   async waitFor(seq: number, isWanted: (state: string) => boolean): Promise<LogGrew | undefined> {
     for (;;) {
       if (this.#failure) throw this.#failure

@@ -3,10 +3,13 @@ import { BUILT_IN_ROLES } from '../access/built-in-roles.ts'
 import { ruleOf } from '../access/rules.ts'
 import type { Route } from './route.ts'
 
-/** Whether somebody gets past a door: always, never, or for what is their own: a worker of their name, the execution of their token. */
+/** Access of a caller: always, never, or only to its own worker or execution. */
 export type Verdict = 'yes' | 'no' | 'own'
 
-/** Who stands before the door: with nothing, with no permission, with a built-in role, with a worker's session token, with the token of an execution that an administrator started. */
+/**
+ * Callers: anonymous, without permissions, with each built-in role, with a worker session token,
+ * and with the token of an execution that an administrator started.
+ */
 export const CALLER_KINDS = [
   'nobody',
   'stranger',
@@ -15,7 +18,7 @@ export const CALLER_KINDS = [
   'execution',
 ] as const
 
-/** Whether a visitor is let in where this access is declared, as far as objects do not ask for more. */
+/** Returns the access of a caller kind, as far as objects do not require more. */
 export function accessFor(access: string, callerKind: string): Verdict {
   if (access === 'public') return 'yes'
   if (callerKind === 'session') return SESSION[access] ?? 'no'
@@ -31,10 +34,10 @@ export function accessFor(access: string, callerKind: string): Verdict {
 const SESSION: Record<string, Verdict> = { 'own worker': 'own', 'may read configs': 'yes' }
 const EXECUTION = { all: 'yes', own: 'own', none: 'no' } as const
 
-/** A permission with something in place of what the path says. */
+/** A permission with sample values in place of the path parameters. */
 const sampleOf = (template: string) => template.replace(/{\w+}/g, 'x')
 
-/** The routes, what each asks of its caller, and who is let in, as a page of Markdown. */
+/** Prints the routes, what each requires and which callers it accepts, as a Markdown page. */
 export function accessTable(routes: Iterable<Route>): string {
   const rows = [...routes].map(({ method, path, access }) => [
     method.toUpperCase(),

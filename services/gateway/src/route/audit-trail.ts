@@ -5,22 +5,25 @@ import type { AuditLog } from '../clients/audit-log.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { faultOf } from '../http/response.ts'
 
-/** How the audit log tells what a route changes. A refusal may come before body and findings are known. */
+/**
+ * How the audit log records a route. A refusal may come before the body and the result of the rule
+ * are known.
+ */
 export interface AuditSpec<I = RequestInput> {
   action: Action | ((input: I) => Action)
-  /** What it is done to; an entry each. */
+  /** The objects of the action, one entry each. */
   object(input: I): string | string[]
-  /** Whether this request only tries it, which is no deed; to be denied it is told of all the same. */
+  /** True for a dry run, which is recorded only if it is denied. */
   isDryRun?(input: I): boolean
   /**
-   * Who records a success: the `owner`, in the commit of the change; the gateway `around` it, so that
-   * the log knows before the owner does; or `after` it, for what changes nothing. Refusals are
-   * recorded by the gateway.
+   * Where a success is recorded: by the `owner`, in the commit of the change; by the gateway
+   * `around` the call, so that an entry exists before the change; or `after` it, for a read. The
+   * gateway records refusals.
    */
   recorded: 'owner' | 'around' | 'after'
 }
 
-/** What is known of a request so far. */
+/** The parts of a request that are known so far. */
 export interface RequestInput {
   params: Record<string, unknown>
   query: unknown
@@ -30,7 +33,7 @@ export interface RequestInput {
   ctx: RequestContext
 }
 
-/** The entries that one request leaves in the audit log. */
+/** The audit entries of one request. */
 export class AuditTrail {
   readonly #spec: AuditSpec
   readonly #access: string
@@ -50,12 +53,12 @@ export class AuditTrail {
     this.#input = input
   }
 
-  /** Comes once the caller is let in. */
+  /** Called once the caller is authorized. */
   markAuthorized(): void {
     this.#stage = 'admitted'
   }
 
-  /** Comes before the handler. What cannot be recorded is not begun. */
+  /** Called before the handler. A change that cannot be recorded is not started. */
   async recordStart(): Promise<void> {
     this.#stage = 'beginning'
     if (this.#spec.recorded === 'around' && !this.#isDryRun())
@@ -63,7 +66,10 @@ export class AuditTrail {
     this.#stage = 'begun'
   }
 
-  /** Comes before the answer to a success. A change stands, recorded now or a little later; what is only read is not answered unrecorded. */
+  /**
+   * Called before the response to a success. A change stands and is recorded now or later; a read
+   * is not answered before it is recorded.
+   */
   async recordSuccess(): Promise<void> {
     if (this.#isDryRun()) return
     const { recorded } = this.#spec
@@ -71,12 +77,12 @@ export class AuditTrail {
     if (recorded === 'around') await this.#log.recordEventually(this.#draftEntries('done'))
   }
 
-  /** Comes before a refusal. Who could not be told apart from anybody leaves none: he could fill the log. */
+  /** Called before a refusal. An unauthenticated caller leaves no entry: it could fill the log. */
   async recordRefusal(error: unknown): Promise<void> {
     const isStranger = this.#stage === 'asking' && ruleOf(this.#access)?.for === 'machines'
     if (isStranger || this.#stage === 'beginning') return
     const outcome = outcomeOf(error)
-    // Who tries what he may not do is told of, whether it would have changed anything or not.
+    // A denied attempt is recorded, also of a dry run.
     if (this.#isDryRun() && outcome !== 'denied') return
     const how = this.#isDryRun() ? { dry_run: true } : {}
     await this.#log.recordEventually(this.#draftEntries(outcome, { ...reasonOf(error), ...how }))
@@ -113,7 +119,7 @@ function outcomeOf(error: unknown): Outcome {
   return kind === 'forbidden' ? 'denied' : 'failed'
 }
 
-/** Only a denial speaks of permissions alone; other messages may repeat what was sent. */
+/** The text of a denial names permissions only; other messages may contain the input. */
 function reasonOf(error: unknown) {
   const fault = faultOf(error)
   return { reason: fault?.kind === 'forbidden' ? fault.message : (fault?.kind ?? 'error') }

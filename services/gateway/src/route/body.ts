@@ -14,7 +14,7 @@ export interface BodyLimits {
   maxUploadBytes: number
 }
 
-/** What a route takes as its body, and how it comes by it. */
+/** Type of a request body and how it is read. */
 export interface Body<T = unknown> {
   type: 'none' | 'application/json' | 'multipart/form-data'
   /** For the documents; absent: any JSON value. */
@@ -25,14 +25,14 @@ export interface Body<T = unknown> {
 
 export const noBody: Body<undefined> = { type: 'none', read: async () => undefined }
 
-/** Any JSON value as checked text; no body at all is `null`. */
+/** Any JSON value as checked text; an empty body is `null`. */
 export const anyJson: Body<string> = {
   type: 'application/json',
   optional: true,
   read: async (ctx, limits) => (await readText(ctx, limits)) ?? 'null',
 }
 
-/** A body cut up by `read` from checked text; `schema` is what the documents say of it. */
+/** A body that `read` splits into slices of the checked text; `schema` is for the documents. */
 export const jsonSlices = <T, S extends z.ZodType>(
   schema: S,
   read: (text: string) => T,
@@ -42,13 +42,13 @@ export const jsonSlices = <T, S extends z.ZodType>(
   read: async (ctx, limits) => read((await readText(ctx, limits)) ?? required()),
 })
 
-/** What a report of a worker may need around the payloads in it. */
+/** Allowance for the members around the payloads in a worker's report. */
 const WRAPPING_LEVELS = 16
 const WRAPPING_BYTES = 1_048_576
 /** Input, output and the events that repeat them. */
 const PAYLOADS = 4
 
-/** The same for bodies that wrap payloads: what passes as an input passes as a part of these. */
+/** The same for bodies that contain payloads: a payload that is accepted as an input is accepted here. */
 export const workerReport = <T, S extends z.ZodType>(
   schema: S,
   read: (text: string) => T,
@@ -63,7 +63,7 @@ export const workerReport = <T, S extends z.ZodType>(
 }
 
 interface TextMembers {
-  /** Members that stay text, and may hold whatever they like. */
+  /** Members that stay text and may have any content, duplicate members included. */
   payloads?: readonly string[]
   /** Members that stay text. */
   texts?: readonly string[]
@@ -80,7 +80,7 @@ export const json = <S extends z.ZodType>(
     return parse(schema, kept.length > 0 ? parseKeepingText(text, kept) : JSON.parse(text))
   })
 
-/** The same, but a request may come without. */
+/** The same, but the body may be absent. */
 export const optionalJson = <S extends z.ZodType>(schema: S): Body<z.output<S> | undefined> => ({
   type: 'application/json',
   schema,
@@ -118,7 +118,7 @@ const required = (): never => {
   throw unprocessable({ loc: ['body'], msg: 'Field required', type: 'missing' })
 }
 
-/** The checked text of a JSON body, or undefined without one. */
+/** Reads the checked text of a JSON body; undefined without one. */
 async function readText(ctx: RequestContext, limits: BodyLimits): Promise<string | undefined> {
   if (!hasBody(ctx)) return undefined
   requireJsonType(ctx)
@@ -132,8 +132,8 @@ async function readText(ctx: RequestContext, limits: BodyLimits): Promise<string
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i
 
 /**
- * Refuses what is not declared as JSON. A missing declaration counts as JSON for programs only: a
- * page can send such a body without a preflight.
+ * Refuses a body that is not declared as JSON. Without a Content-Type it counts as JSON only if
+ * there is no Origin: a web page can send such a request without a preflight.
  */
 function requireJsonType(ctx: RequestContext): void {
   const type = ctx.header('content-type')

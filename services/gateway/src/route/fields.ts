@@ -9,17 +9,20 @@ import {
   workflowNameOf,
 } from '../domain/names.ts'
 
-/** A path parameter: what the documents say of it, and how it is read; throws the Fault that a wrong one deserves. */
+/**
+ * A path parameter: its schema for the documents, and its reader, which throws the Fault for a
+ * wrong value.
+ */
 export interface Param<T = string> {
   schema: z.ZodType
   read(text: string): T
-  /** It may span segments: slashes are part of it. */
+  /** The parameter may contain slashes. */
   spans?: boolean
 }
 
 const absent = () => new Fault('not_found', 'Not Found')
 
-/** A name outside its grammar names nothing, so it is not found. */
+/** A name that does not match the grammar cannot exist, so it is not found. */
 const nameParam = (grammar: (text: string) => string | undefined): Param => ({
   schema: z.string(),
   read(text) {
@@ -29,7 +32,7 @@ const nameParam = (grammar: (text: string) => string | undefined): Param => ({
   },
 })
 
-/** How path parameters are read where a route does not say otherwise. */
+/** Readers of path parameters by name, unless a route declares its own. */
 export const PARAMS: Record<string, Param> = {
   namespace: nameParam(namespaceOf),
   workflow_name: nameParam(workflowNameOf),
@@ -52,7 +55,7 @@ export const versionParam = (name: string): Param<number> => ({
   },
 })
 
-/** One of a few words; another one is `invalid` with this message. */
+/** One of the given words; another one is `invalid` with this message. */
 export const oneOf = <const Word extends string>(
   words: readonly Word[],
   message: string,
@@ -64,7 +67,7 @@ export const oneOf = <const Word extends string>(
   },
 })
 
-/** A whole number in a query, with its limits; far larger ones than we can hold are as good as the largest. */
+/** An integer in a query, with its limits; larger numbers than JavaScript can represent are clamped. */
 export const integer = (limits: { min: number; max?: number }) =>
   z
     .string()
@@ -94,7 +97,7 @@ export const flag = z
   })
   .meta({ wire: { type: 'boolean' } })
 
-/** A time to wait, in seconds. */
+/** A duration in seconds. */
 export const seconds = z
   .string()
   .regex(/^\d+(\.\d+)?$/, 'must be a number of seconds')
@@ -102,14 +105,14 @@ export const seconds = z
   .pipe(z.number().max(86_400))
   .meta({ wire: { type: 'number', minimum: 0, maximum: 86_400 } })
 
-/** Text that a database column and a log line can hold. */
+/** Text that fits a database column and a log line. */
 export const text = (maxLength: number) =>
   z
     .string()
     .max(maxLength)
     .refine((value) => !/\p{Cc}|\p{Cs}/u.test(value), 'must not hold control characters')
 
-/** Text by name. A map on the wire is a plain object, where `__proto__` would be lost without a word. */
+/** Text by name. A protobuf map is a plain object, which would lose `__proto__` silently. */
 export const dictionary = (name: z.ZodString, value: z.ZodString) =>
   z.preprocess(
     (given, context) => {
@@ -120,20 +123,20 @@ export const dictionary = (name: z.ZodString, value: z.ZodString) =>
     z.record(name, value),
   )
 
-/** Text of more than one line. */
+/** Text of several lines. */
 export const prose = (maxLength: number) =>
   z
     .string()
     .max(maxLength)
     .refine((value) => !/\0|\p{Cs}/u.test(value), 'must not hold NUL or half a character')
 
-/** An id in any of its forms, as 32 hex digits. */
+/** An id in any of its formats, as 32 hex digits. */
 export const id = z
   .string()
   .refine((given) => parseId(given) !== undefined, 'must be an id of 32 hex digits')
   .transform((given) => parseId(given) ?? '')
 
-/** What is wrong with a value, in the form of a 422 body. */
+/** Converts the problems of a value to the format of a 422 body. */
 export function problemsOf(where: string, error: z.ZodError): [Problem, ...Problem[]] {
   const problems = error.issues.map((issue): Problem => {
     const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined')

@@ -5,7 +5,7 @@ import type { Method, Route, Shape } from './route.ts'
 
 type Json = Record<string, unknown>
 
-/** The OpenAPI 3.1 document of the routes. Schemas that carry an `id` become components. */
+/** Builds the OpenAPI 3.1 document of the routes. Schemas with an `id` become components. */
 export function openapi(routes: Iterable<Route>): Json {
   const components: Json = { Refusal }
   const paths: Record<string, Partial<Record<Method, Json>>> = {}
@@ -102,13 +102,13 @@ function contentOf(returns: z.ZodType, into: Json): Json {
   return { [type]: { schema: schemaOf(returns, 'output', into) } }
 }
 
-/** A schema as JSON Schema 2020-12; what has a name of its own goes into the components. */
+/** Converts a schema to JSON Schema 2020-12; a schema with an id goes into the components. */
 function schemaOf(type: z.ZodType, io: 'input' | 'output', into: Json): Json {
   const { $defs, $schema, ...schema } = z.toJSONSchema(type, {
     io,
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
-      // What is text in a URL but stands for something else.
+      // Query values are text in a URL; `wire` has the type that they represent.
       const wire = z.globalRegistry.get(zodSchema)?.wire as Json | undefined
       if (!wire) return
       for (const key of ['pattern', 'wire', 'type', 'pipe']) delete jsonSchema[key as 'type']
@@ -120,7 +120,7 @@ function schemaOf(type: z.ZodType, io: 'input' | 'output', into: Json): Json {
   for (const [name, definition] of Object.entries($defs ?? {})) into[name] = refer(definition)
   const id = type.meta()?.id
   if (!id) return refer(schema)
-  // A schema that is used in itself stands among its own definitions already.
+  // A recursive schema is among its own definitions already.
   if (!schema.$ref) into[id] = refer(schema)
   return { $ref: `#/components/schemas/${id}` }
 }

@@ -5,12 +5,12 @@ import { problemsOf } from './fields.ts'
 type Shape = Record<string, z.ZodType>
 
 /**
- * Reads the declared parameters of a query. Undeclared ones are ignored; a declared one that is
- * given twice is refused, since its reader could only guess.
+ * Creates a reader of the declared query parameters. Undeclared ones are ignored; a declared one
+ * that occurs twice is refused as ambiguous.
  */
 export function queryReader(shape: Shape): (search: string) => unknown {
   const schema = z.object(shape)
-  // Most requests have no query; then the defaults hold, which are the same every time.
+  // Most requests have no query; its defaults are computed once.
   const defaults = schema.safeParse({}).data
   const names = Object.keys(shape)
   return (search) => {

@@ -1,7 +1,7 @@
 import type { JsonText } from '../domain/views.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
-/** An answer that is no JSON document, written by itself: an event stream, a page, a passed-on stream. */
+/** A response that writes itself: an event stream, a page, a proxied stream. */
 export class StreamedResponse {
   readonly write: (ctx: RequestContext) => Promise<void>
 
@@ -10,5 +10,5 @@ export class StreamedResponse {
   }
 }
 
-/** What a handler may answer instead of a value: text that is spliced already, or something of its own. */
+/** A handler returns a value, spliced JSON text, or a streamed response. */
 export type Reply = JsonText | StreamedResponse

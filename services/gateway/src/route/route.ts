@@ -17,7 +17,7 @@ export type Placeholders<Text extends string> = Text extends `${string}{${infer 
 
 type Within<Names, Path extends string, Then> = [Names] extends [Placeholders<Path>] ? Then : never
 
-/** An access rule is filled in from the path, so it may only name what the path names. */
+/** An access rule is filled in from the path, so it may name only parameters of the path. */
 type Access<A extends string, Path extends string> = A extends Rule
   ? Within<RuleNeeds<A>, Path, A>
   : Within<Placeholders<A>, Path, A>
@@ -31,12 +31,12 @@ interface Input<Path extends string, P, Q extends Shape, B, A> {
   query: z.output<z.ZodObject<Q>>
   body: B
   caller: Caller
-  /** What the access rule had to look up. */
+  /** Result of the access rule. */
   resolved: Resolved<A>
   ctx: RequestContext
 }
 
-/** What is known of a request that may be refused before it is read to its end. */
+/** The input as far as it is known when a request is refused. */
 type Known<I extends { body: unknown; resolved: unknown }> = Omit<I, 'body' | 'resolved'> & {
   body: I['body'] | undefined
   resolved: I['resolved'] | undefined
@@ -44,20 +44,20 @@ type Known<I extends { body: unknown; resolved: unknown }> = Omit<I, 'body' | 'r
 
 interface Spec<A, Path extends string, P, Q extends Shape, B, R extends z.ZodType, Deps> {
   summary: string
-  /** `public`, `authenticated`, the permission that the caller needs, or a rule by its name. */
+  /** `public`, `authenticated`, a permission, or the name of an access rule. */
   access: A
-  /** Only for path parameters that are not read by the table of all. */
+  /** Path parameters that the readers by name (PARAMS) do not cover. */
   params?: P
   query?: Q
   body?: Body<B>
   returns: R
-  /** Of a success; 200 unless it says otherwise. */
+  /** Status of a success; default 200. */
   status?: 200 | 201
   /** A hot path: matched before Express (http/router.ts). */
   raw?: boolean
-  /** Answers a refusal in its own form; true if it did. */
+  /** Sends a refusal in a format of its own; returns true if it did. */
   refuse?(error: unknown, ctx: RequestContext): boolean
-  /** How it is recorded; only what changes nothing goes without. */
+  /** Required for every route that changes something. */
   audit?: AuditSpec<Known<Input<Path, P, Q, B, A>>>
   /** `deps` are the clients and caches that this handler names; server.ts provides those of all handlers. */
   handle(input: Input<Path, P, Q, B, A>, deps: Deps): Promise<z.input<R> | Reply>
@@ -65,7 +65,7 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, R extends z.ZodTyp
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** A declared endpoint, as the server and the documents use it; only a server has its `Deps`. */
+/** A declared endpoint, for the server and the documents; only a server has its `Deps`. */
 export interface Route<Deps = never> {
   method: Method
   path: string
@@ -80,7 +80,8 @@ export interface Route<Deps = never> {
   readQuery(search: string): unknown
   refuse?(error: unknown, ctx: RequestContext): boolean
   audit: AuditSpec | undefined
-  // A property and not a method: only so does the compiler refuse a server that lacks some of the deps.
+  // A property and not a method: only then does the compiler refuse a server that lacks some of the
+  // deps.
   handle: (input: unknown, deps: Deps) => Promise<unknown>
 }
 

@@ -6,11 +6,11 @@ import type { RequestContext } from '../http/request-context.ts'
 import type { Body } from './body.ts'
 
 const FIELD = 'file'
-/** Boundaries, part headers and a few stray fields. */
+/** Boundaries, part headers and a few other fields. */
 const OVERHEAD_BYTES = 65_536
 const LIMITS = { files: 2, fields: 20, parts: 20, fieldSize: 1_024, headerPairs: 50 }
 
-/** The bytes of the one file in a multipart form, as its field `file`. */
+/** Reads the one file of a multipart form, in the field `file`. */
 export const upload: Body<Buffer> = {
   type: 'multipart/form-data',
   async read(ctx, { maxUploadBytes }) {
@@ -33,7 +33,7 @@ export const upload: Body<Buffer> = {
   },
 }
 
-/** Every file in the field, or the first thing that is wrong with the form. */
+/** Resolves to every file in the field; rejects with the first problem of the form. */
 function filesOf(ctx: RequestContext, parser: Busboy, maxUploadBytes: number): Promise<Buffer[]> {
   return new Promise((resolve, reject) => {
     const files: Buffer[][] = []
@@ -69,12 +69,12 @@ const missing = () =>
   unprocessable({ loc: ['body', FIELD], msg: 'Field required', type: 'missing' })
 
 /**
- * A parser for the request's form. It emits `error` for each malformed part and, when it is destroyed, again
- * for itself and for the open file of any field: also after the upload has been answered.
+ * Creates a parser for the form. It emits `error` for each malformed part and, when it is
+ * destroyed, again for itself and for the open file of any field: also after the response.
  */
 function parserFor({ headers }: RequestContext, maxUploadBytes: number): Busboy {
   const { 'content-type': type = '' } = headers
-  // Another kind of body, or none, has no such field.
+  // A body of another type, or none, has no such field.
   if (!/^multipart\/form-data\b/i.test(type)) throw missing()
   const parser = createParser(headers, maxUploadBytes)
   // Never removed: an `error` event without a handler ends the process.
@@ -84,7 +84,7 @@ function parserFor({ headers }: RequestContext, maxUploadBytes: number): Busboy 
 
 function createParser(headers: RequestContext['headers'], maxUploadBytes: number): Busboy {
   try {
-    // busboy calls a file of exactly the limit too long.
+    // busboy reports a file of exactly the limit as too long.
     return busboy({ headers, limits: { ...LIMITS, fileSize: maxUploadBytes + 1 } })
   } catch {
     throw new Fault('invalid', 'the form has no boundary')

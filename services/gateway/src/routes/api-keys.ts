@@ -32,7 +32,7 @@ export const createKey = route('post', '/admin/principals/{subject}/keys', {
     z
       .object({
         name: plain,
-        /** 0 is known as another way to say never. */
+        /** 0 also means never. */
         expires_in_days: z.int().min(0).max(MAX_DAYS).nullish(),
       })
       .meta({ id: 'APIKeyRequest' }),
@@ -68,7 +68,7 @@ export const listKeys = route('get', '/admin/principals/{subject}/keys', {
         prefix: z.string(),
         expires_at: z.string().nullable(),
         created_at: z.string().nullable(),
-        /** To the minute; null for one that was never used. */
+        /** To the minute; null if it was never used. */
         last_used_at: z.string().nullable(),
       })
       .meta({ id: 'Key' }),

@@ -99,7 +99,10 @@ export const listApprovals = route('get', '/approvals', {
   },
 })
 
-/** Decisions have refusals of their own form: clients take a 409 of it for "somebody was faster". */
+/**
+ * Decisions have refusals in a format of their own: for clients a 409 of it means that another
+ * decision came first.
+ */
 function refuse(error: unknown, ctx: RequestContext): boolean {
   if (!(error instanceof Fault)) return false
   if (error.details?.error === 'already_decided') sendJson(ctx, 409, JSON.stringify(error.details))
@@ -171,7 +174,7 @@ export const authorizeTask = route('post', '/executions/{execution_id}/authorize
   refuse,
   audit: {
     action: ({ body }) => (body?.approved === false ? 'approval.reject' : 'approval.approve'),
-    // A question of a worker decides nothing.
+    // A worker's question whether a task may run decides nothing.
     object: ({ params, resolved, caller }) =>
       caller.execution
         ? []

@@ -27,7 +27,7 @@ const EntryView = z
   })
   .meta({ id: 'AuditEntry' })
 
-/** The detail is spliced as it was hashed. */
+/** Splices the detail exactly as it was hashed. */
 function viewOf({ seq, at, draft, previous_hash, hash }: AuditEntry): string {
   const { by, action = '', object = '', outcome = '', detail_json = '{}' } = draft ?? {}
   const { subject = '', issuer = '', key_prefix = '', request_id = '' } = by ?? {}
@@ -57,7 +57,7 @@ export const listAudit = route('get', '/admin/audit', {
   access: 'admin:audit:read',
   query: {
     actor: filter,
-    /** Whole, or what stands before the dot. */
+    /** A whole action, or the part before the dot. */
     action: filter,
     object: filter,
     outcome: z.enum(['', ...OUTCOMES]).default(''),

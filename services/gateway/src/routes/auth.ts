@@ -81,7 +81,7 @@ export const testToken = route('post', '/auth/test-token', {
   },
 })
 
-/** While authentication is off every token is as good as none. */
+/** While authentication is off a token has no meaning. */
 async function verdictOf(
   token: string,
   { authenticateToken, settings }: Deps,

@@ -2,7 +2,7 @@ import { unprocessable } from '@windlass/runtime/faults'
 import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
-/** Who writes, with the claim that it says it writes under. */
+/** Returns the calling worker with the claim generation from its header. */
 export function claimHolderOf({ worker_name, session_id }: WorkerIdentity, ctx: RequestContext) {
   const text = ctx.header('x-svc-claim-generation') ?? ctx.header('x-flux-claim-generation')
   if (text === undefined) return { worker_name, session_id }

@@ -91,7 +91,7 @@ const HTML = `<!doctype html>
 
 const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** The page that reads the OpenAPI document and sends requests; it fetches nothing from elsewhere. */
+/** A page that reads the OpenAPI document and sends requests; it loads nothing from other hosts. */
 export const docsPage = {
   html: HTML,
   policy:

@@ -7,7 +7,7 @@ import type { RequestContext } from '../http/request-context.ts'
 import { json, jsonSlices } from '../route/body.ts'
 import type { Param } from '../route/fields.ts'
 
-/** A name in a path; one outside the grammar names nothing. */
+/** A name in a path; one that does not match the grammar is not found. */
 export const entryName: Param = {
   schema: z.string(),
   read(text) {
@@ -19,7 +19,7 @@ export const entryName: Param = {
 
 const isValue = (value: unknown) => value instanceof JsonText && value.text !== 'null'
 
-/** What creates or replaces a secret or a config. The value stays text. */
+/** Body that creates or replaces a secret or a config. The value stays text. */
 export const newEntry = json(
   z
     .object({
@@ -45,6 +45,6 @@ export const EntryView = z.object({ name: z.string(), value: z.unknown() }).meta
 
 export const Values = z.record(z.string(), z.unknown()).meta({ id: 'Values' })
 
-/** Nobody on the way may keep the answer. */
+/** Forbids caches to store the response. */
 export const unkept = ({ responseHeaders }: RequestContext) =>
   responseHeaders.push('cache-control', 'no-store')

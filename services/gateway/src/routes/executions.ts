@@ -142,7 +142,7 @@ export const cancelExecution = route(
   },
 )
 
-/** The state to filter by, empty for all. */
+/** State to filter by; empty for all. */
 function stateOf(text: string): string {
   const state = text.toUpperCase()
   if (state === '' || isState(state)) return state

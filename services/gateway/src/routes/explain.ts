@@ -16,7 +16,7 @@ const Explanation = z
     execution_id: z.string(),
     state: z.string(),
     reason: z.string(),
-    /** Counted up to 10,000; null when it is not queued. */
+    /** Counted up to 10,000; null if it is not queued. */
     queue_position: z.int().nullable(),
     queued_at: z.string().nullable(),
     held_by: z.string().nullable(),
@@ -83,7 +83,7 @@ function requirementOf({ requirement }: ExplainResponse) {
   return { cpu, memory, disk, gpu, packages, affinity, runner: runner || null }
 }
 
-/** The tasks of a paused execution that wait to be approved, the first asked first. */
+/** Returns the tasks of a paused execution with pending approvals, oldest first. */
 async function gatesOf(deps: Deps, execution_id: string, { state }: ExplainResponse) {
   if (state !== 'PAUSED') return []
   const { approvals } = await listApprovals(deps, { execution_id, status: 'pending' })

@@ -15,7 +15,7 @@ const HealthView = z
 
 const ReadyView = z.object({ status: z.string(), database: z.boolean() }).meta({ id: 'Ready' })
 
-/** Not well is an answer, not a failure: it has the same form. */
+/** Unhealthy is a result and not a refusal: it has the same format. */
 const report = (isWell: boolean, view: object) =>
   new StreamedResponse(async (ctx) =>
     send(ctx, { status: isWell ? 200 : 503, type: 'application/json', text: JSON.stringify(view) }),

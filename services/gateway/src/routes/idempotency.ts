@@ -16,9 +16,9 @@ interface Run {
 }
 
 /**
- * The id of the execution that a run makes. The same caller's repeat under the same
- * `Idempotency-Key` for the same workflow has the same id for 24 hours, and so makes no second
- * execution; the hash tells a repeat from another request under an old key.
+ * Returns the execution id and request hash of a run. Repeats of a caller with the same
+ * `Idempotency-Key` for the same workflow get the same id for 24 hours, so they start no second
+ * execution; the hash distinguishes a repeat from another request under a used key.
  */
 export async function resolveIdempotencyKey(
   ctx: RequestContext,

@@ -20,7 +20,7 @@ import * as workers from './workers.ts'
 import * as workflowDiff from './workflow-diff.ts'
 import * as workflows from './workflows.ts'
 
-/** Every route, by path. */
+/** All routes, by path. */
 export const routes = [
   ...Object.values(workflows),
   ...Object.values(workflowDiff),
@@ -32,7 +32,7 @@ export const routes = [
   ...Object.values(workerCalls),
   ...Object.values(workerApprovals),
   ...Object.values(workerSecrets),
-  // Before the routes with a name in that place.
+  // Before the routes with a parameter in that segment.
   ...Object.values(forecasts),
   ...Object.values(schedules),
   ...Object.values(audit),

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { plainNameOf, subjectOf } from '../domain/names.ts'
 import type { Param } from '../route/fields.ts'
 
-/** A name in a path; one outside the grammar names nothing. */
+/** A name in a path; one that does not match the grammar is not found. */
 const named = (grammar: (text: string) => string | undefined): Param => ({
   schema: z.string(),
   read(text) {
@@ -62,11 +62,11 @@ export interface Asked {
   query: { issuer: string }
 }
 
-/** The same, as the audit log names it. */
+/** Name of the principal in the audit log. */
 export const objectOf = ({ params, query }: Asked) =>
   objects.principal(params.subject, query.issuer)
 
-/** The principal that a path and its query mean. */
+/** The principal that a path and its query name. */
 export const refOf = ({ params, query }: Asked) => ({
   subject: params.subject,
   external_issuer: query.issuer,

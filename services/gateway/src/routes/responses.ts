@@ -4,7 +4,7 @@ import type { ExecutionsClient } from '../clients/executions.ts'
 import { detailed, type JsonText, summary } from '../domain/views.ts'
 import type { ExecutionList } from './schemas.ts'
 
-/** An execution as it was asked for. */
+/** Returns the summary of an execution, or the whole context if requested. */
 export async function viewOf(
   executions: ExecutionsClient,
   execution: Execution,
@@ -15,7 +15,7 @@ export async function viewOf(
   return detailed(whole.execution, whole.log)
 }
 
-/** A page of executions, without their payloads. */
+/** Returns a page of executions, without their payloads. */
 export async function listView(
   executions: ExecutionsClient,
   request: ListRequest,
@@ -35,5 +35,5 @@ export async function listView(
   return { executions: rows, total: page.total, limit, offset }
 }
 
-/** RFC 3339 in UTC; null for what has not happened. */
+/** RFC 3339 in UTC; null for an absent time. */
 export const timeOf = (time: Date | undefined): string | null => time?.toISOString() ?? null

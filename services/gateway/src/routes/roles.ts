@@ -14,7 +14,7 @@ const RoleView = z
   .object({ name: z.string(), permissions: z.array(z.string()), built_in: z.boolean() })
   .meta({ id: 'Role' })
 
-/** What a permission may look like is told by the service that keeps them. */
+/** Identity validates the grammar of permissions. */
 const permissions = z.array(z.string()).max(1_000)
 
 export const listRoles = route('get', '/admin/roles', {
@@ -122,10 +122,13 @@ export const simulateRole = route('post', '/admin/roles/{name}/simulate', {
   returns: z
     .object({
       role: z.string(),
-      /** Null for one that would be deleted. */
+      /** Null for a deletion. */
       permissions: permissions.nullable(),
       ...effect,
-      /** Whoever gains or loses something, his other roles considered; null without admin:principals:read. */
+      /**
+       * Principals that gain or lose permissions, with their other roles considered; null without
+       * admin:principals:read.
+       */
       principals: z
         .array(
           z.object({
@@ -137,7 +140,7 @@ export const simulateRole = route('post', '/admin/roles/{name}/simulate', {
           }),
         )
         .nullable(),
-      /** How many hold the role. */
+      /** Number of principals with the role. */
       holders: z.int(),
     })
     .meta({ id: 'RoleSimulation' }),

@@ -116,7 +116,7 @@ interface Sync {
   ctx: RequestContext
 }
 
-/** Makes the change and answers when the execution is over, or as the query has it. */
+/** Makes the change; resolves once the execution is terminal, or as the query says. */
 async function settled(deps: Deps, { command, query, ctx }: Sync) {
   const { detailed, wait_for, timeout } = query
   const execution = await changeAndWait(deps, {
@@ -145,7 +145,7 @@ const targetOf = (workflow: Workflow | undefined) =>
 
 const MAX_PREFERENCE_LENGTH = 256
 
-/** A wish: one that cannot be a name is ignored. */
+/** A preference only: a value that cannot be a worker name is ignored. */
 function preferredWorker(ctx: RequestContext): string {
   const wish = ctx.header('x-svc-preferred-worker') ?? ctx.header('x-flux-preferred-worker') ?? ''
   const name = wish.trim()

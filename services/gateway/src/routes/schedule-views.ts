@@ -68,10 +68,10 @@ export const ScheduleView = z
   })
   .meta({ id: 'Schedule' })
 
-/** In lists: without the input, which may be large. */
+/** For lists: without the input, which may be large. */
 export const ScheduleRow = ScheduleView.omit({ input_data: true }).meta({ id: 'ScheduleRow' })
 
-/** Configuration and input go out as they came. */
+/** Configuration and input are spliced unchanged. */
 export const viewOf = (schedule: Schedule): JsonText =>
   new JsonText(
     `${rowOf(schedule).text.slice(0, -1)},"input_data":${schedule.input_json || 'null'}}`,

@@ -25,7 +25,7 @@ type Deps = Pick<Clients, 'principals' | 'scheduler'>
 
 const keptText = (value: JsonText | undefined) => (value?.text === 'null' ? undefined : value?.text)
 
-/** As the path has it: by id or name. */
+/** A schedule in a path: by id or name. */
 const named = ({ params }: { params: { schedule_id: string } }) =>
   objects.schedule(params.schedule_id)
 
@@ -127,7 +127,7 @@ export const updateSchedule = route('put', '/schedules/{schedule_id}', {
   },
 })
 
-/** The account that a change names. One that the schedule has already is not named anew. */
+/** Returns the account that a change sets; undefined if the schedule has it already. */
 async function accountFor(
   caller: Caller,
   deps: Deps,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Any JSON value, as it was sent. */
+/** Any JSON value, unchanged. */
 const anything = z.unknown()
 
 const Event = z
@@ -27,7 +27,7 @@ const summary = {
   worker_name: z.string(),
 }
 
-/** What routes answer that answer an execution: the summary, with `?detailed=true` the events too. */
+/** Response of routes that return an execution: the summary, with `?detailed=true` the events too. */
 export const ExecutionView = z
   .object({ ...summary, events: z.array(Event).optional() })
   .meta({ id: 'Execution' })
@@ -63,5 +63,5 @@ export const Success = z
   .object({ status: z.literal('success'), message: z.string() })
   .meta({ id: 'Success' })
 
-/** An event stream; the documents cannot say more of it. */
+/** An event stream; OpenAPI cannot describe its events. */
 export const EventStream = z.string().meta({ id: 'EventStream' })

@@ -92,7 +92,7 @@ export const rotateKey = route('post', '/admin/secrets/rotate-key', {
       key_id: z.string(),
       rotated: z.int(),
       remaining: z.int(),
-      /** Names of those that no configured key opens. */
+      /** Names of those that no configured key decrypts. */
       unreadable: z.array(z.string()),
       next: z.string().nullable(),
     })

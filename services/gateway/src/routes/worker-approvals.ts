@@ -30,7 +30,7 @@ export const requestApproval = route('post', '/workers/{name}/approvals/{executi
   },
 })
 
-/** What a worker is told of an approval. */
+/** An approval in the form that workers read. */
 const Answer = z
   .object({
     id: z.string(),

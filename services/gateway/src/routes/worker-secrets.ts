@@ -40,7 +40,7 @@ export const workerSecrets = route('post', '/workers/{name}/secrets/batch', {
 
 const unknown = () => new Fault('not_found', 'Execution not found')
 
-/** The execution, if this worker holds it now. */
+/** Returns the execution if this worker holds it now. */
 async function held(
   { executions }: Deps,
   ref: string,
@@ -65,6 +65,6 @@ async function held(
   }
 }
 
-/** Whether the worker says itself that it goes by a claim which somebody else's has replaced. */
+/** True if the worker's own claim generation shows that its claim is stale. */
 const isOutdated = ({ state, claim_generation }: Execution, claimed: number | undefined) =>
   claimed !== undefined && claimed < claim_generation && !isTerminal(state)

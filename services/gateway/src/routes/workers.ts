@@ -50,7 +50,7 @@ const Registration = z
     labels: dictionary(text(255), text(255)).default({}),
     max_concurrent_executions: z.int32().min(0).nullish(),
     runners: z.array(text(64)).max(16).nullish(),
-    /** Ours: the same for all registrations of one worker process. */
+    /** Not part of the original protocol: the same value for all registrations of one worker process. */
     instance: text(64).optional(),
   })
   .meta({ id: 'WorkerRegistration' })
@@ -119,7 +119,7 @@ function recordOf(body: z.output<typeof Registration>): RegisterRequest['worker'
     resources,
     labels,
     max_concurrent_executions: body.max_concurrent_executions ?? 0,
-    // Workers of old say nothing, and know this one only.
+    // Older workers do not send it and have this runner only.
     runners: body.runners ?? ['inprocess'],
     status: '',
     metrics: {},
@@ -129,7 +129,7 @@ function recordOf(body: z.output<typeof Registration>): RegisterRequest['worker'
   }
 }
 
-/** The session that the caller holds the token of, empty if it is not this worker's. */
+/** Returns the session of the caller's token; empty if it belongs to another worker. */
 async function provenSession(
   { getSession }: Deps,
   ctx: RequestContext,
@@ -146,7 +146,7 @@ async function provenSession(
   }
 }
 
-/** Long enough for a worker to answer the ping, and so to learn that its session is dead. */
+/** Long enough for a worker to answer the ping and so to learn that its session has ended. */
 const HOLD_MS = 3_000
 
 export const connectWorker = route('get', '/workers/{name}/connect', {
@@ -157,7 +157,7 @@ export const connectWorker = route('get', '/workers/{name}/connect', {
     new StreamedResponse((ctx) => dispatcherStreams.proxy(ctx, resolved)),
   refuse(error, ctx) {
     if (!(error instanceof Fault && error.kind === 'unauthenticated')) return false
-    // Workers look at the content type only, and at nothing but a refused call to register again.
+    // Workers check the content type only, and register again only after a refused call.
     ctx.responseHeaders.push('www-authenticate', 'Bearer')
     const sse = new SseStream(ctx, { status: 401 })
     sse.send('event: ping\ndata: {}\n\n')

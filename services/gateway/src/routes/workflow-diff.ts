@@ -16,28 +16,28 @@ const WorkflowDiff = z
     name: z.string(),
     from_version: z.int(),
     to_version: z.int(),
-    /** `requests`, `affinity`, `imports` and members of the metadata; null where one is not declared. */
+    /** `requests`, `affinity`, `imports` and members of the metadata; null if it is not declared. */
     declared: z.array(z.object({ member: z.string(), from: z.unknown(), to: z.unknown() })),
     input_schema: z.object({
       from: schema,
       to: schema,
       changed: z.boolean(),
-      /** Whether every input that the first version takes is one that the second takes. */
+      /** Result of the proof that the second version accepts every input of the first. */
       compatibility: Compatibility,
       /** The same for inputs that have only members which the first version names. */
       compatibility_of_named_members: Compatibility,
-      /** Where that could not be proved, and why. */
+      /** Places where the proof failed, with the reason. */
       problems: z.array(
         z.object({ loc: z.array(z.union([z.string(), z.int()])), msg: z.string() }),
       ),
-      /** An input that the first version takes and the second refuses. */
+      /** An input that the first version accepts and the second refuses. */
       example: z.object({ input: z.unknown() }).nullable(),
     }),
     source: z.object({
       changed: z.boolean(),
       added: z.int(),
       removed: z.int(),
-      /** A unified diff without a head. */
+      /** A unified diff without a header. */
       patch: z.string(),
     }),
   })
@@ -64,7 +64,7 @@ export const diffVersions = route(
   },
 )
 
-/** Values are JSON text already; '' is none. */
+/** Values are JSON text already; '' stands for none. */
 const json = (text: string): string => text || 'null'
 
 function partsOf({ changes, input, source }: DiffResponse): string {

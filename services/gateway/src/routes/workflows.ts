@@ -33,14 +33,14 @@ const WorkflowView = z
   })
   .meta({ id: 'Workflow' })
 
-/** What an upload would make of a workflow. It has no version: another upload may come first. */
+/** A workflow that an upload would create. It has no version: another upload may come first. */
 const Draft = z
   .object({ namespace: z.string(), name: z.string(), version: z.null(), ...declared })
   .meta({ id: 'WorkflowDraft' })
 
 const rowOf = ({ namespace, name, version }: Workflow) => ({ namespace, name, version })
 
-/** What was declared is JSON text already. */
+/** The declared values are JSON text already. */
 const viewOf = (workflow: Workflow) =>
   new JsonText(
     `{"id":"${workflow.id}","namespace":"${workflow.namespace}"` +
@@ -97,7 +97,7 @@ export const uploadWorkflows = route('post', '/workflows', {
   },
 })
 
-/** Brings declared schedules up to date before the answer. Should that fail, an event does it a little later. */
+/** Updates declared schedules before the response. If that fails, an event does it later. */
 async function reconcile(
   { scheduler }: Deps,
   workflows: readonly Pick<Workflow, 'namespace' | 'name'>[],
