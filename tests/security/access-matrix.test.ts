@@ -49,7 +49,9 @@ beforeAll(async () => {
     ...{ execution_id, schedule_id: id, mode: 'async', version: '1', a: '1', b: '1' },
   }
   tokens = {
-    ...{ nobody: undefined, session: worker.token, stranger: (await auth.createAccount([])).key },
+    anonymous: undefined,
+    no_permissions: (await auth.createAccount([])).key,
+    session: worker.token,
     execution: JSON.parse(runner.frames.get(own) ?? '{}').exec_token,
   }
   expect(tokens.execution).toMatch(/^ey/)

@@ -51,7 +51,7 @@ export const findLatestOf =
 
 export const mayRun = rule({
   summary:
-    'workflow:{namespace}:{workflow_name}:run and whatever the workflow requires; for nested runs an execution token, which asks the same of who started the execution',
+    'workflow:{namespace}:{workflow_name}:run and the permissions that the workflow requires; for nested runs an execution token, then the same of the starter of the execution',
   for: 'people',
   acceptsExecutionTokens: 'all',
   requiredPermissions: ['workflow:{namespace}:{workflow_name}:run'],
@@ -74,7 +74,7 @@ export interface Resumable {
 }
 
 export const mayResume = rule({
-  summary: 'what running the workflow takes; the execution must be of this workflow',
+  summary: 'the permissions to run the workflow; the execution must be of this workflow',
   for: 'people',
   requiredPermissions: ['workflow:{namespace}:{workflow_name}:run'],
   async authorize(

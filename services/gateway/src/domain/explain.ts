@@ -40,7 +40,7 @@ export function unmet(place: Place): string | undefined {
   if (lacking[0] !== undefined) return lacking[0]
   if (status === 'offline') return 'a connection'
   if (status !== 'online') return 'good health'
-  return hasRoom(place) ? undefined : `a free slot: it holds ${used} of ${capacity}`
+  return hasFreeSlot(place) ? undefined : `a free slot: it holds ${used} of ${capacity}`
 }
 
 /** Explains why an execution does not run, with the smallest change that would let it start. */
@@ -83,7 +83,7 @@ function held({ state, held_by, deadline_at }: Wait, places: readonly Place[]): 
 
 function queued({ queue_position, needs }: Wait, places: readonly Place[]): Explanation {
   const eligible = places.filter(isEligible)
-  if (eligible.some(hasRoom))
+  if (eligible.some(hasFreeSlot))
     return because(
       `it merely waits for its turn: number ${queue_position} in the queue, and a worker has room`,
     )
@@ -103,7 +103,7 @@ function queued({ queue_position, needs }: Wait, places: readonly Place[]): Expl
   return because(reason, remedy(needs, places))
 }
 
-const hasRoom = ({ capacity, used }: Place) => capacity === 0 || used < capacity
+const hasFreeSlot = ({ capacity, used }: Place) => capacity === 0 || used < capacity
 
 /**
  * Orders workers by what has to change: first those that lack nothing but availability, then by the
@@ -119,10 +119,10 @@ function remedy(needs: readonly string[], places: readonly Place[]): string {
     : `'${name}' to connect again`
 }
 
-const STANDING_COST: Partial<Record<string, number>> = { online: 0, unhealthy: 1, offline: 2 }
+const STATUS_COST: Partial<Record<string, number>> = { online: 0, unhealthy: 1, offline: 2 }
 
 const costOf = ({ status, lacking }: Place): number =>
-  lacking.length * 3 + (STANDING_COST[status] ?? 3)
+  lacking.length * 3 + (STATUS_COST[status] ?? 3)
 
 const listed = (parts: readonly string[]): string =>
   parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`

@@ -18,7 +18,7 @@ export class TooComplex extends Error {
 const BASE_STEPS = 20_000
 const STEPS_PER_CHAR = 20
 const MAX_STEPS = 20_000_000
-/** Of a longer input only the first problem is reported: a million problems would take gigabytes. */
+/** For a longer input only the first problem is reported: a million problems would take gigabytes. */
 const MAX_CHARS_FOR_ALL = 262_144
 
 /**

@@ -13,8 +13,8 @@ import { sendFault, sendJson } from './response.ts'
  * One declaration, two mechanisms: the hot paths (`raw: true`), which workers call for every
  * execution and every ping, are matched by segments before Express (Matcher); all other requests go
  * to Express, which also answers 404 for undeclared paths and 405 for undeclared methods. Both end
- * in `handleRequest`, so authorization, audit and log do not depend on the mechanism. Express costs
- * more for a request than the rest of the gateway does for a pong.
+ * in `handleRequest`, so authorization, audit and log do not depend on the mechanism
+ * (ADR 5).
  */
 export function createRouter<Deps>(
   routes: readonly Route<Deps>[],

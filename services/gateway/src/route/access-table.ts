@@ -11,8 +11,8 @@ export type Verdict = 'yes' | 'no' | 'own'
  * and with the token of an execution that an administrator started.
  */
 export const CALLER_KINDS = [
-  'nobody',
-  'stranger',
+  'anonymous',
+  'no_permissions',
   ...Object.keys(BUILT_IN_ROLES),
   'session',
   'execution',
@@ -23,11 +23,12 @@ export function accessFor(access: string, callerKind: string): Verdict {
   if (access === 'public') return 'yes'
   if (callerKind === 'session') return SESSION[access] ?? 'no'
   if (callerKind === 'execution') return EXECUTION[ruleOf(access)?.acceptsExecutionTokens ?? 'none']
-  if (callerKind === 'nobody' || access === 'bootstrap') return 'no'
+  if (callerKind === 'anonymous' || access === 'bootstrap') return 'no'
   const granted = BUILT_IN_ROLES[callerKind] ?? []
-  const asks = ruleOf(access)?.requiredPermissions ?? (access === 'authenticated' ? [] : [access])
+  const required =
+    ruleOf(access)?.requiredPermissions ?? (access === 'authenticated' ? [] : [access])
   const covered = (needed: string) => granted.some((held) => permits(held, sampleOf(needed)))
-  if (!asks.every(covered)) return 'no'
+  if (!required.every(covered)) return 'no'
   return access === 'own worker' ? 'own' : 'yes'
 }
 
@@ -42,7 +43,7 @@ export function accessTable(routes: Iterable<Route>): string {
   const rows = [...routes].map(({ method, path, access }) => [
     method.toUpperCase(),
     `\`${path}\``,
-    ...CALLER_KINDS.map((visitor) => SIGNS[accessFor(access, visitor)]),
+    ...CALLER_KINDS.map((caller) => SIGNS[accessFor(access, caller)]),
     requirementOf(access),
   ])
   const head = ['method', 'path', ...CALLER_KINDS, 'needs']
@@ -55,15 +56,15 @@ const SIGNS: Record<Verdict, string> = { yes: 'yes', no: '·', own: 'own' }
 const PREFACE = [
   '# Access',
   '',
-  'Made from the routes of the gateway by `npm run contracts`; a test calls each route as each of',
-  'these and compares. What is not listed is refused. While `[svc.security.auth].enabled` is false,',
-  'permissions are not asked for.',
+  'Generated from the routes of the gateway by `npm run contracts`; a test calls each route as each',
+  'caller and compares. Other paths and methods are refused. While `[svc.security.auth].enabled` is',
+  'false, permissions are not checked.',
   '',
-  'The columns are callers without a token (nobody), with a token and no permission (stranger), with',
-  'one of the built-in roles, workers with the token of their session, and workers with the token of an',
-  'execution that an administrator started. `own`: for the worker of their own name, and for the',
-  'execution that the token is of. An object may ask for more than its route, as a workflow with',
-  '`required_permissions` does.',
+  'The columns are callers without a token (anonymous), with a token without permissions',
+  '(no_permissions), with one of the built-in roles, workers with the token of their session, and',
+  'workers with the token of an execution that an administrator started. `own`: only for the worker of',
+  'that name, or for the execution of the token. An object may require more than its route, as a',
+  'workflow with `required_permissions` does.',
   '',
 ]
 

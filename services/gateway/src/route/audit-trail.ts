@@ -16,7 +16,7 @@ export interface AuditSpec<I = RequestInput> {
   /** True for a dry run, which is recorded only if it is denied. */
   isDryRun?(input: I): boolean
   /**
-   * Where a success is recorded: by the `owner`, in the commit of the change; by the gateway
+   * Place where a success is recorded: by the `owner`, in the commit of the change; by the gateway
    * `around` the call, so that an entry exists before the change; or `after` it, for a read. The
    * gateway records refusals.
    */

@@ -24,7 +24,7 @@ const MAX_DAYS = 36_500
 const keyObject = (asked: Asked, name?: string) => objects.key(objectOf(asked), name)
 
 export const createKey = route('post', '/admin/principals/{subject}/keys', {
-  summary: 'Make an API key of a service account; it is shown this once',
+  summary: 'Create an API key of a service account; the response alone contains it',
   access: 'admin:principals:manage',
   params: { subject },
   query: atIssuer,
@@ -57,7 +57,7 @@ export const createKey = route('post', '/admin/principals/{subject}/keys', {
 
 export const listKeys = route('get', '/admin/principals/{subject}/keys', {
   summary:
-    "List a principal's API keys, expired ones too; of each only its prefix, and when it was used last",
+    'List the API keys of a principal, expired ones too, by prefix and with the time of last use',
   access: 'admin:principals:read',
   params: { subject },
   query: atIssuer,
@@ -86,7 +86,7 @@ export const listKeys = route('get', '/admin/principals/{subject}/keys', {
 })
 
 export const revokeKey = route('delete', '/admin/principals/{subject}/keys/{key_name}', {
-  summary: 'Revoke an API key, from the moment of the answer',
+  summary: 'Revoke an API key; effective before the response',
   access: 'admin:principals:manage',
   params: { subject, key_name: plainName },
   query: atIssuer,

@@ -112,7 +112,7 @@ function refuse(error: unknown, ctx: RequestContext): boolean {
 }
 
 export const listExecutionApprovals = route('get', '/executions/{execution_id}/approvals', {
-  summary: 'List what an execution asked approval for, newest first',
+  summary: 'List the approvals of an execution, newest first',
   access: 'may read approvals',
   query: page,
   returns: ApprovalPage.meta({ id: 'ExecutionApprovals' }),

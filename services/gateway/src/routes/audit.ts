@@ -53,7 +53,7 @@ const time = z.iso
   .optional()
 
 export const listAudit = route('get', '/admin/audit', {
-  summary: 'Who changed what, newest first; with after=N, oldest first from the entry after N on',
+  summary: 'List audit entries, newest first; with after=N oldest first, from the entry after N',
   access: 'admin:audit:read',
   query: {
     actor: filter,

@@ -23,7 +23,7 @@ export interface Deps {
 const Permissions = z.array(z.string())
 
 export const getPermissions = route('get', '/auth/permissions', {
-  summary: 'What reading and running takes, of one workflow or of all by namespace/name',
+  summary: 'List the permissions to read and run one workflow, or all by namespace/name',
   access: 'authenticated',
   query: { workflow: z.string().optional() },
   returns: z.union([Permissions, z.record(z.string(), Permissions)]),
@@ -68,7 +68,7 @@ const Verdict = z
   .meta({ id: 'TokenVerdict' })
 
 export const testToken = route('post', '/auth/test-token', {
-  summary: 'Whom a bearer token stands for; ten times a minute',
+  summary: 'Show the principal of a bearer token; ten times a minute',
   access: 'admin:*',
   body: json(
     z.object({ token: z.string().max(MAX_TOKEN_CHARS).nullish() }).meta({ id: 'TestTokenRequest' }),

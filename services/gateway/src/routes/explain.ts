@@ -45,26 +45,27 @@ const Explanation = z
   .meta({ id: 'ExecutionExplanation' })
 
 export const explainExecution = route('get', '/executions/{execution_id}/explain', {
-  summary: 'Why an execution does not run, and the smallest change that would make it',
+  summary:
+    'Explain why an execution does not run, with the smallest change that would let it start',
   access: 'execution:{execution_id}:read',
   returns: Explanation,
   async handle({ params: { execution_id } }, deps: Deps) {
-    const standing = await deps.queue.explain({ execution_id })
+    const wait = await deps.queue.explain({ execution_id })
     const [{ verdicts, needs }, gates] = await Promise.all([
-      deps.fleet.explain({ requirement: standing.requirement }),
-      gatesOf(deps, execution_id, standing),
+      deps.fleet.explain({ requirement: wait.requirement }),
+      gatesOf(deps, execution_id, wait),
     ])
     const places = await placesOf(deps, verdicts)
-    const deadline_at = timeOf(standing.deadline_at)
+    const deadline_at = timeOf(wait.deadline_at)
     return {
       execution_id,
-      state: standing.state,
-      ...explain({ ...standing, deadline_at, gates, needs }, places),
-      queue_position: standing.queue_position || null,
-      queued_at: timeOf(standing.queued_at),
-      held_by: standing.held_by || null,
+      state: wait.state,
+      ...explain({ ...wait, deadline_at, gates, needs }, places),
+      queue_position: wait.queue_position || null,
+      queued_at: timeOf(wait.queued_at),
+      held_by: wait.held_by || null,
       deadline_at,
-      requirement: requirementOf(standing),
+      requirement: requirementOf(wait),
       workers: places.map((place) => ({
         name: place.name,
         status: place.status,

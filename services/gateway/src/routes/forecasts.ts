@@ -7,7 +7,7 @@ import { timeOf } from './responses.ts'
 type Deps = Pick<Clients, 'scheduler'>
 
 export const getNextTicks = route('get', '/schedules/{schedule_id}/next', {
-  summary: 'List when a schedule fires next, by its id or name',
+  summary: 'List the next ticks of a schedule, by its id or name',
   access: 'may read schedule',
   query: { count: integer({ min: 1, max: 1_000 }).default(10) },
   returns: NextView,
@@ -28,7 +28,7 @@ export const getNextTicks = route('get', '/schedules/{schedule_id}/next', {
 })
 
 export const getForecast = route('get', '/schedules/forecast', {
-  summary: 'What will fire when, what clashes, and where the clocks are set',
+  summary: 'List upcoming ticks, their overlaps and the clock changes',
   access: 'may forecast',
   query: {
     hours: integer({ min: 1, max: 8_784 }).default(168),

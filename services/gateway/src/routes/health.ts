@@ -22,7 +22,7 @@ const report = (isWell: boolean, view: object) =>
   )
 
 export const getHealth = route('get', '/health', {
-  summary: 'Whether the service can do its work',
+  summary: 'Report whether the service is healthy',
   access: 'public',
   returns: HealthView,
   async handle(_, { health }: Deps) {
@@ -33,7 +33,7 @@ export const getHealth = route('get', '/health', {
 })
 
 export const getReady = route('get', '/ready', {
-  summary: 'Whether requests may be sent here',
+  summary: 'Report whether the service accepts requests',
   access: 'public',
   returns: ReadyView,
   async handle(_, { health }: Deps) {

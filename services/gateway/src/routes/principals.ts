@@ -85,7 +85,7 @@ export const getPrincipal = route('get', '/admin/principals/{subject}', {
 })
 
 export const updatePrincipal = route('patch', '/admin/principals/{subject}', {
-  summary: 'Change a principal; what is absent or null stays as it is',
+  summary: 'Change a principal; absent and null members stay unchanged',
   access: 'admin:principals:manage',
   params: { subject },
   query: atIssuer,
@@ -145,7 +145,7 @@ async function setEnabled(
 }
 
 export const enablePrincipal = route('post', '/admin/principals/{subject}/enable', {
-  summary: 'Let a principal in again',
+  summary: 'Enable a principal',
   access: 'admin:principals:manage',
   params: { subject },
   query: atIssuer,
@@ -155,7 +155,7 @@ export const enablePrincipal = route('post', '/admin/principals/{subject}/enable
 })
 
 export const disablePrincipal = route('post', '/admin/principals/{subject}/disable', {
-  summary: 'Keep a principal out, from the moment of the answer',
+  summary: 'Disable a principal; effective before the response',
   access: 'admin:principals:manage',
   params: { subject },
   query: atIssuer,

@@ -73,7 +73,7 @@ export const updateRole = route('patch', '/admin/roles/{name}', {
 })
 
 export const deleteRole = route('delete', '/admin/roles/{name}', {
-  summary: 'Delete a role; whoever held it holds it no more',
+  summary: 'Delete a role and revoke it of its principals',
   access: 'admin:roles:manage',
   returns: Success,
   audit: {
@@ -104,7 +104,7 @@ export const cloneRole = route('post', '/admin/roles/{name}/clone', {
 const effect = { granted: permissions, taken: permissions }
 
 export const simulateRole = route('post', '/admin/roles/{name}/simulate', {
-  summary: 'What a change or the deletion of a role would grant and take, and to whom',
+  summary: 'Show which permissions a change or the deletion of a role would grant and withdraw',
   access: 'admin:roles:read',
   body: json(
     z

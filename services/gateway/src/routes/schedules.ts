@@ -104,7 +104,7 @@ export const getSchedule = route('get', '/schedules/{schedule_id}', {
 })
 
 export const updateSchedule = route('put', '/schedules/{schedule_id}', {
-  summary: 'Change a schedule; what is absent or null stays as it is',
+  summary: 'Change a schedule; absent and null members stay unchanged',
   access: 'schedule:*:manage',
   body: json(ScheduleChange, { payloads: ['input_data'], texts: ['schedule_config'] }),
   returns: ScheduleView,
@@ -170,7 +170,7 @@ export const deleteSchedule = route('delete', '/schedules/{schedule_id}', {
 })
 
 export const getScheduleHistory = route('get', '/schedules/{schedule_id}/history', {
-  summary: 'List what a schedule has launched, newest first',
+  summary: 'List the ticks of a schedule, newest first',
   access: 'schedule:*:read',
   query: page,
   returns: HistoryView,

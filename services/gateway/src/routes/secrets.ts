@@ -84,7 +84,7 @@ export const getSecrets = route('post', '/admin/secrets/batch', {
 })
 
 export const rotateKey = route('post', '/admin/secrets/rotate-key', {
-  summary: 'Encrypt some of the secrets that are under an earlier key anew; go on from next',
+  summary: 'Re-encrypt some of the secrets under an earlier key; continue from next',
   access: 'admin:secrets:manage',
   query: { after: text(255).default(''), limit: integer({ min: 1, max: 1000 }).default(100) },
   returns: z

@@ -19,7 +19,7 @@ const Question = z
   .meta({ id: 'ApprovalQuestion' })
 
 export const requestApproval = route('post', '/workers/{name}/approvals/{execution_id}', {
-  summary: 'Ask whether a call of a task may run',
+  summary: 'Request approval of a call',
   access: 'own worker',
   body: json(Question),
   returns: z.object({ status: z.enum(['created', 'exists', 'granted', 'cancelled']) }),
@@ -50,7 +50,7 @@ export const readApproval = route(
   'get',
   '/workers/{name}/approvals/{execution_id}/{task_call_id}',
   {
-    summary: 'Look how a call was decided',
+    summary: 'Show the decision of a call',
     access: 'own worker',
     returns: z.object({ approval: Answer.nullable() }),
     async handle({ params: { execution_id, task_call_id }, resolved, ctx }, deps: Deps) {

@@ -130,7 +130,7 @@ const ProgressItems = z
   .meta({ id: 'Progress' })
 
 export const progress = route('post', '/workers/{name}/progress/{execution_id}', {
-  summary: 'Forward what tasks report to whoever follows the execution',
+  summary: 'Forward the progress of tasks to the readers of the execution',
   access: 'own worker',
   raw: true,
   body: workerReport(ProgressItems, (text) => readProgress(text, new Date().toISOString())),
