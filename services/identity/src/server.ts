@@ -7,13 +7,13 @@ import {
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { openService } from '@windlass/rpc/open-service'
+import { CacheInvalidator } from '@windlass/runtime/cache-generation'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import * as access from './access.ts'
 import { createBootstrapTokenReader } from './engine/bootstrap-token.ts'
-import { invalidatePending } from './engine/cache-invalidation.ts'
 import { deriveKeyring } from './engine/derive-keyring.ts'
 import { auditHandlers } from './handlers/audit-handlers.ts'
 import { configHandlers } from './handlers/config-handlers.ts'
@@ -23,6 +23,7 @@ import { principalHandlers } from './handlers/principal-handlers.ts'
 import { roleHandlers } from './handlers/role-handlers.ts'
 import { secretHandlers } from './handlers/secret-handlers.ts'
 import { deleteEndedSessions, endIdleSessions } from './loops/end-sessions.ts'
+import { authMarkers } from './store/pending-invalidations.ts'
 
 const INVALIDATE_INTERVAL_MS = 1_000
 const DELETE_ENDED_INTERVAL_MS = 600_000
@@ -43,7 +44,8 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const keys = await deriveKeyring(security.encryption)
 
   const sessionIdleS = workers.session_idle_timeout
-  service.startLoop('invalidate caches', INVALIDATE_INTERVAL_MS, () => invalidatePending(db, redis))
+  const caches = new CacheInvalidator({ db, redis, markers: authMarkers, log })
+  service.startLoop('invalidate caches', INVALIDATE_INTERVAL_MS, () => caches.sweep())
   service.startLoop('delete ended sessions', DELETE_ENDED_INTERVAL_MS, () =>
     deleteEndedSessions(db),
   )
@@ -51,10 +53,14 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     endIdleSessions(db, sessionIdleS),
   )
 
-  rpc.serve(IdentityService, handlers({ db, redis, bootstrapToken, sessionIdleS }), access.identity)
-  rpc.serve(PrincipalsService, principalHandlers(db, redis), access.principals)
-  rpc.serve(ApiKeysService, keyHandlers(db, redis), access.keys)
-  rpc.serve(RolesService, roleHandlers(db, redis), access.roles)
+  rpc.serve(
+    IdentityService,
+    handlers({ db, caches, bootstrapToken, sessionIdleS }),
+    access.identity,
+  )
+  rpc.serve(PrincipalsService, principalHandlers(db, caches), access.principals)
+  rpc.serve(ApiKeysService, keyHandlers(db, caches), access.keys)
+  rpc.serve(RolesService, roleHandlers(db, caches), access.roles)
   rpc.serve(SecretsService, secretHandlers({ db, log, keys }), access.secrets)
   rpc.serve(ConfigsService, configHandlers(db), access.configs)
   rpc.serve(AuditService, auditHandlers(db, service.serviceIdentity), access.audit)

@@ -1,7 +1,8 @@
 import { INTERNAL_ISSUER } from '@windlass/domain/caller'
+import { addMarker } from '@windlass/runtime/cache-generation'
 import { Fault } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
-import * as pendingInvalidations from '../store/pending-invalidations.ts'
+import { authMarkers } from '../store/pending-invalidations.ts'
 import * as principals from '../store/principals.ts'
 import { createKey, keyCreation } from './create-key.ts'
 import { auditName, createPrincipal } from './principal-records.ts'
@@ -32,7 +33,7 @@ export const createAdminKey = (db: Db, { subject, name, days }: AdminKeyRequest)
     if (principal.type !== 'service_account' || !principal.enabled)
       throw new Fault('conflict', `'${subject}' exists but is not an enabled service account`)
     await principals.grant(tx, principal.id, ['admin'], PROGRAM)
-    await pendingInvalidations.add(tx)
+    await addMarker(tx, authMarkers)
     const key = await createKey(tx, { principal_id: principal.id, name, days })
     const object = auditName(ref)
     const detail = { type: wanted.type, roles: ['admin'] }

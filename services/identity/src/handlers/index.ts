@@ -1,7 +1,7 @@
 import type { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import type { Handlers } from '@windlass/rpc/call'
+import type { CacheInvalidator } from '@windlass/runtime/cache-generation'
 import type { Db } from '@windlass/runtime/postgres/db'
-import type { Redis } from '@windlass/runtime/redis/redis'
 import type { ReadBootstrapToken } from '../engine/bootstrap-token.ts'
 import { originOf } from '../engine/record-change.ts'
 import { hasHash, hashOf } from '../engine/tokens.ts'
@@ -9,14 +9,14 @@ import * as sessions from './session-handlers.ts'
 
 export interface IdentityDeps {
   db: Db
-  redis: Redis
+  caches: CacheInvalidator
   bootstrapToken: ReadBootstrapToken
   sessionIdleS: number
 }
 
 export const handlers = ({
   db,
-  redis,
+  caches,
   bootstrapToken,
   sessionIdleS,
 }: IdentityDeps): Handlers<typeof IdentityService> => ({
@@ -27,7 +27,7 @@ export const handlers = ({
   },
 
   issueSession: (request, call) =>
-    sessions.issueSession(db, redis, { ...request, by: originOf(call) }),
+    sessions.issueSession(db, caches, { ...request, by: originOf(call) }),
 
   checkSession: (request) => sessions.checkSession(db, request, sessionIdleS),
 })

@@ -5,10 +5,9 @@ import type {
   KeyHolder,
 } from '@windlass/proto/windlass/identity/v1/principals'
 import type { Handlers } from '@windlass/rpc/call'
+import type { CacheInvalidator } from '@windlass/runtime/cache-generation'
 import { Fault, invalid } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
-import type { Redis } from '@windlass/runtime/redis/redis'
-import { commitAndInvalidate } from '../engine/cache-invalidation.ts'
 import { createKey, keyCreation } from '../engine/create-key.ts'
 import { auditName, getPrincipal, lockPrincipal } from '../engine/principal-records.ts'
 import { originOf, recordChange } from '../engine/record-change.ts'
@@ -16,7 +15,7 @@ import { equalsHash, NO_HASH } from '../engine/tokens.ts'
 import * as keys from '../store/keys.ts'
 import * as principals from '../store/principals.ts'
 
-export const keyHandlers = (db: Db, redis: Redis): Handlers<typeof ApiKeysService> => ({
+export const keyHandlers = (db: Db, caches: CacheInvalidator): Handlers<typeof ApiKeysService> => ({
   create: ({ principal: ref, name, expires_in_days }, call) =>
     db.tx(async (tx) => {
       const principal = await lockPrincipal(tx, ref)
@@ -33,7 +32,7 @@ export const keyHandlers = (db: Db, redis: Redis): Handlers<typeof ApiKeysServic
   },
 
   revoke: ({ principal: ref, name }, call) =>
-    commitAndInvalidate(db, redis, async (tx) => {
+    caches.commitAndInvalidate(async (tx) => {
       const { id, ...principal } = await lockPrincipal(tx, ref)
       if ((await keys.remove(tx, id, name)) === 0) throw invalid(`API key '${name}' not found`)
       const object = objects.key(auditName(principal), name)

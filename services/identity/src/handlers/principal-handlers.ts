@@ -5,11 +5,10 @@ import type {
   ProvisionRequest,
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { type Call, callerOf, type Handlers } from '@windlass/rpc/call'
+import type { CacheInvalidator } from '@windlass/runtime/cache-generation'
 import { conflict, Fault, invalid } from '@windlass/runtime/faults'
 import type { Db, Tx } from '@windlass/runtime/postgres/db'
-import type { Redis } from '@windlass/runtime/redis/redis'
 import { parseText } from '../domain/grants.ts'
-import { commitAndInvalidate } from '../engine/cache-invalidation.ts'
 import { requireRemainingAdmin } from '../engine/last-admin-guard.ts'
 import {
   auditName,
@@ -24,7 +23,10 @@ import { type Origin, originOf, recordChange } from '../engine/record-change.ts'
 import * as keys from '../store/keys.ts'
 import * as principals from '../store/principals.ts'
 
-export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof PrincipalsService> => ({
+export const principalHandlers = (
+  db: Db,
+  caches: CacheInvalidator,
+): Handlers<typeof PrincipalsService> => ({
   list: async ({ type }) => ({ principals: await principals.list(db, type) }),
 
   create: (request, call) =>
@@ -39,7 +41,7 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
   get: (ref) => getPrincipal(db, ref),
 
   update: ({ principal: ref, display_name, enabled }, call) =>
-    commitAndInvalidate(db, redis, async (tx) => {
+    caches.commitAndInvalidate(async (tx) => {
       const [by, { id }] = [originOf(call), await lockPrincipal(tx, ref)]
       const name = display_name && parseText('display_name', display_name)
       await requireRemainingAdmin(tx, by, () =>
@@ -52,7 +54,7 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
     }),
 
   delete: ({ principal: ref, force }, call) =>
-    commitAndInvalidate(db, redis, async (tx) => {
+    caches.commitAndInvalidate(async (tx) => {
       const [by, { id, ...principal }] = [originOf(call), await lockPrincipal(tx, ref)]
       const ownKeys = await keys.list(tx, id)
       if (ownKeys.length > 0 && !force)
@@ -70,7 +72,7 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
     }),
 
   grantRole: (request, call) =>
-    commitAndInvalidate(db, redis, async (tx) => {
+    caches.commitAndInvalidate(async (tx) => {
       const { role } = request
       const { id, ...principal } = await lockPrincipal(tx, request.principal)
       await requireRoles(tx, [role])
@@ -84,7 +86,7 @@ export const principalHandlers = (db: Db, redis: Redis): Handlers<typeof Princip
   provision: (request, call) => db.tx((tx) => provision(tx, request, call)),
 
   revokeRole: (request, call) =>
-    commitAndInvalidate(db, redis, async (tx) => {
+    caches.commitAndInvalidate(async (tx) => {
       const [by, { role }] = [originOf(call), request]
       const { id, ...principal } = await lockPrincipal(tx, request.principal)
       await requireRemainingAdmin(tx, by, () => principals.revoke(tx, id, role))

@@ -1,17 +1,16 @@
 import { objects } from '@windlass/domain/audit'
 import type { Role, RolesService } from '@windlass/proto/windlass/identity/v1/principals'
 import type { Handlers } from '@windlass/rpc/call'
+import type { CacheInvalidator } from '@windlass/runtime/cache-generation'
 import { conflict, invalid, notFound } from '@windlass/runtime/faults'
 import type { Db, Tx } from '@windlass/runtime/postgres/db'
-import type { Redis } from '@windlass/runtime/redis/redis'
 import { applyChange, parseNewRoleName, parsePermissions } from '../domain/grants.ts'
-import { commitAndInvalidate } from '../engine/cache-invalidation.ts'
 import { requireRemainingAdmin } from '../engine/last-admin-guard.ts'
 import { type Origin, originOf, recordChange } from '../engine/record-change.ts'
 import * as principals from '../store/principals.ts'
 import * as roles from '../store/roles.ts'
 
-export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService> => ({
+export const roleHandlers = (db: Db, caches: CacheInvalidator): Handlers<typeof RolesService> => ({
   list: async () => ({ roles: await roles.list(db) }),
 
   async get({ name }) {
@@ -30,7 +29,7 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
     ),
 
   update: ({ name, add_permissions: add, remove_permissions: remove }, call) =>
-    commitAndInvalidate(db, redis, async (tx) => {
+    caches.commitAndInvalidate(async (tx) => {
       const role = await lockChangeable(tx, name)
       const permissions = applyChange(role.permissions, { add, remove })
       const by = originOf(call)
@@ -45,7 +44,7 @@ export const roleHandlers = (db: Db, redis: Redis): Handlers<typeof RolesService
     }),
 
   delete: ({ name }, call) =>
-    commitAndInvalidate(db, redis, async (tx) => {
+    caches.commitAndInvalidate(async (tx) => {
       const { permissions } = await lockChangeable(tx, name)
       const by = originOf(call)
       await requireRemainingAdmin(tx, by, () => roles.remove(tx, name))

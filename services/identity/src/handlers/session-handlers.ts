@@ -5,14 +5,13 @@ import type {
   IssueSessionResponse,
   Session,
 } from '@windlass/proto/windlass/identity/v1/identity'
+import { addMarker, type CacheInvalidator } from '@windlass/runtime/cache-generation'
 import { Fault, invalid } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import type { Db } from '@windlass/runtime/postgres/db'
-import type { Redis } from '@windlass/runtime/redis/redis'
-import { invalidatePending } from '../engine/cache-invalidation.ts'
 import { type Origin, recordChange } from '../engine/record-change.ts'
 import { hasHash, NO_HASH, newSessionToken, sessionPrefixOf } from '../engine/tokens.ts'
-import * as pendingInvalidations from '../store/pending-invalidations.ts'
+import { authMarkers } from '../store/pending-invalidations.ts'
 import * as sessions from '../store/sessions.ts'
 
 /** Number of tokens of one session that stay valid; each registration of the session adds one. */
@@ -24,7 +23,7 @@ const TOUCHES_PER_TIMEOUT = 8
 /** Issues a token. Tokens that it ends are invalid at every gateway before the call returns. */
 export async function issueSession(
   db: Db,
-  redis: Redis,
+  caches: CacheInvalidator,
   { worker_name, session_id, by }: IssueSessionRequest & { by: Origin },
 ): Promise<IssueSessionResponse> {
   const id = parseId(session_id)
@@ -36,7 +35,7 @@ export async function issueSession(
     await sessions.lockWorker(tx, worker_name)
     await sessions.insert(tx, { ...stored, worker_name, session_id: id })
     const ended = await sessions.endOthers(tx, worker_name, id, TOKENS_PER_SESSION)
-    if (ended > 0) await pendingInvalidations.add(tx)
+    if (ended > 0) await addMarker(tx, authMarkers)
     const detail = { session_id: id, prefix: stored.prefix, ended_sessions: ended }
     await recordChange(tx, by, {
       action: 'worker.register',
@@ -44,7 +43,7 @@ export async function issueSession(
       detail,
     })
   })
-  await invalidatePending(db, redis)
+  await caches.invalidatePending()
   return { token }
 }
 

@@ -1,5 +1,6 @@
+import { addMarker } from '@windlass/runtime/cache-generation'
 import type { Db } from '@windlass/runtime/postgres/db'
-import * as pendingInvalidations from '../store/pending-invalidations.ts'
+import { authMarkers } from '../store/pending-invalidations.ts'
 import * as sessions from '../store/sessions.ts'
 
 const KEEP_MS = 24 * 3_600_000
@@ -13,6 +14,6 @@ export const deleteEndedSessions = async (db: Db): Promise<boolean> =>
 export const endIdleSessions = (db: Db, idleS: number): Promise<boolean> =>
   db.tx(async (tx) => {
     const ended = await sessions.endIdle(tx, idleS, BATCH)
-    if (ended > 0) await pendingInvalidations.add(tx)
+    if (ended > 0) await addMarker(tx, authMarkers)
     return ended === BATCH
   })
