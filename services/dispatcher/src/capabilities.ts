@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { WorkerState } from './connected-workers.ts'
 import { type Capabilities, packageIndex } from './domain/matching.ts'
 import type { StoredWorkerState } from './store/streams.ts'
@@ -16,7 +17,7 @@ interface PackageList {
  * Package lists by their JSON text. They are the largest part of a record, and the workers of a fleet
  * often share one: each text is kept once, and parsed only if a requirement names packages.
  */
-const packageLists = new Map<string, PackageList>()
+const packageLists = new LRUCache<string, PackageList>({ max: MAX_PACKAGE_LISTS })
 
 /** Builds the state of a connected worker from its stored row and record. */
 export function toWorkerState(stored: StoredWorkerState): WorkerState {
@@ -39,11 +40,7 @@ export function toWorkerState(stored: StoredWorkerState): WorkerState {
 }
 
 function internPackageList(json: string): PackageList {
-  const found = packageLists.get(json)
-  if (found) return found
-  const list = { json }
-  const [oldest] = packageLists.keys()
-  if (oldest !== undefined && packageLists.size >= MAX_PACKAGE_LISTS) packageLists.delete(oldest)
+  const list = packageLists.get(json) ?? { json }
   packageLists.set(json, list)
   return list
 }

@@ -85,8 +85,8 @@ function sendError(
 }
 
 /**
- * Answers 401 with an event stream of one ping. Workers of the original SDK ignore the status of their
- * stream, but not that of a POST: their pong is refused, and they register again.
+ * Answers 401 with an event stream of one ping. Some workers ignore the status of their stream, but not
+ * that of a POST: their pong is refused, and they register again.
  */
 function rejectEndedSession(response: ServerResponse): void {
   const headers = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' }

@@ -1,5 +1,6 @@
 import { Batcher } from '@windlass/runtime/batcher'
 import type { Db } from '@windlass/runtime/postgres/db'
+import { LRUCache } from 'lru-cache'
 import type { ConnectedWorkers } from './connected-workers.ts'
 import * as workerStore from './store/workers.ts'
 
@@ -12,7 +13,7 @@ const MAX_CACHED = 20_000
  */
 export class SessionLookup {
   readonly #workers: ConnectedWorkers
-  readonly #cache = new Map<string, string>()
+  readonly #cache = new LRUCache<string, string>({ max: MAX_CACHED })
   readonly #reads: Batcher<string, string | undefined>
 
   constructor(db: Db, workers: ConnectedWorkers) {
@@ -29,17 +30,11 @@ export class SessionLookup {
     const known = this.#workers.get(name)?.session_id ?? this.#cache.get(name)
     if (known && (claimed === '' || claimed === known)) return known
     const session_id = await this.#reads.add(name)
-    if (session_id) this.#record(name, session_id)
+    if (session_id) this.#cache.set(name, session_id)
     return session_id
   }
 
   invalidate(names: readonly string[]): void {
     for (const name of names) this.#cache.delete(name)
-  }
-
-  #record(name: string, session_id: string): void {
-    const [oldest] = this.#cache.keys()
-    if (oldest !== undefined && this.#cache.size >= MAX_CACHED) this.#cache.delete(oldest)
-    this.#cache.set(name, session_id)
   }
 }

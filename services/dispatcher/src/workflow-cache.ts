@@ -1,7 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import type { CatalogService, Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import type { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { RpcClient } from '@windlass/rpc/client'
 import { Fault } from '@windlass/runtime/faults'
+import { retry } from '@windlass/runtime/retry'
+import { LRUCache } from 'lru-cache'
 import { toWorkflowPart, type WorkflowPart } from './domain/frame.ts'
 
 const MAX_CACHED_CHARS = 32 * 1_048_576
@@ -13,10 +14,11 @@ const RETRY_BUDGET_MS = 6_000
 /** Workflow versions as encoded for frames. A version never changes, so no entry is ever outdated. */
 export class WorkflowCache {
   readonly #catalog: Pick<RpcClient<CatalogService>, 'getById'>
-  /** Least recently used first. */
-  readonly #parts = new Map<string, WorkflowPart>()
+  readonly #parts = new LRUCache<string, WorkflowPart>({
+    maxSize: MAX_CACHED_CHARS,
+    sizeCalculation: ({ workflow }) => workflow.length,
+  })
   readonly #inFlight = new Map<string, Promise<WorkflowPart>>()
-  #chars = 0
 
   constructor(catalog: Pick<RpcClient<CatalogService>, 'getById'>) {
     this.#catalog = catalog
@@ -24,48 +26,24 @@ export class WorkflowCache {
 
   async get(workflow_id: string): Promise<WorkflowPart> {
     const known = this.#parts.get(workflow_id)
-    if (known) {
-      this.#parts.delete(workflow_id)
-      this.#parts.set(workflow_id, known)
-      return known
-    }
+    if (known) return known
     const fetching = this.#inFlight.get(workflow_id) ?? this.#fetch(workflow_id)
     this.#inFlight.set(workflow_id, fetching)
     return await fetching
   }
 
+  /** Retries for a while: when one replica of the catalog hangs, another may answer. */
   async #fetch(id: string): Promise<WorkflowPart> {
+    const getWorkflow = () => this.#catalog.getById({ id }, { timeoutMs: CATALOG_TIMEOUT_MS })
+    const isRetryable = (error: unknown) => error instanceof Fault && error.kind === 'unavailable'
+    const options = { budgetMs: RETRY_BUDGET_MS, pauseMs: RETRY_MS, isRetryable }
     try {
-      const workflow = await this.#getFromCatalog(id)
+      const workflow = await retry(getWorkflow, options)
       const part = toWorkflowPart(workflow, Buffer.from(workflow.source).toString('base64'))
-      this.#store(id, part)
+      this.#parts.set(id, part)
       return part
     } finally {
       this.#inFlight.delete(id)
-    }
-  }
-
-  /** Retries for a while: when one replica of the catalog hangs, another may answer. */
-  async #getFromCatalog(id: string): Promise<Workflow> {
-    const until_ms = performance.now() + RETRY_BUDGET_MS
-    for (;;) {
-      try {
-        return await this.#catalog.getById({ id }, { timeoutMs: CATALOG_TIMEOUT_MS })
-      } catch (error) {
-        const isTransient = error instanceof Fault && error.kind === 'unavailable'
-        if (!isTransient || performance.now() > until_ms) throw error
-      }
-      await pause(RETRY_MS)
-    }
-  }
-
-  #store(id: string, part: WorkflowPart): void {
-    this.#parts.set(id, part)
-    this.#chars += part.workflow.length
-    for (const [oldest, { workflow }] of this.#parts) {
-      if (this.#chars <= MAX_CACHED_CHARS) return
-      this.#parts.delete(oldest)
-      this.#chars -= workflow.length
     }
   }
 }
