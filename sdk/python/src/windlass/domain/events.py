@@ -55,7 +55,7 @@ class ExecutionEvent:
         value: data of the event, such as arguments, a result or a failure.
         time: ISO 8601 text.
         id: id of the event; the log contains each id once.
-        subject: principal that caused the event, or None.
+        subject: None; reserved for the principal that caused the event.
     """
 
     type: str
