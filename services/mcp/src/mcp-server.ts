@@ -40,7 +40,9 @@ const HINTS: Record<Tool['effect'], { destructive: boolean; idempotent: boolean 
 const toSchema = (schema: z.ZodObject) =>
   z.toJSONSchema(schema, { target: 'draft-7', io: 'input' }) as { type: 'object' }
 
-const ANY_OBJECT = toSchema(z.looseObject({}))
+/** No member is required: a failure has `success` and `error` only, and a result may gain members. */
+const toOutputSchema = ({ output }: Tool) =>
+  toSchema(z.looseObject({ success: z.boolean(), error: z.string(), ...output }).partial())
 
 /** The schemas are created once; a server is created for each request. */
 const declared = tools.map((tool) => ({ tool, schema: z.strictObject(tool.args) }))
@@ -50,7 +52,7 @@ const list = declared.map(({ tool, schema }) => ({
   title: tool.title,
   description: tool.description,
   inputSchema: toSchema(schema),
-  outputSchema: ANY_OBJECT,
+  outputSchema: toOutputSchema(tool),
   annotations: toAnnotations(tool),
 }))
 

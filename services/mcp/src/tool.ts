@@ -10,6 +10,8 @@ export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
   args: Shape
   /** Checks the arguments before anything is sent; throws ArgumentError. */
   request(args: Args<Shape>): ApiRequest
+  /** The members that a result can have, beside `success` and `error`. */
+  output: z.ZodRawShape
   /** The result as JSON text, from the JSON text of the answer. */
   result(answer: string, args: Args<Shape>): string
   /** The error for a status that has a text of its own. */

@@ -192,6 +192,7 @@ const cases: [string, object, string, string, string][] = [
 test('each tool: calls its route and returns the answer in its form, as text and structured', async () => {
   const { api, connect } = await connectOverHttp()
   const client = await connect()
+  await client.listTools() // from here on the client checks results against the output schemas
   for (const [name, args, route, body, expected] of cases) {
     api.answers.set(route, { body })
     const { text, structured } = await callTool(client, name, args as Record<string, unknown>)

@@ -46,6 +46,9 @@ test('tools/list: all 27 tools in the order of the contract, with closed schemas
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
     expect(outputSchema).toMatchObject({ type: 'object' })
     expect(outputSchema?.required ?? []).toEqual([])
+    const known = { success: { type: 'boolean' }, error: { type: 'string' } }
+    expect(outputSchema?.properties).toMatchObject(known)
+    expect(Object.keys(outputSchema?.properties ?? {}).length).toBeGreaterThan(2)
   }
   const execute = tools.find(({ name }) => name === 'execute_workflow_sync')?.inputSchema
   expect(execute?.required).toEqual(['workflow_name', 'input_data'])

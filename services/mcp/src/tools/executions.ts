@@ -8,14 +8,15 @@ import {
   detailedQuery,
   executionArg,
   executionNotFound,
+  executionResult,
   pageArgs,
+  pageOf,
   selectMembers,
-  toExecutionView,
   workflowArgs,
   workflowNotFound,
 } from './shared.ts'
 
-const PAGE = ['executions', 'total', 'limit', 'offset']
+const PAGE = pageOf('executions')
 
 const { workflow_name, workflow_namespace } = workflowArgs
 
@@ -42,7 +43,7 @@ export const getExecutionStatus = defineTool({
     path: path`/workflows/${toNamespace(args.workflow_namespace)}/${toWorkflowName(args.workflow_name)}/status/${toExecutionId(args.execution_id)}`,
     query: detailedQuery(args.detailed),
   }),
-  result: toExecutionView,
+  ...executionResult,
   errors: { 404: executionNotFound },
   doing: 'retrieving execution status',
   effect: 'reads',
@@ -66,7 +67,7 @@ export const listExecutions = defineTool({
       ...pageQuery(page),
     },
   }),
-  result: selectMembers(...PAGE),
+  ...selectMembers(PAGE),
   doing: 'listing executions',
   effect: 'reads',
 })
@@ -81,7 +82,7 @@ export const getExecution = defineTool({
     path: path`/executions/${toExecutionId(execution_id)}`,
     query: detailedQuery(detailed),
   }),
-  result: toExecutionView,
+  ...executionResult,
   errors: { 404: executionNotFound },
   doing: 'retrieving execution',
   effect: 'reads',
@@ -97,11 +98,12 @@ export const listWorkflowExecutions = defineTool({
     path: path`/workflows/${toNamespace(workflow_namespace)}/${toWorkflowName(workflow_name)}/executions`,
     query: { state: state ?? undefined, ...pageQuery(page) },
   }),
+  output: { workflow_name: z.string(), ...PAGE },
   result: (answer, { workflow_name }) =>
     toJsonObject({
       success: 'true',
       workflow_name: quote(workflow_name),
-      ...getMembers(answer, PAGE),
+      ...getMembers(answer, Object.keys(PAGE)),
     }),
   errors: { 404: workflowNotFound },
   doing: 'listing workflow executions',

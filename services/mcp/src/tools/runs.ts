@@ -10,7 +10,7 @@ import {
   detailedQuery,
   executionArg,
   executionNotFound,
-  toExecutionView,
+  executionResult,
   workflowArgs,
   workflowNotFound,
 } from './shared.ts'
@@ -53,7 +53,7 @@ export const executeWorkflowAsync = defineTool({
   description: 'Start a workflow and return the execution at once, without its result.',
   args: executeArgs,
   request: (args) => toRunRequest('async', args),
-  result: toExecutionView,
+  ...executionResult,
   errors: { 404: workflowNotFound },
   doing: 'executing workflow',
   effect: 'runs',
@@ -66,7 +66,7 @@ export const executeWorkflowSync = defineTool({
     'Start a workflow and wait until it has finished or paused. After 290 seconds the execution is returned in its current state and continues.',
   args: executeArgs,
   request: (args) => toRunRequest('sync', args),
-  result: toExecutionView,
+  ...executionResult,
   errors: { 404: workflowNotFound },
   doing: 'executing workflow',
   waits: true,
@@ -102,7 +102,7 @@ export const resumeWorkflowAsync = defineTool({
   description: 'Resume a paused execution and return it at once.',
   args: resumeArgs,
   request: (args) => toResumeRequest('async', args),
-  result: toExecutionView,
+  ...executionResult,
   errors: resumeErrors,
   doing: 'resuming workflow',
   effect: 'runs',
@@ -115,7 +115,7 @@ export const resumeWorkflowSync = defineTool({
     'Resume a paused execution and wait until it has finished or paused again, at most 290 seconds.',
   args: resumeArgs,
   request: (args) => toResumeRequest('sync', args),
-  result: toExecutionView,
+  ...executionResult,
   errors: resumeErrors,
   doing: 'resuming workflow',
   waits: true,
@@ -142,6 +142,12 @@ export const cancelExecution = defineTool({
       query: { mode, ...detailedQuery(detailed) },
       timeoutMs: mode === 'sync' ? WAIT_MS : undefined,
     }
+  },
+  output: {
+    execution_id: z.string(),
+    workflow_name: z.string(),
+    cancellation_mode: z.enum(['sync', 'async']),
+    status: z.looseObject({}),
   },
   result: (answer, { execution_id, workflow_name, mode }) =>
     toJsonObject({

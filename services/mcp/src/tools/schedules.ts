@@ -4,7 +4,7 @@ import { toJsonObject, toPayload, toScheduleConfig } from '@windlass/api-client/
 import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
 import { defineTool } from '../tool.ts'
-import { pageArgs, selectMembers, wrapAs, wrapListAs } from './shared.ts'
+import { messageResult, pageArgs, pageOf, selectMembers, wrapAs, wrapListAs } from './shared.ts'
 
 const CONFIG =
   'As JSON: {"type":"cron","cron_expression":"0 9 * * 1-5","timezone":"Europe/Berlin"}, {"type":"interval","interval_seconds":300} or {"type":"once","run_time":"2030-01-31T08:00:00Z"}'
@@ -47,7 +47,7 @@ export const createSchedule = defineTool({
       ...changesOf(rest),
     }),
   }),
-  result: wrapAs('schedule'),
+  ...wrapAs('schedule'),
   errors: { 404: ({ workflow_name }) => `Workflow '${workflow_name}' not found` },
   doing: 'creating schedule',
   effect: 'creates',
@@ -73,7 +73,7 @@ export const listSchedules = defineTool({
       offset: offset?.toString(),
     },
   }),
-  result: wrapListAs('schedules'),
+  ...wrapListAs('schedules'),
   doing: 'listing schedules',
   effect: 'reads',
 })
@@ -87,7 +87,7 @@ export const getSchedule = defineTool({
     method: 'GET',
     path: path`/schedules/${toScheduleRef(schedule_id)}`,
   }),
-  result: wrapAs('schedule'),
+  ...wrapAs('schedule'),
   errors: { 404: scheduleNotFound },
   doing: 'retrieving schedule',
   effect: 'reads',
@@ -109,7 +109,7 @@ export const updateSchedule = defineTool({
       throw new ArgumentError('No update parameters provided')
     return { method: 'PUT', path: ref, body: toJsonObject(changes) }
   },
-  result: wrapAs('schedule'),
+  ...wrapAs('schedule'),
   errors: { 404: scheduleNotFound },
   doing: 'updating schedule',
   effect: 'updates',
@@ -124,7 +124,7 @@ export const pauseSchedule = defineTool({
     method: 'POST',
     path: path`/schedules/${toScheduleRef(schedule_id)}/pause`,
   }),
-  result: wrapAs('schedule'),
+  ...wrapAs('schedule'),
   errors: { 404: scheduleNotFound },
   doing: 'pausing schedule',
   effect: 'updates',
@@ -139,7 +139,7 @@ export const resumeSchedule = defineTool({
     method: 'POST',
     path: path`/schedules/${toScheduleRef(schedule_id)}/resume`,
   }),
-  result: wrapAs('schedule'),
+  ...wrapAs('schedule'),
   errors: { 404: scheduleNotFound },
   doing: 'resuming schedule',
   effect: 'updates',
@@ -154,7 +154,7 @@ export const deleteSchedule = defineTool({
     method: 'DELETE',
     path: path`/schedules/${toScheduleRef(schedule_id)}`,
   }),
-  result: selectMembers('message'),
+  ...messageResult,
   errors: { 404: scheduleNotFound },
   doing: 'deleting schedule',
   effect: 'deletes',
@@ -170,7 +170,11 @@ export const getScheduleHistory = defineTool({
     path: path`/schedules/${toScheduleRef(schedule_id)}/history`,
     query: { limit: String(limit), offset: String(offset) },
   }),
-  result: selectMembers('schedule_id', 'workflow_name', 'entries', 'total', 'limit', 'offset'),
+  ...selectMembers({
+    schedule_id: z.string(),
+    workflow_name: z.string(),
+    ...pageOf('entries'),
+  }),
   errors: { 404: scheduleNotFound },
   doing: 'retrieving schedule history',
   effect: 'reads',

@@ -21,34 +21,56 @@ export const detailedQuery = (detailed: boolean) => ({ detailed: detailed ? 'tru
 
 const SUCCESS = { success: 'true' }
 
-/** Returns `{success: true, <name>: <answer>}`. */
-export const wrapAs = (name: string) => (answer: string) =>
-  toJsonObject({ ...SUCCESS, [name]: answer })
+const anyObject = z.looseObject({})
+const anyList = z.array(z.unknown())
 
-/** Returns `{success: true, <name>: [...], count}`. */
-export const wrapListAs = (name: string) => (answer: string) =>
-  toJsonObject({ ...SUCCESS, [name]: answer, count: String(getElements(answer).length) })
+/** A result `{success: true, <name>: <answer>}`, of an object. */
+export const wrapAs = (name: string) => ({
+  output: { [name]: anyObject },
+  result: (answer: string) => toJsonObject({ ...SUCCESS, [name]: answer }),
+})
 
-/** Returns `{success: true, …}` with these members of the answer. */
-export const selectMembers =
-  (...names: string[]) =>
-  (answer: string) =>
-    toJsonObject({ ...SUCCESS, ...getMembers(answer, names) })
+/** A result `{success: true, <name>: [...], count}`. */
+export const wrapListAs = (name: string) => ({
+  output: { [name]: anyList, count: z.int() },
+  result: (answer: string) =>
+    toJsonObject({ ...SUCCESS, [name]: answer, count: String(getElements(answer).length) }),
+})
 
-const SUMMARY = [
-  'workflow_id',
-  'workflow_namespace',
-  'workflow_name',
-  'execution_id',
-  'input',
-  'output',
-  'state',
-  'current_worker',
-]
+/** A result `{success: true, …}` with these members of the answer. */
+export const selectMembers = (output: z.ZodRawShape) => ({
+  output,
+  result: (answer: string) =>
+    toJsonObject({ ...SUCCESS, ...getMembers(answer, Object.keys(output)) }),
+})
 
-/** The summary of an execution without `success`, or the whole context unchanged. */
-export const toExecutionView = (answer: string, { detailed }: { detailed: boolean }) =>
-  detailed ? answer : toJsonObject(getMembers(answer, SUMMARY))
+export const messageResult = selectMembers({ message: z.string() })
+
+/** The members of a page, with the name of its list. */
+export const pageOf = (list: string) => ({
+  [list]: anyList,
+  total: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+})
+
+const SUMMARY = {
+  workflow_id: z.string(),
+  workflow_namespace: z.string(),
+  workflow_name: z.string(),
+  execution_id: z.string(),
+  input: z.unknown(),
+  output: z.unknown(),
+  state: z.string(),
+  current_worker: z.string(),
+}
+
+/** An execution: its summary without `success`, or with `detailed` the whole context unchanged. */
+export const executionResult = {
+  output: { ...SUMMARY, events: anyList },
+  result: (answer: string, { detailed }: { detailed: boolean }) =>
+    detailed ? answer : toJsonObject(getMembers(answer, Object.keys(SUMMARY))),
+}
 
 interface WorkflowArgs {
   workflow_name: string

@@ -2,7 +2,7 @@ import { path, toNamespace, toWorkflowName } from '@windlass/api-client/path'
 import { getElements, getMembers, toJsonObject } from '@windlass/api-client/payload'
 import { z } from 'zod'
 import { defineTool } from '../tool.ts'
-import { selectMembers, workflowArgs, workflowNotFound, wrapAs, wrapListAs } from './shared.ts'
+import { messageResult, workflowArgs, workflowNotFound, wrapAs, wrapListAs } from './shared.ts'
 
 export const listWorkflows = defineTool({
   name: 'list_workflows',
@@ -10,7 +10,7 @@ export const listWorkflows = defineTool({
   description: 'List the latest version of every workflow you may read.',
   args: {},
   request: () => ({ method: 'GET', path: path`/workflows` }),
-  result: wrapListAs('workflows'),
+  ...wrapListAs('workflows'),
   doing: 'listing workflows',
   reportsConnectionError: true,
   effect: 'reads',
@@ -22,7 +22,7 @@ export const listNamespaces = defineTool({
   description: 'List the namespaces that have workflows, with the number of workflows in each.',
   args: {},
   request: () => ({ method: 'GET', path: path`/namespaces` }),
-  result: wrapListAs('namespaces'),
+  ...wrapListAs('namespaces'),
   doing: 'listing namespaces',
   reportsConnectionError: true,
   effect: 'reads',
@@ -37,7 +37,7 @@ export const getWorkflowDetails = defineTool({
     method: 'GET',
     path: path`/workflows/${toNamespace(args.workflow_namespace)}/${toWorkflowName(args.workflow_name)}`,
   }),
-  result: wrapAs('workflow'),
+  ...wrapAs('workflow'),
   errors: { 404: workflowNotFound },
   doing: 'retrieving workflow details',
   effect: 'reads',
@@ -54,6 +54,7 @@ export const uploadWorkflow = defineTool({
     body.set('file', new Blob([file_content], { type: 'text/x-python' }), 'workflow.py')
     return { method: 'POST', path: path`/workflows`, body }
   },
+  output: { workflows: z.array(z.string()), result: z.array(z.unknown()) },
   result(answer) {
     const names = getElements(answer).map((row) => getMembers(row, ['name']).name)
     return toJsonObject({ success: 'true', workflows: `[${names.join(',')}]`, result: answer })
@@ -76,7 +77,7 @@ export const deleteWorkflow = defineTool({
     path: path`/workflows/${toNamespace(args.workflow_namespace)}/${toWorkflowName(args.workflow_name)}`,
     query: { version: args.version?.toString() },
   }),
-  result: selectMembers('message'),
+  ...messageResult,
   errors: { 404: workflowNotFound },
   doing: 'deleting workflow',
   effect: 'deletes',
@@ -91,7 +92,7 @@ export const listWorkflowVersions = defineTool({
     method: 'GET',
     path: path`/workflows/${toNamespace(args.workflow_namespace)}/${toWorkflowName(args.workflow_name)}/versions`,
   }),
-  result: wrapListAs('versions'),
+  ...wrapListAs('versions'),
   errors: { 404: workflowNotFound },
   doing: 'listing workflow versions',
   effect: 'reads',
@@ -110,7 +111,7 @@ export const getWorkflowVersion = defineTool({
     method: 'GET',
     path: `${path`/workflows/${toNamespace(args.workflow_namespace)}/${toWorkflowName(args.workflow_name)}/versions`}/${args.version}`,
   }),
-  result: wrapAs('workflow'),
+  ...wrapAs('workflow'),
   errors: {
     404: ({ workflow_namespace, workflow_name, version }) =>
       `Workflow '${workflow_namespace}/${workflow_name}' version ${version} not found`,
