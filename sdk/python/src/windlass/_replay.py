@@ -71,11 +71,11 @@ spliced into these events as text: it may contain numbers that Python cannot wri
 
 Guaranteed
 ----------
-- A task whose TASK_COMPLETED the server has acknowledged never runs again in this execution; later
-  runs return the recorded value, and a recorded failure is raised with the same class, if it can be
-  found, and the same message.
-- An execution interrupted after any event ends with the same outcome as an uninterrupted one
-  (`tests/test_replay.py` cuts the log after each event).
+- A call whose TASK_COMPLETED the server has acknowledged never runs again in this execution; later
+  runs return the recorded value. A recorded failure is raised with the same message and, if it can
+  be found, the same class.
+- An execution with a deterministic body that is interrupted after any event ends with the same
+  outcome as an uninterrupted one (`tests/test_replay.py` cuts the log after each event).
 
 Not guaranteed
 --------------
