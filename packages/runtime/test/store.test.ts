@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { emptyDatabase, testUrl } from '@windlass/testkit/database'
@@ -47,6 +47,22 @@ test('a transaction is all or nothing, and leaves a usable connection behind', a
   expect(await db.rows(sql`select n from t order by n`)).toEqual([{ n: 2 }, { n: 3 }])
 })
 
+test('a pipelined transaction fails: its connection is reused after the last answer', async () => {
+  const url = await emptyDatabase()
+  const db = openDb(url, 'public', { maxConnections: 1 })
+  onTestFinished(() => db.close())
+  for (let i = 0; i < 100; i++) {
+    const columns = sql(Object.assign([`${i} as n`], { raw: [] }))
+    const statement = sql`select ${columns}`
+    const failing = db.tx((tx) =>
+      tx.commitBehind(Promise.all([tx.rows(sql`select 1 / 0`), tx.rows(statement)])),
+    )
+    await expect(failing).rejects.toMatchObject({ code: '22012' })
+    // The statement was not prepared in the failed transaction: the connection has to know that.
+    expect(await db.rows(statement)).toEqual([{ n: i }])
+  }
+})
+
 test('a connection that the server ends is replaced', async () => {
   const { db } = await setup()
   const [own] = await db.rows<{ pid: number }>(sql`select pg_backend_pid() as pid`)
@@ -70,6 +86,25 @@ test('migrations run once, in order, also when replicas race, and a failing one 
   writeFileSync(join(folder, '0003_break.sql'), 'insert into t values (2); select 1 / 0;')
   await expect(migrate(url, 'made', place)).rejects.toThrow('0003_break.sql')
   expect(await db.rows(sql`select n from made.t`)).toEqual([{ n: 1 }])
+})
+
+test('a renamed migration: recorded under its first name, and never run twice', async () => {
+  const { url, db } = await setup()
+  const folder = temporaryFolder('migrations')
+  const place = pathToFileURL(`${folder}/`)
+  writeFileSync(join(folder, '0001_make_t.sql'), 'create table t (n int);')
+  writeFileSync(join(folder, '0001_more_t.sql'), 'insert into t values (1);')
+  const first = await migrate(url, 'made', place)
+  renameSync(join(folder, '0001_more_t.sql'), join(folder, '0002_more_t.sql'))
+  writeFileSync(
+    join(folder, '0002_more_t.sql'),
+    '-- recorded as 0001_more_t.sql\ninsert into t values (1);',
+  )
+  expect(await migrate(url, 'made', place)).toEqual([])
+  expect(await db.rows(sql`select n from made.t`)).toEqual([{ n: 1 }])
+  // An older release that migrates after a newer one finds the names that it knows.
+  expect(await migrate(url, 'later', place)).toEqual(first)
+  expect(await db.rows(sql`select n from later.t`)).toEqual([{ n: 1 }])
 })
 
 test('a connection lost during a migration: rejected, and no error is left unhandled', async () => {

@@ -1,4 +1,4 @@
--- What a workflow needs from a worker. Executions with equal needs share one row, so that
+-- Requirements of workflows on workers. Executions with equal requirements share one row, so that
 -- matching is decided once for each requirement and worker.
 create table requirements (
   requirement_id uuid primary key,
@@ -15,30 +15,30 @@ create table executions (
   state                 text not null check (state in
     ('CREATED', 'SCHEDULED', 'CLAIMED', 'RUNNING', 'PAUSED', 'RESUMING', 'RESUME_SCHEDULED',
      'RESUME_CLAIMED', 'CANCELLING', 'COMPLETED', 'FAILED', 'CANCELLED')),
-  -- Who has it now, and on which session and connection it was given.
+  -- Holder, with the worker session and connection generation of its lease.
   held_by               text,
   held_session          text,
   held_connection       bigint,
-  -- Who had it last; what clients see.
+  -- Last holder; what clients see.
   worker_name           text,
-  -- Grows at every lease and at every loss of ownership. Writes are fenced by it.
+  -- Fencing token: grows with every lease and every loss. Worker writes with another value get 409.
   claim_generation      bigint not null default 0,
   priority              smallint not null default 0,
   queued_at             timestamptz,
   deadline_at           timestamptz,
-  -- Claims since `completions` last grew: work that kills its workers is given up.
+  -- Claims since `completions` last grew: at max_attempts an execution FAILS when its worker dies.
   attempts              integer not null default 0,
   completions           integer not null default 0,
-  -- A resume body that no task has taken yet.
+  -- True while no task has received the body of the last resume.
   resume_due            boolean not null default false,
   pause_source_id       text,
-  -- Whether it has asked for approvals: only then do its changes look at them.
+  -- True if it has requested approvals: only then do commands read them.
   gated                 boolean not null default false,
   preferred_worker      text,
-  -- The worker that let a lease expire; the next lease goes past it once.
+  -- Worker whose last lease expired; the next lease prefers any other worker.
   passed_over           text,
   last_seq              bigint not null default 0,
-  -- Grows at every change: what was read without a lock is written only if nothing came between.
+  -- Grows with every change: a decision without locks is written only if it is unchanged.
   revision              bigint not null default 0,
   input                 json not null,
   output                json,
@@ -49,7 +49,7 @@ create table executions (
   created_at            timestamptz not null default now(),
   updated_at            timestamptz not null default now(),
   finished_at           timestamptz,
-  -- Every state that is not final has an owner; where the owner can vanish unseen, a deadline.
+  -- Every non-terminal state has an owner, and a deadline where the owner can vanish unnoticed.
   constraint queued_is_unheld check ((queued_at is not null) = (state in ('SCHEDULED', 'RESUMING') and held_by is null)),
   constraint held_while_working check (held_by is not null or state not in
     ('CLAIMED', 'RUNNING', 'RESUME_SCHEDULED', 'RESUME_CLAIMED', 'CANCELLING')),
@@ -85,9 +85,9 @@ create table events (
   xid          xid8 not null default pg_current_xact_id(),
   primary key (execution_id, seq)
 );
--- A checkpoint that is sent again adds nothing.
+-- A repeated checkpoint appends nothing.
 create unique index events_once on events (execution_id, event_id, type);
--- What the relay publishes: only the types that a durable consumer needs.
+-- Events that the relay publishes: only the types that durable consumers need.
 create index events_to_publish on events (xid, execution_id, seq)
   where type in ('WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED');
 
@@ -98,7 +98,7 @@ create table relay_cursor (
   seq          bigint not null
 );
 
--- Totals are kept, not counted: each flush adds what it changed, a loop folds it.
+-- Maintained counts: each batch inserts its deltas, a loop folds them into the totals.
 create table totals (
   workflow_namespace text not null,
   workflow_name      text not null,
@@ -113,7 +113,7 @@ create table totals_delta (
   delta              integer not null
 );
 
--- Decisions that tasks wait for. They change only under the lock of their execution's row.
+-- Approvals of task calls. They change only under the lock of their execution's row.
 create table approvals (
   approval_id       uuid primary key,
   execution_id      uuid not null,

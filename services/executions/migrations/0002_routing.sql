@@ -1,2 +1,2 @@
--- What the routing policy of the workflow takes from the input: an object of scalars by path.
+-- Values of the input that the routing policy names: an object of scalars by path.
 alter table executions add column routing_inputs json;

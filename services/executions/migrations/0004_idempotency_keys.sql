@@ -1,4 +1,4 @@
--- Which execution a caller's Idempotency-Key stands for, and until when.
+-- Execution of each Idempotency-Key, until the key expires.
 create table idempotency_keys (
   key_id       uuid primary key,
   execution_id uuid not null,

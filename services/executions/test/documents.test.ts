@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { type Trigger, transitions } from '../src/domain/lifecycle.ts'
 
@@ -13,4 +13,10 @@ test('docs/lifecycle.md: lists exactly the transitions of the table', () => {
     Object.entries(transitions[trigger]).map(([from, to]) => `${trigger} ${from} ${to}`),
   )
   expect(documented.sort()).toEqual(coded.sort())
+})
+
+test('migrations: each number is used once', () => {
+  const files = readdirSync(new URL('../migrations/', import.meta.url))
+  const numbers = files.map((file) => Number.parseInt(file, 10)).sort((a, b) => a - b)
+  expect(numbers).toEqual(files.map((_, i) => i + 1))
 })

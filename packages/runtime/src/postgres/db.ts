@@ -75,11 +75,11 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
     async tx(work) {
       const client = await pool.connect()
       let broken: Error | undefined
-      let committed = false
+      let committed: Promise<unknown> | undefined
       const commit = () => {
-        committed = true
         holdBack(client)
-        return client.query('commit')
+        committed = client.query('commit')
+        return committed
       }
       try {
         holdBack(client)
@@ -92,10 +92,10 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
         if (!committed) await Promise.all([begun, commit()])
         return result
       } catch (error) {
-        if (!committed)
-          await client.query('rollback').catch((reason: Error) => {
-            broken = reason
-          })
+        // Released earlier, the connection would not know which statements it failed to prepare.
+        await (committed ?? client.query('rollback')).catch((reason: Error) => {
+          broken = reason
+        })
         throw error
       } finally {
         client.release(broken)

@@ -5,11 +5,16 @@ import { loadSettings } from '../config/load-settings.ts'
 import { grantRole } from './service-role.ts'
 
 const LOCK_MS = 60_000
+/** First line of a file that was renamed after its release: the name under which databases record it. */
+const RECORDED_AS = /^-- recorded as (\S+)\n/
 
 /**
- * Runs the numbered .sql files of `folder` that `schema` has not seen, oldest first, each in a
- * transaction of its own, and answers their names. Replicas that race wait for one another. With
+ * Runs the numbered .sql files of `folder` that `schema` has not recorded, in order, each in a
+ * transaction, and returns their recorded names. Concurrent replicas wait for each other. With
  * `serviceUrl` the role of that URL may then use the schema.
+ *
+ * A renamed file keeps its first name in the database (RECORDED_AS): it does not run again where it
+ * has run, and older releases, which look for the first name, do not run it either.
  */
 export async function migrate(
   url: string,
@@ -30,15 +35,23 @@ export async function migrate(
     )
     const { rows } = await client.query<{ name: string }>('select name from migrations')
     const seen = new Set(rows.map(({ name }) => name))
-    const fresh = (await readdir(folder))
-      .filter((name) => name.endsWith('.sql') && !seen.has(name))
-      .sort()
-    for (const name of fresh) await run(client, name, await readFile(new URL(name, folder), 'utf8'))
+    const migrations = (await readMigrations(folder)).filter(({ name }) => !seen.has(name))
+    for (const { name, text } of migrations) await run(client, name, text)
     if (serviceUrl) await grantRole(client, schema, serviceUrl)
-    return fresh
+    return migrations.map(({ name }) => name)
   } finally {
     await client.end()
   }
+}
+
+/** Reads the files in their order, each with the name under which databases record it. */
+async function readMigrations(folder: URL): Promise<{ name: string; text: string }[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort()
+  const read = async (file: string) => {
+    const text = await readFile(new URL(file, folder), 'utf8')
+    return { name: RECORDED_AS.exec(text)?.[1] ?? file, text }
+  }
+  return Promise.all(files.map(read))
 }
 
 async function run(client: pg.Client, name: string, text: string): Promise<void> {
