@@ -8,7 +8,7 @@ import type { CommandResult } from '../src/engine/apply.ts'
 import type { BatchResult } from '../src/engine/batch.ts'
 import { LogCache } from '../src/engine/cache/logs.ts'
 import { RowCache } from '../src/engine/cache/rows.ts'
-import type { ExecutionCommand } from '../src/engine/command.ts'
+import type { CommandBatch } from '../src/engine/command.ts'
 import { applyOptimistically, type Caches } from '../src/engine/optimistic.ts'
 import { applyUnderLocks } from '../src/engine/pessimistic.ts'
 import * as approvals from '../src/store/approval-rows.ts'
@@ -21,9 +21,9 @@ const CASES = 100
 const BATCH_SIZE = 3
 const HANG_MS = 120_000
 
-type Apply = (commands: readonly ExecutionCommand[]) => Promise<CommandResult[]>
+type Apply = (commands: CommandBatch) => Promise<CommandResult[]>
 
-const inOrder = (commands: readonly ExecutionCommand[], results: BatchResult['results']) =>
+const inOrder = (commands: CommandBatch, results: BatchResult['results']) =>
   commands.map((command) => results.get(command) as CommandResult)
 
 /** Applies batches on the pessimistic path only. */

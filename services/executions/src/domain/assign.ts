@@ -29,10 +29,7 @@ export interface Assignment {
  * preferred worker comes first, then the eligible worker with the least load. The worker whose lease of
  * this execution expired is assigned only if no other worker is eligible.
  */
-export function assign(
-  queue: readonly QueuedWork[],
-  workers: readonly CandidateWorker[],
-): Assignment[] {
+export function assign(queue: readonly QueuedWork[], workers: readonly CandidateWorker[]) {
   const left = workers.map((worker) => ({ ...worker }))
   const assignments: Assignment[] = []
   for (const work of queue) {
@@ -50,16 +47,10 @@ function choose(work: QueuedWork, workers: CandidateWorker[]): CandidateWorker |
   return policy ? chooseByPolicy(work, policy, workers) : chooseByRank(work, workers)
 }
 
-const canTake = (
-  { requirement_id }: QueuedWork,
-  { free, requirement_ids }: CandidateWorker,
-): boolean => free > 0 && requirement_ids.has(requirement_id)
+const canTake = ({ requirement_id }: QueuedWork, worker: CandidateWorker): boolean =>
+  worker.free > 0 && worker.requirement_ids.has(requirement_id)
 
-function chooseByPolicy(
-  work: QueuedWork,
-  policy: Policy,
-  workers: CandidateWorker[],
-): CandidateWorker | undefined {
+function chooseByPolicy(work: QueuedWork, policy: Policy, workers: CandidateWorker[]) {
   const { preferred_worker, passed_over, routing_inputs: inputs = {} } = work
   const eligible = workers.filter((worker) => canTake(work, worker))
   const others = eligible.filter(({ worker_name }) => worker_name !== passed_over)
@@ -76,11 +67,8 @@ function chooseByRank(work: QueuedWork, workers: CandidateWorker[]): CandidateWo
 }
 
 /** Rank of a worker, lower is better; of equals the worker offered first is chosen. */
-function rank(
-  { preferred_worker, passed_over }: QueuedWork,
-  { worker_name, used }: CandidateWorker,
-): number {
-  if (worker_name === passed_over) return Number.MAX_SAFE_INTEGER
-  if (worker_name === preferred_worker) return -1
+function rank(work: QueuedWork, { worker_name, used }: CandidateWorker): number {
+  if (worker_name === work.passed_over) return Number.MAX_SAFE_INTEGER
+  if (worker_name === work.preferred_worker) return -1
   return used
 }

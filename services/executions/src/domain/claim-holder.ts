@@ -14,11 +14,7 @@ export const staleClaim = (execution: Execution) =>
   conflict(`stale-claim: execution ${execution.execution_id} is no longer held by this claim`)
 
 /** True if the writer is `holder`: the row's holder or, for a settled execution, its last one. */
-export function isHeldBy(
-  execution: Execution,
-  writer: ClaimHolder,
-  holder: string | undefined,
-): boolean {
+export function isHeldBy(execution: Execution, writer: ClaimHolder, holder?: string): boolean {
   if (holder !== writer.worker_name) return false
   if (writer.claim_generation !== undefined)
     return writer.claim_generation === execution.claim_generation

@@ -9,7 +9,7 @@ import type { Execution } from '../domain/execution.ts'
 import type { NewExecution } from '../store/executions.ts'
 import type { StoredEntry } from '../store/log.ts'
 import { applyCommand, type CommandResult, totalsDeltas, type WorkingCopy } from './apply.ts'
-import type { ExecutionCommand } from './command.ts'
+import type { CommandBatch } from './command.ts'
 import { type DecisionInput, keyOf, newRow, slotsOf } from './decision-input.ts'
 
 /** In-memory database, as far as batches read and write it. */
@@ -38,7 +38,7 @@ const storeOf = ({ rows, deadlines, approvals }: BatchCase): Store => ({
 })
 
 /** Reads the input of a batch as the pessimistic path does. */
-function read(store: Store, commands: readonly ExecutionCommand[]): DecisionInput {
+function read(store: Store, commands: CommandBatch): DecisionInput {
   const wanted = commands.flatMap(({ command }) => (command.kind === 'create' ? command.row : []))
   const created = new Map<string, NewExecution>()
   for (const row of wanted)
@@ -71,7 +71,7 @@ function read(store: Store, commands: readonly ExecutionCommand[]): DecisionInpu
   }
 }
 
-function applyBatch(store: Store, commands: readonly ExecutionCommand[]): CommandResult[] {
+function applyBatch(store: Store, commands: CommandBatch): CommandResult[] {
   const input = read(store, commands)
   const copies = new Map<string, WorkingCopy>()
   const results = commands.map((command) => applyCommand(input, copies, command, limits))

@@ -7,7 +7,7 @@ import {
 import type { Execution } from '../domain/execution.ts'
 import type { StoredEntry } from '../store/log.ts'
 import type { CommandResult } from './apply.ts'
-import type { ExecutionCommand } from './command.ts'
+import type { CommandBatch, ExecutionCommand } from './command.ts'
 import { type LockedRows, rowBusy } from './locked-rows.ts'
 
 /** One execution that a commit changed. */
@@ -28,7 +28,7 @@ export interface BatchResult {
 }
 
 /** A way to apply a batch: optimistic, pessimistic, or the creation of executions. */
-export type ApplyStrategy = (commands: readonly ExecutionCommand[]) => Promise<BatchResult>
+export type ApplyStrategy = (commands: CommandBatch) => Promise<BatchResult>
 
 /** An error that says nothing about the command's outcome; its neighbours are not affected. */
 export interface UnexpectedFailure {
@@ -47,7 +47,7 @@ export class FaultIsolatingBatch {
     this.#onCommit = onCommit
   }
 
-  async run(apply: ApplyStrategy, commands: readonly ExecutionCommand[]): Promise<Results> {
+  async run(apply: ApplyStrategy, commands: CommandBatch): Promise<Results> {
     if (commands.length === 0) return new Map()
     try {
       const { results, committed, onRecorded } = await apply(commands)
@@ -66,10 +66,7 @@ export class FaultIsolatingBatch {
   }
 
   /** Answers `unavailable` for the commands whose rows are locked, and applies the others. */
-  async #runWithoutLockedRows(
-    apply: ApplyStrategy,
-    commands: readonly ExecutionCommand[],
-  ): Promise<Results> {
+  async #runWithoutLockedRows(apply: ApplyStrategy, commands: CommandBatch): Promise<Results> {
     const ids = commands.map(({ execution_id }) => execution_id)
     const locked = await this.#lockedRows.findLocked(ids)
     // No row is locked any more: which one it was is unknown, so all callers retry.
@@ -84,10 +81,7 @@ export class FaultIsolatingBatch {
   }
 
   /** Applies each command alone: a rejected row fails alone, and one command cannot deadlock. */
-  async #runOneByOne(
-    apply: ApplyStrategy,
-    commands: readonly ExecutionCommand[],
-  ): Promise<Results> {
+  async #runOneByOne(apply: ApplyStrategy, commands: CommandBatch): Promise<Results> {
     const results: Results = new Map()
     for (const command of commands)
       for (const [one, result] of await this.run(apply, [command])) results.set(one, result)

@@ -36,6 +36,9 @@ export interface ExecutionCommand {
   command: Command
 }
 
+/** Commands that are applied together, in their order. */
+export type CommandBatch = readonly ExecutionCommand[]
+
 /** Everything that a decision reads besides the row. */
 export interface DecisionContext {
   limits: Limits

@@ -5,7 +5,7 @@ import type { Execution, Limits } from '../domain/execution.ts'
 import type { NewExecution } from '../store/executions.ts'
 import * as store from '../store/optimistic-write.ts'
 import type { BatchResult, CommittedChange } from './batch.ts'
-import type { ExecutionCommand } from './command.ts'
+import type { CommandBatch, ExecutionCommand } from './command.ts'
 import { newRow } from './decision-input.ts'
 import { decideGroup } from './optimistic.ts'
 import type { Reservation, WaitingDispatchers } from './waiters.ts'
@@ -22,7 +22,7 @@ interface CreateDeps {
  */
 export async function createExecutions(
   deps: CreateDeps,
-  commands: readonly ExecutionCommand[],
+  commands: CommandBatch,
 ): Promise<BatchResult> {
   const first = new Map<string, NewExecutionEntry>()
   for (const one of commands) {

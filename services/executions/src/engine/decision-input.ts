@@ -6,7 +6,7 @@ import * as deadlines from '../store/deadlines.ts'
 import * as executions from '../store/executions.ts'
 import * as log from '../store/log.ts'
 import * as ready from '../store/ready.ts'
-import { type Command, type ExecutionCommand, eventIdsOf } from './command.ts'
+import { type Command, type CommandBatch, eventIdsOf } from './command.ts'
 
 /** Everything that a batch reads before it decides; on the pessimistic path, under locks held to its end. */
 export interface DecisionInput {
@@ -43,10 +43,7 @@ export const keyOf = (
 type CommandOf<Kind> = Extract<Command, { kind: Kind }>
 
 /** Locks and reads. The statements are pipelined; the database runs them in this order. */
-export async function loadUnderLocks(
-  tx: Tx,
-  commands: readonly ExecutionCommand[],
-): Promise<DecisionInput> {
+export async function loadUnderLocks(tx: Tx, commands: CommandBatch): Promise<DecisionInput> {
   const leases = commandsOfKind(commands, 'lease')
   const expiries = commandsOfKind(commands, 'expire')
   // Neither waits for a lock: its holder commands the row, and both commands are sent again.
@@ -91,10 +88,7 @@ async function approvalsOf(tx: Tx, rows: readonly Execution[]): Promise<Map<stri
   return byExecution
 }
 
-function commandsOfKind<Kind extends Command['kind']>(
-  commands: readonly ExecutionCommand[],
-  kind: Kind,
-) {
+function commandsOfKind<Kind extends Command['kind']>(commands: CommandBatch, kind: Kind) {
   return commands.filter(({ command }) => command.kind === kind) as {
     execution_id: string
     command: CommandOf<Kind>
@@ -105,10 +99,7 @@ const idsOf = (commands: readonly { execution_id: string }[]) => [
   ...new Set(commands.map(({ execution_id }) => execution_id)),
 ]
 
-function knownEvents(
-  tx: Tx,
-  commands: readonly ExecutionCommand[],
-): Promise<log.EventKey[]> | log.EventKey[] {
+function knownEvents(tx: Tx, commands: CommandBatch): Promise<log.EventKey[]> | log.EventKey[] {
   const keys = commands.flatMap(({ execution_id, command }) =>
     eventIdsOf(command).map((event_id) => ({ execution_id, event_id })),
   )

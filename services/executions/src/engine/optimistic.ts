@@ -5,7 +5,7 @@ import { applyCommand, type CommandResult, type WorkingCopy } from './apply.ts'
 import type { BatchResult } from './batch.ts'
 import type { LogCache } from './cache/logs.ts'
 import type { RowCache } from './cache/rows.ts'
-import { type Command, type ExecutionCommand, eventIdsOf } from './command.ts'
+import { type Command, type CommandBatch, type ExecutionCommand, eventIdsOf } from './command.ts'
 import { type DecisionInput, keyOf } from './decision-input.ts'
 
 export interface Caches {
@@ -25,7 +25,7 @@ const SINGLE_ROW_COMMANDS = new Set<Command['kind']>([
 ])
 
 /** Leases only, or none: the write checks for a free slot, so no command may depend on a lease before it. */
-function isSingleRowGroup(group: readonly ExecutionCommand[]): boolean {
+function isSingleRowGroup(group: CommandBatch): boolean {
   const leases = group.filter(({ command }) => command.kind === 'lease')
   return (
     (leases.length === 0 || leases.length === group.length) &&
@@ -46,7 +46,7 @@ interface OptimisticDeps {
  */
 export async function applyOptimistically(
   deps: OptimisticDeps,
-  commands: readonly ExecutionCommand[],
+  commands: CommandBatch,
 ): Promise<BatchResult> {
   const { db, caches } = deps
   const groups = groupByExecution(commands).filter(isSingleRowGroup)
@@ -71,7 +71,7 @@ export async function applyOptimistically(
 }
 
 interface GroupDecision {
-  group: readonly ExecutionCommand[]
+  group: CommandBatch
   results: Map<ExecutionCommand, CommandResult>
   /** Absent: nothing has to be written. */
   write: store.ConditionalWrite | undefined
@@ -80,7 +80,7 @@ interface GroupDecision {
 /** Refusals and no-ops are never decided from the cache: the cached row may be outdated. */
 function decideFromCache(
   { caches, limits }: OptimisticDeps,
-  group: readonly ExecutionCommand[],
+  group: CommandBatch,
 ): GroupDecision | undefined {
   const row = caches.rows.get(group[0]?.execution_id ?? '')
   const log = row && caches.logs.get(row)
@@ -90,12 +90,9 @@ function decideFromCache(
   return results.every((result) => 'changed' in result && result.changed) ? decision : undefined
 }
 
-async function decideFromRows(
-  { db, limits }: OptimisticDeps,
-  groups: readonly (readonly ExecutionCommand[])[],
-) {
+async function decideFromRows({ db, limits }: OptimisticDeps, groups: readonly CommandBatch[]) {
   const ids = groups.map(([first]) => first?.execution_id ?? '')
-  const rows = await store.readWithKnownEvents(db, ids, groups.flatMap(eventsOf))
+  const rows = await store.readWithEvents(db, ids, groups.flatMap(eventsOf))
   const byId = new Map(rows.map((row) => [row.execution_id, row]))
   return groups.flatMap((group) => {
     const found = byId.get(group[0]?.execution_id ?? '')
@@ -116,7 +113,7 @@ interface GroupInput {
 /** Applies the commands for one execution to its row, without I/O. */
 export function decideGroup(
   { row, known }: GroupInput,
-  group: readonly ExecutionCommand[],
+  group: CommandBatch,
   limits: Limits,
 ): GroupDecision {
   const execution_id = group[0]?.execution_id ?? ''
@@ -147,12 +144,12 @@ export function decideGroup(
   return { group, results, write: { before, next, deadlineMs, enteredQueue, entries, lease } }
 }
 
-const eventsOf = (group: readonly ExecutionCommand[]) =>
+const eventsOf = (group: CommandBatch) =>
   group.flatMap(({ execution_id, command }) =>
     eventIdsOf(command).map((event_id) => ({ execution_id, event_id })),
   )
 
-function groupByExecution(commands: readonly ExecutionCommand[]): ExecutionCommand[][] {
+function groupByExecution(commands: CommandBatch): ExecutionCommand[][] {
   const groups = new Map<string, ExecutionCommand[]>()
   for (const command of commands) {
     const group = groups.get(command.execution_id)

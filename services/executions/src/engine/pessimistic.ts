@@ -6,7 +6,7 @@ import * as log from '../store/log.ts'
 import * as totals from '../store/totals.ts'
 import { applyCommand, totalsDeltas, type WorkingCopy } from './apply.ts'
 import type { BatchResult } from './batch.ts'
-import type { ExecutionCommand } from './command.ts'
+import type { CommandBatch } from './command.ts'
 import { loadUnderLocks } from './decision-input.ts'
 
 /**
@@ -16,7 +16,7 @@ import { loadUnderLocks } from './decision-input.ts'
  */
 export function applyUnderLocks(
   db: Db,
-  commands: readonly ExecutionCommand[],
+  commands: CommandBatch,
   limits: Limits,
 ): Promise<BatchResult> {
   return db.tx(async (tx) => {

@@ -25,29 +25,22 @@ const NO_FILTER = {
   offset: 0,
 }
 
-export const approvalsHandlers = (
-  db: Db,
-  writer: ExecutionWriter,
-): Handlers<typeof ApprovalsService> => ({
+type ApprovalsHandlers = Handlers<typeof ApprovalsService>
+
+export const approvalsHandlers = (db: Db, writer: ExecutionWriter): ApprovalsHandlers => ({
   async request({ execution_id, writer: holder, task_call_id, task_name }) {
     const request = { approval_id: newId(), task_call_id, task_name }
-    const result = await writer.submit({
-      execution_id,
-      command: { kind: 'request_approval', holder: toClaimHolder(holder), request },
-    })
+    const command = { kind: 'request_approval', holder: toClaimHolder(holder), request } as const
+    const result = await writer.submit({ execution_id, command })
     if ('fault' in result) throw result.fault
     return { status: result.answer ?? 'exists' }
   },
 
   async decide({ execution_id, ...verdict }, call) {
-    const { subject: approver_subject, issuer: approver_provider } = toRecordedCaller(
-      callerOf(call),
-    )
-    const decision = { ...verdict, approver_subject, approver_provider }
-    const execution = await writer.submitOrThrow({
-      execution_id,
-      command: { kind: 'decide_approval', decision },
-    })
+    const { subject, issuer } = toRecordedCaller(callerOf(call))
+    const decision = { ...verdict, approver_subject: subject, approver_provider: issuer }
+    const command = { kind: 'decide_approval', decision } as const
+    const execution = await writer.submitOrThrow({ execution_id, command })
     const { task_call_id } = decision
     const { rows } = await approvals.list(db, { ...NO_FILTER, execution_id, task_call_id })
     const decided = rows.find(
@@ -65,8 +58,8 @@ export const approvalsHandlers = (
   },
 })
 
-const toApproval = (row: approvals.ListedApproval): Message => ({
+const toApproval = ({ decided_at, reason, ...row }: approvals.ListedApproval): Message => ({
   ...row,
-  decided_at: row.decided_at,
-  reason: row.reason,
+  decided_at,
+  reason,
 })

@@ -8,11 +8,10 @@ import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { Fault, invalid } from '@windlass/runtime/faults'
 import type { ClaimHolder } from '../domain/claim-holder.ts'
-import type { PendingEvent } from '../domain/execution.ts'
+import type { Execution, PendingEvent } from '../domain/execution.ts'
 import { selectRoutingInputs } from '../domain/routing.ts'
 import type { Command, ExecutionCommand } from '../engine/command.ts'
-import type { KnownRequirement } from './requirement.ts'
-import { identifyRequirement } from './requirement.ts'
+import { identifyRequirement, type KnownRequirement } from './requirement.ts'
 
 export interface ParsedCommand extends ExecutionCommand {
   with_log: boolean
@@ -34,10 +33,7 @@ export interface CallingService {
 }
 
 /** Converts a command of the wire. Throws `forbidden` if the service may not submit it. */
-export function parseCommand(
-  { execution_id, with_log, body }: Message,
-  sender: CallingService,
-): ParsedCommand {
+export function parseCommand({ execution_id, with_log, body }: Message, sender: CallingService) {
   if (body && !ALLOWED_COMMANDS[sender.service]?.has(body.$case))
     throw new Fault('forbidden', `${sender.service} may not submit '${body.$case}'`)
   const as = (command: Command, requirement?: KnownRequirement): ParsedCommand => ({
@@ -58,13 +54,8 @@ export function parseCommand(
     case 'cancel':
       return as({ kind: 'cancel', request_id: body.value.request_id })
     case 'checkpoint': {
-      const { writer, state, output_json, events } = body.value
-      const report = {
-        holder: toClaimHolder(writer),
-        state,
-        output_json,
-        events: events.map(toPendingEvent),
-      }
+      const { writer, events, ...rest } = body.value
+      const report = { ...rest, holder: toClaimHolder(writer), events: events.map(toPendingEvent) }
       return as({ kind: 'checkpoint', report })
     }
     case 'resume':
@@ -78,10 +69,7 @@ type As = (command: Command, requirement?: KnownRequirement) => ParsedCommand
 type Body<Case> =
   Extract<NonNullable<Message['body']>, { $case: Case }> extends { value: infer V } ? V : never
 
-interface VerifiedStarter {
-  created_by: string
-  created_by_issuer: string
-}
+type VerifiedStarter = Pick<Execution, 'created_by' | 'created_by_issuer'>
 
 /** The verified principal that starts the execution; an anonymous one needs a valid token too. */
 function verifiedStarter(
@@ -93,12 +81,7 @@ function verifiedStarter(
   return { created_by: starter.subject, created_by_issuer: starter.issuer }
 }
 
-function create(
-  execution_id: string,
-  value: Body<'create'>,
-  starter: VerifiedStarter,
-  as: As,
-): ParsedCommand {
+function create(execution_id: string, value: Body<'create'>, starter: VerifiedStarter, as: As) {
   const known = identifyRequirement(value.requirement)
   const { requirement, preferred_worker, schedule_id, caller: _, ...rest } = value
   const row = {

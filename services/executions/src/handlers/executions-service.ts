@@ -44,12 +44,12 @@ export const executionsHandlers = ({
   serviceIdentity,
   tokens,
 }: ExecutionsDeps): Handlers<typeof ExecutionsService> => ({
-  submit: createSubmitHandler({ db, writer: writer, serviceIdentity, tokens }),
+  submit: createSubmitHandler({ db, writer, serviceIdentity, tokens }),
 
   awaitWork: createAwaitWorkHandler({
     db,
-    writer: writer,
-    waiters: waiters,
+    writer,
+    waiters,
     tokens,
     onUnleased: (ids) => notifyReady(bus, ids),
   }),

@@ -7,6 +7,7 @@ import type { Call } from '@windlass/rpc/call'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { Fault } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
+import { LRUCache } from 'lru-cache'
 import { toMessage } from '../domain/message.ts'
 import type { CommandResult } from '../engine/apply.ts'
 import type { Command } from '../engine/command.ts'
@@ -31,13 +32,12 @@ interface SubmitDeps {
 
 /** Applies commands in the order sent, each with its own result. */
 export function createSubmitHandler({ db, writer, serviceIdentity, tokens }: SubmitDeps) {
-  const stored = new Set<string>()
+  const stored = new LRUCache<string, true>({ max: MAX_KNOWN })
 
   async function storeRequirement({ requirement }: ParsedCommand): Promise<void> {
     if (!requirement || stored.has(requirement.requirement_id)) return
     await ready.saveRequirement(db, requirement.requirement_id, requirement.body)
-    if (stored.size >= MAX_KNOWN) stored.clear()
-    stored.add(requirement.requirement_id)
+    stored.set(requirement.requirement_id, true)
   }
 
   async function one(

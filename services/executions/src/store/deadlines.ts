@@ -13,10 +13,7 @@ export interface DeadlineCursor {
   deadline_at: string
 }
 
-const FIRST: DeadlineCursor = {
-  execution_id: '00000000000000000000000000000000',
-  deadline_at: '-infinity',
-}
+const FIRST: DeadlineCursor = { execution_id: '0'.repeat(32), deadline_at: '-infinity' }
 
 /** A page of executions whose deadline has passed, oldest first. A locked row is being changed, so it is skipped. */
 export const listExpired = (

@@ -9,14 +9,17 @@ export interface StoredEntry extends LogEntry {
 
 const columns = sql`execution_id, seq, event_id, type, source_id, name, value as value_json, time`
 
-export interface EventKey {
+export interface EventRef {
   execution_id: string
   event_id: string
+}
+
+export interface EventKey extends EventRef {
   type: string
 }
 
 /** Events of these ids that the logs have already. */
-export const findKnown = (tx: Tx, keys: readonly Omit<EventKey, 'type'>[]) =>
+export const findKnown = (tx: Tx, keys: readonly EventRef[]) =>
   tx.rows<EventKey>(sql`
     select e.execution_id, e.event_id, e.type
       from unnest(${keys.map((key) => key.execution_id)}::uuid[],

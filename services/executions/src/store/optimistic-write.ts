@@ -2,30 +2,19 @@ import type { Db, Queries } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { Execution } from '../domain/execution.ts'
 import { forChange } from './columns.ts'
-import {
-  assignments,
-  insertIfAbsent,
-  type NewExecution,
-  type RowUpdate,
-  rowUpdates,
-} from './executions.ts'
-import type { EventKey, StoredEntry } from './log.ts'
+import * as executions from './executions.ts'
 import * as log from './log.ts'
 import * as ready from './ready.ts'
 
-export interface RowWithKnownEvents extends Execution {
+export interface RowWithEvents extends Execution {
   /** Events of the request that the log has already: types and ids, index by index. */
   known_types: string[]
   known_ids: string[]
 }
 
 /** Rows without a lock, each with its known events, in one snapshot. */
-export const readWithKnownEvents = (
-  db: Db,
-  ids: readonly string[],
-  events: readonly Omit<EventKey, 'type'>[],
-) =>
-  db.rows<RowWithKnownEvents>(sql`
+export const readWithEvents = (db: Db, ids: readonly string[], events: readonly log.EventRef[]) =>
+  db.rows<RowWithEvents>(sql`
     select ${forChange}, known.types as known_types, known.ids as known_ids
       from executions e
      cross join lateral (
@@ -43,8 +32,8 @@ export const readWithKnownEvents = (
  */
 export async function insertWithLeases(
   db: Db,
-  rows: readonly NewExecution[],
-  leases: readonly ConditionalWrite[],
+  rows: readonly executions.NewExecution[],
+  leases: Writes,
 ): Promise<{ created: Set<string>; written: Set<string> }> {
   if (leases.length === 0) return { created: idsOf(await insertRows(db, rows)), written: new Set() }
   return db.tx(async (tx) => {
@@ -63,10 +52,10 @@ interface Id {
   execution_id: string
 }
 
-const insertRows = (db: Queries, rows: readonly NewExecution[]) =>
+const insertRows = (db: Queries, rows: readonly executions.NewExecution[]) =>
   db.rows<Id>(sql`
     with inserted as (
-      ${insertIfAbsent(rows)} returning execution_id, workflow_namespace, workflow_name, state),
+      ${executions.insertIfAbsent(rows)} returning execution_id, workflow_namespace, workflow_name, state),
     counted as (
       insert into totals_delta (workflow_namespace, workflow_name, state, delta)
       select workflow_namespace, workflow_name, state, count(*) from inserted group by 1, 2, 3)
@@ -74,13 +63,15 @@ const insertRows = (db: Queries, rows: readonly NewExecution[]) =>
 
 const idsOf = (rows: readonly Id[]) => new Set(rows.map(({ execution_id }) => execution_id))
 
-const workersOf = (writes: readonly ConditionalWrite[]) => [
+const workersOf = (writes: Writes) => [
   ...new Set(writes.flatMap(({ lease }) => lease?.worker_name ?? [])),
 ]
 
-export interface ConditionalWrite extends RowUpdate {
+type Writes = readonly ConditionalWrite[]
+
+export interface ConditionalWrite extends executions.RowUpdate {
   before: Execution
-  entries: readonly StoredEntry[]
+  entries: readonly log.StoredEntry[]
   /** Takes a slot of the worker; skipped if none is free. */
   lease?: { worker_name: string; capacity: number } | undefined
 }
@@ -89,10 +80,7 @@ export interface ConditionalWrite extends RowUpdate {
  * Writes rows, logs and totals in one statement and returns the ids of the rows that were written. A row
  * whose revision has changed, or whose worker is full, is skipped with its log entries and totals.
  */
-export async function writeIfUnchanged(
-  db: Db,
-  writes: readonly ConditionalWrite[],
-): Promise<Set<string>> {
+export async function writeIfUnchanged(db: Db, writes: Writes): Promise<Set<string>> {
   const workers = workersOf(writes)
   return idsOf(
     workers.length === 0
@@ -102,7 +90,7 @@ export async function writeIfUnchanged(
 }
 
 /** Writes leases under the locks of their workers: the counted loads stay true until the commit. */
-const writeWithLeases = (db: Db, writes: readonly ConditionalWrite[], workers: readonly string[]) =>
+const writeWithLeases = (db: Db, writes: Writes, workers: readonly string[]) =>
   db.tx(async (tx) => {
     const locked = ready.lockWorkers(tx, workers)
     const written = writeStatement(tx, withSlotRanks(writes), workers)
@@ -111,7 +99,7 @@ const writeWithLeases = (db: Db, writes: readonly ConditionalWrite[], workers: r
   })
 
 /** Each lease of a worker in one batch needs one more free slot than the lease before it. */
-function withSlotRanks(writes: readonly ConditionalWrite[]): ConditionalWrite[] {
+function withSlotRanks(writes: Writes): ConditionalWrite[] {
   const ranks = new Map<string, number>()
   return writes.map((write) => {
     if (!write.lease || write.lease.capacity === 0) return write
@@ -129,7 +117,7 @@ function withSlotRanks(writes: readonly ConditionalWrite[]): ConditionalWrite[] 
  */
 function writeStatement(
   db: Queries,
-  writes: readonly ConditionalWrite[],
+  writes: Writes,
   workers: readonly string[] = [],
   only = sql``,
 ) {
@@ -145,7 +133,7 @@ function writeStatement(
     with held as (${ready.loadsOf(workers)}),
     ${writes.length > 1 ? sql`locked as (${lockedInOrder(writes)}),` : sql``}
     changed as (
-      update executions e set ${assignments} from ${rowUpdates(writes)}
+      update executions e set ${executions.assignments} from ${executions.rowUpdates(writes)}
        where e.execution_id = c.execution_id and e.revision = c.old_revision
          ${isOrdered} ${workers.length > 0 ? hasFreeSlot : sql``} ${only}
       returning e.execution_id, e.workflow_namespace, e.workflow_name, c.old_state, e.state),
@@ -162,7 +150,7 @@ function writeStatement(
 }
 
 /** Locks in id order first: an update locks rows in the order of its plan, so two updates could deadlock. */
-const lockedInOrder = (writes: readonly ConditionalWrite[]) => sql`
+const lockedInOrder = (writes: Writes) => sql`
   select execution_id from executions
    where execution_id = any(${writes.map(idOf)}::uuid[]) order by execution_id for update`
 

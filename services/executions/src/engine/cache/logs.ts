@@ -1,6 +1,9 @@
+import { LRUCache } from 'lru-cache'
 import type { Execution } from '../../domain/execution.ts'
 import type { StoredEntry } from '../../store/log.ts'
 import type { CommittedChange } from '../batch.ts'
+
+type LogVersion = Pick<Execution, 'execution_id' | 'last_seq'>
 
 interface CachedLog {
   last_seq: number
@@ -18,7 +21,7 @@ const MAX_LOG_BYTES = 32 * 1_024
  * wrong and needs no invalidation.
  */
 export class LogCache {
-  readonly #logs = new Map<string, CachedLog>()
+  readonly #logs = new LRUCache<string, CachedLog>({ max: MAX_LOGS })
 
   /** Appends the entries of a commit. Changes of one execution come in their order. */
   record(committed: readonly CommittedChange[]): void {
@@ -26,16 +29,13 @@ export class LogCache {
       const { execution_id } = change.after
       if (change.entries.length === 0) continue
       const log = this.#appended(change)
-      this.#logs.delete(execution_id)
-      if (log && log.bytes <= MAX_LOG_BYTES) this.#set(execution_id, log)
+      if (log && log.bytes <= MAX_LOG_BYTES) this.#logs.set(execution_id, log)
+      else this.#logs.delete(execution_id)
     }
   }
 
   /** The log up to the `last_seq` of the row, if it is cached. */
-  get({
-    execution_id,
-    last_seq,
-  }: Pick<Execution, 'execution_id' | 'last_seq'>): StoredEntry[] | undefined {
+  get({ execution_id, last_seq }: LogVersion): StoredEntry[] | undefined {
     if (last_seq === 0) return []
     const log = this.#logs.get(execution_id)
     return log?.last_seq === last_seq ? log.entries : undefined
@@ -51,13 +51,6 @@ export class LogCache {
       bytes: cached.bytes + sizeOf(entries),
       entries: [...cached.entries, ...entries],
     }
-  }
-
-  #set(execution_id: string, log: CachedLog): void {
-    this.#logs.set(execution_id, log)
-    if (this.#logs.size <= MAX_LOGS) return
-    const [oldest] = this.#logs.keys()
-    if (oldest !== undefined) this.#logs.delete(oldest)
   }
 }
 

@@ -1,4 +1,5 @@
 import { isTerminal } from '@windlass/domain/states'
+import { LRUCache } from 'lru-cache'
 import type { Execution } from '../../domain/execution.ts'
 import type { CommittedChange } from '../batch.ts'
 
@@ -10,17 +11,12 @@ const MAX_PAYLOAD_LENGTH = 8_192
  * since: a decision from the cache is written only if the row still has the cached revision.
  */
 export class RowCache {
-  readonly #rows = new Map<string, Execution>()
+  readonly #rows = new LRUCache<string, Execution>({ max: MAX_ROWS })
 
   record(committed: readonly CommittedChange[]): void {
-    for (const { after } of committed) {
-      this.#rows.delete(after.execution_id)
+    for (const { after } of committed)
       if (isCacheable(after)) this.#rows.set(after.execution_id, after)
-    }
-    for (const oldest of this.#rows.keys()) {
-      if (this.#rows.size <= MAX_ROWS) return
-      this.#rows.delete(oldest)
-    }
+      else this.#rows.delete(after.execution_id)
   }
 
   get(execution_id: string): Execution | undefined {
