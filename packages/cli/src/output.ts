@@ -7,7 +7,7 @@ export const jsonOption: Record<string, CommandOption> = {
 }
 
 /** Prints JSON text unchanged. */
-export function print({ out }: CommandContext, json: string): void {
+export function printJson({ out }: CommandContext, json: string): void {
   out(`${json}\n`)
 }
 
@@ -23,7 +23,7 @@ export function printRows(
     return names.map((name) => formatCell(members?.get(name)))
   })
   const headings = names.map((name) => name.toUpperCase())
-  if (parsed.options.json) print(context, json)
+  if (parsed.options.json) printJson(context, json)
   else if (rows.length > 0) context.out(`${formatColumns([headings, ...rows])}\n`)
 }
 

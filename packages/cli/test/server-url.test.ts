@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { closedUrl } from '@windlass/testkit/api-fake'
@@ -47,4 +47,23 @@ test('the data directory of a running system: has its URL while the system runs'
   expect(await findRunningServer(dir)).toBe('http://127.0.0.1:8123')
   unlock()
   expect(await findRunningServer(dir)).toBeUndefined()
+})
+
+test.each([
+  [{}, 'http://127.0.0.1:8123'],
+  [{ SVC_WORKERS__SERVER_URL: 'http://other.example' }, 'http://other.example'],
+])('worker start with %j and a running system: the worker gets %s', async (env, expected) => {
+  const dir = await mkdtemp(join(tmpdir(), 'windlass-cli-'))
+  onTestFinished(() => rm(dir, { recursive: true }))
+  const WINDLASS_PYTHON = join(dir, 'python')
+  const script = `#!/bin/sh\necho "$SVC_WORKERS__SERVER_URL" > ${join(dir, 'url')}\n`
+  await writeFile(WINDLASS_PYTHON, script, { mode: 0o755 })
+
+  const running = () => 'http://127.0.0.1:8123'
+  const { windlass } = await cliFixture({
+    running,
+    env: { WINDLASS_PYTHON, SVC_HOME: dir, ...env },
+  })
+  expect(await windlass('worker', 'start')).toMatchObject({ status: 0 })
+  expect(await readFile(join(dir, 'url'), 'utf8')).toBe(`${expected}\n`)
 })

@@ -10,7 +10,7 @@ export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
   args: Shape
   /** Checks the arguments before anything is sent; throws ArgumentError. */
   request(args: Args<Shape>): ApiRequest
-  /** The members that a result can have, beside `success` and `error`. */
+  /** The members that a result can have in addition to `success` and `error`. */
   output: z.ZodRawShape
   /** The result as JSON text, from the JSON text of the answer. */
   result(answer: string, args: Args<Shape>): string

@@ -4,7 +4,7 @@ import { AuditChainVerifier, type ChainedEntry, type Head } from '@windlass/doma
 import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json/json'
 import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, UsageError } from '../command.ts'
-import { jsonOption, print, printRows } from '../output.ts'
+import { jsonOption, printJson, printRows } from '../output.ts'
 
 const FILTERS = ['actor', 'action', 'object', 'outcome', 'since', 'until', 'limit'] as const
 
@@ -39,7 +39,7 @@ export const auditList: Command = {
       parsed,
       context,
     )({ method: 'GET', path: path`/admin/audit`, query })
-    if (parsed.options.json) print(context, answer)
+    if (parsed.options.json) printJson(context, answer)
     else {
       const rows = (elementsOf(getMembers(answer, ['entries']).entries ?? '') ?? []).map(
         withSubject,

@@ -4,7 +4,7 @@ import { stringOf } from '@windlass/runtime/json/json'
 import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
 import type { Command } from '../command.ts'
 import { readInput } from '../input.ts'
-import { exitStatusOf, jsonOption, print, printRows } from '../output.ts'
+import { exitStatusOf, jsonOption, printJson, printRows } from '../output.ts'
 import { waitUntilSettled } from '../wait-until-settled.ts'
 
 /** Longer than the time in which a worker must stop a cancelled execution. */
@@ -35,7 +35,7 @@ export const executionList: Command = {
         limit: limit?.toString(),
       },
     })
-    if (json) print(context, answer)
+    if (json) printJson(context, answer)
     else {
       const { executions = '[]' } = getMembers(answer, ['executions'])
       const names = ['execution_id', 'workflow_namespace', 'workflow_name', 'state', 'worker_name']
@@ -60,7 +60,7 @@ export const executionShow: Command = {
       parsed,
       context,
     )({ method: 'GET', path: path`/executions/${id}`, query })
-    print(context, answer)
+    printJson(context, answer)
     return 0
   },
 }
@@ -83,7 +83,7 @@ export const executionCancel: Command = {
       query: { mode: wait ? 'sync' : 'async' },
       timeoutMs: wait ? CANCEL_MS : undefined,
     })
-    print(context, answer)
+    printJson(context, answer)
     return 0
   },
 }
@@ -106,7 +106,7 @@ export const executionResume: Command = {
       body: await readInput(parsed.args[1]),
     }
     const answer = isAsync ? await call(request) : await waitUntilSettled(call, request)
-    print(context, answer)
+    printJson(context, answer)
     return isAsync ? 0 : exitStatusOf(answer)
   },
 }

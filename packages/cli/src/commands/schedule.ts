@@ -4,7 +4,7 @@ import { elementsOf, membersOf, quote, stringOf } from '@windlass/runtime/json/j
 import { createApiCall, serverOptions } from '../api-call.ts'
 import type { Command, ParsedArguments } from '../command.ts'
 import { readInput, readText } from '../input.ts'
-import { jsonOption, print, printRows } from '../output.ts'
+import { jsonOption, printJson, printRows } from '../output.ts'
 
 const scheduleRefOf = ({ args }: ParsedArguments) => toScheduleRef(args[0] ?? '')
 
@@ -36,7 +36,7 @@ export const scheduleCreate: Command = {
       parsed,
       context,
     )({ method: 'POST', path: path`/schedules`, body })
-    print(context, answer)
+    printJson(context, answer)
     return 0
   },
 }
@@ -85,7 +85,7 @@ export const scheduleForecast: Command = {
     const query = { hours: hours?.toString(), limit: limit?.toString() }
     const request = { method: 'GET', path: path`/schedules/forecast`, query } as const
     const answer = await createApiCall(parsed, context)(request)
-    if (parsed.options.json) print(context, answer)
+    if (parsed.options.json) printJson(context, answer)
     else printRows(addScheduleNames(answer), ['at', 'name', 'workflow'], parsed, context)
     return 0
   },
@@ -150,7 +150,7 @@ function createListCommand(
         parsed,
         context,
       )({ method: 'GET', path: `${at}/${what}`, query })
-      if (parsed.options.json) print(context, answer)
+      if (parsed.options.json) printJson(context, answer)
       else printRows(getMembers(answer, [rows])[rows] ?? '[]', columns, parsed, context)
       return 0
     },
@@ -169,7 +169,7 @@ const createActionCommand = (
   async run(parsed, context) {
     const schedule = path`/schedules/${scheduleRefOf(parsed)}`
     const at = method === 'POST' ? `${schedule}/${verb}` : schedule
-    print(context, await createApiCall(parsed, context)({ method, path: at }))
+    printJson(context, await createApiCall(parsed, context)({ method, path: at }))
     return 0
   },
 })

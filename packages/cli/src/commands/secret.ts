@@ -4,7 +4,7 @@ import { checkJson, elementsOf, membersOf, quote, stringOf } from '@windlass/run
 import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, Failure, UsageError } from '../command.ts'
 import { readText } from '../input.ts'
-import { jsonOption, print } from '../output.ts'
+import { jsonOption, printJson } from '../output.ts'
 
 const secretName = (text: string) => PathSegment.parse('secret name', /^[^/\p{C}]{1,255}$/u, text)
 
@@ -56,7 +56,7 @@ export const secretGet: Command = {
       context,
     )({ method: 'GET', path: path`/admin/secrets/${secretName(parsed.args[0] ?? '')}` })
     const value = membersOf(answer)?.get('value') ?? ''
-    print(context, parsed.options.json ? answer : (stringOf(value) ?? value))
+    printJson(context, parsed.options.json ? answer : (stringOf(value) ?? value))
     return 0
   },
 }
@@ -71,7 +71,7 @@ export const secretList: Command = {
       parsed,
       context,
     )({ method: 'GET', path: path`/admin/secrets` })
-    if (parsed.options.json) print(context, answer)
+    if (parsed.options.json) printJson(context, answer)
     else for (const name of elementsOf(answer) ?? []) context.out(`${stringOf(name)}\n`)
     return 0
   },

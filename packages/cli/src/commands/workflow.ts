@@ -3,7 +3,7 @@ import { path, toExecutionId, toNamespace, toWorkflowName } from '@windlass/api-
 import { createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, type CommandOption, UsageError } from '../command.ts'
 import { parseWorkflowRef, readBytes, readInput } from '../input.ts'
-import { exitStatusOf, jsonOption, print, printRows } from '../output.ts'
+import { exitStatusOf, jsonOption, printJson, printRows } from '../output.ts'
 import { waitUntilSettled } from '../wait-until-settled.ts'
 
 const VERSION = /^[1-9]\d{0,8}$/
@@ -33,7 +33,7 @@ export const workflowUpload: Command = {
     }
     const call = createApiCall(parsed, context)
     const rows = await call({ method: 'POST', path: path`/workflows`, query, body })
-    if (isDry) print(context, rows)
+    if (isDry) printJson(context, rows)
     else printRows(rows, ['namespace', 'name', 'version'], parsed, context)
     return 0
   },
@@ -51,7 +51,7 @@ export const workflowDiff: Command = {
       throw new UsageError('a version must be a whole number from 1')
     const versions = path`/workflows/${toNamespace(ref.namespace)}/${toWorkflowName(ref.name)}/versions`
     const call = createApiCall(parsed, context)
-    print(context, await call({ method: 'GET', path: `${versions}/${a}/diff/${b}` }))
+    printJson(context, await call({ method: 'GET', path: `${versions}/${a}/diff/${b}` }))
     return 0
   },
 }
@@ -101,7 +101,7 @@ export const workflowRun: Command = {
       body: await readInput(parsed.args[1]),
     }
     const answer = isAsync ? await call(request) : await waitUntilSettled(call, request, shown)
-    print(context, answer)
+    printJson(context, answer)
     return isAsync ? 0 : exitStatusOf(answer)
   },
 }
@@ -122,7 +122,7 @@ export const workflowStatus: Command = {
       path: path`/workflows/${toNamespace(ref.namespace)}/${toWorkflowName(ref.name)}/status/${toExecutionId(execution)}`,
       query: { detailed: parsed.options.detailed ? 'true' : undefined },
     })
-    print(context, answer)
+    printJson(context, answer)
     return 0
   },
 }
