@@ -14,7 +14,7 @@ const HEAD =
   'Content-Type: multipart/form-data; boundary=x\r\n\r\n' +
   '--x\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n'
 
-/** Sends a part of a file, and is gone: with a goodbye, or without one. */
+/** Sends a part of a file and disconnects, with FIN or with RST. */
 const abort = (port: number, body: string, politely: boolean) =>
   new Promise<void>((resolve) => {
     const socket: Socket = connect(port, '127.0.0.1')
@@ -31,7 +31,7 @@ const heldBytes = () => {
   return heapUsed + external
 }
 
-test(`N116: ${ABORTED} clients that vanish in the middle of an upload leave no file, socket or memory behind`, async () => {
+test(`N116: ${ABORTED} aborted uploads: no file, socket or memory is leaked`, async () => {
   const asked: Buffer[] = []
   const { url, call } = await startGateway({
     catalog: {

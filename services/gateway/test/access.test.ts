@@ -3,7 +3,7 @@ import { routes } from '../src/routes/index.ts'
 import { ID } from './assert-response.ts'
 import { startGateway } from './gateway-fixture.ts'
 
-/** A path in which every parameter has a value. */
+/** Fills a path with values for its parameters. */
 const filled = (path: string) =>
   path
     .replace('{mode}', 'async')
@@ -20,7 +20,7 @@ const AUTH_ON = { SVC_SECURITY__AUTH__ENABLED: 'true' }
 
 const CREDENTIALS = ['none', 'Basic eDp5', 'Bearer nonsense', 'Bearer session-of-w1']
 
-/** What gets past which kind of route; nothing does elsewhere. */
+/** Credentials that each access accepts here; all others are refused. */
 const ADMITTED: Record<string, string[]> = {
   public: CREDENTIALS,
   bootstrap: ['Bearer nonsense', 'Bearer session-of-w1'],
@@ -28,7 +28,7 @@ const ADMITTED: Record<string, string[]> = {
   'may read configs': ['Bearer session-of-w1'],
 }
 
-test('with authentication on nobody gets in but whom the route has a token for', async () => {
+test('authentication on: each route accepts only its own kind of token', async () => {
   const { call } = await startGateway({}, AUTH_ON)
   for (const { method, path, access } of routes) {
     const send = (headers: Record<string, string>) =>
@@ -42,7 +42,7 @@ test('with authentication on nobody gets in but whom the route has a token for',
   }
 })
 
-test('with authentication on a refusal names the scheme and says what is missing', async () => {
+test('authentication on, no credentials: 401 with the scheme and the reason', async () => {
   const { call } = await startGateway({}, AUTH_ON)
   const cases: [headers: Record<string, string>, detail: string][] = [
     [{}, 'Authorization token required'],
@@ -58,7 +58,7 @@ test('with authentication on a refusal names the scheme and says what is missing
     }
 })
 
-test('with authentication off everybody gets in, but not with a strange scheme', async () => {
+test('authentication off: every caller is accepted, other schemes than Bearer are refused', async () => {
   const { call } = await startGateway()
   for (const { method, path, access } of routes) {
     if (access === 'bootstrap' || access === 'own worker') continue

@@ -35,7 +35,7 @@ interface Decision extends DecideApprovalRequest {
   approver_provider: string
 }
 
-/** Approvals as they are kept in memory: newest first, decided once. */
+/** Approvals in memory: newest first, decided once. */
 class Desk {
   readonly lists: ListApprovalsRequest[] = []
   readonly decisions: Decision[] = []
@@ -92,11 +92,11 @@ class Desk {
   }
 }
 
-/** An execution that is called ID, and what it asked for. */
+/** A gateway with the execution ID and its approvals. */
 export async function approvalsFixture(...rows: Approval[]) {
-  const desk = new Desk()
-  desk.rows = rows
-  const script = desk.script
+  const fixture = new Desk()
+  fixture.rows = rows
+  const script = fixture.script
   const made = await startGateway({
     approvals: {
       ...script,
@@ -119,5 +119,5 @@ export async function approvalsFixture(...rows: Approval[]) {
       body === undefined ? await made.call('POST', path) : await made.json('POST', path, body)
     return { status: response.status, body: await response.json() }
   }
-  return { ...made, desk, get, post }
+  return { ...made, fixture, get, post }
 }

@@ -26,7 +26,7 @@ const DECIDED = {
   execution_state: 'SCHEDULED',
 }
 
-test('approvals are listed and shown with every member', async () => {
+test('list and single approval: every member', async () => {
   const { get } = await approvalsFixture(approval())
   expect(await get(`/executions/${ID}/approvals`)).toEqual({
     status: 200,
@@ -39,21 +39,21 @@ test('approvals are listed and shown with every member', async () => {
   })
 })
 
-test('the filters of the list are passed on; nothing asked for means pending', async () => {
-  const { get, desk } = await approvalsFixture()
+test('list of approvals: filters are passed on; the default is pending', async () => {
+  const { get, fixture } = await approvalsFixture()
   for (const [status, passed] of [
     ['', 'pending'],
     ['all', ''],
     ['rejected', 'rejected'],
   ]) {
     await get(`/approvals?status=${status}`)
-    expect(desk.lists.at(-1)).toMatchObject({ status: passed, requested_before: undefined })
+    expect(fixture.lists.at(-1)).toMatchObject({ status: passed, requested_before: undefined })
   }
   const before = Date.now() - 90_000
   await get(
     `/approvals?age_min=PT1M30S&execution_id=${ID.toUpperCase()}&workflow_namespace=default&workflow_name=hello&task_name=pay&limit=7&offset=3`,
   )
-  const { requested_before, ...filter } = desk.lists.at(-1) as ListApprovalsRequest
+  const { requested_before, ...filter } = fixture.lists.at(-1) as ListApprovalsRequest
   expect(filter).toEqual({
     status: 'pending',
     execution_id: ID,
@@ -74,27 +74,30 @@ test.each([
   ['approvals/pay_1/reject', { reason: 'fine' }, false],
   ['authorize/pay', { approved: true, reason: 'fine', always: true, more: 1 }, true],
   ['authorize/pay_1', { approved: false, reason: 'fine' }, false],
-])('%s decides, and the second one learns who was faster', async (path, body, approved) => {
-  const { post, desk } = await approvalsFixture(approval())
-  const status = approved ? 'approved' : 'rejected'
-  expect(await post(`/executions/${ID}/${path}`, body)).toEqual({
-    status: 200,
-    body: { ...DECIDED, status, reason: 'fine' },
-  })
-  expect(desk.decisions).toMatchObject([
-    { task_call_id: 'pay_1', approved, always: approved, approver_subject: 'anonymous' },
-  ])
-  expect(await post(`/executions/${ID}/${path}`, body)).toEqual({
-    status: 409,
-    body: {
-      error: 'already_decided',
-      current_status: status,
-      decided_at: '2026-01-02T03:05:00.000Z',
-    },
-  })
-})
+])(
+  '%s: decides once; a second decision gets 409 with the first one',
+  async (path, body, approved) => {
+    const { post, fixture } = await approvalsFixture(approval())
+    const status = approved ? 'approved' : 'rejected'
+    expect(await post(`/executions/${ID}/${path}`, body)).toEqual({
+      status: 200,
+      body: { ...DECIDED, status, reason: 'fine' },
+    })
+    expect(fixture.decisions).toMatchObject([
+      { task_call_id: 'pay_1', approved, always: approved, approver_subject: 'anonymous' },
+    ])
+    expect(await post(`/executions/${ID}/${path}`, body)).toEqual({
+      status: 409,
+      body: {
+        error: 'already_decided',
+        current_status: status,
+        decided_at: '2026-01-02T03:05:00.000Z',
+      },
+    })
+  },
+)
 
-test('a decision without a body is one without remarks', async () => {
+test('a decision without a body: accepted without remarks', async () => {
   const { post } = await approvalsFixture(approval())
   expect(await post(`/executions/${ID}/approvals/pay_1/approve`)).toEqual({
     status: 200,
@@ -102,15 +105,15 @@ test('a decision without a body is one without remarks', async () => {
   })
 })
 
-test('of several calls of a task the one that has waited longest is decided', async () => {
-  const { post, desk } = await approvalsFixture(
+test('several pending calls of a task: the oldest is decided', async () => {
+  const { post, fixture } = await approvalsFixture(
     approval({ task_call_id: 'pay_3' }),
     approval({ task_call_id: 'pay_2' }),
     approval({ task_call_id: 'pay_1', status: 'rejected', decided_at: LATER }),
   )
   await post(`/executions/${ID}/authorize/pay`, { approved: true })
   await post(`/executions/${ID}/authorize/pay`, { approved: true })
-  expect(desk.decisions.map(({ task_call_id }) => task_call_id)).toEqual(['pay_2', 'pay_3'])
+  expect(fixture.decisions.map(({ task_call_id }) => task_call_id)).toEqual(['pay_2', 'pay_3'])
 })
 
 const strange = 'a/b c/ü%~"\'?#/approve'
@@ -118,7 +121,7 @@ const strange = 'a/b c/ü%~"\'?#/approve'
 test.each([
   ['encoded as one segment', encodeURIComponent(strange)],
   ['with its slashes as they are', strange.split('/').map(encodeURIComponent).join('/')],
-])('a call may be called anything: %s', async (_, segment) => {
+])('a call id with special characters, %s: decided', async (_, segment) => {
   const { get, post, call } = await approvalsFixture(
     approval({ task_call_id: strange, task_name: 'a/b' }),
   )

@@ -4,19 +4,19 @@ import { startGateway } from './gateway-fixture.ts'
 export const ID = '0123456789abcdef0123456789abcdef'
 export const RUN = '/workflows/default/hello/run/async'
 
-/** A request and the status that it deserves. */
+/** A request and its expected status. */
 export interface Case {
   method?: string
   path?: string
   body?: string | Buffer
   headers?: Record<string, string>
-  /** The executions know the one that is called ID. */
+  /** The execution ID exists. */
   known?: boolean
   maxBodyBytes?: number
   expected: number
 }
 
-/** Sends it. Every refusal is JSON with a detail, in which each problem of a 422 has its place, and tells nothing of the inside. */
+/** Sends the request and checks the response: a refusal is JSON with a detail, without internal information. */
 export async function check(given: Case): Promise<void> {
   const { method = 'GET', path = '', body, headers = {}, expected } = given
   const { call, executions } = await startGateway(

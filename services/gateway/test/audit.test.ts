@@ -11,16 +11,16 @@ const KEY = `${PREFIX}.${'A'.repeat(43)}`
 const CANARY = 'canary-5d1e'
 
 const ROUTES_THAT_CHANGE_NOTHING_OF_THESE = [
-  // Running and what comes of it is told by the logs of executions.
+  // Runs are recorded in the logs of executions.
   'post /workflows/{namespace}/{workflow_name}/run/{mode}',
   'post /workflows/{namespace}/{workflow_name}/resume/{execution_id}/{mode}',
-  // They answer a question.
+  // These change nothing.
   'post /auth/test-token',
   'post /admin/configs/batch',
   'post /admin/roles/{name}/simulate',
 ]
 
-test('every route that changes something is recorded, or is named here', () => {
+test('every route that is not a GET: audited, or listed as an exception', () => {
   const silent = routes
     .filter(({ method, path }) => method !== 'get' || path.includes('/cancel/'))
     .filter(({ access }) => access !== 'own worker')
@@ -29,7 +29,7 @@ test('every route that changes something is recorded, or is named here', () => {
   expect(silent.sort()).toEqual(ROUTES_THAT_CHANGE_NOTHING_OF_THESE.sort())
 })
 
-/** A gateway with authentication on before an audit log in memory; KEY has these permissions. */
+/** A gateway with authentication on and an audit log in memory; KEY has these permissions. */
 async function setup(permissions: string[] = ['*']) {
   const drafts: AuditDraft[] = []
   const seen: unknown[] = []
@@ -39,7 +39,7 @@ async function setup(permissions: string[] = ['*']) {
   }
   const isAway = (draft: AuditDraft) =>
     typeof state.away === 'function' ? state.away(draft) : state.away
-  /** What owners are asked. */
+  /** Calls to the owners of the data. */
   const asked = async (request: object, { caller, requestId }: Call) => {
     seen.push({ ...request, by: { ...caller, request_id: requestId } })
     if (state.owner) throw state.owner
@@ -96,7 +96,7 @@ async function setup(permissions: string[] = ['*']) {
 
 const by = { subject: 'robot', issuer: 'svc', key_prefix: PREFIX, request_id: 'r-1' }
 
-test('a change of another service is recorded before it and after it', async () => {
+test('a change in another service: recorded before and after it', async () => {
   const { drafts, send, state } = await setup()
   expect((await send('DELETE', '/workflows/team/x')).status).toBe(200)
   const entry = { by, action: 'workflow.delete', object: 'workflow:team/x' }
@@ -116,7 +116,7 @@ test('a change of another service is recorded before it and after it', async () 
   ])
 })
 
-test('an upload is recorded for each of its workflows, a dry run is not', async () => {
+test('upload: one entry per workflow; dry run: none', async () => {
   const { call, lines } = await setup()
   const form = new FormData()
   form.append('file', new Blob(['x']), 'x.py')
@@ -132,7 +132,7 @@ test('an upload is recorded for each of its workflows, a dry run is not', async 
   ])
 })
 
-test('a change of identity is recorded there, so the gateway only says who asks', async () => {
+test('a change in identity: recorded by identity with the caller of the request', async () => {
   const { drafts, seen, send, state } = await setup()
   await send('POST', '/admin/secrets', { name: 'db', value: CANARY })
   await send('DELETE', '/admin/roles/r')
@@ -151,7 +151,7 @@ test('a change of identity is recorded there, so the gateway only says who asks'
   ])
 })
 
-test('what is refused is recorded with its reason, and nothing of the body', async () => {
+test('a refusal: recorded with its reason, without the body', async () => {
   const { drafts, send, seen } = await setup(['admin:secrets:manage'])
   await send('DELETE', '/workflows/team/x')
   await send('POST', '/admin/roles', { name: 'r', permissions: [CANARY] })
@@ -186,7 +186,7 @@ test('what is refused is recorded with its reason, and nothing of the body', asy
   expect(seen).toEqual([])
 })
 
-test('whoever cannot be told apart from anybody leaves no entry', async () => {
+test('unauthenticated requests: no entry', async () => {
   const { drafts, send } = await setup()
   const registration = { name: 'w', packages: [] }
   expect((await send('DELETE', '/admin/roles/r', undefined, 'x')).status).toBe(401)
@@ -198,7 +198,7 @@ test('whoever cannot be told apart from anybody leaves no entry', async () => {
   ])
 })
 
-test('a secret that is read is recorded, before it is told', async () => {
+test('reading a secret: recorded before the response', async () => {
   const { lines, send, state } = await setup()
   expect((await send('GET', '/admin/secrets/db')).text).toContain(CANARY)
   expect((await send('POST', '/admin/secrets/batch', ['a', 'b'])).text).toContain(CANARY)
@@ -213,7 +213,7 @@ test('a secret that is read is recorded, before it is told', async () => {
   expect(refused.text).not.toContain(CANARY)
 })
 
-test('what cannot be recorded is not begun', async () => {
+test('audit log unavailable: the change is not started', async () => {
   const { lines, send, seen, state } = await setup()
   state.away = true
   expect((await send('DELETE', '/workflows/team/x')).status).toBe(503)
@@ -228,7 +228,7 @@ test('what cannot be recorded is not begun', async () => {
 
 const HANG_MS = 15_000
 
-test('a change that was made stands, and is recorded once the log is back', async () => {
+test('audit log lost during a change: the change stands and is recorded later', async () => {
   const { lines, send, state } = await setup()
   state.away = ({ outcome }) => outcome !== 'begun'
   expect((await send('DELETE', '/workflows/team/x')).status).toBe(200)

@@ -62,7 +62,7 @@ async function setup(enabled = true) {
   return { tell, ask }
 }
 
-test('whoever is authenticated learns what a workflow takes', async () => {
+test('permissions of a workflow: listed for any authenticated caller', async () => {
   const { ask } = await setup()
   expect(await ask('?workflow=plain')).toEqual([200, PLAIN])
   expect(await ask('?workflow=team/full')).toEqual([200, FULL])
@@ -77,12 +77,12 @@ test.each([
   ['UPPER/x', 422],
   ['default/', 422],
   ['a%00', 422],
-])('the reference %j is refused', async (ref, expected) => {
+])('workflow reference %j: refused', async (ref, expected) => {
   const { ask } = await setup()
   expect((await ask(`?workflow=${ref}`))[0]).toBe(expected)
 })
 
-test('a token is told whom it stands for', async () => {
+test('test-token: returns the principal of the token', async () => {
   const { tell } = await setup()
   expect(await tell({ token: KEY })).toEqual([
     200,
@@ -97,7 +97,7 @@ test('a token is told whom it stands for', async () => {
   expect((await tell({ token: 1 }))[0]).toBe(422)
 })
 
-test('tokens are tested by administrators only', async () => {
+test('test-token without permission: 403', async () => {
   const { tell } = await setup()
   expect(await tell({ token: KEY }, POOR)).toEqual([
     403,
@@ -106,14 +106,14 @@ test('tokens are tested by administrators only', async () => {
   expect((await tell({ token: KEY }, WRONG))[0]).toBe(401)
 })
 
-test('the eleventh test within a minute is refused', async () => {
+test('test-token: the eleventh call within a minute is refused', async () => {
   const { tell } = await setup()
   const statuses: unknown[] = []
   for (let i = 0; i < 11; i++) statuses.push((await tell({ token: KEY }))[0])
   expect(statuses).toEqual([...Array(10).fill(200), 429])
 })
 
-test('with authentication off every token stands for nobody', async () => {
+test('authentication off: test-token returns no principal', async () => {
   const { tell } = await setup(false)
   expect(await tell({ token: 'whatever' })).toEqual([
     200,

@@ -4,7 +4,7 @@ import { ID } from './assert-response.ts'
 
 const NOT_FOUND = { detail: { error: 'not_found' } }
 
-test('what is not there is not found, in the form that clients read', async () => {
+test('an absent approval: 404 in the format of the protocol', async () => {
   const { get, post } = await approvalsFixture()
   const other = ID.replace('0', '1')
   for (const id of [ID, other]) {
@@ -57,7 +57,7 @@ test.each([
   'age_min=PT',
   'execution_id=x',
   'task_name=%00',
-])('a list with %s is refused', async (query) => {
+])('list with %s: 422', async (query) => {
   const { get } = await approvalsFixture()
   expect((await get(`/approvals?${query}`)).status).toBe(422)
 })

@@ -15,7 +15,7 @@ const twice = (members: object, given: string) =>
   JSON.stringify(members).replace(/}$/, `,${given}}`)
 const FINE = { ...EVENT, id: 'i' }
 
-/** Bodies in which something is said twice: refused where it steers, carried where it is a payload. */
+/** Bodies with duplicate members: refused in control members, kept in payloads. */
 const repeats: Record<string, [path: string, body: string, expected: number]> = {
   'a state': [CHECKPOINT, twice(REPORT, '"state":"COMPLETED"'), 422],
   'the type of an event': [
@@ -23,7 +23,7 @@ const repeats: Record<string, [path: string, body: string, expected: number]> = 
     twice(REPORT, `"events":[${twice(FINE, '"type":"WORKFLOW_COMPLETED"')}]`),
     422,
   ],
-  'what an event carries': [
+  'the value of an event': [
     CHECKPOINT,
     twice(REPORT, `"events":[${twice(FINE, '"value":{"a":1,"a":2}')}]`),
     404,
@@ -48,18 +48,20 @@ const repeats: Record<string, [path: string, body: string, expected: number]> = 
   ],
 }
 
-test.each(Object.entries(repeats))('said twice: %s', async (_, [path, body, expected]) =>
-  check({ method: 'POST', path, body, known: !path.includes('checkpoint'), expected }),
+test.each(Object.entries(repeats))(
+  'duplicate member in %s: expected status',
+  async (_, [path, body, expected]) =>
+    check({ method: 'POST', path, body, known: !path.includes('checkpoint'), expected }),
 )
 
 const reports: Record<string, [change: unknown, expected: number]> = {
   'nothing else': [{}, 404],
-  'members nobody knows': [{ colour: 'blue' }, 404],
+  'unknown members': [{ colour: 'blue' }, 404],
   'the id in another form': [{ execution_id: ID.toUpperCase() }, 404],
   'another id than the path': [{ execution_id: ID.replace('0', '1') }, 422],
   'no id': [{ execution_id: undefined }, 422],
   'no state': [{ state: undefined }, 422],
-  'a state nobody knows': [{ state: 'DANCING' }, 422],
+  'an unknown state': [{ state: 'DANCING' }, 422],
   'a state in lower case': [{ state: 'running' }, 422],
   'a state that is a number': [{ state: 1 }, 422],
   'null for a worker': [{ current_worker: null }, 422],
@@ -67,7 +69,7 @@ const reports: Record<string, [change: unknown, expected: number]> = {
   'an event that is no object': [{ events: [1] }, 422],
   'a good event': [{ events: [{ ...EVENT, id: 'i', value: { a: 1 }, subject: null }] }, 404],
   'an event without an id': [{ events: [EVENT] }, 404],
-  'an event of a type nobody knows': [{ events: [{ ...EVENT, type: 'TASK_DANCED' }] }, 422],
+  'an event of an unknown type': [{ events: [{ ...EVENT, type: 'TASK_DANCED' }] }, 422],
   'an event of progress': [{ events: [{ ...EVENT, type: 'TASK_PROGRESS' }] }, 422],
   'an event without a time': [{ events: [{ ...EVENT, time: undefined }] }, 422],
   'an event with a number for a name': [{ events: [{ ...EVENT, name: 1 }] }, 422],
@@ -77,26 +79,29 @@ const reports: Record<string, [change: unknown, expected: number]> = {
   'an id too long for an index': [{ events: [{ ...EVENT, id: 'i'.repeat(257) }] }, 422],
 }
 
-test.each(Object.entries(reports))('a checkpoint with %s', async (_, [change, expected]) => {
-  const body = JSON.stringify({ ...REPORT, ...(change as object) })
-  // Those that are in order get as far as the executions, which do not know this one.
-  await check({ method: 'POST', path: CHECKPOINT, body, expected })
-})
+test.each(Object.entries(reports))(
+  'a checkpoint with %s: expected status',
+  async (_, [change, expected]) => {
+    const body = JSON.stringify({ ...REPORT, ...(change as object) })
+    // Valid ones reach the executions service, which does not have this execution.
+    await check({ method: 'POST', path: CHECKPOINT, body, expected })
+  },
+)
 
 const calls: Record<string, Case> = {
   'a checkpoint without a body': { path: CHECKPOINT, expected: 422 },
   'a checkpoint that is a list': { path: CHECKPOINT, body: '[]', expected: 422 },
-  'a generation that is none': {
+  'a claim generation that is not a number': {
     path: `/workers/w1/release/${ID}`,
     headers: { 'x-svc-claim-generation': 'abc' },
     expected: 422,
   },
-  'a generation beyond all numbers': {
+  'a claim generation that is too large': {
     path: `/workers/w1/release/${ID}`,
     headers: { 'x-flux-claim-generation': '9223372036854775808' },
     expected: 422,
   },
-  'a claim under a name that is none': { path: `/workers/a b/claim/${ID}`, expected: 404 },
+  'a claim under an invalid name': { path: `/workers/a b/claim/${ID}`, expected: 404 },
   'progress that is an object': { path: `/workers/w1/progress/${ID}`, body: '{}', expected: 422 },
   'progress without a task': {
     path: `/workers/w1/progress/${ID}`,
@@ -106,16 +111,20 @@ const calls: Record<string, Case> = {
   'malformed progress': { path: `/workers/w1/progress/${ID}`, body: '[{', expected: 422 },
   'a malformed pong': { path: '/workers/w1/pong', body: '{"healthy": ', expected: 422 },
   'a pong that is a list': { path: '/workers/w1/pong', body: '[]', expected: 422 },
-  'a pong that is not sure': { path: '/workers/w1/pong', body: '{"healthy":"x"}', expected: 422 },
+  'a pong with text for healthy': {
+    path: '/workers/w1/pong',
+    body: '{"healthy":"x"}',
+    expected: 422,
+  },
   'a schedule that is a list': { path: '/schedules', body: '[1]', expected: 422 },
   'a schedule that is a number': { path: '/schedules', body: '7', expected: 422 },
   'no schedule': { path: '/schedules', expected: 422 },
-  'a schedule with members of ours': {
+  'a schedule with members of the server': {
     path: '/schedules',
     body: '{"workflow_name":"a","name":"b","schedule_config":{},"id":"c"}',
     expected: 422,
   },
-  'a schedule that pollutes': {
+  'a schedule with __proto__': {
     path: '/schedules',
     body: '{"workflow_name":"a","name":"b","schedule_config":{},"__proto__":{"enabled":true}}',
     expected: 422,

@@ -48,7 +48,7 @@ const bodies: Record<string, Case> = {
   'one byte too long': { body: `"${'x'.repeat(999)}"`, maxBodyBytes: 1_000, expected: 413 },
 }
 
-test.each(Object.entries(bodies))('a run with a body that is %s', async (_, given) => {
+test.each(Object.entries(bodies))('run with %s for a body: expected status', async (_, given) => {
   await check({ method: 'POST', path: RUN, ...given, headers: { ...JSON_TYPE, ...given.headers } })
 })
 
@@ -85,7 +85,7 @@ const paths: Record<string, Case> = {
   'a name of another prototype': { path: '/__proto__', expected: 404 },
 }
 
-test.each(Object.entries(paths))('a path with %s', async (_, given) =>
+test.each(Object.entries(paths))('path with %s: expected status', async (_, given) =>
   check({ known: true, ...given }),
 )
 
@@ -127,15 +127,15 @@ const queries: Record<string, Case> = {
     path: '/workflows/default/hello?version=0',
     expected: 422,
   },
-  'a time that is none': { method: 'POST', path: `${RUN}?timeout=soon`, expected: 422 },
-  'something else to wait for': { method: 'POST', path: `${RUN}?wait_for=rain`, expected: 422 },
+  'a timeout that is not a number': { method: 'POST', path: `${RUN}?timeout=soon`, expected: 422 },
+  'an unknown wait_for': { method: 'POST', path: `${RUN}?wait_for=rain`, expected: 422 },
   'an unknown status of workers': { path: '/workers?status=asleep', expected: 422 },
-  'what nobody declared': { path: '/executions?colour=blue', expected: 200 },
+  'an undeclared parameter': { path: '/executions?colour=blue', expected: 200 },
 }
 
-test.each(Object.entries(queries))('a query with %s', async (_, given) =>
+test.each(Object.entries(queries))('query with %s: expected status', async (_, given) =>
   check({ known: true, ...given }),
 )
 
-test('a body that does not say what it is counts as JSON', () =>
+test('a body without a content type: read as JSON', () =>
   check({ method: 'POST', path: RUN, body: '1', expected: 200 }))

@@ -4,7 +4,7 @@ import { fakeSecrets } from './secrets-fake.ts'
 
 const many = JSON.stringify(Array.from({ length: 101 }, (_, i) => `n${i}`))
 
-/** A body and the status that it deserves. */
+/** A body and its expected status. */
 const entries: Record<string, [body: string, expected: number]> = {
   'no body': ['', 422],
   'half a body': ['{"name":', 422],
@@ -23,7 +23,7 @@ const entries: Record<string, [body: string, expected: number]> = {
   'a value that breaks off': ['{"name":"a","value":"canary}', 422],
   'a raw line break in a value': ['{"name":"a","value":"canary\n"}', 422],
   'two documents': ['{"name":"a","value":"canary"}{}', 422],
-  'members nobody knows': ['{"name":"a","value":1,"colour":"blue","__proto__":{"value":2}}', 200],
+  'unknown members': ['{"name":"a","value":1,"colour":"blue","__proto__":{"value":2}}', 200],
   'the longest name': [`{"name":"${'é'.repeat(255)}","value":""}`, 200],
 }
 
@@ -64,7 +64,7 @@ for (const kind of ['secrets', 'configs']) {
 }
 
 test.each(['a%2Fb', '%2E%2E', 'a%00', `${'x'.repeat(256)}`, '%ff'])(
-  'the name %.10s in a path names nothing',
+  'name %.10s in a path: 404',
   async (name) => {
     const { call } = await startGateway({ secrets: fakeSecrets('Secret').handlers })
     for (const method of ['GET', 'DELETE'])
@@ -72,7 +72,7 @@ test.each(['a%2Fb', '%2E%2E', 'a%00', `${'x'.repeat(256)}`, '%ff'])(
   },
 )
 
-test('the old prefix is gone', async () => {
+test('other paths, also in another case: 404', async () => {
   const { call } = await startGateway({ secrets: fakeSecrets('Secret').handlers })
   for (const path of [
     '/secrets',

@@ -35,7 +35,7 @@ export interface State {
   starter?: { subject: string; issuer: string } | undefined
 }
 
-/** An execution of `default/parent` that worker w1 holds, started by Ada, who may run `child` but not every task. */
+/** An execution of `default/parent`, claimed by w1 and started by `ada`, which may run `child` but not every task. */
 export async function setup(given: State = {}, scripts: FakeServices = {}) {
   const { isEnabled = true, isKnown = true, isOn = true, ...changes } = given
   const made = await startGateway(

@@ -16,7 +16,7 @@ import {
 } from './execution-token-fixture.ts'
 import { startGateway } from './gateway-fixture.ts'
 
-test('a nested run is run by who started the execution, with the rights of that principal', async () => {
+test('nested run: on behalf of the starter, with the permissions of that principal', async () => {
   const { ask, executions } = await setup()
   expect((await ask(NESTED, token, 1)).status).toBe(200)
   const { body } = executions.commands.at(-1) ?? {}
@@ -48,8 +48,8 @@ test.each<[string, task: string, answer: object]>([
   ],
   ['one that the workflow exempts', 'idle', { status: 200, body: { authorized: true } }],
   ['one of the SDK', 'sleep', { status: 200, body: { authorized: true } }],
-  ['one that nobody knows', 'dig', { status: 403, body: expect.anything() }],
-])('the question about a task: %s', async (_, task, answer) => {
+  ['an unknown one', 'dig', { status: 403, body: expect.anything() }],
+])('query whether a task may run, %s: expected answer', async (_, task, answer) => {
   const { ask } = await setup()
   expect(await ask(`/executions/${ID}/authorize/${task}`)).toEqual(answer)
 })
@@ -58,12 +58,12 @@ test.each<[string, State, detail: string]>([
   ['completed', { state: 'COMPLETED' }, 'Execution is not active (state: COMPLETED)'],
   ['failed', { state: 'FAILED' }, 'Execution is not active (state: FAILED)'],
   ['cancelled', { state: 'CANCELLED' }, 'Execution is not active (state: CANCELLED)'],
-  ['leased anew', { claim_generation: 8 }, 'stale-claim: the execution is no longer held'],
+  ['leased again', { claim_generation: 8 }, 'stale-claim: the execution is no longer held'],
   ['with another worker', { worker_name: 'w2' }, 'stale-claim: the execution is no longer held'],
   ['paused', { state: 'PAUSED', worker_session: '' }, 'stale-claim: the execution is no longer'],
-  ['of somebody disabled', { isEnabled: false }, 'Principal is disabled'],
-  ['of somebody deleted', { isKnown: false }, 'Principal not found'],
-])('A5, N046: the token of an execution that is %s is worth nothing', async (_, state, detail) => {
+  ['started by a disabled principal', { isEnabled: false }, 'Principal is disabled'],
+  ['started by a deleted principal', { isKnown: false }, 'Principal not found'],
+])('A5, N046: token of an execution %s: 403', async (_, state, detail) => {
   const { ask, executions } = await setup(state)
   for (const path of [QUESTION, NESTED])
     expect(await ask(path)).toEqual({
@@ -73,7 +73,7 @@ test.each<[string, State, detail: string]>([
   expect(executions.commands).toEqual([])
 })
 
-test('N044: the token of an execution asks nothing about another', async () => {
+test('N044: token of another execution: 403', async () => {
   const { ask } = await setup()
   expect(await ask(`/executions/${OTHER}/authorize/pay`)).toEqual({
     status: 403,
@@ -96,9 +96,9 @@ test.each<[string, string]>([
   ['for another execution', `${header}.${encode({ ...claims, exec_id: OTHER })}.${tag}`],
   ['for another principal', `${header}.${encode({ ...claims, sub: 'root' })}.${tag}`],
   ['for another cluster', new ExecutionTokens('another', 60).mint(held)],
-  ['that has ended', new ExecutionTokens(SECRET, -1).mint(held)],
-  ['that is a service credential', testIdentity('gateway').serviceToken('identity')],
-])('N048: a token %s is no token', async (_, forged) => {
+  ['after its expiry', new ExecutionTokens(SECRET, -1).mint(held)],
+  ['from a service in its place', testIdentity('gateway').serviceToken('identity')],
+])('N048: a token %s: 401', async (_, forged) => {
   const { ask } = await setup()
   for (const path of [QUESTION, NESTED])
     expect(await ask(path, forged)).toEqual({
@@ -124,7 +124,7 @@ test.each<[string, string]>([
   ['POST', `/workflows/default/parent/resume/${ID}/async`],
   ['GET', `/workflows/default/parent/cancel/${ID}`],
   ['GET', '/approvals'],
-])('N047: an execution token is not taken at %s %s', async (method, path) => {
+])('N047: execution token at %s %s: 403', async (method, path) => {
   const { ask } = await setup()
   const answer = await ask(path, token, undefined, method)
   expect(answer).toEqual({
@@ -133,7 +133,7 @@ test.each<[string, string]>([
   })
 })
 
-test('N045: a caller who is no execution decides, and does not ask', async () => {
+test('N045: a principal on the authorize route: decides, and cannot ask for the execution', async () => {
   const key = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
   const principal = {
     ...{ id: ID, subject: 'bob', external_issuer: 'svc', type: 'service_account' },
@@ -154,7 +154,7 @@ test('N045: a caller who is no execution decides, and does not ask', async () =>
   expect((await json('POST', QUESTION, { approved: true }, bearer(key))).status).toBe(404)
 })
 
-test('with authentication off tasks may run, but a token still asks about its own execution only', async () => {
+test('authentication off: tasks may run; a token counts for its own execution only', async () => {
   const { ask } = await setup({ isOn: false })
   expect(await ask(QUESTION)).toEqual({ status: 200, body: { authorized: true } })
   expect((await ask(`/executions/${OTHER}/authorize/pay`)).status).toBe(403)

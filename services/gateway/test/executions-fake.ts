@@ -17,16 +17,16 @@ interface Row {
   log: LogEntry[]
 }
 
-/** How many entries a page of the log has, so that tests turn pages. */
+/** Entries per page of the log, few enough for several pages. */
 const PAGE = 3
 
-/** An executions service that believes everything and keeps it in memory. */
+/** An executions service in memory that accepts every command. */
 export class FakeExecutions {
   readonly rows = new Map<string, Row>()
   readonly commands: Command[] = []
   readonly calls = { submit: 0, get: 0, log: 0 }
-  /** Whether changes are whispered, and with their entries. */
-  readonly nudges = { on: true, omit: false }
+  /** `on`: changes are published; `omit`: without their entries. */
+  readonly signals = { on: true, omit: false }
   readonly #bus: Bus
   readonly #reserved = new Map<string, string>()
 
@@ -34,7 +34,7 @@ export class FakeExecutions {
     this.#bus = bus
   }
 
-  /** The id of the execution that was asked for last. */
+  /** The id in the latest command. */
   get last(): string {
     return this.commands.at(-1)?.execution_id ?? ''
   }
@@ -47,7 +47,7 @@ export class FakeExecutions {
     const end = events.find(({ type }) => /^WORKFLOW_(COMPLETED|FAILED)$/.test(type ?? ''))
     const output_json = end?.value_json ?? row.execution.output_json
     row.execution = { ...row.execution, state, last_seq: row.log.length, output_json }
-    const { on, omit } = this.nudges
+    const { on, omit } = this.signals
     const grew = {
       execution_id: id,
       state,

@@ -6,7 +6,7 @@ import { startGateway } from './gateway-fixture.ts'
 const requirement = { packages: [], affinity: { zone: 'eu' }, runner: '', cpu: 2 }
 const QUEUED_AT = new Date('2026-01-02T03:04:05Z')
 
-test('what executions and dispatcher know is put together in plain words', async () => {
+test('explain: combines facts of executions and dispatcher in words', async () => {
   const asked: unknown[] = []
   const { call } = await startGateway({
     queue: {
@@ -83,7 +83,7 @@ test('what executions and dispatcher know is put together in plain words', async
   expect(asked).toMatchObject([ID, { requirement }, ['w1', 'w2']])
 })
 
-test('an execution that nobody knows cannot be explained', async () => {
+test('explain of an unknown execution: 404', async () => {
   const { call } = await startGateway({
     queue: {
       explain: async ({ execution_id }) => {

@@ -7,7 +7,7 @@ export interface Frame {
   data: any
 }
 
-/** Reads an event stream as its frames come; comments are left out. Fails on a frame that is not three lines. */
+/** Yields the frames of an event stream without comments; throws on a frame that is not three lines. */
 export async function* framesOf(response: Response): AsyncGenerator<Frame, void> {
   expect(response.headers.get('content-type')).toBe('text/event-stream')
   let text = ''

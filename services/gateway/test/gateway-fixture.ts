@@ -53,7 +53,7 @@ export interface FakeServices {
 
 const log = pino({ level: process.env.TEST_LOG ?? 'silent' })
 
-/** A gateway before scripted services, over real NATS and Redis. */
+/** Starts a gateway with fake services, real NATS and real Redis. */
 export async function startGateway(scripts: FakeServices = {}, env: Record<string, string> = {}) {
   const bus = await openBus(testUrl('TEST_NATS_URL'), log)
   onTestFinished(() => bus.close())
@@ -102,7 +102,7 @@ type FakeService = [service: Parameters<RpcServer['serve']>[0], script: Record<s
 
 const serve = (...scripted: FakeService) => serveAll(scripted)
 
-/** A gRPC server of these functions; what is not scripted is not found. Answers its address. */
+/** Starts a gRPC server of these handlers; the other rpcs are not found. Returns its address. */
 async function serveAll(...services: FakeService[]): Promise<string> {
   const [[first] = []] = services
   const server = new RpcServer(log, testIdentity(first ? serviceNameOf(first) : ''))
@@ -137,7 +137,7 @@ export const workflow = (changes: Partial<Workflow> = {}): Workflow => ({
   ...changes,
 })
 
-/** Knows every workflow that is not called `missing`, up to version 3. */
+/** Has every workflow but `missing`, up to version 3. */
 const catalog: FakeHandlers<typeof CatalogService> = {
   async resolve({ namespace, name, version }) {
     if (name === 'missing' || version > 3) throw notFound('Workflow', `${namespace}/${name}`)
@@ -145,7 +145,7 @@ const catalog: FakeHandlers<typeof CatalogService> = {
   },
 }
 
-/** What identity keeps of a record: who asked is what its statement says. */
+/** Converts a record to the draft that identity stores, with the caller of its on-behalf-of token. */
 export function draftOf({ caller: statement, request_id, ...record }: AuditRecord): AuditDraft {
   const caller = testIdentity('identity').verifyCaller(
     statement,

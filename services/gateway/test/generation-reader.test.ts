@@ -12,7 +12,7 @@ async function connected(): Promise<Redis> {
   return redis
 }
 
-/** A reader under a clock of its own, which stands still; `asked` counts its questions to Redis. */
+/** A reader with a clock that stands still; `asked` counts its calls of Redis. */
 async function stopped() {
   const redis = await connected()
   await invalidateCaches(redis, 'catalog')
@@ -22,7 +22,7 @@ async function stopped() {
   return { redis, asked, clock, read }
 }
 
-test('A1: whoever asks once a change was announced gets another epoch, however many ask meanwhile', async () => {
+test('A1: a read after an invalidation: a new generation, with any number of concurrent reads', async () => {
   const readers = await Promise.all([connected(), connected()])
   const reads = readers.map((redis) => createGenerationReader(redis, 'catalog'))
   const redis = await connected()
@@ -38,13 +38,13 @@ test('A1: whoever asks once a change was announced gets another epoch, however m
     await sleep(Math.random() * 2 * GENERATION_LEASE_MS)
     await invalidateCaches(redis, 'catalog')
     const after = await Promise.all(reads.map((read) => read()))
-    for (const [i, epoch] of after.entries()) expect(epoch).not.toBe(before[i])
+    for (const [i, generation] of after.entries()) expect(generation).not.toBe(before[i])
   }
   isOver = true
   await Promise.all(askers)
 })
 
-test('what was read serves as long as its lease, and is renewed in use', async () => {
+test('a lease: serves until it expires, and is renewed in use', async () => {
   const { redis, asked, clock, read } = await stopped()
   const first = await read()
   await read()
@@ -60,21 +60,18 @@ test.each([
   { running_ms: GENERATION_LEASE_MS, wall_ms: 0 },
   // The host slept.
   { running_ms: 1, wall_ms: 3_600_000 },
-  // Somebody set the clock.
+  // The wall clock was set.
   { running_ms: 1, wall_ms: -3_600_000 },
-])(
-  'after $running_ms ms of running and $wall_ms ms on the wall it is asked for again',
-  async (passed) => {
-    const { redis, clock, read } = await stopped()
-    const first = await read()
-    await invalidateCaches(redis, 'catalog')
-    clock.running_ms += passed.running_ms
-    clock.wall_ms += passed.wall_ms
-    expect(await read()).not.toBe(first)
-  },
-)
+])('after $running_ms ms monotonic and $wall_ms ms wall clock time: read again', async (passed) => {
+  const { redis, clock, read } = await stopped()
+  const first = await read()
+  await invalidateCaches(redis, 'catalog')
+  clock.running_ms += passed.running_ms
+  clock.wall_ms += passed.wall_ms
+  expect(await read()).not.toBe(first)
+})
 
-test('what was read over one connection serves over no other', async () => {
+test('a new connection: the generation is read again', async () => {
   const { redis, asked, read } = await stopped()
   const first = await read()
   redis.disconnect(true)

@@ -24,7 +24,7 @@ const methods: [method: string, path: string, status: number, allow: string | nu
   ['OPTIONS', '/nope', 404, null],
 ]
 
-test.each(methods)('%s %s is %i', async (method, path, status, allow) => {
+test.each(methods)('%s %s: %i', async (method, path, status, allow) => {
   const { call, executions } = await startGateway()
   const response = await call(method, path)
   expect(response.status).toBe(status)
@@ -38,14 +38,14 @@ test.each(methods)('%s %s is %i', async (method, path, status, allow) => {
   expect(executions.commands).toEqual([])
 })
 
-test('a method in a header is a header', async () => {
+test('X-HTTP-Method-Override: ignored', async () => {
   const { call } = await startGateway()
   const headers = { 'x-http-method-override': 'DELETE' }
   const response = await call('POST', '/workflows/default/hello', { headers })
   expect(response.status).toBe(405)
 })
 
-test('a request id is honoured when it is fit for a log, and made when not', async () => {
+test('X-Request-Id: kept if it is safe in a log, else replaced', async () => {
   const { call } = await startGateway()
   const idOf = async (path: string, id: string) =>
     (await call('GET', path, { headers: { 'x-request-id': id } })).headers.get('x-request-id')
@@ -56,7 +56,7 @@ test('a request id is honoured when it is fit for a log, and made when not', asy
   }
 })
 
-/** Sends bytes as they are, and answers what comes back until the server closes or is quiet. */
+/** Sends raw bytes; returns the response until the server closes the connection or stops sending. */
 async function raw(url: string, ...parts: string[]): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   let got = ''
@@ -94,7 +94,7 @@ const broken: Record<string, [bytes: string, status: RegExp]> = {
     `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
     /^HTTP\/1.1 400 /,
   ],
-  'an expectation that nobody meets': [
+  'an unknown expectation': [
     'POST /workflows HTTP/1.1\r\nHost: localhost\r\nExpect: 200-maybe\r\nContent-Length: 1\r\n\r\n1',
     /^HTTP\/1.1 417 .*x-request-id: .*\{"detail":"Expectation Failed"\}$/is,
   ],
@@ -112,13 +112,16 @@ const broken: Record<string, [bytes: string, status: RegExp]> = {
   ],
 }
 
-test.each(Object.entries(broken))('%s is refused and does no harm', async (_, [bytes, status]) => {
-  const { url, call } = await startGateway()
-  expect(await raw(url, bytes)).toMatch(status)
-  expect((await call('GET', '/nope')).status).toBe(404)
-})
+test.each(Object.entries(broken))(
+  '%s: refused, and the gateway serves the next request',
+  async (_, [bytes, status]) => {
+    const { url, call } = await startGateway()
+    expect(await raw(url, bytes)).toMatch(status)
+    expect((await call('GET', '/nope')).status).toBe(404)
+  },
+)
 
-test('a body that is longer than it may be is refused before it ends, and its sender hears of it', async () => {
+test('a body above the limit: 413 before its end, received by the sender', async () => {
   const { url, executions } = await startGateway({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
   const head = `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\n`
   const declared = await raw(url, `${head}Content-Length: 5000\r\n\r\n`, 'x'.repeat(2_000))
@@ -129,7 +132,7 @@ test('a body that is longer than it may be is refused before it ends, and its se
   expect(executions.commands).toEqual([])
 })
 
-test('the connection of a refused body serves the next request', async () => {
+test('a refused body: its connection serves the next request', async () => {
   const { url } = await startGateway({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
   const head = `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n`
   const got = await raw(
@@ -141,7 +144,7 @@ test('the connection of a refused body serves the next request', async () => {
   expect(got.match(/HTTP\/1.1 (\d+)/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 404'])
 })
 
-test('who wants no second answer on a connection is not hung up on before a refused body has gone by', async () => {
+test('Connection: close with a refused body: closed only after the body was read', async () => {
   const { url } = await startGateway({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
   const socket = connect({
     port: Number(new URL(url).port),
@@ -159,7 +162,7 @@ test('who wants no second answer on a connection is not hung up on before a refu
   expect(await once(socket, 'close')).toEqual([false])
 })
 
-test('a body that ends early is nobody’s error', async () => {
+test('a body that ends early: nothing is run, and the gateway serves the next request', async () => {
   const { url, call, executions } = await startGateway()
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.end(`POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n1`)

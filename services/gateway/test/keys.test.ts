@@ -13,7 +13,7 @@ import { serviceAccount } from './service-account.ts'
 const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
 const CATALOG = [workflow(), workflow({ name: 'other' }), workflow({ namespace: 'team' })]
 
-/** A gateway with authentication on, and one account whose key is KEY. */
+/** A gateway with authentication on and one account with the key KEY. */
 async function setup(permissions: string[], principal: Partial<Account['principal']> = {}) {
   const account = {
     principal: serviceAccount(principal),
@@ -48,7 +48,7 @@ async function setup(permissions: string[], principal: Partial<Account['principa
 
 const answer = async (response: Response) => [response.status, await response.json()]
 
-test('a key opens what its permissions say, and the refusal names what is missing', async () => {
+test('a key: accepted by its permissions; a refusal names the missing one', async () => {
   const { send } = await setup(['admin:roles:read'])
   expect(await answer(await send('GET', '/admin/roles'))).toEqual([200, []])
   expect(await answer(await send('GET', '/admin/secrets'))).toEqual([
@@ -57,7 +57,7 @@ test('a key opens what its permissions say, and the refusal names what is missin
   ])
 })
 
-test('workflows that may not be read are left out, and not counted', async () => {
+test('workflows without permission to read: neither listed nor counted', async () => {
   const { send } = await setup(['workflow:default:hello:read'])
   expect(await answer(await send('GET', '/workflows'))).toEqual([
     200,
@@ -69,7 +69,7 @@ test('workflows that may not be read are left out, and not counted', async () =>
   ])
 })
 
-test('a run is refused with all that is missing', async () => {
+test('a refused run: names all missing permissions', async () => {
   const { send } = await setup(['workflow:default:hello:run'])
   const task = 'workflow:default:hello:task:t:execute'
   expect(await answer(await send('POST', RUN))).toEqual([
@@ -78,13 +78,13 @@ test('a run is refused with all that is missing', async () => {
   ])
 })
 
-test('a run by whom the workflow allows is made in their name', async () => {
+test('an allowed run: created on behalf of the caller', async () => {
   const { send, executions } = await setup(['workflow:*', 'payroll:run'])
   expect((await send('POST', RUN)).status).toBe(200)
   expect(executions.rows.size).toBe(1)
 })
 
-test('what was revoked is refused from the next epoch on', async () => {
+test('a revoked key: refused from the next generation on', async () => {
   const { send, state } = await setup(['*'])
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   onTestFinished(() => redis.disconnect())
@@ -98,14 +98,14 @@ test('what was revoked is refused from the next epoch on', async () => {
   ])
 })
 
-test('while identity is out of reach nobody is told that a key is wrong', async () => {
+test('identity unavailable: 503, never 401', async () => {
   const { send, state } = await setup(['*'])
   state.fault = unavailable('identity is away')
   const other = `wk_${'1'.repeat(16)}.${'A'.repeat(43)}`
   expect((await send('GET', '/admin/roles', other)).status).toBe(503)
 })
 
-test('a service account speaks for the worker of its name, if it may for workers', async () => {
+test('a service account: acts for the worker of its name with worker:*:*', async () => {
   const path = (name: string) => `/workers/${name}/claim/${ID}`
   const stranger = await setup(['admin:*'])
   expect(await answer(await stranger.send('POST', path('robot')))).toEqual([

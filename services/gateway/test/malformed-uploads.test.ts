@@ -18,7 +18,7 @@ const OTHER_FILE = disposition('name="other"; filename="b.py"')
 const MALFORMED = part(': x', 'y')
 const END = `--x--${CRLF}`
 
-/** A gateway whose catalog knows no workflow, and every error that nothing in this process handled. */
+/** A gateway with a catalog without workflows, and the unhandled errors of this process. */
 async function setup() {
   const unhandled: unknown[] = []
   const record = (error: unknown) => void unhandled.push(error)

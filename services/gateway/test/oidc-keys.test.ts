@@ -11,7 +11,7 @@ const json =
   (res) =>
     res.setHeader('content-type', 'application/json').end(JSON.stringify(body))
 
-/** An issuer whose answers can be changed, its keys as a gateway sees them, and the clock of that gateway. */
+/** An issuer with changeable responses, a key source for it, and the clock of that source. */
 async function setup({ ttl = 3_600, hosts = [] as string[] } = {}) {
   const { publicKey } = await generateKeyPair('RS256')
   const jwk = { ...(await exportJWK(publicKey)), alg: 'RS256', use: 'sig' }
@@ -53,7 +53,7 @@ async function setup({ ttl = 3_600, hosts = [] as string[] } = {}) {
 
 const UNKNOWN = 'ERR_JWKS_NO_MATCHING_KEY'
 
-test('keys are asked for once in their time, however many want them', async () => {
+test('concurrent tokens: the keys are fetched once per TTL', async () => {
   const { state, find } = await setup({ ttl: 60 })
   expect(await Promise.all(Array.from({ length: 50 }, () => find('k1')))).toEqual(
     Array(50).fill('found'),
@@ -67,7 +67,7 @@ test('keys are asked for once in their time, however many want them', async () =
   expect(state.asked).toHaveLength(4)
 })
 
-test('N009: a thousand unknown keys make one question in half a minute', async () => {
+test('N009: a thousand unknown key ids: one fetch in 30 s', async () => {
   const { state, find } = await setup()
   await find('k1')
   for (let i = 0; i < 1_000; i++) expect(await find(`strange-${i}`)).toBe(UNKNOWN)
@@ -78,7 +78,7 @@ test('N009: a thousand unknown keys make one question in half a minute', async (
   expect(state.asked).toHaveLength(4)
 })
 
-test('N026: a new key is taken within half a minute, a withdrawn one refused within the cache time', async () => {
+test('N026: key rotation: a new key is accepted within 30 s, a withdrawn one refused after the TTL', async () => {
   const { state, find, carrying } = await setup({ ttl: 600 })
   expect(await find('k1')).toBe('found')
   state.keys = carrying('k2')
@@ -92,7 +92,7 @@ const elsewhere: Answer = (res) =>
   res.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end()
 const failures: [what: string, answer: Answer][] = [
   ['500', (res) => res.writeHead(500).end()],
-  ['what is no JSON', (res) => res.end('<html>')],
+  ['text that is not JSON', (res) => res.end('<html>')],
   ['JSON that is no key set', json({ keys: 'none' })],
   ['more than a mebibyte', huge],
   ['a redirection', elsewhere],
@@ -100,7 +100,7 @@ const failures: [what: string, answer: Answer][] = [
 ]
 
 test.each(failures)(
-  'N027: where %s is answered, nobody is told that a token is wrong, and it is not asked for in a storm',
+  'N027: the key endpoint answers %s: unavailable, and one fetch per 5 s',
   async (_, answer) => {
     const { state, find } = await setup()
     state.keys = answer
@@ -116,7 +116,7 @@ test.each(failures)(
   },
 )
 
-test('a fetch that fails for an unknown key does not harm those that are known', async () => {
+test('a failed fetch for an unknown key: tokens of known keys stay valid', async () => {
   const { state, find } = await setup()
   await find('k1')
   state.keys = (res) => res.writeHead(500).end()
@@ -132,7 +132,7 @@ test.each([
   ['N030: keys in a file', { jwks_uri: 'file:///etc/passwd' }],
   ['N030: keys of another machine over http', { jwks_uri: 'http://10.0.0.1/keys' }],
   ['no keys', { jwks_uri: undefined }],
-])('a document that names %s is not used', async (_, wrong) => {
+])('%s in the discovery document: not used', async (_, wrong) => {
   const { state, issuer, find } = await setup()
   const changed = typeof wrong === 'function' ? wrong(issuer) : wrong
   state.discovery = json({ issuer, jwks_uri: `${issuer}keys`, ...changed })
@@ -140,7 +140,7 @@ test.each([
   expect(state.asked).toEqual(['/.well-known/openid-configuration'])
 })
 
-test('a host that the settings name may have the keys', async () => {
+test('keys on a configured host: used', async () => {
   const { state, issuer, find } = await setup({ hosts: ['localhost'] })
   state.discovery = json({ issuer, jwks_uri: `${issuer.replace('127.0.0.1', 'localhost')}keys` })
   expect(await find('k1')).toBe('found')

@@ -9,7 +9,7 @@ import { startGateway } from './gateway-fixture.ts'
 const OIDC = 'SVC_SECURITY__AUTH__OIDC__'
 const AUTH = { SVC_SECURITY__AUTH__ENABLED: 'true', [`${OIDC}ENABLED`]: 'true' }
 
-/** A gateway that knows `ann` of the issuer, and `bob`, who is disabled. */
+/** A gateway with the users `ann` and, disabled, `bob` of the issuer. */
 async function setup(env: Record<string, string> = {}) {
   const idp = await startOidcIssuer()
   const provisioned: unknown[] = []
@@ -51,7 +51,7 @@ async function setup(env: Record<string, string> = {}) {
 
 const FAILED = [401, { detail: 'OIDC token validation failed' }]
 
-test('a token of the issuer stands for the principal of its subject, and for no claim', async () => {
+test('a token of the issuer: the principal of its subject; claims grant nothing', async () => {
   const { send, token, asked } = await setup()
   const claims = { sub: 'ann', aud: ['other', 'windlass'], roles: ['admin'], permissions: ['*'] }
   expect(await send(token(claims))).toEqual([200, []])
@@ -59,14 +59,14 @@ test('a token of the issuer stands for the principal of its subject, and for no 
   expect(asked).toEqual(['/.well-known/openid-configuration', '/keys'])
 })
 
-test('whoever is not there or disabled is refused', async () => {
+test('an unknown or disabled principal: refused', async () => {
   const { send, token } = await setup()
   const unknown = [401, { detail: 'Principal not provisioned' }]
   expect(await send(token({ sub: 'eve' }))).toEqual(unknown)
   expect(await send(token({ sub: 'bob' }))).toEqual([401, { detail: 'Invalid or expired token' }])
 })
 
-test('a token that is wrong in any way is refused', async () => {
+test('a token with any defect: refused', async () => {
   const { send, token, issuer, nowS } = await setup()
   const ann = { sub: 'ann' }
   const none = Buffer.from('{"alg":"none"}').toString('base64url')
@@ -92,7 +92,7 @@ test('a token that is wrong in any way is refused', async () => {
   expect((await send(token({ ...ann, exp: nowS() - 10 })))[0]).toBe(200)
 })
 
-test('unknown keys and strange tokens make nobody ask the issuer in a storm', async () => {
+test('unknown keys and foreign tokens: no flood of requests to the issuer', async () => {
   const { send, token, asked } = await setup()
   await send(token({ sub: 'ann' }))
   for (let i = 0; i < 20; i++) {
@@ -102,14 +102,14 @@ test('unknown keys and strange tokens make nobody ask the issuer in a storm', as
   expect(asked).toHaveLength(2)
 })
 
-test('while the keys cannot be had nobody is told that a token is wrong', async () => {
+test('keys unavailable: 503, never 401', async () => {
   const { send, token, stop } = await setup()
   await stop()
   expect((await send(token({ sub: 'ann' })))[0]).toBe(503)
   expect(await send('opaque')).toEqual(FAILED)
 })
 
-test('with default roles a newcomer is made a user, and azp is kept', async () => {
+test('default_user_roles: a new subject becomes a user, with its azp as metadata', async () => {
   const { send, token, provisioned, issuer } = await setup({
     [`${OIDC}DEFAULT_USER_ROLES`]: 'viewer',
   })
@@ -128,16 +128,13 @@ test.each([
   ['', 'windlass'],
   ['http://idp.example/', 'windlass'],
   ['https://idp.example/', ''],
-])(
-  'the gateway does not start with the issuer %j and the audience %j',
-  async (issuer, audience) => {
-    const starting = startService(start, {
-      ...AUTH,
-      SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'a',
-      SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'b',
-      [`${OIDC}ISSUER`]: issuer,
-      [`${OIDC}AUDIENCE`]: audience,
-    })
-    await expect(starting).rejects.toThrow(/oidc|https/)
-  },
-)
+])('issuer %j, audience %j: the gateway does not start', async (issuer, audience) => {
+  const starting = startService(start, {
+    ...AUTH,
+    SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'a',
+    SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'b',
+    [`${OIDC}ISSUER`]: issuer,
+    [`${OIDC}AUDIENCE`]: audience,
+  })
+  await expect(starting).rejects.toThrow(/oidc|https/)
+})

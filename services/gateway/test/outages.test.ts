@@ -10,7 +10,7 @@ import { startGateway, workflow } from './gateway-fixture.ts'
 const DEAD = '127.0.0.1:9'
 const STATUS = `/workflows/default/hello/status/${ID}`
 
-test('each service out of reach is 503 with a time to come back, and tells nothing of the inside', {
+test('a service unavailable: 503 with Retry-After, without internal details', {
   timeout: 60_000,
 }, async () => {
   const cases: [service: string, method: string, path: string][] = [
@@ -30,14 +30,14 @@ test('each service out of reach is 503 with a time to come back, and tells nothi
   )
 })
 
-test('identity out of reach is 503, never 401', { timeout: 30_000 }, async () => {
+test('identity unavailable: 503, never 401', { timeout: 30_000 }, async () => {
   const { call } = await startGateway({}, { SVC_SERVICES__IDENTITY: DEAD })
   const headers = { authorization: 'Bearer session-of-w1' }
   const response = await call('POST', `/workers/w1/release/${ID}`, { headers })
   expect(response.status).toBe(503)
 })
 
-test('a change that met an outage is repeated under the same id', async () => {
+test('an outage during a create: retried under the same id', async () => {
   let failures = 3
   const ids: string[] = []
   const made = await startGateway({
@@ -54,7 +54,7 @@ test('a change that met an outage is repeated under the same id', async () => {
   expect(new Set(ids).size).toBe(1)
 })
 
-test('requests that come together go to executions together', async () => {
+test('concurrent requests: one batch to executions', async () => {
   const batches: number[] = []
   let answer = () => {}
   const answered = new Promise<void>((resolve) => {
@@ -83,7 +83,7 @@ test('requests that come together go to executions together', async () => {
   expect(batches.length).toBeLessThanOrEqual(5)
 })
 
-test('what breaks a whole call does not break its neighbours', async () => {
+test('an item that breaks a batch: the others of the batch succeed', async () => {
   const { json, executions } = await startGateway({
     executions: {
       async submit({ commands }) {
@@ -101,7 +101,7 @@ test('what breaks a whole call does not break its neighbours', async () => {
   expect(executions.commands).toEqual([])
 })
 
-test('a workflow is asked for once while the catalog stands still, and every time without Redis', async () => {
+test('a workflow: fetched once per generation, and each time without Redis', async () => {
   for (const [env, expected] of [
     [{}, 1],
     [{ SVC_REDIS__URL: 'redis://127.0.0.1:9' }, 3],
@@ -117,7 +117,7 @@ test('a workflow is asked for once while the catalog stands still, and every tim
   }
 })
 
-/** An address before Redis that at first takes connections and says nothing. */
+/** A proxy of Redis that at first accepts connections and answers nothing. */
 async function silentRedis() {
   const { hostname, port, password } = new URL(testUrl('TEST_REDIS_URL'))
   const silent = new Set<net.Socket>()
@@ -142,7 +142,7 @@ async function silentRedis() {
   }
 }
 
-test('a gateway starts and serves while Redis says nothing, and remembers once it does', async () => {
+test('Redis silent at start: the gateway serves without caching until Redis answers', async () => {
   const redis = await silentRedis()
   let asked = 0
   const resolve = async () => {
@@ -160,20 +160,20 @@ test('a gateway starts and serves while Redis says nothing, and remembers once i
   await expect.poll(questions).toBe(0)
 })
 
-test('health follows the services that hold the data', { timeout: 30_000 }, async () => {
-  const well = await startGateway()
-  const healthy = await well.call('GET', '/health')
+test('health: follows executions and catalog', { timeout: 30_000 }, async () => {
+  const gateway = await startGateway()
+  const healthy = await gateway.call('GET', '/health')
   expect(healthy.status).toBe(200)
   expect(await healthy.json()).toEqual({ status: 'healthy', database: true, version: '0.1.0' })
-  expect(await (await well.call('GET', '/ready')).json()).toEqual({
+  expect(await (await gateway.call('GET', '/ready')).json()).toEqual({
     status: 'ready',
     database: true,
   })
-  const ill = await startGateway({}, { SVC_SERVICES__EXECUTIONS: DEAD })
-  const unhealthy = await ill.call('GET', '/health')
+  const unhealthyGateway = await startGateway({}, { SVC_SERVICES__EXECUTIONS: DEAD })
+  const unhealthy = await unhealthyGateway.call('GET', '/health')
   expect(unhealthy.status).toBe(503)
   expect(await unhealthy.json()).toMatchObject({ status: 'unhealthy', database: false })
-  expect(await (await ill.call('GET', '/ready')).json()).toEqual({
+  expect(await (await unhealthyGateway.call('GET', '/ready')).json()).toEqual({
     status: 'not-ready',
     database: false,
   })

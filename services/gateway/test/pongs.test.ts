@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startGateway } from './gateway-fixture.ts'
 
-test('each of many pongs has its own answer, also when the dispatcher breaks over one', async () => {
+test('many pongs: each has its own answer, also if one breaks the dispatcher', async () => {
   const { call } = await startGateway({
     fleet: {
       async pongs({ pongs }) {

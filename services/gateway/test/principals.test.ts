@@ -8,7 +8,7 @@ import { serviceAccount } from './service-account.ts'
 const principal = (changes: Partial<Principal> = {}) =>
   serviceAccount({ roles: ['viewer'], ...changes })
 
-test('a principal is created with the defaults of the contract', async () => {
+test('creating a principal: defaults of the contract', async () => {
   const seen: unknown[] = []
   const { json } = await startGateway({
     principals: {
@@ -26,7 +26,7 @@ test('a principal is created with the defaults of the contract', async () => {
   ])
 })
 
-test('a subject may be anything, and belongs to the issuer that the query names', async () => {
+test('a subject: any text, of the issuer in the query', async () => {
   const seen: unknown[] = []
   const { call } = await startGateway({
     principals: {
@@ -45,7 +45,7 @@ test('a subject may be anything, and belongs to the issuer that the query names'
   expect(seen).toEqual(reached.map((subject) => ({ subject, external_issuer })))
 })
 
-test('what is done to a principal is answered in the words that clients know', async () => {
+test('changes of a principal: responses of the contract', async () => {
   const { call, json } = await startGateway({
     principals: {
       update: async ({ enabled }) => principal({ enabled: enabled ?? true }),
@@ -79,7 +79,7 @@ test('what is done to a principal is answered in the words that clients know', a
   expect(await key.json()).toEqual({ key: 'wk_1.secret' })
 })
 
-test('keys are listed by their prefixes', async () => {
+test('list of keys: by prefix', async () => {
   const [at, used] = [new Date('2026-01-02T03:04:05Z'), new Date('2026-01-03T00:00:00Z')]
   const stored = { name: 'ci', prefix: 'wk_1', created_at: at }
   const { call } = await startGateway({
@@ -99,7 +99,7 @@ test('keys are listed by their prefixes', async () => {
   ])
 })
 
-test('roles are answered as they are, and a name that is taken is a conflict', async () => {
+test('roles: returned as stored; an existing name is a conflict', async () => {
   const role = { name: 'r', permissions: ['a:b'], built_in: false }
   const { call, json } = await startGateway({
     roles: {
@@ -124,7 +124,7 @@ test('roles are answered as they are, and a name that is taken is a conflict', a
   expect((await json('POST', '/admin/roles', { name: 'r', permissions: [] })).status).toBe(409)
 })
 
-test('a simulation tells what a change would grant and take, and to whom', async () => {
+test('simulation of a role change: gained and lost permissions with their principals', async () => {
   const asked: unknown[] = []
   const holder = (subject: string, other_permissions: string[]) => ({
     principal: principal({ subject }),
@@ -164,7 +164,7 @@ test('a simulation tells what a change would grant and take, and to whom', async
   expect(asked).toMatchObject([{ name: 'r', ...change, delete: false }, { delete: true }])
 })
 
-test('a simulation names nobody to those who may not see principals', async () => {
+test('simulation without permission to read principals: names none', async () => {
   const account = { principal: principal(), permissions: ['admin:roles:read'] }
   const holders = [{ principal: principal(), other_permissions: [] }]
   const { json } = await startGateway(
@@ -182,7 +182,7 @@ test('a simulation names nobody to those who may not see principals', async () =
 const P = '/admin/principals'
 const long = 'x'.repeat(256)
 
-/** A request and the status that it deserves. */
+/** A request and its expected status. */
 const bad: Record<string, [method: string, path: string, body: string, expected: number]> = {
   'a subject twice': ['POST', P, '{"type":"user","subject":"a","subject":"b"}', 422],
   'a member twice in other letters': [

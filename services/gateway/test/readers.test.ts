@@ -42,7 +42,7 @@ test('S2: progress arrives in order, under the id of the last event, at every re
   await Promise.all([first.return(), second.return()])
 })
 
-test('S2: of a hundred readers of one execution each sees everything in order', async () => {
+test('S2: a hundred readers of an execution: each gets every event in order', async () => {
   const { json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
@@ -56,7 +56,7 @@ test('S2: of a hundred readers of one execution each sees everything in order', 
     expect(frames.map((frame) => frame.id)).toEqual(all)
 })
 
-test('S4: a reader who takes nothing is closed when it owes too much, and no other notices', async () => {
+test('S4: a stalled reader: closed above the buffer limit, without effect on others', async () => {
   const { url, json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
@@ -67,7 +67,7 @@ test('S4: a reader who takes nothing is closed when it owes too much, and no oth
   const value_json = JSON.stringify('x'.repeat(100_000))
   const begun = performance.now()
   let sent = 0
-  // More than the kernel holds, and for longer than the reader is borne with.
+  // More than the socket buffers of the kernel, for longer than the catch-up time.
   while (sent < 200 || performance.now() - begun < 3_500) {
     executions.grow(id, 'RUNNING', [{ type: 'TASK_COMPLETED', value_json }])
     sent++
@@ -83,7 +83,7 @@ test('S4: a reader who takes nothing is closed when it owes too much, and no oth
   expect((await other.next()).value?.event).toBe('workflow_completed')
 })
 
-test('a stopping gateway ends its streams', async () => {
+test('a stopping gateway: its streams end', async () => {
   const { json, stop } = await startGateway()
   const response = await json('POST', `${RUN}/stream`, 1)
   const frames = allFrames(response)
@@ -91,7 +91,7 @@ test('a stopping gateway ends its streams', async () => {
   expect(await frames).toEqual([])
 })
 
-test('a stream that cannot go on is cut off, not ended', async () => {
+test('a stream that fails: broken off, not ended', async () => {
   let isAway = false
   const { json, executions } = await startGateway({
     executions: {
@@ -106,7 +106,7 @@ test('a stream that cannot go on is cut off, not ended', async () => {
     },
   })
   const response = await json('POST', `${RUN}/stream`, 1)
-  executions.nudges.omit = true
+  executions.signals.omit = true
   isAway = true
   executions.grow(executions.last, 'RUNNING', [STARTED])
   await expect(response.text()).rejects.toThrow()

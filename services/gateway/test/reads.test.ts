@@ -7,7 +7,7 @@ const get = async (made: Awaited<ReturnType<typeof startGateway>>, path: string)
   return response.json()
 }
 
-test('workflows, namespaces and versions have the rows of the contract', async () => {
+test('workflows, namespaces and versions: rows of the contract', async () => {
   const rows = [
     workflow({ namespace: 'a', name: 'x', version: 2, id: '2'.repeat(32) }),
     workflow({ namespace: 'a', name: 'y y' }),
@@ -38,7 +38,7 @@ test('workflows, namespaces and versions have the rows of the contract', async (
   ])
 })
 
-test('a workflow shows its source in base64 and what it declares as it is', async () => {
+test('a workflow: source in base64, declarations unchanged', async () => {
   const shown = workflow({
     name: 'grüße world',
     source: Buffer.from('# 世界'),
@@ -75,7 +75,7 @@ test('a workflow shows its source in base64 and what it declares as it is', asyn
   ])
 })
 
-test('deleting says what was deleted', async () => {
+test('deleting a workflow: the response names it', async () => {
   const deleted: unknown[] = []
   const made = await startGateway({
     catalog: {
@@ -101,7 +101,7 @@ test('deleting says what was deleted', async () => {
   ])
 })
 
-test('lists of executions have a page and its place, with filters passed on', async () => {
+test('lists of executions: a page with limit and offset, filters passed on', async () => {
   const asked: unknown[] = []
   const made = await startGateway({
     executions: {
@@ -129,7 +129,7 @@ test('lists of executions have a page and its place, with filters passed on', as
   ])
 })
 
-test('an execution belongs to its workflow, under any form of its id', async () => {
+test('an execution of another workflow: 404, under any form of its id', async () => {
   const made = await startGateway()
   await made.call('POST', '/workflows/default/hello/run/async')
   const id = made.executions.last
@@ -151,7 +151,7 @@ test('an execution belongs to its workflow, under any form of its id', async () 
   ).toMatchObject({ state: 'CANCELLED', events: [{ type: 'WORKFLOW_CANCELLED' }] })
 })
 
-test('a resume goes on with the newest source, or with its own where that is set', async () => {
+test('resume: with the newest version, or with its own if so configured', async () => {
   for (const [env, target] of [
     [{}, { workflow_id: workflow().id, workflow_version: 3, requirement: undefined }],
     [{ SVC_EXECUTIONS__RESUME_VERSION: 'pinned' }, undefined],
@@ -171,7 +171,7 @@ test('a resume goes on with the newest source, or with its own where that is set
   }
 })
 
-test('a difference of versions is shown with null for what is not there', async () => {
+test('diff of versions: null for absent parts', async () => {
   const asked: unknown[] = []
   const made = await startGateway({
     catalog: {

@@ -11,7 +11,7 @@ import { startGateway } from './gateway-fixture.ts'
 const AUDIENCE = 'https://windlass.example/'
 const CLIENT = { client_id: 'robot', client_secret: 'of the tests alone' }
 
-/** A certified OpenID provider as others run it, which gives access tokens to a client for our audience. */
+/** A certified OpenID provider that issues access tokens for our audience. */
 async function provider() {
   const server = createServer()
   server.listen(0, '127.0.0.1')
@@ -59,7 +59,7 @@ async function provider() {
   return { issuer, token }
 }
 
-test('the access tokens of a provider that is none of ours are taken, for our audience alone', async () => {
+test('access tokens of a real provider: accepted for our audience only', async () => {
   const { issuer, token } = await provider()
   const oidc = 'SVC_SECURITY__AUTH__OIDC__'
   const { call } = await startGateway(

@@ -44,7 +44,7 @@ function scripts(registered: RegisterRequest[] = [], configured = true): FakeSer
   }
 }
 
-test('a registration answers the record and the session token', async () => {
+test('registration: returns the record and the session token', async () => {
   const registered: RegisterRequest[] = []
   const { json } = await startGateway(scripts(registered))
   const response = await json('POST', '/workers/register', { ...WORKER, colour: 'blue' }, GOOD)
@@ -60,7 +60,7 @@ test('a registration answers the record and the session token', async () => {
   expect(registered[0]).toMatchObject({ instance: '', proven_session_id: '' })
 })
 
-test('a worker of old that leaves out what it may registers too', async () => {
+test('registration without the optional members: accepted', async () => {
   const registered: RegisterRequest[] = []
   const { json } = await startGateway(scripts(registered))
   const { labels: _, ...old } = { ...WORKER, max_concurrent_executions: null, runners: null }
@@ -72,7 +72,7 @@ test('a worker of old that leaves out what it may registers too', async () => {
   })
 })
 
-test('the token of its own session proves that a worker comes back; a stranger proves nothing', async () => {
+test('registration with the own session token: proves the session; another token does not', async () => {
   const registered: RegisterRequest[] = []
   const { json } = await startGateway(scripts(registered))
   const headers = { ...GOOD, 'x-svc-session': 'earlier' }
@@ -90,14 +90,14 @@ const credentials: [headers: Record<string, string>, status: number, detail: str
   [{ authorization: 'Bearer boot2' }, 403, 'Invalid bootstrap token.'],
 ]
 
-test.each(credentials)('registration with %o is %i', async (headers, status, detail) => {
+test.each(credentials)('registration with %o: %i', async (headers, status, detail) => {
   const { json } = await startGateway(scripts())
   const response = await json('POST', '/workers/register', WORKER, headers)
   expect(response.status).toBe(status)
   expect(await response.json()).toEqual({ detail })
 })
 
-test('a server without a bootstrap token says so', async () => {
+test('no bootstrap token configured: 500 with the reason', async () => {
   const { json } = await startGateway(scripts([], false))
   const response = await json('POST', '/workers/register', WORKER, GOOD)
   expect(response.status).toBe(500)
@@ -125,14 +125,14 @@ const faults: Record<string, unknown> = {
   'a list': [],
 }
 
-test.each(Object.entries(faults))('registration with %s is 422', async (_, body) => {
+test.each(Object.entries(faults))('registration with %s: 422', async (_, body) => {
   const registered: RegisterRequest[] = []
   const { json } = await startGateway(scripts(registered))
   expect((await json('POST', '/workers/register', body, GOOD)).status).toBe(422)
   expect(registered).toEqual([])
 })
 
-test('registrations above the rate are refused, whatever a header says of the address', async () => {
+test('registrations above the rate: 429, whatever address a header claims', async () => {
   const env = { SVC_WORKERS__REGISTER_RATE_LIMIT: '3/hour', SVC_REDIS__URL: 'redis://127.0.0.1:9' }
   const { json } = await startGateway(scripts(), env)
   const statuses: number[] = []
@@ -147,7 +147,7 @@ test('registrations above the rate are refused, whatever a header says of the ad
   expect(statuses).toEqual([200, 200, 200, 429, 429])
 })
 
-test('a trusted proxy may tell clients apart, and all replicas count together', async () => {
+test('a trusted proxy: clients are counted apart, over all replicas', async () => {
   const env = { SVC_WORKERS__REGISTER_RATE_LIMIT: '2/hour', SVC_SERVER__TRUSTED_PROXIES: '1' }
   const [one, other] = [await startGateway(scripts(), env), await startGateway(scripts(), env)]
   const net = `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}`
@@ -164,7 +164,7 @@ test('a trusted proxy may tell clients apart, and all replicas count together', 
   expect(await send(other, `${net}:2::1`)).toBe(200)
 })
 
-/** Two gateways behind one proxy, and a client of its own network. */
+/** Two gateways behind one proxy, and a client in a network of its own. */
 async function behindProxy(rate: string) {
   const env = { SVC_WORKERS__REGISTER_RATE_LIMIT: rate, SVC_SERVER__TRUSTED_PROXIES: '1' }
   const gateways = [await startGateway(scripts(), env), await startGateway(scripts(), env)]
@@ -181,7 +181,7 @@ async function behindProxy(rate: string) {
   return { send, key: `rate:register:${net}` }
 }
 
-test('N134: the 31st within a minute is refused, through whichever gateway, whatever else it says of itself', async () => {
+test('N134: the 31st registration within a minute: 429, through either gateway, with any headers', async () => {
   const { send } = await behindProxy('30/minute')
   const statuses: (number | undefined)[] = []
   for (let i = 0; i < 32; i++)
@@ -195,7 +195,7 @@ test('N134: the 31st within a minute is refused, through whichever gateway, what
   expect(statuses).toEqual([...Array(30).fill(200), 429, 429])
 })
 
-test('N135: a Redis that forgets opens no door', async () => {
+test('N135: Redis flushed: still rate-limited', async () => {
   const { send, key } = await behindProxy('2/minute')
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   onTestFinished(() => redis.disconnect())

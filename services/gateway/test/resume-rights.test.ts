@@ -33,7 +33,7 @@ async function setup(resume_version: string) {
   const path = `/workflows/default/hello/resume/${made.executions.last}/async`
   const resume = async (permissions: string[]) => {
     state.permissions = permissions
-    // What a key stands for is remembered until the epoch changes, so each asks with one of its own.
+    // Accounts of keys are cached for a generation, so each request has its own key.
     const key = `wk_${String(asked++).padStart(16, '1')}.${'A'.repeat(43)}`
     const response = await made.call('POST', path, { headers: { authorization: `Bearer ${key}` } })
     return [response.status, await response.json()]
@@ -51,13 +51,19 @@ const OWN = 'workflow:default:hello:*'
 test.each([
   ['newest', 'v2:run', 'v1:run'],
   ['pinned', 'v1:run', 'v2:run'],
-])('a resume with the %s version takes what that one requires', async (version, needed, other) => {
-  const { resume } = await setup(version)
-  expect(await resume([OWN, other])).toEqual(denied(needed))
-  expect(await resume([OWN, needed])).toEqual([200, expect.objectContaining({ state: 'RESUMING' })])
-})
+])(
+  'resume with the %s version: requires the permissions of that version',
+  async (version, needed, other) => {
+    const { resume } = await setup(version)
+    expect(await resume([OWN, other])).toEqual(denied(needed))
+    expect(await resume([OWN, needed])).toEqual([
+      200,
+      expect.objectContaining({ state: 'RESUMING' }),
+    ])
+  },
+)
 
-test('a resume whose version was deleted takes the right to run', async () => {
+test('resume of a deleted version: requires permission to run', async () => {
   const { state, resume } = await setup('newest')
   state.deleted = [1, 2]
   expect(await resume(['workflow:default:hello:read'])).toEqual(

@@ -3,7 +3,7 @@ import { startGateway, workflow } from './gateway-fixture.ts'
 
 const RUN = '/workflows/default/hello/run'
 
-test('an end that is told whole is answered without another look, with the input as it came', async () => {
+test('a terminal signal with the whole row: answered without another read, input unchanged', async () => {
   const { call, executions } = await startGateway()
   const body = '{"n":9007199254740993}'
   const headers = { 'content-type': 'application/json' }
@@ -18,7 +18,7 @@ test('an end that is told whole is answered without another look, with the input
   expect(executions.calls.get).toBe(looks)
 })
 
-test('an async run answers the summary of what was created', async () => {
+test('async run: returns the summary of the created execution', async () => {
   const { json } = await startGateway()
   const response = await json('POST', `${RUN}/async`, { a: 1 })
   expect(response.status).toBe(200)
@@ -35,7 +35,7 @@ test('an async run answers the summary of what was created', async () => {
   })
 })
 
-test('detailed=true adds the log in every spelling of true', async () => {
+test('detailed=true in every spelling: adds the log', async () => {
   const { json } = await startGateway()
   for (const yes of ['true', 'TRUE', '1', 'yes', 'on', 'y', 't'])
     expect(await (await json('POST', `${RUN}/async?detailed=${yes}`, 1)).json()).toMatchObject({
@@ -47,7 +47,7 @@ test('detailed=true adds the log in every spelling of true', async () => {
     )
 })
 
-test('an input reaches the executions and the answer byte for byte', async () => {
+test('input: unchanged in the command and in the response, byte for byte', async () => {
   const { call, executions } = await startGateway()
   for (const input of [
     '9007199254740993',
@@ -63,7 +63,7 @@ test('an input reaches the executions and the answer byte for byte', async () =>
   }
 })
 
-test('no body is null, with a content type and without', async () => {
+test('no body, with and without a content type: null', async () => {
   const { call, executions } = await startGateway()
   const typed: Record<string, string> = { 'content-type': 'application/json' }
   for (const headers of [{}, typed]) {
@@ -72,7 +72,7 @@ test('no body is null, with a content type and without', async () => {
   }
 })
 
-test('a version is pinned, and a preferred worker is passed on under either name', async () => {
+test('version and preferred worker: passed on, under either header name', async () => {
   const { call, executions } = await startGateway()
   const cases: [Record<string, string>, string][] = [
     [{ 'x-svc-preferred-worker': ' w1 ' }, 'w1'],
@@ -87,7 +87,7 @@ test('a version is pinned, and a preferred worker is passed on under either name
   }
 })
 
-test('an input is checked against the schema, each fault by its place', async () => {
+test('input against the schema: 422 with the location of each problem', async () => {
   const input_schema_json = JSON.stringify({
     type: 'object',
     required: ['item'],
@@ -109,7 +109,7 @@ test('an input is checked against the schema, each fault by its place', async ()
   expect(executions.commands).toHaveLength(1)
 })
 
-test('a repeat under one idempotency key asks for the same execution with the same hash', async () => {
+test('repeat under an idempotency key: same execution id and hash', async () => {
   const { json, executions } = await startGateway()
   const run = (body: unknown, key: string) =>
     json('POST', `${RUN}/async`, body, { 'idempotency-key': key })
@@ -131,7 +131,7 @@ test('a repeat under one idempotency key asks for the same execution with the sa
   expect((await run(1, 'k'.repeat(256))).status).toBe(422)
 })
 
-test('the checks come in order: mode, workflow, body', async () => {
+test('order of checks: mode, workflow, body', async () => {
   const { call } = await startGateway()
   const bad = Buffer.from('{')
   expect((await call('POST', '/workflows/default/missing/run/later', { body: bad })).status).toBe(
@@ -143,7 +143,7 @@ test('the checks come in order: mode, workflow, body', async () => {
   expect((await call('POST', `${RUN}/async`, { body: bad })).status).toBe(422)
 })
 
-test('a sync run answers when the execution is over, with its output', async () => {
+test('sync run: answers with the output once the execution is terminal', async () => {
   const { json, executions } = await startGateway()
   const answer = json('POST', `${RUN}/sync`, 1)
   await expect.poll(() => executions.commands.length).toBe(1)
@@ -158,16 +158,16 @@ test('a sync run answers when the execution is over, with its output', async () 
   })
 })
 
-test('a sync run notices an end that nobody told of', async () => {
+test('sync run, lost signal: the end is found by polling', async () => {
   const { json, executions } = await startGateway()
-  executions.nudges.on = false
+  executions.signals.on = false
   const answer = json('POST', `${RUN}/sync`, 1)
   await expect.poll(() => executions.commands.length).toBe(1)
   executions.grow(executions.last, 'FAILED', [{ type: 'WORKFLOW_FAILED' }])
   expect(await (await answer).json()).toMatchObject({ state: 'FAILED' })
 })
 
-test('wait_for=paused answers at a pause with what it handed out', async () => {
+test('wait_for=paused: answers at a pause with its output', async () => {
   const { json, executions } = await startGateway()
   const answer = json('POST', `${RUN}/sync?wait_for=paused`, 1)
   await expect.poll(() => executions.commands.length).toBe(1)
@@ -178,14 +178,14 @@ test('wait_for=paused answers at a pause with what it handed out', async () => {
   expect(await (await answer).json()).toMatchObject({ state: 'PAUSED', output: { ask: 1 } })
 })
 
-test('timeout answers with the state by then, and the execution goes on', async () => {
+test('timeout: answers with the current state; the execution continues', async () => {
   const { json } = await startGateway()
   const response = await json('POST', `${RUN}/sync?timeout=0.1`, 1)
   expect(response.status).toBe(200)
   expect(await response.json()).toMatchObject({ state: 'SCHEDULED' })
 })
 
-test('a sync caller who leaves is not waited for', async () => {
+test('sync run, client disconnects: polling stops', async () => {
   const { url, executions } = await startGateway()
   const leave = new AbortController()
   const answer = fetch(`${url}${RUN}/sync`, { method: 'POST', signal: leave.signal })
@@ -193,7 +193,7 @@ test('a sync caller who leaves is not waited for', async () => {
   await expect.poll(() => executions.calls.get).toBeGreaterThan(0)
   leave.abort()
   await expect(answer).rejects.toThrow()
-  // Whoever waits looks once a second; nobody looks any more.
+  // A waiting request polls once a second; none polls any more.
   let before = -1
   await expect
     .poll(
@@ -207,7 +207,7 @@ test('a sync caller who leaves is not waited for', async () => {
     .toBe(true)
 })
 
-test('a stopping gateway tells a sync caller which execution goes on', {
+test('a stopping gateway: a sync run answers 503 with the execution id', {
   timeout: 20_000,
 }, async () => {
   const { json, executions, stop } = await startGateway()

@@ -24,7 +24,7 @@ const SCHEDULE: Schedule = {
   overlap: 'allow',
 }
 
-test('a schedule keeps configuration and input as they were sent', async () => {
+test('a schedule: configuration and input unchanged', async () => {
   const asked: Record<string, unknown>[] = []
   const keep = async (request: object) => {
     asked.push(request as Record<string, unknown>)
@@ -66,7 +66,7 @@ test('a schedule keeps configuration and input as they were sent', async () => {
   expect(asked[1]?.input_json).toBeUndefined()
 })
 
-test('schedules are listed as an array, and their history as a page', async () => {
+test('list of schedules: an array; history: a page', async () => {
   const asked: unknown[] = []
   const made = await startGateway({
     scheduler: {
@@ -125,7 +125,7 @@ test('schedules are listed as an array, and their history as a page', async () =
   })
 })
 
-test('next and forecast pass on what the scheduler works out', async () => {
+test('next and forecast: return the results of the scheduler', async () => {
   const asked: unknown[] = []
   const at = new Date('2026-03-08T07:00:00Z')
   const change = {

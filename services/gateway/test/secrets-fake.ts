@@ -2,7 +2,7 @@ import type { SecretsService } from '@windlass/proto/windlass/identity/v1/secret
 import type { Handlers } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
 
-/** Secrets or configs that are kept in memory. */
+/** Secrets or configs in memory. */
 export function fakeSecrets(what: 'Secret' | 'Config') {
   const values = new Map<string, string>()
   const entryOf = (name: string) => {

@@ -13,7 +13,7 @@ const COMPLETED = { type: 'WORKFLOW_COMPLETED', value_json: '"done"' }
 
 const summaryOf = (frames: Frame[]) => frames.map(({ id, event, data }) => [id, event, data.state])
 
-test('a run stream shows what workers did, and ends with the output', async () => {
+test('run stream: all events, and at the end the output', async () => {
   const { json, executions } = await startGateway()
   const response = await json('POST', `${RUN}/stream`, 1)
   expect(response.headers.get('cache-control')).toContain('no-cache')
@@ -42,7 +42,7 @@ test('a run stream shows what workers did, and ends with the output', async () =
   expect(frames[3]?.data.output).toBe('done')
 })
 
-test('S1: a stream stays open at a pause, and ends when a worker fails or it is cancelled', async () => {
+test('S1: pause: the stream stays open; failure or cancellation: it ends', async () => {
   const { json, executions } = await startGateway()
   for (const end of ['FAILED', 'CANCELLED']) {
     const response = await json('POST', `${RUN}/stream`, 1)
@@ -60,13 +60,13 @@ test('S1: a stream stays open at a pause, and ends when a worker fails or it is 
   }
 })
 
-test('what was omitted from a message, or not told at all, is read from the log', async () => {
+test('an omitted entry or a lost signal: read from the log', async () => {
   const { json, executions } = await startGateway()
   for (const silence of [
     { on: true, omit: true },
     { on: false, omit: false },
   ]) {
-    Object.assign(executions.nudges, silence)
+    Object.assign(executions.signals, silence)
     const response = await json('POST', `${RUN}/stream`, 1)
     const id = executions.last
     executions.grow(id, 'RUNNING', [STARTED, ...TASKS, ...TASKS])
@@ -82,15 +82,15 @@ test('what was omitted from a message, or not told at all, is read from the log'
   }
 })
 
-test('S2: what was said between two messages and not heard is read from the log, in its place', async () => {
+test('S2: a lost signal between two others: its entries are read from the log, in order', async () => {
   const { json, executions } = await startGateway()
   const frames = framesOf(await json('POST', `${RUN}/stream`, 1))
   const id = executions.last
   executions.grow(id, 'RUNNING', [STARTED])
   expect((await frames.next()).value?.id).toBe('1')
-  executions.nudges.on = false
+  executions.signals.on = false
   executions.grow(id, 'RUNNING', TASKS.slice(0, 1))
-  executions.nudges.on = true
+  executions.signals.on = true
   executions.grow(id, 'RUNNING', TASKS.slice(1))
   executions.grow(id, 'COMPLETED', [COMPLETED])
   const rest: string[] = []
@@ -98,7 +98,7 @@ test('S2: what was said between two messages and not heard is read from the log,
   expect(rest).toEqual(['2', '3', '4'])
 })
 
-test('S1: any execution can be followed from its beginning, also when it is over', async () => {
+test('S1: any execution, also a terminal one: can be followed from its beginning', async () => {
   const { json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
@@ -113,7 +113,7 @@ test('S1: any execution can be followed from its beginning, also when it is over
   }
 })
 
-test('a reader goes on after the last event that it has seen', async () => {
+test('Last-Event-ID: the stream continues after that event', async () => {
   const { json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
@@ -128,7 +128,7 @@ test('a reader goes on after the last event that it has seen', async () => {
   expect(await follow('nonsense')).toEqual(['1', '2', '3', '4'])
 })
 
-test('a reader that has seen more than there is sees what comes', async () => {
+test('Last-Event-ID beyond the log: only new events', async () => {
   const { json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
@@ -140,7 +140,7 @@ test('a reader that has seen more than there is sees what comes', async () => {
   expect((await frames).map((frame) => frame.id)).toEqual(['2'])
 })
 
-test('with detailed=true the closing frame carries the whole context', async () => {
+test('detailed=true: the closing frame has the whole context', async () => {
   const { json, executions } = await startGateway()
   const response = await json('POST', `${RUN}/stream?detailed=true`, 1)
   const id = executions.last
@@ -158,7 +158,7 @@ test('with detailed=true the closing frame carries the whole context', async () 
   expect(frames.at(-1)?.data.events).toHaveLength(4)
 })
 
-test('a resume stream begins at the resume', async () => {
+test('resume stream: begins at the resume', async () => {
   const { json, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
@@ -172,7 +172,7 @@ test('a resume stream begins at the resume', async () => {
   ])
 })
 
-test('S3: line breaks in values stay inside the one data line', async () => {
+test('S3: line breaks in values: stay inside one data line', async () => {
   const { json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last

@@ -5,7 +5,7 @@ import { startGateway, workflow } from './gateway-fixture.ts'
 
 const LIMIT = 10_000
 
-/** A world with a catalog that finds one workflow, called as the first word of the source. */
+/** A gateway with a catalog that finds one workflow, named by the first word of the source. */
 async function withCatalog() {
   const sources: string[] = []
   const reconciled: string[] = []
@@ -45,7 +45,7 @@ const form = (...fields: [name: string, content: string | Blob][]) => {
 
 const file = (text: string) => new Blob([text], { type: 'text/x-python' })
 
-test('an upload answers its rows, and its declared schedules are seen to', async () => {
+test('upload: returns the rows and reconciles declared schedules', async () => {
   const { send, sources, reconciled } = await withCatalog()
   const response = await send(form(['file', file('hello # grüße')]))
   expect(response.status).toBe(200)
@@ -54,7 +54,7 @@ test('an upload answers its rows, and its declared schedules are seen to', async
   expect(reconciled).toEqual(['n1/hello'])
 })
 
-test('a dry run answers what the source declares, and nothing is stored', async () => {
+test('dry run: returns the declarations and stores nothing', async () => {
   const { send, sources, reconciled } = await withCatalog()
   const response = await send(form(['file', file('hello')]), '?dry_run=true')
   expect(response.status).toBe(200)
@@ -67,13 +67,13 @@ test('a dry run answers what the source declares, and nothing is stored', async 
   expect([sources, reconciled]).toEqual([[], []])
 })
 
-test('only what changed is registered where that is asked for', async () => {
+test('if_changed: registers only changed workflows', async () => {
   const { send, sources } = await withCatalog()
   expect((await send(form(['file', file('hello')]), '?if_changed=true')).status).toBe(200)
   expect(sources).toEqual(['hello if changed'])
 })
 
-test('N114: exactly the limit is taken, one byte more is not', async () => {
+test('N114: exactly the limit: accepted; one byte more: 413', async () => {
   const { send, sources } = await withCatalog()
   const sized = (size: number) => send(form(['file', file('w '.padEnd(size, 'x'))]))
   expect((await sized(LIMIT)).status).toBe(200)
@@ -106,7 +106,7 @@ const forms: Record<string, [form: FormData, status: number]> = {
   'with something beside the file': [form(['note', 'x'], ['file', file('a')]), 200],
 }
 
-test.each(Object.entries(forms))('N115: a form %s', async (_, [body, status]) => {
+test.each(Object.entries(forms))('N115: a form %s: expected status', async (_, [body, status]) => {
   const { send, sources } = await withCatalog()
   const response = await send(body)
   expect(response.status).toBe(status)
@@ -140,16 +140,19 @@ const types: Record<string, [body: string, type: string, status: number]> = {
   ],
 }
 
-test.each(Object.entries(types))('N115: an upload that is %s', async (_, [body, type, status]) => {
-  const { call, sources } = await withCatalog()
-  const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
-  const response = await call('POST', '/workflows', { body: Buffer.from(body), headers })
-  expect(response.status).toBe(status)
-  expect(await response.json()).toHaveProperty('detail')
-  expect(sources).toEqual([])
-})
+test.each(Object.entries(types))(
+  'N115: an upload that is %s: expected status',
+  async (_, [body, type, status]) => {
+    const { call, sources } = await withCatalog()
+    const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
+    const response = await call('POST', '/workflows', { body: Buffer.from(body), headers })
+    expect(response.status).toBe(status)
+    expect(await response.json()).toHaveProperty('detail')
+    expect(sources).toEqual([])
+  },
+)
 
-test('an upload that breaks off leaves nothing behind', async () => {
+test('an aborted upload: nothing is registered', async () => {
   const { url, send, sources } = await withCatalog()
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket
@@ -165,7 +168,7 @@ test('an upload that breaks off leaves nothing behind', async () => {
   expect(sources).toEqual(['hello'])
 })
 
-test('a source that cannot be analysed is 400 with the reason', async () => {
+test('a source that cannot be analysed: 400 with the reason', async () => {
   const { send } = await withCatalog()
   const response = await send(form(['file', file(' x = 1')]))
   expect(response.status).toBe(400)

@@ -4,8 +4,8 @@ import { approval, approvalsFixture, LATER } from './approvals-fake.ts'
 import { ID } from './assert-response.ts'
 import { startGateway } from './gateway-fixture.ts'
 
-test('a worker asks under its session and claim, and looks what became of it', async () => {
-  const { call, json, desk } = await approvalsFixture(
+test('approval request of a worker: under its session and claim, and its decision', async () => {
+  const { call, json, fixture } = await approvalsFixture(
     approval({
       status: 'approved',
       decided_at: LATER,
@@ -17,7 +17,7 @@ test('a worker asks under its session and claim, and looks what became of it', a
   const headers = { authorization: 'Bearer session-of-w1', 'x-flux-claim-generation': '3' }
   const asked = await json('POST', `/workers/w1/approvals/${ID}`, question, headers)
   expect(await asked.json()).toEqual({ status: 'created' })
-  expect(desk.requests).toEqual([
+  expect(fixture.requests).toEqual([
     {
       execution_id: ID,
       ...question,
@@ -42,7 +42,7 @@ test('a worker asks under its session and claim, and looks what became of it', a
   expect(await look('pay_2')).toEqual({ approval: null })
 })
 
-test('another worker learns nothing of it, and its question is refused as stale', async () => {
+test('another worker: reads nothing, and its request is refused as stale', async () => {
   const stale = 'stale-claim: it has another owner'
   const value = { kind: 'conflict', message: stale, details_json: '' }
   const refusal = { $case: 'refusal' as const, value }

@@ -22,14 +22,14 @@ const report = (execution_id: string, changes = {}) => ({
   ...changes,
 })
 
-/** A world with one execution. */
+/** A gateway with one execution. */
 async function withExecution(...args: Parameters<typeof startGateway>) {
   const made = await startGateway(...args)
   await made.call('POST', '/workflows/default/hello/run/async')
   return { ...made, id: made.executions.last }
 }
 
-test('a claim answers the context with its log, and the generation under both names', async () => {
+test('claim: the context with its log, and the claim generation in both headers', async () => {
   const { call, executions, id } = await withExecution()
   const response = await call('POST', `/workers/w1/claim/${id}`, { headers: bearer('w1') })
   expect(response.headers.get('x-svc-claim-generation')).toBe('7')
@@ -52,7 +52,7 @@ test('a claim answers the context with its log, and the generation under both na
   })
 })
 
-test('a checkpoint passes on its writer and its payloads as they are', async () => {
+test('checkpoint: passes on claim holder and payloads unchanged', async () => {
   const { call, executions, id } = await withExecution()
   const event =
     '{"type":"TASK_COMPLETED","id":"i","source_id":"s/1 ü","name":"n","time":"t","value":'
@@ -84,7 +84,7 @@ test('a checkpoint passes on its writer and its payloads as they are', async () 
   }
 })
 
-test('what passes as an input passes as a part of a report, with all that is around it', async () => {
+test('a payload of maximum size: accepted within a checkpoint too', async () => {
   const { call, executions, id } = await withExecution()
   const deep = '['.repeat(512) + ']'.repeat(512)
   const large = `"${'x'.repeat(16 * 2 ** 20 - 2)}"`
@@ -103,7 +103,7 @@ test('what passes as an input passes as a part of a report, with all that is aro
   }
 })
 
-test('the refusal of a stale writer keeps the word that workers look for', async () => {
+test('stale claim: 409 with the text that workers match', async () => {
   const { call, json } = await startGateway({
     executions: {
       submit: async ({ commands }) => ({
@@ -121,13 +121,13 @@ test('the refusal of a stale writer keeps the word that workers look for', async
   }
 })
 
-test('a release answers the state that it led to', async () => {
+test('release: returns the resulting state', async () => {
   const { call, id } = await withExecution()
   const response = await call('POST', `/workers/w1/release/${id}`)
   expect(await response.json()).toEqual({ status: 'released', state: 'SCHEDULED' })
 })
 
-test('progress of the owner is passed on to whoever follows', async () => {
+test('progress of the claim holder: published to readers', async () => {
   const { call, json, executions, id } = await withExecution()
   const frames = framesOf(await call('GET', `/executions/${id}/events`))
   const items = [
@@ -139,12 +139,12 @@ test('progress of the owner is passed on to whoever follows', async () => {
   expect(await response.json()).toEqual({ status: 'ok' })
   expect(executions.commands.at(-1)?.body?.$case).toBe('verify')
   expect((await frames.next()).value?.data).toMatchObject({ value: { n: 1 }, source_id: 't_1' })
-  // The one that fits no message is left out.
+  // The item that fits no message is dropped.
   expect((await frames.next()).value?.data).toMatchObject({ value: null })
   await frames.return()
 })
 
-test('a pong passes on health and metrics; metrics that are none are left out', async () => {
+test('pong: passes on health and metrics; malformed metrics are ignored', async () => {
   const pongs: PongRequest[] = []
   const { json, call } = await startGateway({
     fleet: {
@@ -173,7 +173,7 @@ test('a pong passes on health and metrics; metrics that are none are left out', 
   expect(pongs.at(-1)).toMatchObject({ session_id: '', healthy: true })
 })
 
-test('a bearer that is sent must be of a session, and of the worker in the path', async () => {
+test('bearer token: must be a session of the worker in the path', async () => {
   const { call } = await startGateway()
   const send = (headers: Record<string, string>) =>
     call('POST', `/workers/w1/release/${ID}`, { headers })
@@ -194,7 +194,7 @@ test('a bearer that is sent must be of a session, and of the worker in the path'
   }
 })
 
-test('a session is asked for once, until sessions change; identity out of reach is 503', async () => {
+test('a session: fetched once per generation; identity unavailable: 503', async () => {
   let checks = 0
   let isAway = false
   const { call } = await startGateway({

@@ -23,7 +23,7 @@ const RUNNING: Execution = {
 }
 
 interface Scene {
-  /** What the executions service says to the question whether the worker holds it. */
+  /** Answer of the executions service to the check of the claim. */
   verdict?: Result
   state?: string
   declared?: string[]
@@ -72,7 +72,7 @@ async function setup({
 const refusal = (detail: string) => JSON.stringify({ detail })
 const STALE = refuse('conflict', 'stale-claim: it has another owner')
 
-test('the holder gets what its workflow declares, as it was stored', async () => {
+test('claim holder: gets the declared secrets as they were stored', async () => {
   const { ask, commands } = await setup()
   expect(await ask(['b c', 'a', 'a'], { 'x-svc-claim-generation': '7' })).toEqual({
     status: 200,
@@ -87,7 +87,7 @@ test('the holder gets what its workflow declares, as it was stored', async () =>
   expect(await ask([])).toEqual({ status: 200, text: '{}' })
 })
 
-test('what the workflow does not declare is refused by name, whatever there is', async () => {
+test('undeclared secrets: refused by name, whether they exist or not', async () => {
   const { ask } = await setup()
   expect(await ask(['zzz', 'other', 'a', '__proto__'])).toEqual({
     status: 403,
@@ -97,7 +97,7 @@ test('what the workflow does not declare is refused by name, whatever there is',
   expect((await plain.ask(['a'])).status).toBe(403)
 })
 
-test('a declared one that is not there is named', async () => {
+test('a declared secret that is absent: named', async () => {
   const { ask, values } = await setup()
   values.delete('a')
   expect(await ask(['b c', 'a'])).toEqual({
@@ -112,7 +112,7 @@ test.each([
   ['a finished one, with its claim', { 'x-svc-claim-generation': '6' }, 'COMPLETED', 403],
   ['one under a later claim', { 'x-svc-claim-generation': '6' }, 'RUNNING', 409],
   ['one under the claim of another', { 'x-flux-claim-generation': '7' }, 'RUNNING', 403],
-])('of %s nothing is told', async (_, headers, state, expected) => {
+])('%s: no secret is disclosed', async (_, headers, state, expected) => {
   const { ask } = await setup({ verdict: STALE, state })
   const { status, text } = await ask(['a'], headers)
   expect([status, text]).toEqual([
@@ -123,7 +123,7 @@ test.each([
   ])
 })
 
-test('an execution or a workflow that is not there is missing in the words of the protocol', async () => {
+test('an absent execution or workflow: 404 with the text of the protocol', async () => {
   const lost = await setup({ verdict: refuse('not_found', `Execution '${ID}' not found`) })
   const unknown = { status: 404, text: refusal('Execution not found') }
   expect(await lost.ask(['a'])).toEqual(unknown)
@@ -160,7 +160,7 @@ test.each(Object.entries(bodies))('%s', async (_, [body, expected, detail]) => {
   expect(commands).toEqual([])
 })
 
-test('a token of another worker is refused before anything is looked at', async () => {
+test('token of another worker: refused before any lookup', async () => {
   const { ask, commands } = await setup()
   const { status } = await ask(['a'], { authorization: 'Bearer session-of-w2' })
   expect(status).toBe(403)

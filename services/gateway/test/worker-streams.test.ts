@@ -10,7 +10,7 @@ import { startGateway } from './gateway-fixture.ts'
 const SESSION = '5'.repeat(32)
 const OWN = { authorization: 'Bearer session-of-w1' }
 
-test('the stream of a dead session is a ping that is held, so that the worker finds out', async () => {
+test('stream of an ended session: 401 with one ping, held open for seconds', async () => {
   const { call } = await startGateway()
   const headers = { authorization: 'Bearer nonsense', accept: 'text/event-stream' }
   const response = await call('GET', '/workers/w1/connect', { headers })
@@ -22,7 +22,7 @@ test('the stream of a dead session is a ping that is held, so that the worker fi
   expect(performance.now() - begun).toBeGreaterThan(2_000)
 })
 
-/** A dispatcher's listener for streams; answers its URL. */
+/** Starts a dispatcher's stream listener; returns its URL. */
 async function dispatcherStream(
   handle: (req: IncomingMessage, res: ServerResponse) => void,
 ): Promise<string> {
@@ -35,7 +35,7 @@ async function dispatcherStream(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test("a worker's stream is passed through from a dispatcher that answers, and closes with it", async () => {
+test('worker stream: proxied from a dispatcher that responds, and closed with it', async () => {
   const seen: IncomingMessage[] = []
   let end = () => {}
   const alive = await dispatcherStream((req, res) => {
@@ -58,7 +58,7 @@ test("a worker's stream is passed through from a dispatcher that answers, and cl
   expect(seen[0]?.headers['x-windlass-session']).toBe(SESSION)
 })
 
-test('S6: a worker that leaves closes the stream at its dispatcher', async () => {
+test('S6: the worker disconnects: its stream at the dispatcher is closed', async () => {
   let closed = false
   const url = await dispatcherStream((_, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
@@ -73,7 +73,7 @@ test('S6: a worker that leaves closes the stream at its dispatcher', async () =>
   await expect.poll(() => closed).toBe(true)
 })
 
-test('without a dispatcher a stream is 503, with one that breaks off it breaks off too', async () => {
+test('no dispatcher: 503; a dispatcher that breaks off: the stream breaks off', async () => {
   const dead = 'http://127.0.0.1:9'
   const without = await startGateway({}, { SVC_SERVICES__DISPATCHER_STREAMS: dead })
   expect((await without.call('GET', '/workers/w1/connect')).status).toBe(503)
@@ -86,10 +86,10 @@ test('without a dispatcher a stream is 503, with one that breaks off it breaks o
   await expect(response.text()).rejects.toThrow()
 })
 
-test('S6: a worker that takes nothing is let go, also when its dispatcher is done with it', async () => {
+test('S6: a stalled worker: closed, also after its dispatcher has ended the stream', async () => {
   const dispatcher = await dispatcherStream((_, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' })
-    // More than the worker's socket takes, less than all sockets on the way.
+    // More than the worker's socket buffers, less than all sockets together.
     res.end('x'.repeat(5_000_000))
   })
   const streams = new DispatcherStreams([dispatcher], testIdentity('gateway'), { stalledMs: 200 })

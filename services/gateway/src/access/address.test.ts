@@ -11,7 +11,7 @@ test.each([
   ['2001:0db8:0001:0002::', '2001:db8:1:2'],
   ['::1', '0:0:0:0'],
   ['nonsense', 'nonsense'],
-])('%s counts as %s', (address, network) => expect(networkOf(address)).toBe(network))
+])('%s: rate-limited as %s', (address, network) => expect(networkOf(address)).toBe(network))
 
 test.each([
   [0, '1.1.1.1, 2.2.2.2', '9.9.9.9'],
@@ -25,7 +25,7 @@ test.each([
   [1, 'unknown', '9.9.9.9'],
   [1, ',', '9.9.9.9'],
   [1, 'x'.repeat(10_000), '9.9.9.9'],
-])('with %i trusted proxies and %j the client is %s', (trusted, forwarded, address) => {
+])('%i trusted proxies, X-Forwarded-For %j: the client is %s', (trusted, forwarded, address) => {
   const x = {
     headers: {
       'x-forwarded-for': forwarded,

@@ -24,7 +24,7 @@ const holder = (): KeyHolder => ({
 function setup(given = holder()) {
   const state = {
     held: given as KeyHolder | undefined,
-    epoch: 'a' as string | undefined,
+    generation: 'a' as string | undefined,
     now: 0,
     asked: 0,
   }
@@ -37,7 +37,7 @@ function setup(given = holder()) {
   }
   const callerOf = createApiKeyAuthenticator(
     keys,
-    async () => state.epoch,
+    async () => state.generation,
     () => state.now,
   )
   return { state, callerOf }
@@ -45,18 +45,18 @@ function setup(given = holder()) {
 
 const refused = { kind: 'unauthenticated' }
 
-test('a key is asked for once in an epoch', async () => {
+test('a key in use: fetched once per generation', async () => {
   const { state, callerOf } = setup()
   const caller = { subject: 'robot', issuer: 'svc', roles: ['viewer'], permissions: ['a:b'] }
   const known = [await callerOf(KEY), await callerOf(KEY)]
   expect(known).toMatchObject([caller, caller])
   expect(state.asked).toBe(1)
-  state.epoch = 'b'
+  state.generation = 'b'
   state.held = undefined
   await expect(callerOf(KEY)).rejects.toMatchObject(refused)
 })
 
-test('a key in use is told of once a minute', async () => {
+test('a key in use: its use is reported once a minute', async () => {
   const { state, callerOf } = setup({ ...holder(), expires_at: undefined })
   for (let s = 0; s <= 180; s++) {
     state.now = s * 1_000
@@ -65,15 +65,15 @@ test('a key in use is told of once a minute', async () => {
   expect(state.asked).toBe(4)
 })
 
-test('while the epoch cannot be read a key is asked for each time', async () => {
+test('generation unreadable: the key is fetched at each request', async () => {
   const { state, callerOf } = setup()
-  state.epoch = undefined
+  state.generation = undefined
   await callerOf(KEY)
   state.held = undefined
   await expect(callerOf(KEY)).rejects.toMatchObject(refused)
 })
 
-test('a key that is remembered expires all the same', async () => {
+test('a cached key: still refused once it has expired', async () => {
   const { state, callerOf } = setup()
   state.now = 999
   await callerOf(KEY)
@@ -81,7 +81,7 @@ test('a key that is remembered expires all the same', async () => {
   await expect(callerOf(KEY)).rejects.toMatchObject(refused)
 })
 
-test('what is refused is not remembered', async () => {
+test('a refused key: not cached', async () => {
   const { state, callerOf } = setup()
   state.held = undefined
   await expect(callerOf(KEY)).rejects.toMatchObject(refused)
@@ -89,7 +89,7 @@ test('what is refused is not remembered', async () => {
   expect(await callerOf(KEY)).toMatchObject({ subject: 'robot' })
 })
 
-test('nobody who is disabled, and no user, comes in with a key', async () => {
+test('a key of a disabled account or of a user: refused', async () => {
   for (const change of [{ enabled: false }, { type: 'user' }]) {
     const held = holder()
     Object.assign(held.account?.principal ?? {}, change)
@@ -106,7 +106,7 @@ test.each([
   KEY.toUpperCase(),
   ` ${KEY}`,
   `${KEY}\n`,
-])('what does not look like a key is not even asked for: %j', async (token) => {
+])('malformed key %j: refused without a call to identity', async (token) => {
   const { state, callerOf } = setup()
   await expect(callerOf(token)).rejects.toMatchObject(refused)
   expect(state.asked).toBe(0)

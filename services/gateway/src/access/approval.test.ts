@@ -45,10 +45,10 @@ const READ = 'workflow:ops:deploy:read'
 const APPROVE = 'workflow:ops:deploy:task:pay:approve'
 
 test.each([
-  ['the right to read', [READ], 'ops:deploy'],
+  ['permission to read', [READ], 'ops:deploy'],
   ['both', [READ, 'ops:deploy'], undefined],
   ['everything', ['*'], undefined],
-])('a task is decided with %s: %j', async (_, permissions, missing) => {
+])('deciding a task requires %s: %j', async (_, permissions, missing) => {
   const verdict = mayDecideTask.authorize(request(permissions), without())
   if (missing === undefined) return expect(await verdict).toBe(approval)
   await expect(verdict).rejects.toMatchObject({
@@ -61,13 +61,13 @@ test.each([
   [[READ, 'ops:deploy'], APPROVE],
   [[READ, APPROVE], 'ops:deploy'],
   [[READ, APPROVE, 'ops:deploy'], undefined],
-])('a call is decided with %j', async (permissions, missing) => {
+])('deciding a call requires all of %j', async (permissions, missing) => {
   const verdict = mayDecideCall.authorize(request(permissions), without())
   if (missing === undefined) return expect(await verdict).toBe(approval)
   await expect(verdict).rejects.toMatchObject({ details: { missing_permission: missing } })
 })
 
-test('what a deleted workflow required is unknown: the right to run it is asked for', async () => {
+test('deleted workflow version: permission to run the workflow is required instead', async () => {
   const verdict = mayDecideTask.authorize(request([READ, 'ops:deploy']), without('workflow'))
   await expect(verdict).rejects.toMatchObject({
     details: { missing_permission: 'workflow:ops:deploy:run' },
@@ -78,19 +78,24 @@ test('what a deleted workflow required is unknown: the right to run it is asked 
 
 test.each([
   ['nothing', [], 'forbidden'],
-  ['what the workflow requires', ['ops:deploy', APPROVE], 'forbidden'],
-  ['the right to read another workflow', ['workflow:ops:other:read', 'ops:deploy'], 'not_found'],
-])('whoever may not read the workflow learns nothing of it, with %s', async (_, held, kind) => {
-  for (const rule of [mayReadApprovals, mayDecideCall, mayDecideTask]) {
-    const refused = await rule.authorize(request(held), without()).catch((error) => error)
-    const absent = await rule.authorize(request(held), without('execution')).catch((error) => error)
-    expect(refused).toMatchObject({ kind })
-    expect([refused.message, refused.details]).toEqual([absent.message, absent.details])
-    expect(JSON.stringify(refused)).not.toContain('ops')
-  }
-})
+  ['permissions that the workflow requires', ['ops:deploy', APPROVE], 'forbidden'],
+  ['permission to read another workflow', ['workflow:ops:other:read', 'ops:deploy'], 'not_found'],
+])(
+  'no permission to read the workflow, %s: its existence is not disclosed',
+  async (_, held, kind) => {
+    for (const rule of [mayReadApprovals, mayDecideCall, mayDecideTask]) {
+      const refused = await rule.authorize(request(held), without()).catch((error) => error)
+      const absent = await rule
+        .authorize(request(held), without('execution'))
+        .catch((error) => error)
+      expect(refused).toMatchObject({ kind })
+      expect([refused.message, refused.details]).toEqual([absent.message, absent.details])
+      expect(JSON.stringify(refused)).not.toContain('ops')
+    }
+  },
+)
 
-test('approvals are seen with the right to read their workflow, and only those are listed', async () => {
+test('list of approvals: only those of readable workflows', async () => {
   expect(await mayReadApprovals.authorize(request([READ]), without())).toBe(execution)
   expect(await mayListApprovals.authorize(request(undefined), without())).toEqual([])
   expect(await mayListApprovals.authorize(request(['workflow:*:*:read']), without())).toEqual([])

@@ -28,11 +28,11 @@ test.each(['unauthenticated', 'forbidden'] as const)(
   },
 )
 
-test('a stream goes on while its reader may read it, and while nobody can say', async () => {
+test('access granted or not decidable: the stream stays open', async () => {
   expect(await watched(undefined, unavailable('away'), notFound('Workflow', 'x'))).toEqual([])
 })
 
-test('nobody is asked twice at a time', async () => {
+test('a slow check: no second one is started meanwhile', async () => {
   let asked = 0
   const stop = recheckAccess(
     () => new Promise(() => asked++),

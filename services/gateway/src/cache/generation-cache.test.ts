@@ -2,44 +2,44 @@ import { expect, test } from 'vitest'
 import { GenerationCache } from './generation-cache.ts'
 
 function setup() {
-  const now = { epoch: 'a' as string | undefined, value: 1 }
+  const now = { generation: 'a' as string | undefined, value: 1 }
   const cache = new GenerationCache(
-    async () => now.epoch,
+    async () => now.generation,
     async (key) => `${key}${now.value}`,
   )
   return { now, cache }
 }
 
-test('an entry holds for as long as its epoch', async () => {
+test('new generation: entries are fetched again', async () => {
   const { now, cache } = setup()
   expect(await cache.get('k')).toBe('k1')
   now.value = 2
   expect(await cache.get('k')).toBe('k1')
-  now.epoch = 'b'
+  now.generation = 'b'
   expect(await cache.get('k')).toBe('k2')
 })
 
-test('while the epoch cannot be read nothing is remembered nor used', async () => {
+test('generation unreadable: nothing is cached or taken from the cache', async () => {
   const { now, cache } = setup()
   await cache.get('k')
-  now.epoch = undefined
+  now.generation = undefined
   now.value = 2
   expect(await cache.get('k')).toBe('k2')
-  now.epoch = 'a'
+  now.generation = 'a'
   expect(await cache.get('k')).toBe('k1')
 })
 
-test('what was fetched while the epoch changed is not found under the new one', async () => {
-  const now = { epoch: 'a' }
+test('generation changed during a fetch: the entry is not valid under the new one', async () => {
+  const now = { generation: 'a' }
   let finish: (value: string) => void = () => {}
   const cache = new GenerationCache(
-    async () => now.epoch,
+    async () => now.generation,
     () => new Promise<string>((resolve) => (finish = resolve)),
   )
   const slow = cache.get('k')
   await expect.poll(() => finish.length).toBe(1)
   const finishOld = finish
-  now.epoch = 'b'
+  now.generation = 'b'
   const fresh = cache.get('k')
   await expect.poll(() => finish !== finishOld).toBe(true)
   finishOld('old')
@@ -48,7 +48,7 @@ test('what was fetched while the epoch changed is not found under the new one', 
   expect(await cache.get('k')).toBe('new')
 })
 
-test('a failure is not remembered', async () => {
+test('a failed fetch: not cached', async () => {
   let calls = 0
   const cache = new GenerationCache(
     async () => 'a',

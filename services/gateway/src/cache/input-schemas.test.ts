@@ -6,7 +6,7 @@ import { InputSchemaCache } from './input-schemas.ts'
 const workflow = (id: string, schema: unknown) =>
   ({ id, input_schema_json: schema === '' ? '' : JSON.stringify(schema) }) as Workflow
 
-/** The places and types of what is wrong. */
+/** Locations and types of the problems. */
 function faultsOf(schemas: InputSchemaCache, of: Workflow, input: string): unknown {
   try {
     schemas.check(of, input)
@@ -31,7 +31,7 @@ const schema = {
   $defs: { Item: { type: 'object', properties: { n: { type: 'number' } } } },
 }
 
-test('each fault has its place, a missing or surplus member its name', () => {
+test('invalid input: each problem has its location, a missing or surplus member its name', () => {
   const schemas = new InputSchemaCache()
   const input = '{"items":[{"n":1},{"n":"x"}],"kind":"c","a/b":1.5,"more":1}'
   expect(faultsOf(schemas, workflow('1', schema), input)).toEqual([
@@ -45,19 +45,19 @@ test('each fault has its place, a missing or surplus member its name', () => {
   expect(faultsOf(schemas, workflow('1', schema), good)).toEqual([])
 })
 
-test('without a schema anything goes, and formats are left to the workflow', () => {
+test('no schema: any input is valid; formats are not checked', () => {
   const schemas = new InputSchemaCache()
   expect(faultsOf(schemas, workflow('1', ''), 'null')).toEqual([])
   const dated = { type: 'string', format: 'date-time' }
   expect(faultsOf(schemas, workflow('2', dated), '"soon"')).toEqual([])
 })
 
-test('patterns, enumerations, sets and steps are checked', () => {
+test('patterns, enumerations, uniqueItems and multipleOf: checked', () => {
   const of = (schema: unknown, input: string) =>
     faultsOf(new InputSchemaCache(), workflow('1', schema), input)
   expect(of({ type: 'string', pattern: '^[a-z]+$' }, '"abc1"')).toEqual([[['body'], 'pattern']])
   expect(of({ type: 'string', pattern: '^[a-z]+$' }, '"abc"')).toEqual([])
-  // What cannot be matched in linear time is not matched.
+  // A pattern without a linear-time match is not checked.
   expect(of({ type: 'string', pattern: '(?!a)' }, '"a"')).toEqual([])
   expect(of({ enum: ['a', 1, null] }, '"b"')).toEqual([[['body'], 'enum']])
   expect(of({ enum: ['a', 1, null] }, 'null')).toEqual([])
@@ -88,7 +88,7 @@ test.each<[string, schema: unknown, input: string, type: string | undefined]>([
   ['alternatives in alternatives', tree, nested('1', 60), 'too_complex'],
   ['the same with a good leaf', tree, nested('{}', 60), undefined],
   [
-    'what others backtrack over',
+    'a pattern with catastrophic backtracking elsewhere',
     { type: 'string', pattern: '^(a+)+$' },
     `"${'a'.repeat(5_000)}!"`,
     'pattern',
@@ -134,7 +134,7 @@ test.each<[string, schema: unknown, input: string, type: string | undefined]>([
   expect(performance.now() - begun).toBeLessThan(10_000)
 })
 
-test('more schemas than are kept do no harm', () => {
+test('more schemas than the cache keeps: compiled again', () => {
   const schemas = new InputSchemaCache()
   for (let i = 0; i < 510; i++)
     expect(faultsOf(schemas, workflow(String(i), { const: i }), '-1')).toHaveLength(1)

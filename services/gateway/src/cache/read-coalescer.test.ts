@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ReadCoalescer } from './read-coalescer.ts'
 
-/** Reads that end when told to, with the time at which they began. */
+/** Reads that end on request, with the order in which they began. */
 function scripted() {
   const begun: { end(): void; fail(): void }[] = []
   const ask = () =>
@@ -13,7 +13,7 @@ function scripted() {
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('who asks while a read is under way shares the next one, which begins after it', async () => {
+test('a call during a read: shares the next read, which begins after the call', async () => {
   const reads = new ReadCoalescer<number>()
   const { begun, ask } = scripted()
   const first = reads.read('a', ask)
@@ -34,7 +34,7 @@ test('who asks while a read is under way shares the next one, which begins after
   expect(begun).toHaveLength(4)
 })
 
-test('a read that fails fails those who share it, and nobody after them', async () => {
+test('a failed read: fails its callers and no later ones', async () => {
   const reads = new ReadCoalescer<number>()
   const { begun, ask } = scripted()
   const first = expect(reads.read('a', ask)).rejects.toThrow('away')

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { UsageReportingCache } from './usage-reporting-cache.ts'
 
 function setup() {
-  const state = { now: 0, epoch: 'a' as string | undefined, asked: 0, fails: false }
+  const state = { now: 0, generation: 'a' as string | undefined, asked: 0, fails: false }
   const known = new UsageReportingCache(
-    async () => state.epoch,
+    async () => state.generation,
     async (key) => {
       state.asked++
       if (state.fails) throw new Error('away')
@@ -15,7 +15,7 @@ function setup() {
   return { state, known }
 }
 
-test('what goes on being used is asked for once in a while, and answered from memory', async () => {
+test('an entry in use: fetched once per report interval, answered from memory', async () => {
   const { state, known } = setup()
   for (const now of [0, 1, 999]) {
     state.now = now
@@ -33,7 +33,7 @@ test('what goes on being used is asked for once in a while, and answered from me
   }
 })
 
-test('that it cannot be told keeps nobody out, and it is tried again later', async () => {
+test('a failed report: requests succeed, and the report is retried later', async () => {
   const { state, known } = setup()
   await known.get('k')
   state.fails = true
@@ -44,9 +44,9 @@ test('that it cannot be told keeps nobody out, and it is tried again later', asy
   expect(state.asked).toBe(3)
 })
 
-test('another epoch forgets it', async () => {
+test('new generation: the entry is fetched again', async () => {
   const { state, known } = setup()
   await known.get('k')
-  state.epoch = 'b'
+  state.generation = 'b'
   expect(await known.get('k')).toBe('k2')
 })

@@ -9,7 +9,7 @@ const pong = (name: string): PongRequest => ({
   metrics: undefined,
 })
 
-test('pongs that come shortly after one another go together, and each has its own answer', async () => {
+test('pongs within the batching delay: one call, each with its own result', async () => {
   const calls: string[][] = []
   const pongs = new HeartbeatClient({
     pongs: async (request) => {

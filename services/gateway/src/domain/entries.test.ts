@@ -11,7 +11,7 @@ import {
 const refusal = (kind: string) => expect.objectContaining({ kind })
 const many = JSON.stringify(Array.from({ length: 101 }, (_, i) => `n${i}`))
 
-test('a batch is a bare array of names', () => {
+test('a batch: a bare array of names', () => {
   expect(readNames('[ "a", "b c+d", "\\u00e9" ]')).toEqual(['a', 'b c+d', 'é'])
   expect(readNames('[]')).toEqual([])
 })
@@ -27,11 +27,9 @@ test.each([
   ['[""]', 'unprocessable'],
   ['["a\\u0000"]', 'unprocessable'],
   [many, 'too_large'],
-])('the batch %.20s is refused', (text, kind) =>
-  expect(() => readNames(text)).toThrow(refusal(kind)),
-)
+])('batch %.20s: refused', (text, kind) => expect(() => readNames(text)).toThrow(refusal(kind)))
 
-test('a worker names its execution and what it wants', () => {
+test('request of a worker: execution id and names', () => {
   expect(readSecretsRequest('{"names":["a","/"],"execution_id":"x","more":1}')).toEqual({
     execution_id: 'x',
     names: ['a', '/'],
@@ -48,19 +46,19 @@ test.each([
   ['{"names":["a"],"execution_id":""}', "'execution_id' is required"],
   ['{"names":["a"],"execution_id":7}', "'execution_id' is required"],
   ['{"names":["a"],"execution_id":null}', "'execution_id' is required"],
-])('%s is refused in words', (text, message) => {
+])('%s: refused with the text that workers show', (text, message) => {
   expect(() => readSecretsRequest(text)).toThrow(message)
   expect(() => readSecretsRequest(text)).toThrow(refusal('invalid'))
 })
 
-test('a worker that asks for too much or sends no object is refused', () => {
+test('too many names or no object: refused', () => {
   expect(() => readSecretsRequest(`{"execution_id":"x","names":${many}}`)).toThrow(
     refusal('too_large'),
   )
   expect(() => readSecretsRequest('["a"]')).toThrow(refusal('unprocessable'))
 })
 
-test('what is not declared is found whatever its form, and names of prototypes are none', () => {
+test('undeclared names: found in any Unicode form; prototype names are not declared', () => {
   const declared = declaredSecrets('{"secret_requests":["cafe\\u0301","a"]}')
   expect(undeclared(['b', 'caf\u00e9', 'a', '__proto__', 'b', 'constructor'], declared)).toEqual([
     '__proto__',
@@ -70,7 +68,7 @@ test('what is not declared is found whatever its form, and names of prototypes a
   expect(declaredSecrets('{}').size).toBe(0)
 })
 
-test('values are answered as they are, under the names they were asked for', () => {
+test('values: unchanged, under the requested names', () => {
   const entries = [
     { name: 'caf\u00e9', value_json: '9007199254740993' },
     { name: '__proto__', value_json: ' {"a":1e400} ' },
@@ -83,7 +81,7 @@ test('values are answered as they are, under the names they were asked for', () 
   )
 })
 
-test('names are listed as Python lists them', () => {
+test('list of names: formatted as a Python list', () => {
   expect(listed(['a', 'b c'])).toBe("['a', 'b c']")
   expect(listed(["it's", `"it's"`, 'a\\b'])).toBe(`["it's", '"it\\'s"', 'a\\\\b']`)
   expect(listed(['x'.repeat(1_000)])).toHaveLength(259)

@@ -29,7 +29,7 @@ const QUEUED: [string, Place[], reason: RegExp, suggestion: string | null][] = [
     /^no worker is connected$/,
     "a worker with label 'zone' = 'eu' and cpu 4",
   ],
-  ['with room', [place('w1'), place('w2', { used: 1 })], /number 2 .* has room$/, null],
+  ['with a free slot', [place('w1'), place('w2', { used: 1 })], /number 2 .* has room$/, null],
   ['with a worker without limit', [place('w1', { capacity: 0, used: 99 })], /has room$/, null],
   [
     'with full workers',
@@ -63,7 +63,7 @@ const QUEUED: [string, Place[], reason: RegExp, suggestion: string | null][] = [
   ],
 ]
 
-test.each(QUEUED)('queued work %s', (...[, places, reason, suggestion]) => {
+test.each(QUEUED)('queued, %s: explained', (...[, places, reason, suggestion]) => {
   const explained = explain(wait(), places)
   expect(explained.reason).toMatch(reason)
   expect(explained.suggestion).toBe(suggestion)
@@ -105,7 +105,7 @@ const OTHERS: [string, Partial<Wait>, Place[], reason: RegExp, suggestion: strin
   ],
 ]
 
-test.each(OTHERS)('%s is named', (...[, changes, places, reason, suggestion]) => {
+test.each(OTHERS)('%s: explained', (...[, changes, places, reason, suggestion]) => {
   const explained = explain(wait({ queue_position: 0, ...changes }), places)
   expect(explained.reason).toMatch(reason)
   expect(explained.suggestion).toBe(suggestion)
@@ -115,9 +115,9 @@ test.each<[string, Partial<Place>, string | undefined]>([
   ['could take it', { used: 1 }, undefined],
   ['has no limit', { used: 9, capacity: 0 }, undefined],
   ['lacks something', { lacking: [ZONE, 'cpu 4'], status: 'offline' }, ZONE],
-  ['is away', { status: 'offline' }, 'a connection'],
-  ['is unwell', { status: 'unhealthy', used: 0 }, 'good health'],
+  ['is offline', { status: 'offline' }, 'a connection'],
+  ['is unhealthy', { status: 'unhealthy', used: 0 }, 'good health'],
   ['is full', {}, 'a free slot: it holds 2 of 2'],
-])('of a worker that %s it is told what is missing first', (...[, changes, missing]) => {
+])('a worker that %s: its first unmet condition', (...[, changes, missing]) => {
   expect(unmet(place('w', changes))).toBe(missing)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { stateAfter } from './frames.ts'
 
-test('a log that is read again tells the states as they were lived', () => {
+test('a replayed log: each frame has the state of its time', () => {
   const types = [
     ['WORKFLOW_SCHEDULED', 'SCHEDULED'],
     ['WORKFLOW_CLAIMED', 'CLAIMED'],

@@ -30,20 +30,20 @@ test.each([
   ['w'.repeat(129), false],
 ])('worker name %j: %j', (text, isName) => expect(plainNameOf(text) !== undefined).toBe(isName))
 
-test('workflow names may be of any script and are compared after NFC', () => {
+test('workflow names: any script, compared after NFC', () => {
   expect(workflowNameOf('gru\u0308ße')).toBe('grüße')
   expect(workflowNameOf('日本 語')).toBe('日本 語')
   for (const text of ['a:b', 'a*', 'a/b', 'a\n', 'a\0', '..', ''])
     expect(workflowNameOf(text)).toBe(undefined)
 })
 
-test('schedule names are anything printable without a slash', () => {
+test('schedule names: any printable text without a slash', () => {
   expect(scheduleNameOf('every day (9:00) *')).toBe('every day (9:00) *')
   for (const text of ['a/b', '..', 'a\tb', 'a\u200bb', '', 'x'.repeat(256)])
     expect(scheduleNameOf(text)).toBe(undefined)
 })
 
-test('a bare workflow name is of the default namespace', () => {
+test('a workflow name without a namespace: the default namespace', () => {
   expect(splitWorkflowRef('a')).toEqual({ namespace: 'default', name: 'a' })
   expect(splitWorkflowRef('n/a/b')).toEqual({ namespace: 'n', name: 'a/b' })
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readableScopes, schedulesIn } from './permissions.ts'
 
-test('a workflow is in a readable scope exactly when its read permission is covered', () => {
+test('readable scopes: exactly the workflows whose read permission is covered', () => {
   const part = fc.constantFrom('workflow', 'a', 'x', 'read', '*')
   const any = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(':'))
   const name = fc.constantFrom('a', 'x', 'read')
@@ -26,6 +26,6 @@ test.each([
   [[`schedule:${'a'.repeat(32)}:*`, `schedule:${'a'.repeat(32)}:read`], ['a'.repeat(32)]],
   [[`schedule:${'a'.repeat(32)}:manage`, `workflow:${'a'.repeat(32)}:read`], []],
   [['schedule:nightly:read', 'schedule:*:read', 'schedule'], []],
-])('the schedules that %j names are %j', (granted, ids) => {
+])('schedules named by %j: %j', (granted, ids) => {
   expect(schedulesIn(granted)).toEqual(ids)
 })

@@ -29,7 +29,7 @@ const needed = fc.array(word, { minLength: 1, maxLength: 6 }).map((parts) => par
 const some = fc.array(granted, { maxLength: 4 })
 const allowed = (held: readonly string[], need: string) => held.some((one) => permits(one, need))
 
-/** Every need of up to five segments, with one word in it that no permission names. */
+/** Every permission of up to five segments, with one word that no grant names. */
 const NEEDS = (() => {
   const words = ['a', 'b', 'c', 'zz']
   let all = words
@@ -41,7 +41,7 @@ const NEEDS = (() => {
   return all
 })()
 
-test('what is covered is allowed to the last need, and what is not, is not', () => {
+test('covers: true exactly if every required permission is granted', () => {
   fc.assert(
     fc.property(some, granted, (held, permission) => {
       const all = NEEDS.filter((need) => permits(permission, need)).every((need) =>
@@ -53,7 +53,7 @@ test('what is covered is allowed to the last need, and what is not, is not', () 
   )
 })
 
-test('a need is newly allowed only if something is granted that allows it, and so with taking', () => {
+test('a change of the result: only where a grant or a withdrawal causes it', () => {
   fc.assert(
     fc.property(some, some, some, needed, (before, after, others, need) => {
       const effect = effectOf({ before, after, others })
@@ -68,7 +68,7 @@ test('a need is newly allowed only if something is granted that allows it, and s
   )
 })
 
-test('a change to the same grants and takes nothing, and back again what it gave', () => {
+test('no change: empty difference; the reverse change: the reverse difference', () => {
   fc.assert(
     fc.property(some, some, some, (before, after, others) => {
       expect(effectOf({ before, after: before, others })).toEqual({ granted: [], taken: [] })
@@ -79,7 +79,7 @@ test('a change to the same grants and takes nothing, and back again what it gave
   )
 })
 
-test('whoever holds everything by another role gains and loses nothing', () => {
+test('all permissions from another role: nothing gained or lost', () => {
   fc.assert(
     fc.property(some, some, (before, after) => {
       expect(effectOf({ before, after, others: ['*'] })).toEqual({ granted: [], taken: [] })

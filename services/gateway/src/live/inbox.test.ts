@@ -5,7 +5,7 @@ const letter = (length: number) => ({
   items: [{ task_id: '', task_name: '', value_json: 'x'.repeat(length), time: '' }],
 })
 
-test('letters are taken in the order in which they came', async () => {
+test('messages: taken in the order of arrival', async () => {
   const mail = new BoundedInbox(new AbortController().signal)
   const waiting = mail.take()
   mail.put(letter(1))
@@ -13,7 +13,7 @@ test('letters are taken in the order in which they came', async () => {
   expect([await waiting, await mail.take()]).toEqual([letter(1), letter(2)])
 })
 
-test('when too much piles up all is thrown away, and the reader is told once', async () => {
+test('overflow: all messages are dropped, reported once', async () => {
   const mail = new BoundedInbox(new AbortController().signal)
   for (let i = 0; i < 3; i++) mail.put(letter(400_000))
   mail.put(letter(1))
@@ -21,7 +21,7 @@ test('when too much piles up all is thrown away, and the reader is told once', a
   expect(await mail.take()).toEqual(letter(1))
 })
 
-test('a reader that leaves does not wait on', async () => {
+test('the reader leaves: take resolves at once', async () => {
   const leaving = new AbortController()
   const mail = new BoundedInbox(leaving.signal)
   const waiting = mail.take()

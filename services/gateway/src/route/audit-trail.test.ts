@@ -7,25 +7,25 @@ import { AuditLog } from '../clients/audit-log.ts'
 import { AuditTrail, type RequestInput } from './audit-trail.ts'
 
 test.each([
-  ['what was not allowed', new Fault('forbidden', 'no'), 'denied', 'no'],
-  ['what was refused', conflict('no'), 'failed', 'conflict'],
+  ['a denial', new Fault('forbidden', 'no'), 'denied', 'no'],
+  ['a refusal', conflict('no'), 'failed', 'conflict'],
   ['a body that is no JSON', new JsonError('no', 0), 'failed', 'unprocessable'],
-  ['what nobody can say', unavailable('no'), 'unknown', 'unavailable'],
+  ['an unavailable service', unavailable('no'), 'unknown', 'unavailable'],
   ['a bug', new Error('no'), 'unknown', 'error'],
-])('%s', async (_, error, outcome, reason) => {
+])('%s: recorded with its outcome', async (_, error, outcome, reason) => {
   expect(await recorded(error)).toMatchObject([
     { caller: 'ann to identity', outcome, detail_json: JSON.stringify({ reason }) },
   ])
 })
 
-test('of a dry run only that it was denied is recorded, and that it was one', async () => {
+test('a dry run: recorded only if denied, and marked as a dry run', async () => {
   expect(await recorded(conflict('no'), true)).toEqual([])
   expect(await recorded(new Fault('forbidden', 'no'), true)).toMatchObject([
     { outcome: 'denied', detail_json: '{"reason":"no","dry_run":true}' },
   ])
 })
 
-/** What the log keeps of a request that was refused. */
+/** Returns the entries of a refused request. */
 async function recorded(error: unknown, isTry = false): Promise<unknown[]> {
   const kept: unknown[] = []
   const record = async ({ records }: { records: unknown[] }) => {

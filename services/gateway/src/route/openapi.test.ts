@@ -14,7 +14,7 @@ const document = openapi(routes) as {
   components: { schemas: Record<string, unknown> }
 }
 
-test('every route is in the document, and every reference leads somewhere', () => {
+test('OpenAPI document: contains every route, and every reference resolves', () => {
   const operations = Object.values(document.paths).flatMap((path) => Object.keys(path))
   expect(operations).toHaveLength(routes.length)
   const references = JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)
@@ -24,7 +24,7 @@ test('every route is in the document, and every reference leads somewhere', () =
     expect(schema).not.toHaveProperty('$ref')
 })
 
-test('parameters have the type that they stand for, and their limits', () => {
+test('OpenAPI parameters: the type that their text represents, with limits', () => {
   const list = document.paths['/executions']?.get
   expect(list?.parameters.find(({ name }) => name === 'limit')).toEqual({
     name: 'limit',
@@ -43,7 +43,7 @@ test('parameters have the type that they stand for, and their limits', () => {
   expect(document.paths['/health']?.get?.security).toEqual([])
 })
 
-test('no two routes have the same method and path, and every one says who may', () => {
+test('routes: unique by method and path, each with an access', () => {
   const keys = routes.map(({ method, path }) => `${method} ${path}`)
   expect(new Set(keys).size).toBe(keys.length)
   const table = accessTable(routes)

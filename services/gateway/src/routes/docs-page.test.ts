@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { docsPage } from './docs-page.ts'
 
-test('the page runs its own script and style and nothing else', () => {
+test('docs page: its policy allows its own script and style only', () => {
   const parts = [...docsPage.html.matchAll(/<(script|style)[^>]*>(.*?)<\/\1>/gs)]
   expect(parts.map(([, tag]) => tag)).toEqual(['style', 'script'])
   for (const [, , text = ''] of parts)
