@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { invalidateCaches, readGeneration } from '../src/cache-generation.ts'
 import { openDb } from '../src/postgres/db.ts'
 import { migrate } from '../src/postgres/migrate.ts'
-import { sql } from '../src/postgres/sql.ts'
+import { Sql, sql } from '../src/postgres/sql.ts'
 import { openRedis, redisReady } from '../src/redis/redis.ts'
 
 async function setup() {
@@ -61,6 +61,18 @@ test('a pipelined transaction fails: its connection is reused after the last ans
     // The statement was not prepared in the failed transaction: the connection has to know that.
     expect(await db.rows(statement)).toEqual([{ n: i }])
   }
+})
+
+test('more distinct statements than are prepared: each runs, the server keeps a bounded number', async () => {
+  const db = openDb(await emptyDatabase(), 'public', { maxConnections: 1 })
+  onTestFinished(() => db.close())
+  for (let i = 0; i < 600; i++) {
+    const distinct = new Sql([`select ${i} as n, `, '::int as given'], [i])
+    expect(await db.maybe(distinct)).toEqual({ n: i, given: i })
+  }
+  const prepared = await db.rows(sql`select name from pg_prepared_statements`)
+  expect(prepared.length).toBeGreaterThan(100)
+  expect(prepared.length).toBeLessThanOrEqual(500)
 })
 
 test('a connection that the server ends is replaced', async () => {

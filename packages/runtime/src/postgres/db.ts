@@ -105,12 +105,19 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
   }
 }
 
+/**
+ * Number of distinct texts that get a name; a service has at most about 150. A prepared statement
+ * stays in the server's memory until its connection closes, and its text in this process: without a
+ * bound, texts that vary (a fragment for each filter) would fill both. Later texts are sent without
+ * a name, so the server plans them at each use.
+ */
+const MAX_PREPARED = 500
 const names = new Map<string, string>()
 
-/** Prepared once per connection: planning costs more than most of our statements. */
-function nameOf(text: string): string {
+/** Name under which a text is prepared, once per connection: planning costs more than running most statements. */
+function nameOf(text: string): string | undefined {
   const known = names.get(text)
-  if (known) return known
+  if (known || names.size >= MAX_PREPARED) return known
   const name = `s${names.size}`
   names.set(text, name)
   return name
