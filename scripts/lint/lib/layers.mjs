@@ -74,12 +74,15 @@ function refusePackage(file, from, to) {
 }
 
 /**
- * Reason why a file must not import another, or undefined if it may. Tests may import anything.
+ * Reason why a file must not import another, or undefined if it may. Tests may import anything, but
+ * those of a package no service.
  *
  * @param {string} file
  * @param {string} target
  */
 export function refuseImport(file, target) {
+  if (file.startsWith('packages/') && target.startsWith('services/'))
+    return 'a package must not import a service'
   const [from, to] = [packageOf(file), packageOf(target)]
   if (from === undefined || isTest(file)) return undefined
   if (to === undefined) return `${from} must not import ${target}`
