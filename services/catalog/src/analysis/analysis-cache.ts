@@ -1,14 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { DeclaredWorkflow } from '@windlass/python-analysis/declared-workflows'
+import { LRUCache } from 'lru-cache'
 
 const MAX_CACHE_BYTES = 16_777_216
 const ENTRY_BYTES = 1_024
-
-interface CacheEntry {
-  workflows: Promise<DeclaredWorkflow[]>
-  /** 0 while the analysis is in flight. */
-  bytes: number
-}
 
 /**
  * LRU cache of analysis results by the hash of the source: an upload is analysed for its permissions
@@ -16,43 +11,32 @@ interface CacheEntry {
  */
 export class AnalysisCache {
   readonly #analyse: (source: Uint8Array) => Promise<DeclaredWorkflow[]>
-  /** The least recently used first. */
-  readonly #entries = new Map<string, CacheEntry>()
-  #bytes = 0
+  readonly #pending = new Map<string, Promise<DeclaredWorkflow[]>>()
+  readonly #results = new LRUCache<string, DeclaredWorkflow[]>({
+    maxSize: MAX_CACHE_BYTES,
+    sizeCalculation: (workflows) =>
+      workflows.reduce((bytes, workflow) => bytes + bytesOf(workflow), ENTRY_BYTES),
+  })
 
   constructor(analyse: (source: Uint8Array) => Promise<DeclaredWorkflow[]>) {
     this.#analyse = analyse
   }
 
-  analyse(source: Uint8Array): Promise<DeclaredWorkflow[]> {
+  async analyse(source: Uint8Array): Promise<DeclaredWorkflow[]> {
     const hash = hashSource(source)
-    const known = this.#entries.get(hash)
-    if (known) {
-      this.#entries.delete(hash)
-      this.#entries.set(hash, known)
-      return known.workflows
-    }
-    const entry: CacheEntry = { workflows: this.#analyse(source), bytes: 0 }
-    this.#entries.set(hash, entry)
-    entry.workflows.then(
-      (workflows) => this.#account(entry, workflows),
-      () => this.#delete(hash),
-    )
-    return entry.workflows
+    return this.#results.get(hash) ?? this.#pending.get(hash) ?? this.#analyseNew(hash, source)
   }
 
-  #account(entry: CacheEntry, workflows: DeclaredWorkflow[]): void {
-    entry.bytes = workflows.reduce((bytes, workflow) => bytes + bytesOf(workflow), ENTRY_BYTES)
-    this.#bytes += entry.bytes
-    for (const [hash, { bytes }] of this.#entries) {
-      if (this.#bytes <= MAX_CACHE_BYTES) break
-      if (bytes > 0) this.#delete(hash)
+  async #analyseNew(hash: string, source: Uint8Array): Promise<DeclaredWorkflow[]> {
+    const analysis = this.#analyse(source)
+    this.#pending.set(hash, analysis)
+    try {
+      const workflows = await analysis
+      this.#results.set(hash, workflows)
+      return workflows
+    } finally {
+      this.#pending.delete(hash)
     }
-  }
-
-  #delete(hash: string): void {
-    this.#bytes -= this.#entries.get(hash)?.bytes ?? 0
-    this.#entries.delete(hash)
   }
 }
 
