@@ -26,8 +26,8 @@ import { deleteEndedSessions, endIdleSessions } from './loops/end-sessions.ts'
 import { authMarkers } from './store/pending-invalidations.ts'
 
 const INVALIDATE_INTERVAL_MS = 1_000
-const DELETE_ENDED_INTERVAL_MS = 600_000
-const END_IDLE_INTERVAL_MS = 60_000
+const DELETE_INTERVAL_MS = 600_000
+const END_INTERVAL_MS = 60_000
 
 /** Builds the service from the outside in; teardown releases its parts in reverse order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
@@ -43,15 +43,11 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   await bootstrapToken()
   const keys = await deriveKeyring(security.encryption)
 
-  const sessionIdleS = workers.session_idle_timeout
   const caches = new CacheInvalidator({ db, redis, markers: authMarkers, log })
+  const sessionIdleS = workers.session_idle_timeout
   service.startLoop('invalidate caches', INVALIDATE_INTERVAL_MS, () => caches.sweep())
-  service.startLoop('delete ended sessions', DELETE_ENDED_INTERVAL_MS, () =>
-    deleteEndedSessions(db),
-  )
-  service.startLoop('end idle sessions', END_IDLE_INTERVAL_MS, () =>
-    endIdleSessions(db, sessionIdleS),
-  )
+  service.startLoop('delete ended sessions', DELETE_INTERVAL_MS, () => deleteEndedSessions(db))
+  service.startLoop('end idle sessions', END_INTERVAL_MS, () => endIdleSessions(db, sessionIdleS))
 
   rpc.serve(
     IdentityService,

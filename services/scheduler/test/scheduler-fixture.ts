@@ -13,7 +13,10 @@ import { expect, onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
 import { fakeCatalog, fakeExecutions, fakePrincipals } from './fakes.ts'
 
-/** A new database, fakes of catalog (with the workflow `team/report`), executions and identity, and replicas on demand. */
+/**
+ * A new database, fakes of catalog (with the workflow `team/report`), executions and identity, and
+ * replicas on demand.
+ */
 export async function schedulerFixture(
   env: Record<string, string> = {},
   /** Changes the database URL of the replicas. */

@@ -34,39 +34,34 @@ export async function importKey(material: Uint8Array): Promise<Key> {
   }
 }
 
-interface NamedValue {
-  name: string
-  value: string
-}
-
-/** Encrypts a value with AES-256-GCM (NIST SP 800-38D), bound to its name. A nonce must never be used twice with one key. */
+/**
+ * Encrypts a value with AES-256-GCM (NIST SP 800-38D), bound to its name. A nonce must never be
+ * used twice with one key.
+ */
 export async function encrypt(
   key: Key,
-  { name, value }: NamedValue,
+  name: string,
+  value: string,
   nonce: Uint8Array,
 ): Promise<EncryptedValue> {
   const plain = new TextEncoder().encode(value)
-  const sealed = await crypto.subtle.encrypt(cipherParameters(name, nonce), key.secret, plain)
-  return { key_id: key.id, nonce, ciphertext: new Uint8Array(sealed) }
+  const stored = await crypto.subtle.encrypt(gcmParams(name, nonce), key.secret, plain)
+  return { key_id: key.id, nonce, ciphertext: new Uint8Array(stored) }
 }
 
 /** Decrypts the value of this name. Throws DecryptionError; never returns the value of another name. */
-export async function decrypt(key: Key, name: string, sealed: EncryptedValue): Promise<string> {
-  if (sealed.key_id !== key.id) throw new DecryptionError(`key ${sealed.key_id} is not configured`)
+export async function decrypt(key: Key, name: string, stored: EncryptedValue): Promise<string> {
+  if (stored.key_id !== key.id) throw new DecryptionError(`key ${stored.key_id} is not configured`)
   try {
-    const ciphertext = Uint8Array.from(sealed.ciphertext)
-    const plain = await crypto.subtle.decrypt(
-      cipherParameters(name, sealed.nonce),
-      key.secret,
-      ciphertext,
-    )
+    const ciphertext = Uint8Array.from(stored.ciphertext)
+    const plain = await crypto.subtle.decrypt(gcmParams(name, stored.nonce), key.secret, ciphertext)
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(plain)
   } catch {
     throw new DecryptionError('the stored value was changed')
   }
 }
 
-const cipherParameters = (name: string, nonce: Uint8Array) => ({
+const gcmParams = (name: string, nonce: Uint8Array) => ({
   name: 'AES-GCM',
   iv: Uint8Array.from(nonce),
   additionalData: new TextEncoder().encode(name),

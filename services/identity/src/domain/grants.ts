@@ -51,7 +51,10 @@ export function parseDays(days: number): number {
   return days
 }
 
-/** Distinct permissions in their order and normal form. Throws `invalid` for a malformed one, `conflict` above the limit. */
+/**
+ * Distinct permissions in their order and normal form. Throws `invalid` for a malformed one,
+ * `conflict` above the limit.
+ */
 export function parsePermissions(texts: readonly string[]): string[] {
   for (const text of texts)
     if (text.length > MAX_PERMISSION_CHARS || !PERMISSION.test(text))

@@ -1,20 +1,13 @@
 import { readOrCreateSecret } from '@windlass/runtime/config/home-file'
 import type { Logger } from '@windlass/runtime/process/log'
 
-/** Returns the bootstrap token, or undefined if there is none and none can be created. */
-export type ReadBootstrapToken = () => Promise<string | undefined>
-
 /**
- * Returns the configured token, or the content of `<home>/bootstrap-token`, which is created if it
+ * Reads the configured token, or the content of `<home>/bootstrap-token`, which is created if it
  * does not exist. A blank setting counts as none. The file is read at each call, so a rotated token
- * needs no restart.
+ * needs no restart. Returns undefined if there is no token and none can be created.
  */
-export function createBootstrapTokenReader(
-  home: string,
-  configured: string | undefined,
-  log: Logger,
-): ReadBootstrapToken {
-  const fixed = configured?.trim()
+export function createBootstrapTokenReader(home: string, token: string | undefined, log: Logger) {
+  const fixed = token?.trim()
   if (fixed) return async () => fixed
   return async () => {
     try {

@@ -14,24 +14,13 @@ export const keyCreation = (principal: PrincipalRef, name: string, key: string) 
   detail: { prefix: key.split('.')[0] },
 })
 
-interface KeyRequest {
-  principal_id: string
-  name: string
-  /** 0: the key does not expire. */
-  days: number
-}
+type KeyRequest = Pick<keys.NewKey, 'principal_id' | 'name' | 'days'>
 
 /** Creates a key and returns it; only its hash is stored. Throws `invalid` if the name is taken. */
-export async function createKey(tx: Tx, { principal_id, name, days }: KeyRequest): Promise<string> {
-  const { token, prefix, token_hash } = newApiKey()
-  const stored = {
-    prefix,
-    token_hash,
-    principal_id,
-    name: parseName('name', name),
-    days: parseDays(days),
-  }
-  if ((await keys.insert(tx, stored)) === 0)
+export async function createKey(tx: Tx, request: KeyRequest): Promise<string> {
+  const { token, ...stored } = newApiKey()
+  const [name, days] = [parseName('name', request.name), parseDays(request.days)]
+  if ((await keys.insert(tx, { ...request, ...stored, name, days })) === 0)
     throw invalid(`API key '${name}' already exists for this principal`)
   return token
 }

@@ -6,7 +6,10 @@ import { Keyring } from './keyring.ts'
 
 const scryptAsync = promisify<string, string, number, object, Buffer>(scrypt)
 
-/** Never changes: another salt derives other keys from the same settings, and no stored value could be decrypted. */
+/**
+ * Never changes: another salt derives other keys from the same settings, and no stored value could
+ * be decrypted.
+ */
 const SALT = 'windlass secrets 1'
 /** About 64 MiB and 0.1 s, once at start: a key that a person chose is slow to guess. */
 const SCRYPT_COST = { N: 65_536, r: 8, p: 1, maxmem: 128 * 1_048_576 }

@@ -25,13 +25,13 @@ export class Keyring {
 
   /** Encrypts a value for its name under the current key. */
   encrypt(name: string, value: string): Promise<EncryptedValue> {
-    return encrypt(this.#current, { name, value }, randomBytes(NONCE_BYTES))
+    return encrypt(this.#current, name, value, randomBytes(NONCE_BYTES))
   }
 
   /** Decrypts a value of this name with the key that encrypted it. Throws DecryptionError. */
-  decrypt(name: string, sealed: EncryptedValue): Promise<string> {
-    const key = this.#byId.get(sealed.key_id)
-    if (!key) throw new DecryptionError(`key ${sealed.key_id} is not configured`)
-    return decrypt(key, name, sealed)
+  decrypt(name: string, stored: EncryptedValue): Promise<string> {
+    const key = this.#byId.get(stored.key_id)
+    if (!key) throw new DecryptionError(`key ${stored.key_id} is not configured`)
+    return decrypt(key, name, stored)
   }
 }

@@ -56,25 +56,26 @@ export const normalizeRef = ({ subject, external_issuer }: PrincipalRef): Princi
 })
 
 /** Throws `invalid` without a reference, `not_found` for an unknown one. */
-export async function getPrincipal(db: Queries, ref: PrincipalRef | undefined): Promise<Principal> {
-  if (!ref) throw invalid('principal is required')
-  const principal = await principals.find(db, normalizeRef(ref))
-  if (!principal) throw notFound('Principal', ref.subject)
-  return principal
-}
-
-/** The principal with all its permissions. Throws `not_found`. */
-export async function getAccount(db: Queries, ref: PrincipalRef): Promise<Account> {
-  const { id } = await getPrincipal(db, ref)
-  const account = await principals.readAccount(db, id)
-  if (!account) throw notFound('Principal', ref.subject)
-  return account
-}
+export const getPrincipal = (db: Queries, ref: PrincipalRef | undefined): Promise<Principal> =>
+  requireRow(ref, (known) => principals.find(db, known))
 
 /** Locks the row until the end of the transaction. Throws like `getPrincipal`. */
-export async function lockPrincipal(tx: Tx, ref: PrincipalRef | undefined) {
+export const lockPrincipal = (tx: Tx, ref: PrincipalRef | undefined) =>
+  requireRow(ref, (known) => principals.lock(tx, known))
+
+/** The principal with all its permissions. Throws like `getPrincipal`. */
+export const getAccount = (db: Queries, ref: PrincipalRef): Promise<Account> =>
+  requireRow(ref, async (known) => {
+    const principal = await principals.find(db, known)
+    return principal && principals.readAccount(db, principal.id)
+  })
+
+async function requireRow<T>(
+  ref: PrincipalRef | undefined,
+  read: (ref: PrincipalRef) => Promise<T | undefined>,
+): Promise<T> {
   if (!ref) throw invalid('principal is required')
-  const principal = await principals.lock(tx, normalizeRef(ref))
-  if (!principal) throw notFound('Principal', ref.subject)
-  return principal
+  const row = await read(normalizeRef(ref))
+  if (!row) throw notFound('Principal', ref.subject)
+  return row
 }

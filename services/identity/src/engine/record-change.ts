@@ -34,7 +34,10 @@ export const toAuditActor = ({ caller, request_id }: Origin) => ({
   request_id,
 })
 
-/** Records a change in its own transaction, as the last statement: other writers of the log wait for the commit. */
+/**
+ * Records a change in its own transaction, as the last statement: other writers of the log wait for
+ * the commit.
+ */
 export const recordChange = (tx: Tx, by: Origin, { action, object, detail }: AuditedChange) =>
   append(tx, [
     { by: toAuditActor(by), action, object, outcome: 'done', detail_json: detailOf(detail) },

@@ -31,7 +31,7 @@ export async function rotateKey(
   if (limit < 1 || limit > MAX_BATCH) throw invalid(`limit must be 1 to ${MAX_BATCH}`)
   return db.tx(async (tx) => {
     const rows = await secrets.lockUnderOtherKeys(tx, keys.id, after, limit)
-    const { renewed, unreadable } = await reencryptRows({ log, keys }, rows)
+    const { renewed, unreadable } = await reencryptRows({ db, log, keys }, rows)
     if (renewed.length > 0) await secrets.reencrypt(tx, renewed)
     const remaining = await secrets.countUnderOtherKeys(tx, keys.id)
     const detail = { key_id: keys.id, rotated: renewed.length, remaining, unreadable }
@@ -42,10 +42,7 @@ export async function rotateKey(
   })
 }
 
-async function reencryptRows(
-  { log, keys }: Omit<RotateDeps, 'db'>,
-  rows: readonly secrets.SecretRow[],
-) {
+async function reencryptRows({ log, keys }: RotateDeps, rows: readonly secrets.SecretRow[]) {
   const renewed: secrets.SecretRow[] = []
   const unreadable: string[] = []
   for (const row of rows) {

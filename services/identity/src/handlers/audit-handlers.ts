@@ -22,8 +22,7 @@ export const auditHandlers = (
       ({ caller: statement, request_id, ...record }): audit.AuditEntryDraft => {
         requireKnown(record)
         const caller = verifyCaller(statement, service, AuditService.record.path)
-        if (!caller)
-          throw new Fault('forbidden', 'an entry without a genuine statement of its caller')
+        if (!caller) throw new Fault('forbidden', 'an entry without a genuine statement')
         return { ...record, by: toAuditActor({ caller, request_id }) }
       },
     )

@@ -18,10 +18,8 @@ export const configHandlers = (db: Db): Handlers<typeof ConfigsService> => ({
     await db.tx(async (tx) => {
       if (!(await configs.put(tx, { name: known, value_json }, MAX_ENTRIES)))
         throw tooMany('configs', MAX_ENTRIES)
-      await recordChange(tx, originOf(call), {
-        action: 'config.put',
-        object: objects.config(known),
-      })
+      const object = objects.config(known)
+      await recordChange(tx, originOf(call), { action: 'config.put', object })
     })
     return {}
   },
@@ -38,11 +36,8 @@ export const configHandlers = (db: Db): Handlers<typeof ConfigsService> => ({
     const known = parseEntryName(name)
     await db.tx(async (tx) => {
       const detail = { was_there: (await configs.remove(tx, known)) > 0 }
-      await recordChange(tx, originOf(call), {
-        action: 'config.delete',
-        object: objects.config(known),
-        detail,
-      })
+      const object = objects.config(known)
+      await recordChange(tx, originOf(call), { action: 'config.delete', object, detail })
     })
     return {}
   },

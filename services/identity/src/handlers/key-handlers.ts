@@ -43,7 +43,10 @@ export const keyHandlers = (db: Db, caches: CacheInvalidator): Handlers<typeof A
   find: (request) => findKeyHolder(db, request),
 })
 
-/** The account of a key. An unknown prefix is compared with a dummy hash, so it takes as long as a known one. */
+/**
+ * The account of a key. An unknown prefix is compared with a dummy hash, so it takes as long as a
+ * known one.
+ */
 async function findKeyHolder(db: Db, { prefix, token_hash }: FindKeyRequest): Promise<KeyHolder> {
   const key = await keys.find(db, prefix)
   const isGenuine = equalsHash(token_hash, key?.token_hash ?? NO_HASH)

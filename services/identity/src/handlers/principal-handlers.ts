@@ -63,11 +63,8 @@ export const principalHandlers = (
         )
       await requireRemainingAdmin(tx, by, () => principals.remove(tx, id))
       const detail = { force, keys: ownKeys.map(({ name }) => name) }
-      await recordChange(tx, by, {
-        action: 'principal.delete',
-        object: auditName(principal),
-        detail,
-      })
+      const object = auditName(principal)
+      await recordChange(tx, by, { action: 'principal.delete', object, detail })
       return {}
     }),
 
@@ -121,11 +118,8 @@ async function provision(
     const { id, ...principal } = created
     await principals.setMetadata(tx, id, metadata_json)
     const detail = { type: 'user', roles, provisioned: true }
-    await recordChange(tx, originOf(call), {
-      action: 'principal.create',
-      object: auditName(principal),
-      detail,
-    })
+    const object = auditName(principal)
+    await recordChange(tx, originOf(call), { action: 'principal.create', object, detail })
   }
   return getAccount(tx, ref)
 }

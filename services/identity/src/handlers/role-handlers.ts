@@ -35,11 +35,7 @@ export const roleHandlers = (db: Db, caches: CacheInvalidator): Handlers<typeof 
       const by = originOf(call)
       await requireRemainingAdmin(tx, by, () => roles.setPermissions(tx, name, permissions))
       const detail = { before: role.permissions, after: permissions }
-      await recordChange(tx, by, {
-        action: 'role.update',
-        object: objects.role(name),
-        detail,
-      })
+      await recordChange(tx, by, { action: 'role.update', object: objects.role(name), detail })
       return { ...role, permissions }
     }),
 
@@ -49,11 +45,7 @@ export const roleHandlers = (db: Db, caches: CacheInvalidator): Handlers<typeof 
       const by = originOf(call)
       await requireRemainingAdmin(tx, by, () => roles.remove(tx, name))
       const detail = { permissions }
-      await recordChange(tx, by, {
-        action: 'role.delete',
-        object: objects.role(name),
-        detail,
-      })
+      await recordChange(tx, by, { action: 'role.delete', object: objects.role(name), detail })
       return {}
     }),
 

@@ -50,16 +50,13 @@ export function secretHandlers({ db, log, keys }: SecretDeps): Handlers<typeof S
       const { name, value_json } = requireEntry(entry)
       const known = parseEntryName(name)
       requireValidValue(value_json)
-      const sealed = await keys.encrypt(known, value_json)
+      const encrypted = await keys.encrypt(known, value_json)
       await db.tx(async (tx) => {
-        if (!(await secrets.put(tx, { name: known, ...sealed }, MAX_ENTRIES)))
+        if (!(await secrets.put(tx, { name: known, ...encrypted }, MAX_ENTRIES)))
           throw tooMany('secrets', MAX_ENTRIES)
-        const detail = { key_id: sealed.key_id }
-        await recordChange(tx, originOf(call), {
-          action: 'secret.put',
-          object: objects.secret(known),
-          detail,
-        })
+        const detail = { key_id: encrypted.key_id }
+        const object = objects.secret(known)
+        await recordChange(tx, originOf(call), { action: 'secret.put', object, detail })
       })
       return {}
     },
@@ -82,11 +79,8 @@ export function secretHandlers({ db, log, keys }: SecretDeps): Handlers<typeof S
       const known = parseEntryName(name)
       await db.tx(async (tx) => {
         const detail = { was_there: (await secrets.remove(tx, known)) > 0 }
-        await recordChange(tx, originOf(call), {
-          action: 'secret.delete',
-          object: objects.secret(known),
-          detail,
-        })
+        const object = objects.secret(known)
+        await recordChange(tx, originOf(call), { action: 'secret.delete', object, detail })
       })
       return {}
     },

@@ -20,11 +20,17 @@ const MAX_NAME_CHARS = 128
 /** `last_used_at` is written at most this often per idle timeout. */
 const TOUCHES_PER_TIMEOUT = 8
 
+export interface SessionDeps {
+  db: Db
+  caches: CacheInvalidator
+  sessionIdleS: number
+}
+
 /** Issues a token. Tokens that it ends are invalid at every gateway before the call returns. */
 export async function issueSession(
-  db: Db,
-  caches: CacheInvalidator,
-  { worker_name, session_id, by }: IssueSessionRequest & { by: Origin },
+  { db, caches }: SessionDeps,
+  { worker_name, session_id }: IssueSessionRequest,
+  by: Origin,
 ): Promise<IssueSessionResponse> {
   const id = parseId(session_id)
   if (!id) throw invalid('session_id must be 32 hex digits')
@@ -36,12 +42,9 @@ export async function issueSession(
     await sessions.insert(tx, { ...stored, worker_name, session_id: id })
     const ended = await sessions.endOthers(tx, worker_name, id, TOKENS_PER_SESSION)
     if (ended > 0) await addMarker(tx, authMarkers)
+    const object = objects.worker(worker_name)
     const detail = { session_id: id, prefix: stored.prefix, ended_sessions: ended }
-    await recordChange(tx, by, {
-      action: 'worker.register',
-      object: objects.worker(worker_name),
-      detail,
-    })
+    await recordChange(tx, by, { action: 'worker.register', object, detail })
   })
   await caches.invalidatePending()
   return { token }
@@ -52,14 +55,13 @@ export async function issueSession(
  * thousands of sessions are checked at the same time.
  */
 export async function checkSession(
-  db: Db,
+  { db, sessionIdleS }: SessionDeps,
   { token }: CheckSessionRequest,
-  idleTimeoutS: number,
 ): Promise<Session> {
   const prefix = sessionPrefixOf(token)
   const session = prefix === undefined ? undefined : await sessions.findLive(db, prefix)
   const isGenuine = hasHash(token, session?.token_hash ?? NO_HASH)
   if (!session || !isGenuine) throw new Fault('unauthenticated', 'Invalid or expired token')
-  if (session.idle_s > idleTimeoutS / TOUCHES_PER_TIMEOUT) await sessions.touch(db, session.prefix)
+  if (session.idle_s > sessionIdleS / TOUCHES_PER_TIMEOUT) await sessions.touch(db, session.prefix)
   return { worker_name: session.worker_name, session_id: session.session_id }
 }

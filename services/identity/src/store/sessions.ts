@@ -17,7 +17,10 @@ export const insert = (tx: Tx, { prefix, token_hash, worker_name, session_id }: 
     insert into worker_sessions (prefix, token_hash, worker_name, session_id, created_at)
     values (${prefix}, ${token_hash}, ${worker_name}, ${session_id}, clock_timestamp())`)
 
-/** Ends the tokens of a worker's other sessions, and of this one all but the `keep` newest. Returns their number. */
+/**
+ * Ends the tokens of a worker's other sessions, and of this one all but the `keep` newest. Returns
+ * their number.
+ */
 export const endOthers = (tx: Tx, worker_name: string, session_id: string, keep: number) =>
   tx.run(sql`
     update worker_sessions set ended_at = now()

@@ -10,7 +10,10 @@ const MIN_INTERVAL_SECONDS = 1
 const MAX_INTERVAL_SECONDS = 10 * 366 * 86_400
 const TIMEZONE = /^[A-Za-z0-9_+-]{1,32}(?:\/[A-Za-z0-9_+-]{1,32}){0,2}$/
 
-/** Members of each kind except `type`. `last_run_time` and `executed` are accepted for compatibility and ignored. */
+/**
+ * Members of each kind except `type`. `last_run_time` and `executed` are accepted for compatibility
+ * and ignored.
+ */
 const MEMBERS = {
   cron: ['cron_expression', 'timezone', 'overlap'],
   interval: ['interval_seconds', 'timezone', 'start_time', 'end_time', 'last_run_time', 'overlap'],

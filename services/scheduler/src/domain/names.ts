@@ -6,7 +6,10 @@ const ID = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 /** Path segments of the API in the position of a name. */
 const RESERVED = new Set(['forecast'])
 
-/** Returns the name in NFC. Throws `unprocessable`, also for a name in the form of an id: references must be unambiguous. */
+/**
+ * Returns the name in NFC. Throws `unprocessable`, also for a name in the form of an id: references
+ * must be unambiguous.
+ */
 export function parseScheduleName(text: string): string {
   const name = text.normalize('NFC')
   if (name === '.' || name === '..' || name.trim() !== name || !NAME.test(name))

@@ -1,6 +1,9 @@
 import type { Cron } from 'croner'
 
-/** Times of a schedule, created by `parseConfig`. Intervals count from the anchor unless they have a start. */
+/**
+ * Times of a schedule, created by `parseConfig`. Intervals count from the anchor unless they have a
+ * start.
+ */
 export type Recurrence =
   | { kind: 'cron'; cron: Cron; expression: string; timezone: string }
   | { kind: 'interval'; every_ms: number; start: Date | undefined; end: Date | undefined }

@@ -1,6 +1,9 @@
 const FIRST_MS = 1_000
 const LONGEST_MS = 30_000
-/** Delay between the end of the catch-up window and giving up: no call of an attempt is still in flight then. */
+/**
+ * Delay between the end of the catch-up window and giving up: no call of an attempt is still in
+ * flight then.
+ */
 const QUIET_MS = 60_000
 
 export const retryDelayMs = (attempts: number): number =>

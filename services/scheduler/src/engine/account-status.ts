@@ -9,7 +9,10 @@ const RESOLVE_MS = 2_000
 const WITHOUT_ACCOUNT =
   'the schedule was created while authentication was off; update it or set run_as_service_account'
 
-/** An account with its current permissions, undefined if it does not exist, or the fault of a failed call. */
+/**
+ * An account with its current permissions, undefined if it does not exist, or the fault of a failed
+ * call.
+ */
 export type AccountStatus = Account | Fault | undefined
 
 export const accountKey = ({ run_as, run_as_issuer }: Firing) =>

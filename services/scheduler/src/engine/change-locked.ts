@@ -7,7 +7,10 @@ import { readClock, type ScheduleRow } from '../store/schedules.ts'
 import * as ticks from '../store/ticks.ts'
 import { toAnchoredRecurrence } from './read-recurrence.ts'
 
-/** Columns that follow from a configuration anchored at `now`; `next_run_at` is undefined if it never fires. */
+/**
+ * Columns that follow from a configuration anchored at `now`; `next_run_at` is undefined if it
+ * never fires.
+ */
 export function toTiming(schedule_config: string, now: Date) {
   const recurrence = parseConfig(schedule_config)
   const next_run_at = nextTick({ recurrence, anchor: now }, now)
@@ -16,7 +19,10 @@ export function toTiming(schedule_config: string, now: Date) {
 
 const PAUSED = 'the schedule was paused'
 
-/** Pauses a locked schedule and skips its queued ticks. Ticks during the pause are recorded when it is resumed. */
+/**
+ * Pauses a locked schedule and skips its queued ticks. Ticks during the pause are recorded when it
+ * is resumed.
+ */
 export async function pauseLocked(tx: Tx, row: ScheduleRow): Promise<ScheduleRow> {
   await ticks.skipQueued(tx, row.id, PAUSED)
   return { ...row, status: 'paused' }

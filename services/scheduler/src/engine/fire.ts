@@ -120,7 +120,10 @@ export async function fire({ db, catchupMs }: SchedulerDeps): Promise<ticks.Firi
 const MISSED = 'missed: no scheduler was running to fire it in time'
 const DELAYED = 'missed: the tick before it had not been started yet'
 
-/** Plans the due tick of a schedule. An invalid configuration is recorded and must not block other schedules. */
+/**
+ * Plans the due tick of a schedule. An invalid configuration is recorded and must not block other
+ * schedules.
+ */
 function planDue(schedule: due.DueSchedule, catchupMs: number): MisfirePlan & { reason: string } {
   const { next_run_at: first, now } = schedule
   const wasDelayed = schedule.released_at && schedule.released_at > first

@@ -1,4 +1,7 @@
-/** A firing that is not settled within this time is leased by another replica. Longer than all calls of one attempt. */
+/**
+ * A firing that is not settled within this time is leased by another replica. Longer than all calls
+ * of one attempt.
+ */
 export const LEASE_MS = 12_000
 
 /** Timeout of the call that starts executions. */

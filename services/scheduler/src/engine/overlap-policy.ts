@@ -59,7 +59,10 @@ async function filterUnfinished(
     .map((tick) => ({ ...tick, state: running.get(tick.execution_id) }))
 }
 
-/** Repeated at each check of the queued tick, so a failed call needs no retry. A terminal execution refuses it. */
+/**
+ * Repeated at each check of the queued tick, so a failed call needs no retry. A terminal execution
+ * refuses it.
+ */
 async function cancel({ executions, log }: SchedulerDeps, running: UnfinishedTick[]) {
   const commands = running.map(
     ({ execution_id }): Command => ({

@@ -5,7 +5,10 @@ import type { AnchoredRecurrence, Recurrence } from '../domain/recurrence.ts'
 const MAX_CACHED = 2_000
 const cache = new LRUCache<string, Recurrence>({ max: MAX_CACHED })
 
-/** Parses a stored configuration. Cached: the check of a time zone costs more than the computation of a tick. */
+/**
+ * Parses a stored configuration. Cached: the check of a time zone costs more than the computation
+ * of a tick.
+ */
 export function readRecurrence(schedule_config: string): Recurrence {
   const found = cache.get(schedule_config)
   if (found) return found

@@ -89,7 +89,10 @@ function readDeclaration({ metadata_json }: Workflow): string | undefined {
   return schedule === 'null' ? undefined : schedule
 }
 
-/** True if the configuration is valid. The catalog rejects invalid ones; an older row must not block the others. */
+/**
+ * True if the configuration is valid. The catalog rejects invalid ones; an older row must not block
+ * the others.
+ */
 function isReadable(
   { log }: SchedulerDeps,
   { namespace, name }: Workflow,
@@ -126,7 +129,10 @@ const toChangedBy = ({ created_by, created_by_issuer = '' }: Workflow) => ({
   changed_by_issuer: created_by_issuer,
 })
 
-/** Returns the id of the new schedule, or undefined if both names are taken. A declared time in the past is accepted. */
+/**
+ * Returns the id of the new schedule, or undefined if both names are taken. A declared time in the
+ * past is accepted.
+ */
 async function insertDeclared(
   tx: Tx,
   latest: Workflow,

@@ -8,7 +8,10 @@ import { skippedOutcome, startedOutcome } from './tick-outcomes.ts'
 
 const BATCH = 50
 
-/** Leases firings without an outcome: their replica died, a dependency was unavailable, or they are queued. */
+/**
+ * Leases firings without an outcome: their replica died, a dependency was unavailable, or they are
+ * queued.
+ */
 export async function retryUnacknowledged(deps: SchedulerDeps): Promise<boolean> {
   const submit_before_ms = submitDeadlineMs()
   const late = await ticks.leaseUnacknowledged(deps.db, BATCH, LEASE_MS)

@@ -67,7 +67,10 @@ interface StartableTick {
   workflow: Workflow
 }
 
-/** Selects firings whose workflow exists and whose account may run it now; appends outcomes of the refused ones. */
+/**
+ * Selects firings whose workflow exists and whose account may run it now; appends outcomes of the
+ * refused ones.
+ */
 async function selectAllowed(
   deps: SchedulerDeps,
   firings: ticks.Firing[],
@@ -97,7 +100,10 @@ async function selectAllowed(
   return allowed
 }
 
-/** Returns the reason why the account may not run the workflow, or undefined. Throws if that cannot be determined. */
+/**
+ * Returns the reason why the account may not run the workflow, or undefined. Throws if that cannot
+ * be determined.
+ */
 async function findRefusal(
   { principals, catalog }: SchedulerDeps,
   { firing, workflow }: StartableTick,

@@ -11,7 +11,10 @@ import { toScheduleView } from './views.ts'
 
 const NO_INPUT = 'null'
 
-/** Creates a schedule. Faults: `unprocessable` name or configuration, `not_found` workflow, `conflict` of names. */
+/**
+ * Creates a schedule. Faults: `unprocessable` name or configuration, `not_found` workflow,
+ * `conflict` of names.
+ */
 export async function createSchedule(
   deps: SchedulerDeps,
   request: CreateRequest,

@@ -4,7 +4,10 @@ import * as declarations from '../store/declarations.ts'
 
 const LIST_MS = 10_000
 
-/** Reconciles each workflow whose latest version differs from the last one seen, in case an event was lost. */
+/**
+ * Reconciles each workflow whose latest version differs from the last one seen, in case an event
+ * was lost.
+ */
 export async function reconcileAll(deps: SchedulerDeps): Promise<void> {
   const { workflows } = await deps.catalog.list({ namespace: '' }, { timeoutMs: LIST_MS })
   const unseen = new Map((await declarations.listSeen(deps.db)).map((seen) => [keyOf(seen), seen]))

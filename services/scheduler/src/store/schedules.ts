@@ -107,7 +107,10 @@ export async function list(db: Queries, filter: Filter) {
   return { schedules, total: count?.total ?? 0 }
 }
 
-/** Active schedules that will fire again, the next one first: all, or those of `ids`. Returns the first `limit` and the total. */
+/**
+ * Active schedules that will fire again, the next one first: all, or those of `ids`. Returns the
+ * first `limit` and the total.
+ */
 export async function listUpcoming(db: Queries, ids: string[] | undefined, limit: number) {
   const matching = sql`
     from schedules

@@ -23,7 +23,10 @@ export interface Firing {
   submit_before_ms: number
 }
 
-/** Columns of `schedules s` with the account of its ticks. A named service account has the internal issuer. */
+/**
+ * Columns of `schedules s` with the account of its ticks. A named service account has the internal
+ * issuer.
+ */
 export const accountColumns = sql`
   coalesce(s.run_as_service_account, s.changed_by) as run_as,
   case when s.run_as_service_account is null then s.changed_by_issuer else ${INTERNAL_ISSUER}::text end as run_as_issuer`
@@ -214,7 +217,10 @@ export const skipQueued = (tx: Tx, schedule_id: string, reason: string) =>
            error = ${reason}
      where schedule_id = ${schedule_id} and status = 'queued'`)
 
-/** Takes unfinished executions whose check is due. The interval of checks grows with their age, from 30 s to 1 h. */
+/**
+ * Takes unfinished executions whose check is due. The interval of checks grows with their age, from
+ * 30 s to 1 h.
+ */
 export const takeUnfinished = (db: Queries, limit: number) =>
   db.rows<Unfinished>(sql`
     with unfinished as (
@@ -239,7 +245,10 @@ export interface FinishedExecution {
   error: string | undefined
 }
 
-/** Stores a result, before or after the firing was acknowledged; safe to repeat. Returns the schedule of the tick. */
+/**
+ * Stores a result, before or after the firing was acknowledged; safe to repeat. Returns the
+ * schedule of the tick.
+ */
 export const saveFinished = (db: Queries, finished: FinishedExecution) =>
   db.maybe<{ schedule_id: string }>(sql`
     update schedule_ticks
