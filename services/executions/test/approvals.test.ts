@@ -68,8 +68,8 @@ test('a decision resumes the execution that waits for it, and names the approver
   expect(execution).toMatchObject({ state: 'RESUMING' })
   const { leases } = await w.lease()
   expect(leases[0]).toMatchObject({ resumed: true, execution: { execution_id } })
-  const told = leases[0]?.log.find(({ type }) => type === 'TASK_APPROVED')
-  expect(JSON.parse(told?.value_json ?? '')).toMatchObject({
+  const decided = leases[0]?.log.find(({ type }) => type === 'TASK_APPROVED')
+  expect(JSON.parse(decided?.value_json ?? '')).toMatchObject({
     approver: { subject: 'me', provider: 'svc' },
     reason: 'fine',
     scope: 'call',

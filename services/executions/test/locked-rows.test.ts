@@ -53,12 +53,12 @@ test('D5: a locked queued execution does not keep others from being leased', asy
   const [first, ...others] = await repeat(6, () => run(client))
   const w = worker(client)
   await withLockedRow(db, first?.execution_id ?? '', async () => {
-    const given = new Set<string>()
+    const leasedIds = new Set<string>()
     for (let round = 0; round < others.length; round++) {
       const { leases } = await w.lease({ limit: 2 })
-      for (const { execution } of leases) given.add(execution?.execution_id ?? '')
+      for (const { execution } of leases) leasedIds.add(execution?.execution_id ?? '')
     }
-    expect(given).toEqual(new Set(others.map(({ execution_id }) => execution_id)))
+    expect(leasedIds).toEqual(new Set(others.map(({ execution_id }) => execution_id)))
   })
   await expect
     .poll(async () => (await w.lease()).leases.map(({ execution }) => execution?.execution_id))

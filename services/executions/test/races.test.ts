@@ -31,12 +31,12 @@ test('many workers lease concurrently at two replicas: each execution goes to on
     ),
   )
   const workers = Array.from({ length: 12 }, () => worker(client))
-  const given: string[] = []
-  for (let round = 0; given.length < ids.size && round < 50; round++)
+  const leasedIds: string[] = []
+  for (let round = 0; leasedIds.length < ids.size && round < 50; round++)
     for (const { leases } of await Promise.all(workers.map((w) => w.lease({ limit: 20 }))))
-      given.push(...leases.map(({ execution }) => execution?.execution_id ?? ''))
-  expect(given).toHaveLength(ids.size)
-  expect(new Set(given)).toEqual(ids)
+      leasedIds.push(...leases.map(({ execution }) => execution?.execution_id ?? ''))
+  expect(leasedIds).toHaveLength(ids.size)
+  expect(new Set(leasedIds)).toEqual(ids)
 })
 
 test('concurrent leases of one worker: it never holds more than its capacity', async () => {
@@ -58,10 +58,10 @@ async function race(round: (arena: Arena) => Promise<void>): Promise<void> {
   const { client } = await setup({ replicas: 2 })
   const w = worker(client)
   for (let played = 0; played < ROUNDS; played += AT_ONCE) {
-    const made = await Promise.all(Array.from({ length: AT_ONCE }, () => run(client)))
+    const created = await Promise.all(Array.from({ length: AT_ONCE }, () => run(client)))
     await w.lease({ limit: AT_ONCE })
     await Promise.all(
-      made.map(async ({ execution_id }) => {
+      created.map(async ({ execution_id }) => {
         await w.claim(execution_id)
         await round({ client, w, execution_id })
       }),
@@ -147,10 +147,10 @@ test('a command submitted together with the create is applied', async () => {
   await run(client)
   const pairs = Array.from({ length: 40 }, () => create())
   const { results } = await client.submit({
-    commands: pairs.flatMap((made) => [
-      made,
+    commands: pairs.flatMap((created) => [
+      created,
       {
-        execution_id: made.execution_id,
+        execution_id: created.execution_id,
         with_log: false,
         body: { $case: 'cancel' as const, value: {} },
       },
@@ -167,10 +167,10 @@ test('a command submitted together with the create is applied', async () => {
 
 test('repeated creates race leases and deadlines at two replicas: no command is refused', async () => {
   const { client } = await setup({ replicas: 2, env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '0.05' } })
-  const made = Array.from({ length: 60 }, () => create())
-  await client.submit({ commands: made })
+  const created = Array.from({ length: 60 }, () => create())
+  await client.submit({ commands: created })
   const workers = Array.from({ length: 4 }, () => worker(client))
-  const shuffled = () => [...made].sort(() => Math.random() - 0.5)
+  const shuffled = () => [...created].sort(() => Math.random() - 0.5)
   for (let round = 0; round < 60; round++) {
     const answers = await Promise.all([
       ...Array.from({ length: 8 }, () => client.submit({ commands: shuffled() })),

@@ -23,14 +23,14 @@ async function nats() {
 
 test('lists are newest first, filtered by workflow and state, with totals', async () => {
   const { client, db } = await setup()
-  const made: { execution_id: string }[] = []
-  for (const workflow_name of ['a', 'b', 'a']) made.push(await run(client, { workflow_name }))
-  await cancel(client, made[0]?.execution_id ?? '')
+  const created: { execution_id: string }[] = []
+  for (const workflow_name of ['a', 'b', 'a']) created.push(await run(client, { workflow_name }))
+  await cancel(client, created[0]?.execution_id ?? '')
   const ids = async (filter: object) => {
     const { executions, total } = await client.list({ ...page, ...filter })
     expect(total).toBe(executions.length)
     return executions.map(({ execution_id }) =>
-      made.findIndex((row) => row.execution_id === execution_id),
+      created.findIndex((row) => row.execution_id === execution_id),
     )
   }
   const check = async () => {
@@ -44,7 +44,10 @@ test('lists are newest first, filtered by workflow and state, with totals', asyn
   await expect.poll(() => db.rows(sql`select 1 from totals_delta`), { timeout: 10_000 }).toEqual([])
   await check()
   const second = await client.list({ ...page, limit: 1, offset: 1 })
-  expect(second).toMatchObject({ total: 3, executions: [{ execution_id: made[1]?.execution_id }] })
+  expect(second).toMatchObject({
+    total: 3,
+    executions: [{ execution_id: created[1]?.execution_id }],
+  })
 })
 
 test('a log is read in pages from any position', async () => {

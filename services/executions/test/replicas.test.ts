@@ -9,7 +9,7 @@ async function twins() {
     for (const client of clients) client.close()
   })
   const [here, there] = clients
-  if (!here || !there) throw new Error('two replicas were asked for')
+  if (!here || !there) throw new Error('two replicas are needed')
   return { here, there }
 }
 

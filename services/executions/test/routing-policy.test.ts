@@ -46,10 +46,13 @@ test('the policy of a workflow picks the worker by the input', async () => {
   // Alone, and then many in one batch.
   for (const zone of ['us', 'us', 'eu', 'us'])
     wanted.set((await go(zone)).execution_id, `in-${zone}`)
-  for (const { zone, made } of ['us', 'us', 'us', 'eu'].map((zone) => ({ zone, made: go(zone) })))
-    wanted.set((await made).execution_id, `in-${zone}`)
-  const given = await lease()
-  expect(new Map(given.map((row) => [row?.execution_id, row?.worker_name]))).toEqual(wanted)
+  for (const { zone, created } of ['us', 'us', 'us', 'eu'].map((zone) => ({
+    zone,
+    created: go(zone),
+  })))
+    wanted.set((await created).execution_id, `in-${zone}`)
+  const leased = await lease()
+  expect(new Map(leased.map((row) => [row?.execution_id, row?.worker_name]))).toEqual(wanted)
   // The preference matches no worker: the load decides.
   const { execution_id } = await go(null)
   expect(await lease()).toMatchObject([{ execution_id, worker_name: 'in-eu' }])
@@ -85,6 +88,6 @@ test('a resumed execution goes to the worker that paused it, to another one if i
 test('an input that a policy reads is stored unchanged', async () => {
   const { client } = await setup()
   const input_json = '{"customer":{"zone":"eu"},"n":9007199254740993,"big":1e400}'
-  const made = await submit(client, create({ requirement: routed, input_json }))
-  expect(made.input_json).toBe(input_json)
+  const created = await submit(client, create({ requirement: routed, input_json }))
+  expect(created.input_json).toBe(input_json)
 })

@@ -180,13 +180,13 @@ test('work queued after a wait has ended stays in the queue', async () => {
 
 test('two replicas: work queued at either one is assigned or announced', async () => {
   const { client, queue, offer, wakeUps } = await waitingFixture(2)
-  let given = 0
+  let leasedCount = 0
   for (let i = 0; i < 6; i++) {
     const waiting = client.awaitWork({ offers: [offer('w1')], wait_ms: 400 })
     await queue()
-    given += (await waiting).leases.length
+    leasedCount += (await waiting).leases.length
   }
-  await expect.poll(() => given + wakeUps.length).toBeGreaterThanOrEqual(6)
+  await expect.poll(() => leasedCount + wakeUps.length).toBeGreaterThanOrEqual(6)
 })
 
 test('released work goes to a waiting dispatcher', async () => {
@@ -221,18 +221,18 @@ test('a repeated create: leased once, whatever dispatchers wait', async () => {
 
 test('D5: a process hangs with the lock of a worker: work is created in time and leased later', async () => {
   const { client, db, queue, offer, wakeUps } = await waitingFixture()
-  const made: string[] = []
+  const created: string[] = []
   await db.tx(async (tx) => {
     await lockWorkers(tx, ['w1'])
     for (let i = 0; i < 3; i++) {
       const { waiting } = await wait(client, [offer('w1')])
-      made.push((await queue()).execution_id)
+      created.push((await queue()).execution_id)
       expect((await waiting).leases).toEqual([])
     }
     await expect.poll(() => wakeUps.length).toBe(3)
   })
-  for (const id of made)
+  for (const id of created)
     expect(await get(client, id)).toMatchObject({ worker_name: '', claim_generation: 0 })
   const { leases } = await worker(client, 'w1').lease()
-  expect(leases.map(({ execution }) => execution?.execution_id)).toEqual(made)
+  expect(leases.map(({ execution }) => execution?.execution_id)).toEqual(created)
 })

@@ -37,6 +37,8 @@ export interface ApprovalRequest {
   task_name: string
 }
 
+type Approvals = readonly Approval[]
+
 /** An outcome with the approvals that it changed, and the answer to a request for approval. */
 export interface OutcomeWithApprovals extends Outcome {
   approvals: Approval[]
@@ -48,7 +50,7 @@ const APPROVAL_STATES = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED', 'RESUMING']
 /** Answers a request by an existing row, an execution-wide grant, or a new pending row. */
 export function requestApproval(
   execution: Execution,
-  known: readonly Approval[],
+  known: Approvals,
   request: ApprovalRequest,
 ): OutcomeWithApprovals {
   const nothing = { next: execution, events: [], approvals: [], deadlineMs: 'kept' as const }
@@ -87,7 +89,7 @@ export function requestApproval(
  */
 export function decideApproval(
   execution: Execution,
-  known: readonly Approval[],
+  known: Approvals,
   decision: Decision,
   now: Date,
 ): OutcomeWithApprovals {
@@ -133,7 +135,7 @@ export function resumeAfterApproval(execution: Execution): Outcome {
  */
 export function applyApprovals(
   outcome: Outcome,
-  known: readonly Approval[],
+  known: Approvals,
   now: Date,
 ): OutcomeWithApprovals {
   const approvals = cancelPending(outcome.next, known, now)
@@ -144,7 +146,7 @@ export function applyApprovals(
   return { ...resumed, events: [...outcome.events, ...events], approvals }
 }
 
-function isApprovalDecided({ value_json }: PendingEvent, known: readonly Approval[]): boolean {
+function isApprovalDecided({ value_json }: PendingEvent, known: Approvals): boolean {
   const name = stringOf(membersOf(value_json)?.get('name'))
   return known.some(
     ({ task_call_id, status }) =>
@@ -152,14 +154,14 @@ function isApprovalDecided({ value_json }: PendingEvent, known: readonly Approva
   )
 }
 
-function cancelPending({ state }: Execution, known: readonly Approval[], now: Date): Approval[] {
+function cancelPending({ state }: Execution, known: Approvals, now: Date): Approval[] {
   if (!isTerminal(state) && state !== 'CANCELLING') return []
   return known
     .filter(({ status }) => status === 'pending')
     .map((approval) => ({ ...approval, status: 'cancelled', decided_at: now }))
 }
 
-function getPending(known: readonly Approval[], { task_call_id, task_name }: Decision): Approval {
+function getPending(known: Approvals, { task_call_id, task_name }: Decision): Approval {
   const named = (approval: Approval) =>
     task_call_id === '' ? approval.task_name === task_name : approval.task_call_id === task_call_id
   const candidates = known.filter(named)

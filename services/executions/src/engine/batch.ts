@@ -72,10 +72,8 @@ export class FaultIsolatingBatch {
     // No row is locked any more: which one it was is unknown, so all callers retry.
     const isBusy = ({ execution_id }: ExecutionCommand) =>
       locked.size === 0 || locked.has(execution_id)
-    const results = await this.run(
-      apply,
-      commands.filter((command) => !isBusy(command)),
-    )
+    const free = commands.filter((command) => !isBusy(command))
+    const results = await this.run(apply, free)
     for (const command of commands.filter(isBusy)) results.set(command, { fault: rowBusy() })
     return results
   }

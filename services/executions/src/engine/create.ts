@@ -1,4 +1,3 @@
-import type { Offer } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { isLockTimeout } from '@windlass/runtime/postgres/outage'
 import type { Execution, Limits } from '../domain/execution.ts'
@@ -57,7 +56,7 @@ async function insertAndLease(
   entries: readonly NewExecutionEntry[],
   reserved: Reservation,
 ): Promise<BatchResult> {
-  const leases = entries.flatMap(({ inserted }) => leaseOf(deps, reserved, inserted))
+  const leases = entries.flatMap(({ inserted }) => leaseOf(deps.limits, reserved, inserted))
   const rows = entries.map(({ row }) => row).sort(byId)
   const { created, written } = await store.insertWithLeases(deps.db, rows, leases)
   const leased = new Map(
@@ -79,13 +78,9 @@ async function insertAndLease(
 }
 
 /** The lease of a new row, if a dispatcher waits for it. */
-function leaseOf(
-  { limits }: CreateDeps,
-  { offers }: Reservation,
-  row: Execution,
-): store.ConditionalWrite[] {
+function leaseOf(limits: Limits, { offers }: Reservation, row: Execution) {
   const { execution_id } = row
-  const offer: Offer | undefined = offers.get(execution_id)
+  const offer = offers.get(execution_id)
   if (!offer) return []
   const command = { kind: 'lease', offer, capacity: offer.capacity } as const
   const { write } = decideGroup({ row, known: [] }, [{ execution_id, command }], limits)

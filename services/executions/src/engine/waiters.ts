@@ -65,8 +65,8 @@ export class WaitingDispatchers {
   assignQueued(rows: readonly Execution[]): readonly Execution[] {
     const shares = this.#assign(rows)
     for (const [{ answer }, assignments] of shares) answer({ assignments })
-    const taken = new Set([...shares.values()].flat().map(({ execution_id }) => execution_id))
-    return rows.filter(({ execution_id }) => !taken.has(execution_id))
+    const assigned = new Set([...shares.values()].flat().map(({ execution_id }) => execution_id))
+    return rows.filter(({ execution_id }) => !assigned.has(execution_id))
   }
 
   /** Assigns rows before they are inserted, so that one commit creates and leases them. */

@@ -128,12 +128,8 @@ export interface ExecutionWriterOptions {
   onCommit(committed: readonly CommittedChange[]): void
 }
 
-export function createExecutionWriter({
-  db,
-  limits,
-  waiters,
-  onCommit,
-}: ExecutionWriterOptions): ExecutionWriter {
+export function createExecutionWriter(options: ExecutionWriterOptions): ExecutionWriter {
+  const { db, limits, waiters, onCommit } = options
   const caches = { rows: new RowCache(), logs: new LogCache() }
   const lockedRows = new LockedRows(db)
   const batch = new FaultIsolatingBatch(lockedRows, (committed) => {

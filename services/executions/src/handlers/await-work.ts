@@ -24,10 +24,8 @@ interface AwaitWorkDeps {
 /** Long poll: answers with work in the moment it is queued, or with none after `wait_ms`. */
 export const createAwaitWorkHandler =
   ({ db, writer, waiters, tokens, onUnleased }: AwaitWorkDeps) =>
-  async (
-    { offers, wait_ms }: AwaitWorkRequest,
-    { signal, answerNow }: Call,
-  ): Promise<LeaseResponse> => {
+  async ({ offers, wait_ms }: AwaitWorkRequest, call: Call): Promise<LeaseResponse> => {
+    const { signal, answerNow } = call
     const ms = Math.min(wait_ms, MAX_WAIT_MS)
     const { assignments, leased: created } = await waiters.wait(offers, ms, [signal, answerNow])
     if (assignments.length + created.length === 0) return NOTHING
@@ -42,10 +40,7 @@ export const createAwaitWorkHandler =
 const NOTHING: LeaseResponse = { leases: [], loads: [], more: false }
 
 /** Returns leases of a dispatcher that has disconnected: no worker would receive them. */
-async function releaseUndelivered(
-  writer: ExecutionWriter,
-  leased: readonly Execution[],
-): Promise<Execution[]> {
+async function releaseUndelivered(writer: ExecutionWriter, leased: readonly Execution[]) {
   await Promise.all(
     leased.map(({ execution_id, held_by = '', held_connection = 0 }) =>
       writer.submit({

@@ -36,70 +36,58 @@ export interface ExecutionsDeps {
   tokens: ExecutionTokens
 }
 
-export const executionsHandlers = ({
-  db,
-  bus,
-  writer,
-  waiters,
-  serviceIdentity,
-  tokens,
-}: ExecutionsDeps): Handlers<typeof ExecutionsService> => ({
-  submit: createSubmitHandler({ db, writer, serviceIdentity, tokens }),
+export function executionsHandlers(deps: ExecutionsDeps): Handlers<typeof ExecutionsService> {
+  const { db, bus, writer, tokens } = deps
+  return {
+    submit: createSubmitHandler(deps),
+    awaitWork: createAwaitWorkHandler({ ...deps, onUnleased: (ids) => notifyReady(bus, ids) }),
+    lease: createLeaseHandler(db, writer, tokens),
 
-  awaitWork: createAwaitWorkHandler({
-    db,
-    writer,
-    waiters,
-    tokens,
-    onUnleased: (ids) => notifyReady(bus, ids),
-  }),
-
-  lease: createLeaseHandler(db, writer, tokens),
-
-  requeue: async ({ worker_name, connection_generation, died }) => ({
-    requeued: await requeue(db, writer, {
-      worker_name,
-      connection_generation,
-      loss: died ? 'died' : 'released',
+    requeue: async ({ worker_name, connection_generation, died }) => ({
+      requeued: await requeue(db, writer, {
+        worker_name,
+        connection_generation,
+        loss: died ? 'died' : 'released',
+      }),
     }),
-  }),
 
-  reserveKey: async ({ key_id }) => ({ execution_id: await keys.reserve(db, key_id, newId()) }),
+    reserveKey: async ({ key_id }) => ({ execution_id: await keys.reserve(db, key_id, newId()) }),
 
-  async get({ execution_ids }) {
-    const rows = await executions.getMany(db, execution_ids)
-    return { executions: rows.map((row) => ({ ...toMessage(row), starter: starterOf(row) })) }
-  },
+    async get({ execution_ids }) {
+      const rows = await executions.getMany(db, execution_ids)
+      return { executions: rows.map((row) => ({ ...toMessage(row), starter: starterOf(row) })) }
+    },
 
-  async log({ execution_id, after_seq, limit }) {
-    const most = Math.min(limit || MAX_PAGE, MAX_PAGE)
-    const row = await executions.find(db, execution_id)
-    if (!row) throw notFound('Execution', execution_id)
-    const read = await log.page(db, execution_id, { after: after_seq, limit: most + 1 })
-    // A log only grows: cut to the row's `last_seq`, both are of the same moment.
-    const entries = log.upTo(read, row)
-    const page = withinBytes(entries.slice(0, most))
-    return { execution: toMessage(row), entries: page, more: page.length < entries.length }
-  },
+    async log({ execution_id, after_seq, limit }) {
+      const most = Math.min(limit || MAX_PAGE, MAX_PAGE)
+      const row = await executions.find(db, execution_id)
+      if (!row) throw notFound('Execution', execution_id)
+      const read = await log.page(db, execution_id, { after: after_seq, limit: most + 1 })
+      // A log only grows: cut to the row's `last_seq`, both are of the same moment.
+      const entries = log.upTo(read, row)
+      const page = withinBytes(entries.slice(0, most))
+      return { execution: toMessage(row), entries: page, more: page.length < entries.length }
+    },
 
-  async list({ limit, offset, ...filter }) {
-    const [rows, total] = await Promise.all([
-      lists.list(db, { ...filter, limit, offset }),
-      totals.count(db, filter),
-    ])
-    return { executions: rows.map(toMessage), total }
-  },
+    async list({ limit, offset, ...filter }) {
+      const [rows, total] = await Promise.all([
+        lists.list(db, { ...filter, limit, offset }),
+        totals.count(db, filter),
+      ])
+      return { executions: rows.map(toMessage), total }
+    },
 
-  async listReady({ known_ids }) {
-    const known = new Set(known_ids)
-    const rows = await queue.listReadyRequirements(db)
-    const requirements = rows.map(({ requirement_id, body }) => ({
-      requirement_id,
-      requirement: known.has(requirement_id) ? undefined : parseRequirement(body),
-    }))
-    return { requirements }
-  },
-})
+    async listReady({ known_ids }) {
+      const known = new Set(known_ids)
+      const rows = await queue.listReadyRequirements(db)
+      const requirements = rows.map(({ requirement_id, body }) => ({
+        requirement_id,
+        requirement: known.has(requirement_id) ? undefined : parseRequirement(body),
+      }))
+      return { requirements }
+    },
+  }
+}
 
 /** Cuts a page to MAX_PAGE_BYTES, but to no less than one entry. */
 function withinBytes(entries: log.StoredEntry[]): log.StoredEntry[] {

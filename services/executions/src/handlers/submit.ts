@@ -59,18 +59,15 @@ export function createSubmitHandler({ db, writer, serviceIdentity, tokens }: Sub
     const answered = done.flatMap(({ parsed, result }) =>
       'execution' in result && parsed ? [{ parsed, execution: result.execution }] : [],
     )
-    const shown = answered.filter(({ parsed }) => !COMMANDS_WITHOUT_INPUT.has(parsed.command.kind))
-    const logged = answered.filter(({ parsed }) => parsed.with_log)
+    const withInput = answered.flatMap(({ parsed, execution }) =>
+      COMMANDS_WITHOUT_INPUT.has(parsed.command.kind) ? [] : [execution],
+    )
+    const withLog = answered.flatMap(({ parsed, execution }) =>
+      parsed.with_log ? [execution] : [],
+    )
     const [inputs, logs] = await Promise.all([
-      readLargeInputs(
-        db,
-        shown.map(({ execution }) => execution),
-      ),
-      readLogs(
-        db,
-        writer.logs,
-        logged.map(({ execution }) => execution),
-      ),
+      readLargeInputs(db, withInput),
+      readLogs(db, writer.logs, withLog),
     ])
     const results = done.map(({ parsed, result }): ResultMessage => {
       if ('fault' in result)

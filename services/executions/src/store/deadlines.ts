@@ -16,15 +16,11 @@ export interface DeadlineCursor {
 const FIRST: DeadlineCursor = { execution_id: '0'.repeat(32), deadline_at: '-infinity' }
 
 /** A page of executions whose deadline has passed, oldest first. A locked row is being changed, so it is skipped. */
-export const listExpired = (
-  db: Queries,
-  limit: number,
-  { deadline_at, execution_id }: DeadlineCursor = FIRST,
-) =>
+export const listExpired = (db: Queries, limit: number, after: DeadlineCursor = FIRST) =>
   db.rows<DeadlineCursor>(sql`
     select execution_id, deadline_at::text from executions e
      where e.deadline_at < clock_timestamp()
-       and (e.deadline_at, e.execution_id) > (${deadline_at}::timestamptz, ${execution_id}::uuid)
+       and (e.deadline_at, e.execution_id) > (${after.deadline_at}::timestamptz, ${after.execution_id}::uuid)
      order by e.deadline_at, e.execution_id limit ${limit}
        for update skip locked`)
 

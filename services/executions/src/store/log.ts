@@ -9,14 +9,12 @@ export interface StoredEntry extends LogEntry {
 
 const columns = sql`execution_id, seq, event_id, type, source_id, name, value as value_json, time`
 
-export interface EventRef {
+export interface EventKey {
   execution_id: string
   event_id: string
-}
-
-export interface EventKey extends EventRef {
   type: string
 }
+export type EventRef = Pick<EventKey, 'execution_id' | 'event_id'>
 
 /** Events of these ids that the logs have already. */
 export const findKnown = (tx: Tx, keys: readonly EventRef[]) =>
