@@ -80,7 +80,7 @@ test.each([
   ['an extension', LOOPBACK, at('localhost', 'chrome-extension://localhost')],
   ['no Host', LOOPBACK, { origin: 'http://localhost' }],
   ['the public host without TLS', PUBLISHED, at('windlass.example', 'http://windlass.example')],
-  ['same-origin beside it', LOOPBACK, at('localhost', 'http://evil.example', 'same-origin')],
+  ['together with same-origin', LOOPBACK, at('localhost', 'http://evil.example', 'same-origin')],
 ])('%s: Origin refused', (_, rule, headers) => {
   expect(rule(headers)).toMatch(/^Origin .* is not the origin of this server/)
 })
