@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { VERSION } from './version.ts'
 
-test('version: that of the root package.json', () => {
+test('the version: that of the root package.json', () => {
   const root = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
   expect(VERSION).toBe(JSON.parse(root).version)
 })

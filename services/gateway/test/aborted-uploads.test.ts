@@ -14,48 +14,48 @@ const HEAD =
   'Content-Type: multipart/form-data; boundary=x\r\n\r\n' +
   '--x\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n'
 
-/** Sends a part of a file and disconnects, with FIN or with RST. */
-const abort = (port: number, body: string, politely: boolean) =>
+/** Sends a part of a file, then closes the connection with FIN or RST. */
+const abort = (port: number, body: string, withFin: boolean) =>
   new Promise<void>((resolve) => {
     const socket: Socket = connect(port, '127.0.0.1')
     socket.on('error', () => {}).once('close', () => resolve())
-    socket.resume().write(HEAD + body, () => (politely ? socket.end() : socket.resetAndDestroy()))
+    socket.resume().write(HEAD + body, () => (withFin ? socket.end() : socket.resetAndDestroy()))
   })
 
 const openFiles = () => readdirSync('/proc/self/fd').length
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
-const heldBytes = () => {
+const bytesInUse = () => {
   collect()
   const { heapUsed, external } = process.memoryUsage()
   return heapUsed + external
 }
 
-test(`N116: ${ABORTED} aborted uploads: no file, socket or memory is leaked`, async () => {
-  const asked: Buffer[] = []
+test(`N116: ${ABORTED} clients disconnect during an upload: no file, socket or memory leaks`, async () => {
+  const sources: Buffer[] = []
   const { url, call } = await startGateway({
     catalog: {
       async analyze({ source }) {
-        asked.push(source)
+        sources.push(source)
         throw invalid('No workflow found in the provided code.')
       },
     },
   })
   const port = Number(new URL(url).port)
   const body = 'x'.repeat(BODY_BYTES)
-  const some = async (count: number) => {
+  const abortUploads = async (count: number) => {
     for (let left = count; left > 0; left -= AT_ONCE)
       await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => abort(port, body, i % 2 === 0)))
   }
-  await some(100)
-  const [filesBefore, bytesBefore] = [openFiles(), heldBytes()]
-  await some(ABORTED)
+  await abortUploads(100)
+  const [filesBefore, bytesBefore] = [openFiles(), bytesInUse()]
+  await abortUploads(ABORTED)
   await expect.poll(openFiles).toBeLessThanOrEqual(filesBefore + AT_ONCE)
-  await expect.poll(() => heldBytes() - bytesBefore).toBeLessThan((ABORTED * BODY_BYTES) / 4)
+  await expect.poll(() => bytesInUse() - bytesBefore).toBeLessThan((ABORTED * BODY_BYTES) / 4)
 
-  expect(asked).toEqual([])
+  expect(sources).toEqual([])
   const form = new FormData()
   form.append('file', new Blob(['x = 1']))
   expect((await call('POST', '/workflows', { body: form })).status).toBe(400)
-  expect(asked).toHaveLength(1)
+  expect(sources).toHaveLength(1)
 })

@@ -3,8 +3,8 @@ import { routes } from '../src/routes/index.ts'
 import { ID } from './assert-response.ts'
 import { startGateway } from './gateway-fixture.ts'
 
-/** Fills a path with values for its parameters. */
-const filled = (path: string) =>
+/** Replaces every path parameter with a valid value. */
+const fillPath = (path: string) =>
   path
     .replace('{mode}', 'async')
     .replace('{version}', '1')
@@ -20,7 +20,7 @@ const AUTH_ON = { SVC_SECURITY__AUTH__ENABLED: 'true' }
 
 const CREDENTIALS = ['none', 'Basic eDp5', 'Bearer nonsense', 'Bearer session-of-w1']
 
-/** Credentials that each access accepts here; all others are refused. */
+/** Credentials that each kind of route admits; other kinds admit none. */
 const ADMITTED: Record<string, string[]> = {
   public: CREDENTIALS,
   bootstrap: ['Bearer nonsense', 'Bearer session-of-w1'],
@@ -28,11 +28,11 @@ const ADMITTED: Record<string, string[]> = {
   'may read configs': ['Bearer session-of-w1'],
 }
 
-test('authentication on: each route accepts only its own kind of token', async () => {
+test('authentication on: a route admits only the credentials of its access kind', async () => {
   const { call } = await startGateway({}, AUTH_ON)
   for (const { method, path, access } of routes) {
     const send = (headers: Record<string, string>) =>
-      call(method.toUpperCase(), filled(path), { headers }).then(statusOf)
+      call(method.toUpperCase(), fillPath(path), { headers }).then(statusOf)
     const name = `${method} ${path}`
     for (const credential of CREDENTIALS) {
       const status = await send(credential === 'none' ? {} : { authorization: credential })
@@ -42,7 +42,7 @@ test('authentication on: each route accepts only its own kind of token', async (
   }
 })
 
-test('authentication on, no credentials: 401 with the scheme and the reason', async () => {
+test('authentication on: a 401 names the Bearer scheme and the reason', async () => {
   const { call } = await startGateway({}, AUTH_ON)
   const cases: [headers: Record<string, string>, detail: string][] = [
     [{}, 'Authorization token required'],
@@ -58,17 +58,17 @@ test('authentication on, no credentials: 401 with the scheme and the reason', as
     }
 })
 
-test('authentication off: every caller is accepted, other schemes than Bearer are refused', async () => {
+test('authentication off: every caller is admitted, an unsupported scheme gets 401', async () => {
   const { call } = await startGateway()
   for (const { method, path, access } of routes) {
     if (access === 'bootstrap' || access === 'own worker') continue
     const send = (headers: Record<string, string>) =>
-      call(method.toUpperCase(), filled(path), { headers }).then(statusOf)
+      call(method.toUpperCase(), fillPath(path), { headers }).then(statusOf)
     const name = `${method} ${path}`
     expect([401, 403], name).not.toContain(await send({}))
     expect([401, 403], name).not.toContain(await send({ authorization: 'Bearer whatever' }))
-    const strange = await send({ authorization: 'Basic eDp5' })
-    if (access === 'public') expect(strange, name).not.toBe(401)
-    else expect(strange, name).toBe(401)
+    const unsupported = await send({ authorization: 'Basic eDp5' })
+    if (access === 'public') expect(unsupported, name).not.toBe(401)
+    else expect(unsupported, name).toBe(401)
   }
 })

@@ -26,7 +26,7 @@ const DECIDED = {
   execution_state: 'SCHEDULED',
 }
 
-test('list and single approval: every member', async () => {
+test('a pending approval: list and single reads answer every member', async () => {
   const { get } = await approvalsFixture(approval())
   expect(await get(`/executions/${ID}/approvals`)).toEqual({
     status: 200,
@@ -39,7 +39,7 @@ test('list and single approval: every member', async () => {
   })
 })
 
-test('list of approvals: filters are passed on; the default is pending', async () => {
+test('list filters: all reach the executions service; the default status is pending', async () => {
   const { get, fixture } = await approvalsFixture()
   for (const [status, passed] of [
     ['', 'pending'],
@@ -75,7 +75,7 @@ test.each([
   ['authorize/pay', { approved: true, reason: 'fine', always: true, more: 1 }, true],
   ['authorize/pay_1', { approved: false, reason: 'fine' }, false],
 ])(
-  '%s: decides once; a second decision gets 409 with the first one',
+  '%s: the first call decides, the second gets 409 with the decision',
   async (path, body, approved) => {
     const { post, fixture } = await approvalsFixture(approval())
     const status = approved ? 'approved' : 'rejected'
@@ -97,7 +97,7 @@ test.each([
   },
 )
 
-test('a decision without a body: accepted without remarks', async () => {
+test('a decision without a body: decided with no reason', async () => {
   const { post } = await approvalsFixture(approval())
   expect(await post(`/executions/${ID}/approvals/pay_1/approve`)).toEqual({
     status: 200,
@@ -105,7 +105,7 @@ test('a decision without a body: accepted without remarks', async () => {
   })
 })
 
-test('several pending calls of a task: the oldest is decided', async () => {
+test('several pending calls of one task: the oldest is decided first', async () => {
   const { post, fixture } = await approvalsFixture(
     approval({ task_call_id: 'pay_3' }),
     approval({ task_call_id: 'pay_2' }),
@@ -116,20 +116,20 @@ test('several pending calls of a task: the oldest is decided', async () => {
   expect(fixture.decisions.map(({ task_call_id }) => task_call_id)).toEqual(['pay_2', 'pay_3'])
 })
 
-const strange = 'a/b c/ü%~"\'?#/approve'
+const RESERVED = 'a/b c/ü%~"\'?#/approve'
 
 test.each([
-  ['encoded as one segment', encodeURIComponent(strange)],
-  ['with its slashes as they are', strange.split('/').map(encodeURIComponent).join('/')],
-])('a call id with special characters, %s: decided', async (_, segment) => {
+  ['encoded as one segment', encodeURIComponent(RESERVED)],
+  ['with literal slashes', RESERVED.split('/').map(encodeURIComponent).join('/')],
+])('a call id of reserved characters, %s: approvals find it', async (_, segment) => {
   const { get, post, call } = await approvalsFixture(
-    approval({ task_call_id: strange, task_name: 'a/b' }),
+    approval({ task_call_id: RESERVED, task_name: 'a/b' }),
   )
   const shown = await call('GET', `/workers/w1/approvals/${ID}/${segment}`)
   expect(await shown.json()).toMatchObject({ approval: { status: 'pending', task_name: 'a/b' } })
-  const whole = encodeURIComponent(strange)
+  const whole = encodeURIComponent(RESERVED)
   expect((await get(`/executions/${ID}/approvals/${whole}`)).body).toMatchObject({
-    task_call_id: strange,
+    task_call_id: RESERVED,
   })
   expect((await post(`/executions/${ID}/approvals/${segment}/approve`)).status).toBe(200)
   expect((await post(`/executions/${ID}/authorize/a/b`, { approved: true })).status).toBe(409)

@@ -5,7 +5,7 @@ import { startGateway } from './gateway-fixture.ts'
 const PREFIX = 'wk_1'
 const by = { subject: 'robot', issuer: 'svc', key_prefix: PREFIX, request_id: 'r-1' }
 
-test('audit list: entries as they were hashed, in pages', async () => {
+test('GET /admin/audit: pages of entries with the exact text that was hashed', async () => {
   const lists: ListAuditRequest[] = []
   const at = new Date('2026-01-02T03:04:05.678Z')
   const hash = Buffer.alloc(32, 7)
@@ -57,7 +57,7 @@ test.each([
   'until=2026-13-01T00:00:00Z',
   'actor=a&actor=b',
   'object=%00',
-])('invalid query %s: 422', async (query) => {
+])('GET /admin/audit?%s: 422 naming the parameter', async (query) => {
   const { call } = await startGateway()
   const response = await call('GET', `/admin/audit?${query}`)
   expect(response.status).toBe(422)

@@ -10,26 +10,26 @@ const PREFIX = `wk_${'0'.repeat(16)}`
 const KEY = `${PREFIX}.${'A'.repeat(43)}`
 const CANARY = 'canary-5d1e'
 
-const ROUTES_THAT_CHANGE_NOTHING_OF_THESE = [
-  // Runs are recorded in the logs of executions.
+const UNAUDITED_ROUTES = [
+  // Runs and their results are in the logs of executions.
   'post /workflows/{namespace}/{workflow_name}/run/{mode}',
   'post /workflows/{namespace}/{workflow_name}/resume/{execution_id}/{mode}',
-  // These change nothing.
+  // These only read.
   'post /auth/test-token',
   'post /admin/configs/batch',
   'post /admin/roles/{name}/simulate',
 ]
 
-test('every route that is not a GET: audited, or listed as an exception', () => {
-  const silent = routes
+test('every route that changes something: audited, or listed as an exception', () => {
+  const unaudited = routes
     .filter(({ method, path }) => method !== 'get' || path.includes('/cancel/'))
     .filter(({ access }) => access !== 'own worker')
     .filter(({ audit }) => !audit)
     .map(({ method, path }) => `${method} ${path}`)
-  expect(silent.sort()).toEqual(ROUTES_THAT_CHANGE_NOTHING_OF_THESE.sort())
+  expect(unaudited.sort()).toEqual(UNAUDITED_ROUTES.sort())
 })
 
-/** A gateway with authentication on and an audit log in memory; KEY has these permissions. */
+/** Starts a gateway with authentication on and an in-memory audit log; KEY has `permissions`. */
 async function setup(permissions: string[] = ['*']) {
   const drafts: AuditDraft[] = []
   const seen: unknown[] = []
@@ -39,8 +39,8 @@ async function setup(permissions: string[] = ['*']) {
   }
   const isAway = (draft: AuditDraft) =>
     typeof state.away === 'function' ? state.away(draft) : state.away
-  /** Calls to the owners of the data. */
-  const asked = async (request: object, { caller, requestId }: Call) => {
+  /** Handles a call to the service that owns the changed object. */
+  const handleOwnerCall = async (request: object, { caller, requestId }: Call) => {
     seen.push({ ...request, by: { ...caller, request_id: requestId } })
     if (state.owner) throw state.owner
     return { deleted: 1 } as never
@@ -58,14 +58,14 @@ async function setup(permissions: string[] = ['*']) {
       },
       keys: { find: async () => ({ account: { principal, permissions }, expires_at: undefined }) },
       catalog: {
-        delete: asked,
+        delete: handleOwnerCall,
         analyze: async () => ({ workflows: [workflow(), workflow({ name: 'other' })] }),
         register: async () => ({ workflows: [workflow()] }),
       },
-      roles: { delete: asked },
-      scheduler: { delete: asked, reconcile: async () => ({}) as never },
+      roles: { delete: handleOwnerCall },
+      scheduler: { delete: handleOwnerCall, reconcile: async () => ({}) as never },
       secrets: {
-        put: asked,
+        put: handleOwnerCall,
         get: async ({ name }) => ({ name, value_json: `"${CANARY}"` }),
         getMany: async ({ names }) => ({
           entries: names.map((name) => ({ name, value_json: `"${CANARY}"` })),
@@ -96,7 +96,7 @@ async function setup(permissions: string[] = ['*']) {
 
 const by = { subject: 'robot', issuer: 'svc', key_prefix: PREFIX, request_id: 'r-1' }
 
-test('a change in another service: recorded before and after it', async () => {
+test('a change in another service: entries before and after it', async () => {
   const { drafts, send, state } = await setup()
   expect((await send('DELETE', '/workflows/team/x')).status).toBe(200)
   const entry = { by, action: 'workflow.delete', object: 'workflow:team/x' }
@@ -116,13 +116,13 @@ test('a change in another service: recorded before and after it', async () => {
   ])
 })
 
-test('upload: one entry per workflow; dry run: none', async () => {
+test('an upload: one pair of entries per workflow; a dry run: none', async () => {
   const { call, lines } = await setup()
   const form = new FormData()
   form.append('file', new Blob(['x']), 'x.py')
   const headers = { authorization: `Bearer ${KEY}` }
-  const tried = await call('POST', '/workflows?dry_run=true', { body: form, headers })
-  expect([tried.status, lines()]).toEqual([200, []])
+  const dryRun = await call('POST', '/workflows?dry_run=true', { body: form, headers })
+  expect([dryRun.status, lines()]).toEqual([200, []])
   expect((await call('POST', '/workflows', { body: form, headers })).status).toBe(200)
   expect(lines()).toEqual([
     ['workflow.upload', 'workflow:default/hello', 'begun'],
@@ -132,7 +132,7 @@ test('upload: one entry per workflow; dry run: none', async () => {
   ])
 })
 
-test('a change in identity: recorded by identity with the caller of the request', async () => {
+test('a change in identity: identity records it, the gateway only passes the caller', async () => {
   const { drafts, seen, send, state } = await setup()
   await send('POST', '/admin/secrets', { name: 'db', value: CANARY })
   await send('DELETE', '/admin/roles/r')
@@ -151,7 +151,7 @@ test('a change in identity: recorded by identity with the caller of the request'
   ])
 })
 
-test('a refusal: recorded with its reason, without the body', async () => {
+test('refused requests: recorded with the reason and no part of the body', async () => {
   const { drafts, send, seen } = await setup(['admin:secrets:manage'])
   await send('DELETE', '/workflows/team/x')
   await send('POST', '/admin/roles', { name: 'r', permissions: [CANARY] })
@@ -186,7 +186,7 @@ test('a refusal: recorded with its reason, without the body', async () => {
   expect(seen).toEqual([])
 })
 
-test('unauthenticated requests: no entry', async () => {
+test('an unauthenticated request: no entry', async () => {
   const { drafts, send } = await setup()
   const registration = { name: 'w', packages: [] }
   expect((await send('DELETE', '/admin/roles/r', undefined, 'x')).status).toBe(401)
@@ -198,7 +198,7 @@ test('unauthenticated requests: no entry', async () => {
   ])
 })
 
-test('reading a secret: recorded before the response', async () => {
+test('reading a secret: recorded before it is answered, 503 if that fails', async () => {
   const { lines, send, state } = await setup()
   expect((await send('GET', '/admin/secrets/db')).text).toContain(CANARY)
   expect((await send('POST', '/admin/secrets/batch', ['a', 'b'])).text).toContain(CANARY)
@@ -213,7 +213,7 @@ test('reading a secret: recorded before the response', async () => {
   expect(refused.text).not.toContain(CANARY)
 })
 
-test('audit log unavailable: the change is not started', async () => {
+test('the audit log is unavailable: 503, the change does not begin', async () => {
   const { lines, send, seen, state } = await setup()
   state.away = true
   expect((await send('DELETE', '/workflows/team/x')).status).toBe(503)
@@ -228,7 +228,7 @@ test('audit log unavailable: the change is not started', async () => {
 
 const HANG_MS = 15_000
 
-test('audit log lost during a change: the change stands and is recorded later', async () => {
+test('the audit log fails after the change: 200, recorded when it is back', async () => {
   const { lines, send, state } = await setup()
   state.away = ({ outcome }) => outcome !== 'begun'
   expect((await send('DELETE', '/workflows/team/x')).status).toBe(200)

@@ -51,23 +51,23 @@ async function setup(enabled = true) {
   )
   const address = `fd00:${randomInt(65_536).toString(16)}:${randomInt(65_536).toString(16)}::1`
   const headers = (key: string) => ({ authorization: `Bearer ${key}`, 'x-forwarded-for': address })
-  const tell = async (body: unknown, key = KEY) => {
+  const testToken = async (body: unknown, key = KEY) => {
     const response = await json('POST', '/auth/test-token', body, headers(key))
     return [response.status, await response.json()]
   }
-  const ask = async (search = '', key = POOR) => {
+  const getPermissions = async (search = '', key = POOR) => {
     const response = await call('GET', `/auth/permissions${search}`, { headers: headers(key) })
     return [response.status, await response.json()]
   }
-  return { tell, ask }
+  return { testToken, getPermissions }
 }
 
-test('permissions of a workflow: listed for any authenticated caller', async () => {
-  const { ask } = await setup()
-  expect(await ask('?workflow=plain')).toEqual([200, PLAIN])
-  expect(await ask('?workflow=team/full')).toEqual([200, FULL])
-  expect(await ask()).toEqual([200, { 'default/plain': PLAIN, 'team/full': FULL }])
-  expect((await ask('', WRONG))[0]).toBe(401)
+test('GET /auth/permissions, any authenticated caller: the permissions a workflow needs', async () => {
+  const { getPermissions } = await setup()
+  expect(await getPermissions('?workflow=plain')).toEqual([200, PLAIN])
+  expect(await getPermissions('?workflow=team/full')).toEqual([200, FULL])
+  expect(await getPermissions()).toEqual([200, { 'default/plain': PLAIN, 'team/full': FULL }])
+  expect((await getPermissions('', WRONG))[0]).toBe(401)
 })
 
 test.each([
@@ -77,45 +77,45 @@ test.each([
   ['UPPER/x', 422],
   ['default/', 422],
   ['a%00', 422],
-])('workflow reference %j: refused', async (ref, expected) => {
-  const { ask } = await setup()
-  expect((await ask(`?workflow=${ref}`))[0]).toBe(expected)
+])('GET /auth/permissions of the workflow %j: %i', async (ref, expected) => {
+  const { getPermissions } = await setup()
+  expect((await getPermissions(`?workflow=${ref}`))[0]).toBe(expected)
 })
 
-test('test-token: returns the principal of the token', async () => {
-  const { tell } = await setup()
-  expect(await tell({ token: KEY })).toEqual([
+test('POST /auth/test-token: the subject, roles and permissions of the token, or the error', async () => {
+  const { testToken } = await setup()
+  expect(await testToken({ token: KEY })).toEqual([
     200,
     { valid: true, subject: 'robot', roles: ['a', 'z'], permissions: ['admin:*', 'b'] },
   ])
   const invalid = [200, { valid: false, error: 'Invalid or expired token' }]
-  expect(await tell({ token: WRONG })).toEqual(invalid)
-  expect(await tell({ token: 'x' })).toEqual(invalid)
+  expect(await testToken({ token: WRONG })).toEqual(invalid)
+  expect(await testToken({ token: 'x' })).toEqual(invalid)
   const missing = [200, { valid: false, error: "Missing 'token' in request body" }]
-  expect(await tell({})).toEqual(missing)
-  expect(await tell({ token: '' })).toEqual(missing)
-  expect((await tell({ token: 1 }))[0]).toBe(422)
+  expect(await testToken({})).toEqual(missing)
+  expect(await testToken({ token: '' })).toEqual(missing)
+  expect((await testToken({ token: 1 }))[0]).toBe(422)
 })
 
-test('test-token without permission: 403', async () => {
-  const { tell } = await setup()
-  expect(await tell({ token: KEY }, POOR)).toEqual([
+test('POST /auth/test-token without admin permission: 403', async () => {
+  const { testToken } = await setup()
+  expect(await testToken({ token: KEY }, POOR)).toEqual([
     403,
     { detail: "Permission denied: requires 'admin:*'" },
   ])
-  expect((await tell({ token: KEY }, WRONG))[0]).toBe(401)
+  expect((await testToken({ token: KEY }, WRONG))[0]).toBe(401)
 })
 
-test('test-token: the eleventh call within a minute is refused', async () => {
-  const { tell } = await setup()
+test('POST /auth/test-token eleven times in a minute: the last gets 429', async () => {
+  const { testToken } = await setup()
   const statuses: unknown[] = []
-  for (let i = 0; i < 11; i++) statuses.push((await tell({ token: KEY }))[0])
+  for (let i = 0; i < 11; i++) statuses.push((await testToken({ token: KEY }))[0])
   expect(statuses).toEqual([...Array(10).fill(200), 429])
 })
 
-test('authentication off: test-token returns no principal', async () => {
-  const { tell } = await setup(false)
-  expect(await tell({ token: 'whatever' })).toEqual([
+test('authentication off: any token is valid and anonymous', async () => {
+  const { testToken } = await setup(false)
+  expect(await testToken({ token: 'whatever' })).toEqual([
     200,
     { valid: true, subject: 'anonymous', roles: [], permissions: [] },
   ])

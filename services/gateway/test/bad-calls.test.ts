@@ -11,24 +11,27 @@ const REPORT = {
   execution_id: ID,
   state: 'RUNNING',
 }
-const twice = (members: object, given: string) =>
+const withDuplicate = (members: object, given: string) =>
   JSON.stringify(members).replace(/}$/, `,${given}}`)
-const FINE = { ...EVENT, id: 'i' }
+const VALID_EVENT = { ...EVENT, id: 'i' }
 
-/** Bodies with duplicate members: refused in control members, kept in payloads. */
-const repeats: Record<string, [path: string, body: string, expected: number]> = {
-  'a state': [CHECKPOINT, twice(REPORT, '"state":"COMPLETED"'), 422],
+/** Bodies with a duplicate member: 422 where the gateway reads it, passed through in a payload. */
+const duplicates: Record<string, [path: string, body: string, expected: number]> = {
+  'a state': [CHECKPOINT, withDuplicate(REPORT, '"state":"COMPLETED"'), 422],
   'the type of an event': [
     CHECKPOINT,
-    twice(REPORT, `"events":[${twice(FINE, '"type":"WORKFLOW_COMPLETED"')}]`),
+    withDuplicate(
+      REPORT,
+      `"events":[${withDuplicate(VALID_EVENT, '"type":"WORKFLOW_COMPLETED"')}]`,
+    ),
     422,
   ],
   'the value of an event': [
     CHECKPOINT,
-    twice(REPORT, `"events":[${twice(FINE, '"value":{"a":1,"a":2}')}]`),
+    withDuplicate(REPORT, `"events":[${withDuplicate(VALID_EVENT, '"value":{"a":1,"a":2}')}]`),
     404,
   ],
-  'an output': [CHECKPOINT, twice(REPORT, '"output":{"a":1,"a":2}'), 404],
+  'an output': [CHECKPOINT, withDuplicate(REPORT, '"output":{"a":1,"a":2}'), 404],
   'a task of progress': [
     `/workers/w1/progress/${ID}`,
     '[{"task_id":"a","task_id":"b","task_name":"t"}]',
@@ -48,16 +51,18 @@ const repeats: Record<string, [path: string, body: string, expected: number]> = 
   ],
 }
 
-test.each(Object.entries(repeats))(
-  'duplicate member in %s: expected status',
-  async (_, [path, body, expected]) =>
-    check({ method: 'POST', path, body, known: !path.includes('checkpoint'), expected }),
+test.each(
+  Object.entries(duplicates).map(
+    ([what, [path, body, expected]]) => [what, expected, path, body] as const,
+  ),
+)('a duplicate member, %s: %i', async (_, expected, path, body) =>
+  check({ method: 'POST', path, body, known: !path.includes('checkpoint'), expected }),
 )
 
 const reports: Record<string, [change: unknown, expected: number]> = {
-  'nothing else': [{}, 404],
+  'the required members only': [{}, 404],
   'unknown members': [{ colour: 'blue' }, 404],
-  'the id in another form': [{ execution_id: ID.toUpperCase() }, 404],
+  'the id in upper case': [{ execution_id: ID.toUpperCase() }, 404],
   'another id than the path': [{ execution_id: ID.replace('0', '1') }, 422],
   'no id': [{ execution_id: undefined }, 422],
   'no state': [{ state: undefined }, 422],
@@ -67,41 +72,40 @@ const reports: Record<string, [change: unknown, expected: number]> = {
   'null for a worker': [{ current_worker: null }, 422],
   'events that are no list': [{ events: 7 }, 422],
   'an event that is no object': [{ events: [1] }, 422],
-  'a good event': [{ events: [{ ...EVENT, id: 'i', value: { a: 1 }, subject: null }] }, 404],
+  'a valid event': [{ events: [{ ...EVENT, id: 'i', value: { a: 1 }, subject: null }] }, 404],
   'an event without an id': [{ events: [EVENT] }, 404],
   'an event of an unknown type': [{ events: [{ ...EVENT, type: 'TASK_DANCED' }] }, 422],
   'an event of progress': [{ events: [{ ...EVENT, type: 'TASK_PROGRESS' }] }, 422],
   'an event without a time': [{ events: [{ ...EVENT, time: undefined }] }, 422],
   'an event with a number for a name': [{ events: [{ ...EVENT, name: 1 }] }, 422],
   'a NUL in a name': [{ events: [{ ...EVENT, name: 'a\0' }] }, 422],
-  'half a character in an id': [{ events: [{ ...EVENT, id: '\ud800' }] }, 422],
+  'a lone surrogate in an id': [{ events: [{ ...EVENT, id: '\ud800' }] }, 422],
   'a NUL in a value': [{ events: [{ ...EVENT, value: 'a\0' }] }, 404],
   'an id too long for an index': [{ events: [{ ...EVENT, id: 'i'.repeat(257) }] }, 422],
 }
 
-test.each(Object.entries(reports))(
-  'a checkpoint with %s: expected status',
-  async (_, [change, expected]) => {
-    const body = JSON.stringify({ ...REPORT, ...(change as object) })
-    // Valid ones reach the executions service, which does not have this execution.
-    await check({ method: 'POST', path: CHECKPOINT, body, expected })
-  },
-)
+test.each(
+  Object.entries(reports).map(([what, [change, expected]]) => [what, expected, change] as const),
+)('a checkpoint with %s: %i', async (_, expected, change) => {
+  const body = JSON.stringify({ ...REPORT, ...(change as object) })
+  // Valid bodies reach the executions service, which does not know this execution: 404.
+  await check({ method: 'POST', path: CHECKPOINT, body, expected })
+})
 
 const calls: Record<string, Case> = {
   'a checkpoint without a body': { path: CHECKPOINT, expected: 422 },
   'a checkpoint that is a list': { path: CHECKPOINT, body: '[]', expected: 422 },
-  'a claim generation that is not a number': {
+  'a claim generation that is no number': {
     path: `/workers/w1/release/${ID}`,
     headers: { 'x-svc-claim-generation': 'abc' },
     expected: 422,
   },
-  'a claim generation that is too large': {
+  'a claim generation above 2^63 - 1': {
     path: `/workers/w1/release/${ID}`,
     headers: { 'x-flux-claim-generation': '9223372036854775808' },
     expected: 422,
   },
-  'a claim under an invalid name': { path: `/workers/a b/claim/${ID}`, expected: 404 },
+  'a claim under an invalid worker name': { path: `/workers/a b/claim/${ID}`, expected: 404 },
   'progress that is an object': { path: `/workers/w1/progress/${ID}`, body: '{}', expected: 422 },
   'progress without a task': {
     path: `/workers/w1/progress/${ID}`,
@@ -111,7 +115,7 @@ const calls: Record<string, Case> = {
   'malformed progress': { path: `/workers/w1/progress/${ID}`, body: '[{', expected: 422 },
   'a malformed pong': { path: '/workers/w1/pong', body: '{"healthy": ', expected: 422 },
   'a pong that is a list': { path: '/workers/w1/pong', body: '[]', expected: 422 },
-  'a pong with text for healthy': {
+  'a pong whose healthy is text': {
     path: '/workers/w1/pong',
     body: '{"healthy":"x"}',
     expected: 422,
@@ -119,12 +123,12 @@ const calls: Record<string, Case> = {
   'a schedule that is a list': { path: '/schedules', body: '[1]', expected: 422 },
   'a schedule that is a number': { path: '/schedules', body: '7', expected: 422 },
   'no schedule': { path: '/schedules', expected: 422 },
-  'a schedule with members of the server': {
+  'a schedule with an id': {
     path: '/schedules',
     body: '{"workflow_name":"a","name":"b","schedule_config":{},"id":"c"}',
     expected: 422,
   },
-  'a schedule with __proto__': {
+  'a schedule with the member __proto__': {
     path: '/schedules',
     body: '{"workflow_name":"a","name":"b","schedule_config":{},"__proto__":{"enabled":true}}',
     expected: 422,
@@ -134,12 +138,12 @@ const calls: Record<string, Case> = {
     body: '{"workflow_name":"a","schedule_config":{}}',
     expected: 422,
   },
-  'a schedule of two paths': {
+  'a schedule with a slash in its name': {
     path: '/schedules',
     body: '{"workflow_name":"a","name":"b/c","schedule_config":{}}',
     expected: 422,
   },
-  'a schedule of no workflow': {
+  'a schedule with an invalid workflow name': {
     path: '/schedules',
     body: '{"workflow_name":"A/../b","name":"b","schedule_config":{}}',
     expected: 422,
@@ -156,6 +160,7 @@ const calls: Record<string, Case> = {
   },
 }
 
-test.each(Object.entries(calls))('%s', async (_, given) =>
-  check({ method: 'POST', known: true, ...given }),
+test.each(Object.entries(calls).map(([what, given]) => [what, given.expected, given] as const))(
+  '%s: %i',
+  async (_, __, given) => check({ method: 'POST', known: true, ...given }),
 )

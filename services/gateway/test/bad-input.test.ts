@@ -1,6 +1,10 @@
 import { test } from 'vitest'
 import { type Case, check, ID, RUN } from './assert-response.ts'
 
+/** Rows for `test.each` whose title shows the name and the status of each case. */
+const rows = (cases: Record<string, Case>) =>
+  Object.entries(cases).map(([what, given]) => [what, given.expected, given] as const)
+
 const STATUS = `/workflows/default/hello/status/${ID}`
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -16,11 +20,11 @@ const bodies: Record<string, Case> = {
   'a raw line break in a string': { body: '"a\nb"', expected: 422 },
   'a byte that is not UTF-8': { body: Buffer.from([0x22, 0xff, 0x22]), expected: 422 },
   'an overlong sequence': { body: Buffer.from([0x22, 0xc0, 0xaf, 0x22]), expected: 422 },
-  'a cut-off sequence': { body: Buffer.from([0x22, 0xe2, 0x82, 0x22]), expected: 422 },
+  'a truncated sequence': { body: Buffer.from([0x22, 0xe2, 0x82, 0x22]), expected: 422 },
   'depth 512': { body: '['.repeat(512) + ']'.repeat(512), expected: 200 },
   'depth 513': { body: '['.repeat(513) + ']'.repeat(513), expected: 422 },
   'depth 100,000': { body: '['.repeat(100_000), expected: 422 },
-  blanks: { body: '  ', expected: 422 },
+  whitespace: { body: '  ', expected: 422 },
   'text/plain': { body: '1', headers: { 'content-type': 'text/plain' }, expected: 415 },
   'a form': {
     body: 'a=1',
@@ -44,11 +48,15 @@ const bodies: Record<string, Case> = {
   },
 
   'gzip declared': { body: '1', headers: { 'content-encoding': 'gzip' }, expected: 415 },
-  'as long as it may be': { body: `"${'x'.repeat(998)}"`, maxBodyBytes: 1_000, expected: 200 },
-  'one byte too long': { body: `"${'x'.repeat(999)}"`, maxBodyBytes: 1_000, expected: 413 },
+  'of the maximum size': { body: `"${'x'.repeat(998)}"`, maxBodyBytes: 1_000, expected: 200 },
+  'one byte above the maximum': {
+    body: `"${'x'.repeat(999)}"`,
+    maxBodyBytes: 1_000,
+    expected: 413,
+  },
 }
 
-test.each(Object.entries(bodies))('run with %s for a body: expected status', async (_, given) => {
+test.each(rows(bodies))('a run with the body %s: %i', async (_, __, given) => {
   await check({ method: 'POST', path: RUN, ...given, headers: { ...JSON_TYPE, ...given.headers } })
 })
 
@@ -61,31 +69,31 @@ const paths: Record<string, Case> = {
   'an id too long': { path: `/executions/${ID}0`, expected: 404 },
   'a colon in a name': { path: '/workflows/default/a:b', expected: 404 },
   'an encoded colon': { path: '/workflows/default/a%3Ab', expected: 404 },
-  'a star for a namespace': { path: '/workflows/*/hello', expected: 404 },
-  'capitals in a namespace': { path: '/workflows/Default/hello', expected: 404 },
+  'a star as a namespace': { path: '/workflows/*/hello', expected: 404 },
+  'upper case in a namespace': { path: '/workflows/Default/hello', expected: 404 },
   'an encoded slash': { path: '/workflows/default%2Fhello', expected: 404 },
-  'dots for a name': { path: '/workers/%2e%2e/pong', method: 'POST', expected: 404 },
+  'dots as a name': { path: '/workers/%2e%2e/pong', method: 'POST', expected: 404 },
   'a NUL': { path: '/workflows/default/x%00', expected: 404 },
   'a line break': { path: '/workflows/default/x%0a', expected: 404 },
-  'bytes that are no UTF-8': { path: '/workflows/default/%ff', expected: 400 },
-  'bytes that are no UTF-8 on a hot route': {
+  'invalid UTF-8': { path: '/workflows/default/%ff', expected: 400 },
+  'invalid UTF-8 on a hot route': {
     path: '/workers/%c0%ae/pong',
     method: 'POST',
     expected: 400,
   },
-  'half an escape': { path: '/executions/%', expected: 400 },
-  'half an escape on a hot route': { path: `/workflows/%/hello/status/${ID}`, expected: 400 },
-  'a slash at the end': { path: '/workflows/', expected: 404 },
+  'a truncated escape': { path: '/executions/%', expected: 400 },
+  'a truncated escape on a hot route': { path: `/workflows/%/hello/status/${ID}`, expected: 400 },
+  'a trailing slash': { path: '/workflows/', expected: 404 },
   'two slashes': { path: '//workflows', expected: 404 },
-  'other capitals': { path: '/Workflows', expected: 404 },
+  'another letter case': { path: '/Workflows', expected: 404 },
   'a matrix parameter': { path: '/workflows;x=1', expected: 404 },
-  'a slash at the end of a hot route': { path: `${STATUS}/`, expected: 404 },
-  'other capitals on a hot route': { path: STATUS.replace('status', 'Status'), expected: 404 },
-  'the old prefix': { path: '/secrets', expected: 404 },
-  'a name of another prototype': { path: '/__proto__', expected: 404 },
+  'a trailing slash on a hot route': { path: `${STATUS}/`, expected: 404 },
+  'another letter case on a hot route': { path: STATUS.replace('status', 'Status'), expected: 404 },
+  'a removed prefix': { path: '/secrets', expected: 404 },
+  'the name __proto__': { path: '/__proto__', expected: 404 },
 }
 
-test.each(Object.entries(paths))('path with %s: expected status', async (_, given) =>
+test.each(rows(paths))('a path with %s: %i', async (_, __, given) =>
   check({ known: true, ...given }),
 )
 
@@ -105,17 +113,17 @@ const queries: Record<string, Case> = {
   'an unknown state': { path: '/executions?state=dancing', expected: 400 },
   'a state in lower case': { path: '/executions?state=completed', expected: 200 },
   'the state CREATED': { path: '/executions?state=created', expected: 200 },
-  'no state': { path: '/executions?state=', expected: 200 },
+  'an empty state': { path: '/executions?state=', expected: 200 },
   'two states': { path: '/executions?state=a&state=b', expected: 422 },
-  'a state as an operator': { path: '/executions?state[$ne]=x', expected: 200 },
+  'a bracketed state parameter': { path: '/executions?state[$ne]=x', expected: 200 },
   'a NUL in a filter': { path: '/executions?namespace=%00', expected: 422 },
   'detailed=maybe': { path: `${STATUS}?detailed=maybe`, expected: 422 },
   'detailed twice': { path: `${STATUS}?detailed=1&detailed=1`, expected: 422 },
-  'another mode of cancelling': {
+  'an unknown mode of cancel': {
     path: `/workflows/default/hello/cancel/${ID}?mode=stream`,
     expected: 400,
   },
-  'another mode of following': { path: `/executions/${ID}?mode=async`, expected: 400 },
+  'an unknown mode of an execution read': { path: `/executions/${ID}?mode=async`, expected: 400 },
   'version 0': { method: 'POST', path: `${RUN}?version=0`, expected: 422 },
   'version -1': { method: 'POST', path: `${RUN}?version=-1`, expected: 422 },
   'version 1abc': { method: 'POST', path: `${RUN}?version=1abc`, expected: 422 },
@@ -127,13 +135,13 @@ const queries: Record<string, Case> = {
     path: '/workflows/default/hello?version=0',
     expected: 422,
   },
-  'a timeout that is not a number': { method: 'POST', path: `${RUN}?timeout=soon`, expected: 422 },
+  'a timeout that is no number': { method: 'POST', path: `${RUN}?timeout=soon`, expected: 422 },
   'an unknown wait_for': { method: 'POST', path: `${RUN}?wait_for=rain`, expected: 422 },
-  'an unknown status of workers': { path: '/workers?status=asleep', expected: 422 },
+  'an unknown worker status': { path: '/workers?status=asleep', expected: 422 },
   'an undeclared parameter': { path: '/executions?colour=blue', expected: 200 },
 }
 
-test.each(Object.entries(queries))('query with %s: expected status', async (_, given) =>
+test.each(rows(queries))('a query with %s: %i', async (_, __, given) =>
   check({ known: true, ...given }),
 )
 

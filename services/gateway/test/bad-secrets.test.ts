@@ -4,23 +4,23 @@ import { fakeSecrets } from './secrets-fake.ts'
 
 const many = JSON.stringify(Array.from({ length: 101 }, (_, i) => `n${i}`))
 
-/** A body and its expected status. */
+/** Bodies with the status that answers each. */
 const entries: Record<string, [body: string, expected: number]> = {
   'no body': ['', 422],
-  'half a body': ['{"name":', 422],
+  'a truncated body': ['{"name":', 422],
   'a list': ['[]', 422],
   'no name': ['{"value":"canary"}', 422],
   'no value': ['{"name":"a"}', 422],
-  'null for a value': ['{"name":"a","value": null }', 422],
-  'null for a name': ['{"name":null,"value":"canary"}', 422],
-  'a number for a name': ['{"name":1,"value":"canary"}', 422],
+  'null as a value': ['{"name":"a","value": null }', 422],
+  'null as a name': ['{"name":null,"value":"canary"}', 422],
+  'a number as a name': ['{"name":1,"value":"canary"}', 422],
   'an empty name': ['{"name":"","value":"canary"}', 422],
   'a slash in a name': ['{"name":"a/b","value":"canary"}', 422],
-  'dots for a name': ['{"name":"..","value":"canary"}', 422],
+  'dots as a name': ['{"name":"..","value":"canary"}', 422],
   'a NUL in a name': ['{"name":"a\\u0000","value":"canary"}', 422],
-  'half a character in a name': ['{"name":"\\ud800","value":"canary"}', 422],
+  'a lone surrogate in a name': ['{"name":"\\ud800","value":"canary"}', 422],
   'a name too long': [`{"name":"${'x'.repeat(256)}","value":"canary"}`, 422],
-  'a value that breaks off': ['{"name":"a","value":"canary}', 422],
+  'a truncated value': ['{"name":"a","value":"canary}', 422],
   'a raw line break in a value': ['{"name":"a","value":"canary\n"}', 422],
   'two documents': ['{"name":"a","value":"canary"}{}', 422],
   'unknown members': ['{"name":"a","value":1,"colour":"blue","__proto__":{"value":2}}', 200],
@@ -37,10 +37,10 @@ const batches: Record<string, [body: string, expected: number]> = {
   'a slash in a name': ['["a/b"]', 422],
   'an empty name': ['[""]', 422],
   'more than a hundred names': [many, 413],
-  'names of prototypes': ['["__proto__","constructor"]', 404],
+  'names of prototype members': ['["__proto__","constructor"]', 404],
 }
 
-async function refused(path: string, body: string, expected: number): Promise<void> {
+async function assertStatus(path: string, body: string, expected: number): Promise<void> {
   const { call } = await startGateway({
     secrets: fakeSecrets('Secret').handlers,
     configs: fakeSecrets('Config').handlers,
@@ -54,17 +54,20 @@ async function refused(path: string, body: string, expected: number): Promise<vo
   expect(text).not.toContain('canary')
 }
 
+const rows = (cases: typeof entries) =>
+  Object.entries(cases).map(([what, [body, expected]]) => [what, expected, body] as const)
+
 for (const kind of ['secrets', 'configs']) {
-  test.each(Object.entries(entries))(`${kind}: %s`, (_, [body, expected]) =>
-    refused(`/admin/${kind}`, body, expected),
+  test.each(rows(entries))(`${kind}, %s: %i`, (_, expected, body) =>
+    assertStatus(`/admin/${kind}`, body, expected),
   )
-  test.each(Object.entries(batches))(`${kind}, a batch: %s`, (_, [body, expected]) =>
-    refused(`/admin/${kind}/batch`, body, expected),
+  test.each(rows(batches))(`a batch of ${kind}, %s: %i`, (_, expected, body) =>
+    assertStatus(`/admin/${kind}/batch`, body, expected),
   )
 }
 
-test.each(['a%2Fb', '%2E%2E', 'a%00', `${'x'.repeat(256)}`, '%ff'])(
-  'name %.10s in a path: 404',
+test.each(['a%2Fb', '%2E%2E', 'a%00', '%ff', 'x'.repeat(256)])(
+  'the path name %s: 400 or 404',
   async (name) => {
     const { call } = await startGateway({ secrets: fakeSecrets('Secret').handlers })
     for (const method of ['GET', 'DELETE'])
@@ -72,7 +75,7 @@ test.each(['a%2Fb', '%2E%2E', 'a%00', `${'x'.repeat(256)}`, '%ff'])(
   },
 )
 
-test('other paths, also in another case: 404', async () => {
+test('other spellings of the path and the removed prefix: 404', async () => {
   const { call } = await startGateway({ secrets: fakeSecrets('Secret').handlers })
   for (const path of [
     '/secrets',

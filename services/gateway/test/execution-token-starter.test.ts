@@ -18,7 +18,7 @@ test.each<[string, State['starter']]>([
   expect(executions.commands).toEqual([])
 })
 
-test('a replica of an earlier release does not name the starter: 503, nothing is started', async () => {
+test('an earlier replica does not name the starter: 503, nothing is started', async () => {
   const { ask, executions } = await setup({ starter: undefined })
   for (const path of [QUESTION, NESTED]) expect((await ask(path)).status).toBe(503)
   expect(executions.commands).toEqual([])

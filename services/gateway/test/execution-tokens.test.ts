@@ -16,7 +16,7 @@ import {
 } from './execution-token-fixture.ts'
 import { startGateway } from './gateway-fixture.ts'
 
-test('nested run: on behalf of the starter, with the permissions of that principal', async () => {
+test('a nested run: made for the starter of the execution, with its permissions', async () => {
   const { ask, executions } = await setup()
   expect((await ask(NESTED, token, 1)).status).toBe(200)
   const { body } = executions.commands.at(-1) ?? {}
@@ -40,16 +40,16 @@ const DENIED = {
 }
 
 test.each<[string, task: string, answer: object]>([
-  ['one that the starter may execute', 'pay', { status: 200, body: { authorized: true } }],
+  ['permitted to the starter', 'pay', { status: 200, body: { authorized: true } }],
   [
-    'one that the starter may not execute',
+    'denied to the starter',
     'look',
     { status: 403, body: { detail: expect.objectContaining(DENIED) } },
   ],
-  ['one that the workflow exempts', 'idle', { status: 200, body: { authorized: true } }],
-  ['one of the SDK', 'sleep', { status: 200, body: { authorized: true } }],
-  ['an unknown one', 'dig', { status: 403, body: expect.anything() }],
-])('query whether a task may run, %s: expected answer', async (_, task, answer) => {
+  ['exempted by the workflow', 'idle', { status: 200, body: { authorized: true } }],
+  ['built into the SDK', 'sleep', { status: 200, body: { authorized: true } }],
+  ['unknown', 'dig', { status: 403, body: expect.anything() }],
+])('a task %s: authorize answers accordingly', async (_, task, answer) => {
   const { ask } = await setup()
   expect(await ask(`/executions/${ID}/authorize/${task}`)).toEqual(answer)
 })
@@ -59,11 +59,11 @@ test.each<[string, State, detail: string]>([
   ['failed', { state: 'FAILED' }, 'Execution is not active (state: FAILED)'],
   ['cancelled', { state: 'CANCELLED' }, 'Execution is not active (state: CANCELLED)'],
   ['leased again', { claim_generation: 8 }, 'stale-claim: the execution is no longer held'],
-  ['with another worker', { worker_name: 'w2' }, 'stale-claim: the execution is no longer held'],
+  ['held by another worker', { worker_name: 'w2' }, 'stale-claim: the execution is no longer held'],
   ['paused', { state: 'PAUSED', worker_session: '' }, 'stale-claim: the execution is no longer'],
   ['started by a disabled principal', { isEnabled: false }, 'Principal is disabled'],
   ['started by a deleted principal', { isKnown: false }, 'Principal not found'],
-])('A5, N046: token of an execution %s: 403', async (_, state, detail) => {
+])('A5, N046: the token of an execution that is %s: 403', async (_, state, detail) => {
   const { ask, executions } = await setup(state)
   for (const path of [QUESTION, NESTED])
     expect(await ask(path)).toEqual({
@@ -73,7 +73,7 @@ test.each<[string, State, detail: string]>([
   expect(executions.commands).toEqual([])
 })
 
-test('N044: token of another execution: 403', async () => {
+test('N044: the token of an execution, used for another one: 403', async () => {
   const { ask } = await setup()
   expect(await ask(`/executions/${OTHER}/authorize/pay`)).toEqual({
     status: 403,
@@ -96,8 +96,8 @@ test.each<[string, string]>([
   ['for another execution', `${header}.${encode({ ...claims, exec_id: OTHER })}.${tag}`],
   ['for another principal', `${header}.${encode({ ...claims, sub: 'root' })}.${tag}`],
   ['for another cluster', new ExecutionTokens('another', 60).mint(held)],
-  ['after its expiry', new ExecutionTokens(SECRET, -1).mint(held)],
-  ['from a service in its place', testIdentity('gateway').serviceToken('identity')],
+  ['past its expiry', new ExecutionTokens(SECRET, -1).mint(held)],
+  ['for a service', testIdentity('gateway').serviceToken('identity')],
 ])('N048: a token %s: 401', async (_, forged) => {
   const { ask } = await setup()
   for (const path of [QUESTION, NESTED])
@@ -124,16 +124,16 @@ test.each<[string, string]>([
   ['POST', `/workflows/default/parent/resume/${ID}/async`],
   ['GET', `/workflows/default/parent/cancel/${ID}`],
   ['GET', '/approvals'],
-])('N047: execution token at %s %s: 403', async (method, path) => {
+])('N047: an execution token at %s %s: 403', async (method, path) => {
   const { ask } = await setup()
-  const answer = await ask(path, token, undefined, method)
-  expect(answer).toEqual({
+  const response = await ask(path, token, undefined, method)
+  expect(response).toEqual({
     status: 403,
     body: { detail: expect.stringContaining('Permission denied') },
   })
 })
 
-test('N045: a principal on the authorize route: decides, and cannot ask for the execution', async () => {
+test('N045: a caller without an execution token: may decide an approval, not request one', async () => {
   const key = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
   const principal = {
     ...{ id: ID, subject: 'bob', external_issuer: 'svc', type: 'service_account' },
@@ -154,7 +154,7 @@ test('N045: a principal on the authorize route: decides, and cannot ask for the 
   expect((await json('POST', QUESTION, { approved: true }, bearer(key))).status).toBe(404)
 })
 
-test('authentication off: tasks may run; a token counts for its own execution only', async () => {
+test('authentication off: tasks are authorized; a token stays bound to its execution', async () => {
   const { ask } = await setup({ isOn: false })
   expect(await ask(QUESTION)).toEqual({ status: 200, body: { authorized: true } })
   expect((await ask(`/executions/${OTHER}/authorize/pay`)).status).toBe(403)

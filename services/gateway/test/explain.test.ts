@@ -6,12 +6,12 @@ import { startGateway } from './gateway-fixture.ts'
 const requirement = { packages: [], affinity: { zone: 'eu' }, runner: '', cpu: 2 }
 const QUEUED_AT = new Date('2026-01-02T03:04:05Z')
 
-test('explain: combines facts of executions and dispatcher in words', async () => {
-  const asked: unknown[] = []
+test('a queued execution: explain combines queue, requirement and worker verdicts', async () => {
+  const requests: unknown[] = []
   const { call } = await startGateway({
     queue: {
       explain: async ({ execution_id }) => {
-        asked.push(execution_id)
+        requests.push(execution_id)
         return {
           state: 'SCHEDULED',
           requirement,
@@ -22,13 +22,13 @@ test('explain: combines facts of executions and dispatcher in words', async () =
         }
       },
       loads: async ({ worker_names }) => {
-        asked.push(worker_names)
+        requests.push(worker_names)
         return { loads: [{ worker_name: 'w2', used: 2 }] }
       },
     },
     fleet: {
       explain: async (request) => {
-        asked.push(request)
+        requests.push(request)
         return {
           needs: ["label 'zone' = 'eu'", 'cpu 2'],
           verdicts: [
@@ -80,10 +80,10 @@ test('explain: combines facts of executions and dispatcher in words', async () =
     ],
     suggestion: "3 more free slots on 'w2', which holds 2 of 2",
   })
-  expect(asked).toMatchObject([ID, { requirement }, ['w1', 'w2']])
+  expect(requests).toMatchObject([ID, { requirement }, ['w1', 'w2']])
 })
 
-test('explain of an unknown execution: 404', async () => {
+test('an unknown execution: explain answers 404', async () => {
   const { call } = await startGateway({
     queue: {
       explain: async ({ execution_id }) => {

@@ -5,29 +5,29 @@ import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createGenerationReader } from '../src/cache/generation-reader.ts'
 
-async function connected(): Promise<Redis> {
+async function connectRedis(): Promise<Redis> {
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   onTestFinished(() => redis.disconnect())
   await redisReady(redis)
   return redis
 }
 
-/** A reader with a clock that stands still; `asked` counts its calls of Redis. */
-async function stopped() {
-  const redis = await connected()
+/** Creates a reader with a clock that moves only by hand; `gets` spies on its reads of Redis. */
+async function readerWithClock() {
+  const redis = await connectRedis()
   await invalidateCaches(redis, 'catalog')
-  const asked = vi.spyOn(redis, 'get')
+  const gets = vi.spyOn(redis, 'get')
   const clock = { running_ms: 1_000, wall_ms: 5_000 }
   const read = createGenerationReader(redis, 'catalog', () => [clock.running_ms, clock.wall_ms])
-  return { redis, asked, clock, read }
+  return { redis, gets, clock, read }
 }
 
-test('A1: a read after an invalidation: a new generation, with any number of concurrent reads', async () => {
-  const readers = await Promise.all([connected(), connected()])
+test('A1: reads after an announced change: a new generation, also under concurrent reads', async () => {
+  const readers = await Promise.all([connectRedis(), connectRedis()])
   const reads = readers.map((redis) => createGenerationReader(redis, 'catalog'))
-  const redis = await connected()
+  const redis = await connectRedis()
   let isOver = false
-  const askers = reads.map(async (read) => {
+  const readLoops = reads.map(async (read) => {
     while (!isOver) {
       await read()
       await sleep(1)
@@ -41,29 +41,29 @@ test('A1: a read after an invalidation: a new generation, with any number of con
     for (const [i, generation] of after.entries()) expect(generation).not.toBe(before[i])
   }
   isOver = true
-  await Promise.all(askers)
+  await Promise.all(readLoops)
 })
 
-test('a lease: serves until it expires, and is renewed in use', async () => {
-  const { redis, asked, clock, read } = await stopped()
+test('a generation in use: read once per lease and renewed before it ends', async () => {
+  const { redis, gets, clock, read } = await readerWithClock()
   const first = await read()
   await read()
-  expect(asked).toHaveBeenCalledTimes(1)
+  expect(gets).toHaveBeenCalledTimes(1)
   await invalidateCaches(redis, 'catalog')
   clock.running_ms += GENERATION_LEASE_MS - 1
   expect(await read()).toBe(first)
   await expect.poll(read).not.toBe(first)
-  expect(asked).toHaveBeenCalledTimes(2)
+  expect(gets).toHaveBeenCalledTimes(2)
 })
 
 test.each([
   { running_ms: GENERATION_LEASE_MS, wall_ms: 0 },
-  // The host slept.
+  // The host was suspended.
   { running_ms: 1, wall_ms: 3_600_000 },
-  // The wall clock was set.
+  // The wall clock was set back.
   { running_ms: 1, wall_ms: -3_600_000 },
-])('after $running_ms ms monotonic and $wall_ms ms wall clock time: read again', async (passed) => {
-  const { redis, clock, read } = await stopped()
+])('$running_ms ms on the monotonic, $wall_ms ms on the wall clock: read again', async (passed) => {
+  const { redis, clock, read } = await readerWithClock()
   const first = await read()
   await invalidateCaches(redis, 'catalog')
   clock.running_ms += passed.running_ms
@@ -71,11 +71,11 @@ test.each([
   expect(await read()).not.toBe(first)
 })
 
-test('a new connection: the generation is read again', async () => {
-  const { redis, asked, read } = await stopped()
+test('a new Redis connection: the generation is read again', async () => {
+  const { redis, gets, read } = await readerWithClock()
   const first = await read()
   redis.disconnect(true)
   await new Promise((resolve) => redis.once('ready', resolve))
   expect(await read()).not.toBe(first)
-  expect(asked).toHaveBeenCalledTimes(2)
+  expect(gets).toHaveBeenCalledTimes(2)
 })

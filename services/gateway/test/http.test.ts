@@ -38,30 +38,30 @@ test.each(methods)('%s %s: %i', async (method, path, status, allow) => {
   expect(executions.commands).toEqual([])
 })
 
-test('X-HTTP-Method-Override: ignored', async () => {
+test('a method override header: ignored', async () => {
   const { call } = await startGateway()
   const headers = { 'x-http-method-override': 'DELETE' }
   const response = await call('POST', '/workflows/default/hello', { headers })
   expect(response.status).toBe(405)
 })
 
-test('X-Request-Id: kept if it is safe in a log, else replaced', async () => {
+test('a request id: echoed if it is safe to log, replaced otherwise', async () => {
   const { call } = await startGateway()
   const idOf = async (path: string, id: string) =>
     (await call('GET', path, { headers: { 'x-request-id': id } })).headers.get('x-request-id')
   for (const path of ['/nope', STATUS, '/executions/nope']) {
     expect(await idOf(path, 'req-1.a:b')).toBe('req-1.a:b')
-    for (const unfit of ['a b', 'x'.repeat(129), '{"a":1}'])
-      expect(await idOf(path, unfit)).toMatch(/^[0-9a-f-]{36}$/)
+    for (const unsafe of ['a b', 'x'.repeat(129), '{"a":1}'])
+      expect(await idOf(path, unsafe)).toMatch(/^[0-9a-f-]{36}$/)
   }
 })
 
-/** Sends raw bytes; returns the response until the server closes the connection or stops sending. */
+/** Sends raw bytes; returns what is received until the server closes or is silent for a second. */
 async function raw(url: string, ...parts: string[]): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  let got = ''
+  let received = ''
   socket.on('data', (chunk) => {
-    got += chunk.toString('latin1')
+    received += chunk.toString('latin1')
   })
   for (const part of parts) socket.write(part)
   await new Promise((resolve) => {
@@ -69,7 +69,7 @@ async function raw(url: string, ...parts: string[]): Promise<string> {
     socket.once('error', resolve)
     socket.setTimeout(1_000, () => socket.destroy())
   })
-  return got
+  return received
 }
 
 const broken: Record<string, [bytes: string, status: RegExp]> = {
@@ -86,7 +86,7 @@ const broken: Record<string, [bytes: string, status: RegExp]> = {
     `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n`,
     /^HTTP\/1.1 400 (?!.*HTTP\/1.1)/s,
   ],
-  'another coding': [
+  'an unknown transfer coding': [
     `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n1`,
     /^HTTP\/1.1 400 /,
   ],
@@ -94,7 +94,7 @@ const broken: Record<string, [bytes: string, status: RegExp]> = {
     `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
     /^HTTP\/1.1 400 /,
   ],
-  'an unknown expectation': [
+  'an unsupported expectation': [
     'POST /workflows HTTP/1.1\r\nHost: localhost\r\nExpect: 200-maybe\r\nContent-Length: 1\r\n\r\n1',
     /^HTTP\/1.1 417 .*x-request-id: .*\{"detail":"Expectation Failed"\}$/is,
   ],
@@ -113,7 +113,7 @@ const broken: Record<string, [bytes: string, status: RegExp]> = {
 }
 
 test.each(Object.entries(broken))(
-  '%s: refused, and the gateway serves the next request',
+  '%s: the expected status, and the gateway keeps serving',
   async (_, [bytes, status]) => {
     const { url, call } = await startGateway()
     expect(await raw(url, bytes)).toMatch(status)
@@ -121,7 +121,7 @@ test.each(Object.entries(broken))(
   },
 )
 
-test('a body above the limit: 413 before its end, received by the sender', async () => {
+test('a body above the limit: 413 before it ends', async () => {
   const { url, executions } = await startGateway({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
   const head = `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\n`
   const declared = await raw(url, `${head}Content-Length: 5000\r\n\r\n`, 'x'.repeat(2_000))
@@ -135,16 +135,16 @@ test('a body above the limit: 413 before its end, received by the sender', async
 test('a refused body: its connection serves the next request', async () => {
   const { url } = await startGateway({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
   const head = `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n`
-  const got = await raw(
+  const received = await raw(
     url,
     head,
     'x'.repeat(5_000),
     'GET /nope HTTP/1.1\r\nHost: localhost\r\n\r\n',
   )
-  expect(got.match(/HTTP\/1.1 (\d+)/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 404'])
+  expect(received.match(/HTTP\/1.1 (\d+)/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 404'])
 })
 
-test('Connection: close with a refused body: closed only after the body was read', async () => {
+test('Connection: close with a refused body: closed only after the body is read', async () => {
   const { url } = await startGateway({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
   const socket = connect({
     port: Number(new URL(url).port),
@@ -154,15 +154,15 @@ test('Connection: close with a refused body: closed only after the body was read
   socket.write(
     `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 5000\r\n\r\n`,
   )
-  const [answer] = await once(socket, 'data')
-  expect(String(answer)).toMatch(/^HTTP\/1.1 413 /)
+  const [head] = await once(socket, 'data')
+  expect(String(head)).toMatch(/^HTTP\/1.1 413 /)
   socket.write('x'.repeat(2_500), () => socket.write('x'.repeat(2_500)))
   await once(socket, 'end')
   socket.end()
   expect(await once(socket, 'close')).toEqual([false])
 })
 
-test('a body that ends early: nothing is run, and the gateway serves the next request', async () => {
+test('a body that ends early: no command, and the gateway keeps serving', async () => {
   const { url, call, executions } = await startGateway()
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.end(`POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n1`)

@@ -13,7 +13,7 @@ import { serviceAccount } from './service-account.ts'
 const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
 const CATALOG = [workflow(), workflow({ name: 'other' }), workflow({ namespace: 'team' })]
 
-/** A gateway with authentication on and one account with the key KEY. */
+/** Starts a gateway with authentication on and one account whose API key is KEY. */
 async function setup(permissions: string[], principal: Partial<Account['principal']> = {}) {
   const account = {
     principal: serviceAccount(principal),
@@ -46,45 +46,45 @@ async function setup(permissions: string[], principal: Partial<Account['principa
   return { ...made, send, state }
 }
 
-const answer = async (response: Response) => [response.status, await response.json()]
+const statusAndBody = async (response: Response) => [response.status, await response.json()]
 
-test('a key: accepted by its permissions; a refusal names the missing one', async () => {
+test('an API key: admitted by its permissions; a 403 names the missing one', async () => {
   const { send } = await setup(['admin:roles:read'])
-  expect(await answer(await send('GET', '/admin/roles'))).toEqual([200, []])
-  expect(await answer(await send('GET', '/admin/secrets'))).toEqual([
+  expect(await statusAndBody(await send('GET', '/admin/roles'))).toEqual([200, []])
+  expect(await statusAndBody(await send('GET', '/admin/secrets'))).toEqual([
     403,
     { detail: "Permission denied: requires 'admin:secrets:read'" },
   ])
 })
 
-test('workflows without permission to read: neither listed nor counted', async () => {
+test('workflows without read permission: neither listed nor counted', async () => {
   const { send } = await setup(['workflow:default:hello:read'])
-  expect(await answer(await send('GET', '/workflows'))).toEqual([
+  expect(await statusAndBody(await send('GET', '/workflows'))).toEqual([
     200,
     [{ namespace: 'default', name: 'hello', version: 1 }],
   ])
-  expect(await answer(await send('GET', '/namespaces'))).toEqual([
+  expect(await statusAndBody(await send('GET', '/namespaces'))).toEqual([
     200,
     [{ namespace: 'default', workflow_count: 1 }],
   ])
 })
 
-test('a refused run: names all missing permissions', async () => {
+test('a run without its permissions: 403 naming all that are missing', async () => {
   const { send } = await setup(['workflow:default:hello:run'])
   const task = 'workflow:default:hello:task:t:execute'
-  expect(await answer(await send('POST', RUN))).toEqual([
+  expect(await statusAndBody(await send('POST', RUN))).toEqual([
     403,
     { detail: { message: 'Authorization denied', missing_permissions: ['payroll:run', task] } },
   ])
 })
 
-test('an allowed run: created on behalf of the caller', async () => {
+test('a run with all permissions: 200, one execution', async () => {
   const { send, executions } = await setup(['workflow:*', 'payroll:run'])
   expect((await send('POST', RUN)).status).toBe(200)
   expect(executions.rows.size).toBe(1)
 })
 
-test('a revoked key: refused from the next generation on', async () => {
+test('a revoked key: 401 once the caches are invalidated', async () => {
   const { send, state } = await setup(['*'])
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   onTestFinished(() => redis.disconnect())
@@ -92,23 +92,23 @@ test('a revoked key: refused from the next generation on', async () => {
   expect((await send('GET', '/admin/roles')).status).toBe(200)
   state.fault = new Fault('unauthenticated', 'Invalid or expired token')
   await invalidateCaches(redis, 'auth')
-  expect(await answer(await send('GET', '/admin/roles'))).toEqual([
+  expect(await statusAndBody(await send('GET', '/admin/roles'))).toEqual([
     401,
     { detail: 'Invalid or expired token' },
   ])
 })
 
-test('identity unavailable: 503, never 401', async () => {
+test('identity is unavailable: 503 for an unknown key, never 401', async () => {
   const { send, state } = await setup(['*'])
   state.fault = unavailable('identity is away')
   const other = `wk_${'1'.repeat(16)}.${'A'.repeat(43)}`
   expect((await send('GET', '/admin/roles', other)).status).toBe(503)
 })
 
-test('a service account: acts for the worker of its name with worker:*:*', async () => {
+test('a service account with worker permission: acts for the worker of its name only', async () => {
   const path = (name: string) => `/workers/${name}/claim/${ID}`
-  const stranger = await setup(['admin:*'])
-  expect(await answer(await stranger.send('POST', path('robot')))).toEqual([
+  const admin = await setup(['admin:*'])
+  expect(await statusAndBody(await admin.send('POST', path('robot')))).toEqual([
     403,
     { detail: "Permission denied: requires 'worker:*:*'" },
   ])
@@ -119,7 +119,7 @@ test('a service account: acts for the worker of its name with worker:*:*', async
   expect((await foreign.send('POST', path('robot'))).status).toBe(403)
 })
 
-test('with authentication on and secrets missing the gateway does not start', async () => {
+test('authentication on without the secrets: the gateway does not start', async () => {
   const starting = startService(start, { SVC_SECURITY__AUTH__ENABLED: 'true' })
   await expect(starting).rejects.toThrow(/execution_token_secret.* and .*encryption_key/)
 })

@@ -6,7 +6,7 @@ import { startGateway } from './gateway-fixture.ts'
 
 const LIMIT = 10_000
 const RUNS = Number(process.env.TEST_MALFORMED ?? 500)
-/** A hang limit: each answer is a matter of milliseconds. */
+/** Hang limit; an answer takes milliseconds. */
 const ANSWER_MS = 30_000
 const CRLF = '\r\n'
 
@@ -18,7 +18,7 @@ const OTHER_FILE = disposition('name="other"; filename="b.py"')
 const MALFORMED = part(': x', 'y')
 const END = `--x--${CRLF}`
 
-/** A gateway with a catalog without workflows, and the unhandled errors of this process. */
+/** Starts a gateway whose catalog knows no workflow; `unhandled` collects unhandled errors of the process. */
 async function setup() {
   const unhandled: unknown[] = []
   const record = (error: unknown) => void unhandled.push(error)
@@ -59,14 +59,14 @@ function send(port: number, { body, boundary = 'x', pieceBytes, cut }: Upload) {
   return new Promise<number | undefined>((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     const hang = setTimeout(() => reject(new Error('no answer')), ANSWER_MS)
-    let answer = ''
+    let response = ''
     socket.on('data', (chunk) => {
-      answer += chunk
+      response += chunk
     })
     socket.on('error', () => {})
     socket.once('close', () => {
       clearTimeout(hang)
-      const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(answer) ?? []
+      const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(response) ?? []
       resolve(status === undefined ? undefined : Number(status))
     })
     const finish = () => {
@@ -77,7 +77,7 @@ function send(port: number, { body, boundary = 'x', pieceBytes, cut }: Upload) {
     async function writePieces(all: Buffer, step: number) {
       for (let at = 0; at < all.length && !socket.destroyed; at += step) {
         socket.write(all.subarray(at, at + step))
-        if (step < all.length) await new Promise((go) => setImmediate(go))
+        if (step < all.length) await new Promise((resolve) => setImmediate(resolve))
       }
       finish()
     }
@@ -96,14 +96,17 @@ const cases: Record<string, [body: string, status: number]> = {
   'two thousand headers in a part': [part(`a: b${CRLF}`.repeat(2_000), 'y') + CRLF + END, 422],
 }
 
-test.each(Object.entries(cases))('%s: refused, and the gateway stays', async (_, upload) => {
-  const { port, unhandled, isAlive } = await setup()
-  const [body, status] = upload
-  for (const pieceBytes of [undefined, 1_000])
-    expect(await send(port, { body, pieceBytes })).toBe(status)
-  expect(await isAlive()).toBe(true)
-  expect(unhandled).toEqual([])
-})
+test.each(Object.entries(cases))(
+  '%s: refused, and the gateway keeps serving',
+  async (_, upload) => {
+    const { port, unhandled, isAlive } = await setup()
+    const [body, status] = upload
+    for (const pieceBytes of [undefined, 1_000])
+      expect(await send(port, { body, pieceBytes })).toBe(status)
+    expect(await isAlive()).toBe(true)
+    expect(unhandled).toEqual([])
+  },
+)
 
 const name = fc.constantFrom('file', 'other', 'file"', 'f\\"ile', '', 'grüße', 'x'.repeat(300))
 const header = fc.oneof(
@@ -152,7 +155,7 @@ const upload = fc.record(
   { requiredKeys: ['body'] },
 )
 
-test(`${RUNS} malformed, truncated and aborted uploads: each is refused or cut off, and the gateway stays`, async () => {
+test(`${RUNS} malformed, truncated and aborted uploads: refused or cut off, the gateway serves on`, async () => {
   const { port, unhandled, isAlive } = await setup()
   await fc.assert(
     fc.asyncProperty(upload, async (given) => {

@@ -9,7 +9,7 @@ import { startGateway } from './gateway-fixture.ts'
 const OIDC = 'SVC_SECURITY__AUTH__OIDC__'
 const AUTH = { SVC_SECURITY__AUTH__ENABLED: 'true', [`${OIDC}ENABLED`]: 'true' }
 
-/** A gateway with the users `ann` and, disabled, `bob` of the issuer. */
+/** Starts a gateway with two principals of the issuer: `ann`, and `bob`, which is disabled. */
 async function setup(env: Record<string, string> = {}) {
   const idp = await startOidcIssuer()
   const provisioned: unknown[] = []
@@ -51,7 +51,7 @@ async function setup(env: Record<string, string> = {}) {
 
 const FAILED = [401, { detail: 'OIDC token validation failed' }]
 
-test('a token of the issuer: the principal of its subject; claims grant nothing', async () => {
+test('a token of the issuer: the principal of its subject; its claims grant nothing', async () => {
   const { send, token, asked } = await setup()
   const claims = { sub: 'ann', aud: ['other', 'windlass'], roles: ['admin'], permissions: ['*'] }
   expect(await send(token(claims))).toEqual([200, []])
@@ -59,14 +59,14 @@ test('a token of the issuer: the principal of its subject; claims grant nothing'
   expect(asked).toEqual(['/.well-known/openid-configuration', '/keys'])
 })
 
-test('an unknown or disabled principal: refused', async () => {
+test('an unknown or disabled principal: 401', async () => {
   const { send, token } = await setup()
   const unknown = [401, { detail: 'Principal not provisioned' }]
   expect(await send(token({ sub: 'eve' }))).toEqual(unknown)
   expect(await send(token({ sub: 'bob' }))).toEqual([401, { detail: 'Invalid or expired token' }])
 })
 
-test('a token with any defect: refused', async () => {
+test('an invalid token of any kind: 401', async () => {
   const { send, token, issuer, nowS } = await setup()
   const ann = { sub: 'ann' }
   const none = Buffer.from('{"alg":"none"}').toString('base64url')
@@ -92,7 +92,7 @@ test('a token with any defect: refused', async () => {
   expect((await send(token({ ...ann, exp: nowS() - 10 })))[0]).toBe(200)
 })
 
-test('unknown keys and foreign tokens: no flood of requests to the issuer', async () => {
+test('unknown key ids and opaque tokens: no further requests to the issuer', async () => {
   const { send, token, asked } = await setup()
   await send(token({ sub: 'ann' }))
   for (let i = 0; i < 20; i++) {
@@ -102,14 +102,14 @@ test('unknown keys and foreign tokens: no flood of requests to the issuer', asyn
   expect(asked).toHaveLength(2)
 })
 
-test('keys unavailable: 503, never 401', async () => {
+test('the issuer is unreachable: 503 for its tokens, 401 for an opaque one', async () => {
   const { send, token, stop } = await setup()
   await stop()
   expect((await send(token({ sub: 'ann' })))[0]).toBe(503)
   expect(await send('opaque')).toEqual(FAILED)
 })
 
-test('default_user_roles: a new subject becomes a user, with its azp as metadata', async () => {
+test('default roles are set: an unknown subject is provisioned, with its azp', async () => {
   const { send, token, provisioned, issuer } = await setup({
     [`${OIDC}DEFAULT_USER_ROLES`]: 'viewer',
   })
@@ -128,7 +128,7 @@ test.each([
   ['', 'windlass'],
   ['http://idp.example/', 'windlass'],
   ['https://idp.example/', ''],
-])('issuer %j, audience %j: the gateway does not start', async (issuer, audience) => {
+])('the issuer %j and the audience %j: the gateway does not start', async (issuer, audience) => {
   const starting = startService(start, {
     ...AUTH,
     SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'a',

@@ -10,7 +10,7 @@ import { startGateway, workflow } from './gateway-fixture.ts'
 const DEAD = '127.0.0.1:9'
 const STATUS = `/workflows/default/hello/status/${ID}`
 
-test('a service unavailable: 503 with Retry-After, without internal details', {
+test('a service is unavailable: 503 with Retry-After and no internal detail', {
   timeout: 60_000,
 }, async () => {
   const cases: [service: string, method: string, path: string][] = [
@@ -30,14 +30,14 @@ test('a service unavailable: 503 with Retry-After, without internal details', {
   )
 })
 
-test('identity unavailable: 503, never 401', { timeout: 30_000 }, async () => {
+test('identity is unavailable: 503, never 401', { timeout: 30_000 }, async () => {
   const { call } = await startGateway({}, { SVC_SERVICES__IDENTITY: DEAD })
   const headers = { authorization: 'Bearer session-of-w1' }
   const response = await call('POST', `/workers/w1/release/${ID}`, { headers })
   expect(response.status).toBe(503)
 })
 
-test('an outage during a create: retried under the same id', async () => {
+test('a create that meets an outage: retried with the same execution id', async () => {
   let failures = 3
   const ids: string[] = []
   const made = await startGateway({
@@ -54,36 +54,36 @@ test('an outage during a create: retried under the same id', async () => {
   expect(new Set(ids).size).toBe(1)
 })
 
-test('concurrent requests: one batch to executions', async () => {
+test('concurrent requests: submitted to executions in few batches', async () => {
   const batches: number[] = []
-  let answer = () => {}
-  const answered = new Promise<void>((resolve) => {
-    answer = resolve
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
   })
   const { url } = await startGateway({
     executions: {
       async submit({ commands }) {
         batches.push(commands.length)
-        await answered
+        await released
         return { results: commands.map(() => refuse('conflict', 'seen')) }
       },
     },
   })
   // Forty requests in one segment on one connection arrive together.
   const socket = net.connect(Number(new URL(url).port), '127.0.0.1')
-  let got = ''
+  let received = ''
   socket.on('data', (chunk) => {
-    got += chunk
+    received += chunk
   })
   socket.write(`POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`.repeat(40))
   await expect.poll(() => batches.reduce((sum, size) => sum + size, 0)).toBe(40)
-  answer()
-  await expect.poll(() => got.match(/HTTP\/1.1 409/g)?.length).toBe(40)
+  release()
+  await expect.poll(() => received.match(/HTTP\/1.1 409/g)?.length).toBe(40)
   socket.destroy()
   expect(batches.length).toBeLessThanOrEqual(5)
 })
 
-test('an item that breaks a batch: the others of the batch succeed', async () => {
+test('one command makes a batch fail: only its own request gets 500', async () => {
   const { json, executions } = await startGateway({
     executions: {
       async submit({ commands }) {
@@ -101,23 +101,23 @@ test('an item that breaks a batch: the others of the batch succeed', async () =>
   expect(executions.commands).toEqual([])
 })
 
-test('a workflow: fetched once per generation, and each time without Redis', async () => {
+test('an unchanged catalog: a workflow is resolved once; without Redis, every time', async () => {
   for (const [env, expected] of [
     [{}, 1],
     [{ SVC_REDIS__URL: 'redis://127.0.0.1:9' }, 3],
   ] as const) {
-    let asked = 0
+    let resolves = 0
     const resolve = async () => {
-      asked++
+      resolves++
       return workflow()
     }
     const { call } = await startGateway({ catalog: { resolve } }, env)
     for (let i = 0; i < 3; i++) expect((await call('POST', RUN)).status).toBe(200)
-    expect(asked).toBe(expected)
+    expect(resolves).toBe(expected)
   }
 })
 
-/** A proxy of Redis that at first accepts connections and answers nothing. */
+/** Starts a Redis proxy that accepts connections and stays silent until `speak` is called. */
 async function silentRedis() {
   const { hostname, port, password } = new URL(testUrl('TEST_REDIS_URL'))
   const silent = new Set<net.Socket>()
@@ -142,38 +142,38 @@ async function silentRedis() {
   }
 }
 
-test('Redis silent at start: the gateway serves without caching until Redis answers', async () => {
+test('Redis is silent: the gateway starts and serves; it caches once Redis answers', async () => {
   const redis = await silentRedis()
-  let asked = 0
+  let resolves = 0
   const resolve = async () => {
-    asked++
+    resolves++
     return workflow()
   }
   const { call } = await startGateway({ catalog: { resolve } }, { SVC_REDIS__URL: redis.url })
-  const questions = async () => {
-    const before = asked
+  const countResolves = async () => {
+    const before = resolves
     expect((await call('POST', RUN)).status).toBe(200)
-    return asked - before
+    return resolves - before
   }
-  for (let i = 0; i < 3; i++) expect(await questions()).toBe(1)
+  for (let i = 0; i < 3; i++) expect(await countResolves()).toBe(1)
   redis.speak()
-  await expect.poll(questions).toBe(0)
+  await expect.poll(countResolves).toBe(0)
 })
 
-test('health: follows executions and catalog', { timeout: 30_000 }, async () => {
-  const gateway = await startGateway()
-  const healthy = await gateway.call('GET', '/health')
+test('health and readiness: follow the executions service', { timeout: 30_000 }, async () => {
+  const up = await startGateway()
+  const healthy = await up.call('GET', '/health')
   expect(healthy.status).toBe(200)
   expect(await healthy.json()).toEqual({ status: 'healthy', database: true, version: '0.1.0' })
-  expect(await (await gateway.call('GET', '/ready')).json()).toEqual({
+  expect(await (await up.call('GET', '/ready')).json()).toEqual({
     status: 'ready',
     database: true,
   })
-  const unhealthyGateway = await startGateway({}, { SVC_SERVICES__EXECUTIONS: DEAD })
-  const unhealthy = await unhealthyGateway.call('GET', '/health')
+  const down = await startGateway({}, { SVC_SERVICES__EXECUTIONS: DEAD })
+  const unhealthy = await down.call('GET', '/health')
   expect(unhealthy.status).toBe(503)
   expect(await unhealthy.json()).toMatchObject({ status: 'unhealthy', database: false })
-  expect(await (await unhealthyGateway.call('GET', '/ready')).json()).toEqual({
+  expect(await (await down.call('GET', '/ready')).json()).toEqual({
     status: 'not-ready',
     database: false,
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startGateway } from './gateway-fixture.ts'
 
-test('many pongs: each has its own answer, also if one breaks the dispatcher', async () => {
+test('a batch of pongs, one of them failing: each gets its own status', async () => {
   const { call } = await startGateway({
     fleet: {
       async pongs({ pongs }) {

@@ -8,7 +8,7 @@ import { serviceAccount } from './service-account.ts'
 const principal = (changes: Partial<Principal> = {}) =>
   serviceAccount({ roles: ['viewer'], ...changes })
 
-test('creating a principal: defaults of the contract', async () => {
+test('a new principal: created with the default issuer and roles, subject in NFC', async () => {
   const seen: unknown[] = []
   const { json } = await startGateway({
     principals: {
@@ -26,7 +26,7 @@ test('creating a principal: defaults of the contract', async () => {
   ])
 })
 
-test('a subject: any text, of the issuer in the query', async () => {
+test('any subject in the path: looked up under the issuer of the query', async () => {
   const seen: unknown[] = []
   const { call } = await startGateway({
     principals: {
@@ -39,13 +39,13 @@ test('a subject: any text, of the issuer in the query', async () => {
   const subjects = ['ann+1@ex ample.org', 'a/b', '..', 'auth0|1:*', '\u{1f600}']
   for (const subject of subjects)
     await call('GET', `/admin/principals/${encodeURIComponent(subject)}?issuer=https://idp/`)
-  // A client's URL parser takes encoded dots for dots.
+  // The client's URL parser resolves encoded dot segments.
   const reached = subjects.filter((subject) => subject !== '..')
   const external_issuer = 'https://idp/'
   expect(seen).toEqual(reached.map((subject) => ({ subject, external_issuer })))
 })
 
-test('changes of a principal: responses of the contract', async () => {
+test('changes of a principal: the responses of the contract', async () => {
   const { call, json } = await startGateway({
     principals: {
       update: async ({ enabled }) => principal({ enabled: enabled ?? true }),
@@ -79,7 +79,7 @@ test('changes of a principal: responses of the contract', async () => {
   expect(await key.json()).toEqual({ key: 'wk_1.secret' })
 })
 
-test('list of keys: by prefix', async () => {
+test('the key list: prefixes and times, never keys', async () => {
   const [at, used] = [new Date('2026-01-02T03:04:05Z'), new Date('2026-01-03T00:00:00Z')]
   const stored = { name: 'ci', prefix: 'wk_1', created_at: at }
   const { call } = await startGateway({
@@ -99,7 +99,7 @@ test('list of keys: by prefix', async () => {
   ])
 })
 
-test('roles: returned as stored; an existing name is a conflict', async () => {
+test('role operations: the stored role; a taken name gets 409', async () => {
   const role = { name: 'r', permissions: ['a:b'], built_in: false }
   const { call, json } = await startGateway({
     roles: {
@@ -124,8 +124,8 @@ test('roles: returned as stored; an existing name is a conflict', async () => {
   expect((await json('POST', '/admin/roles', { name: 'r', permissions: [] })).status).toBe(409)
 })
 
-test('simulation of a role change: gained and lost permissions with their principals', async () => {
-  const asked: unknown[] = []
+test('a role simulation: permissions granted and taken, in all and per principal', async () => {
+  const requests: unknown[] = []
   const holder = (subject: string, other_permissions: string[]) => ({
     principal: principal({ subject }),
     other_permissions,
@@ -133,7 +133,7 @@ test('simulation of a role change: gained and lost permissions with their princi
   const { json } = await startGateway({
     roles: {
       async simulate(request) {
-        asked.push(request)
+        requests.push(request)
         return {
           role: { name: 'r', permissions: ['a:b', 'c'], built_in: false },
           permissions: request.delete ? [] : ['c', 'd:*'],
@@ -144,7 +144,7 @@ test('simulation of a role change: gained and lost permissions with their princi
   })
   const change = { add_permissions: ['d:*'], remove_permissions: ['a:b'] }
   const changed = await json('POST', '/admin/roles/r/simulate', change)
-  const who = { external_issuer: 'svc', type: 'service_account', enabled: true }
+  const identity = { external_issuer: 'svc', type: 'service_account', enabled: true }
   expect([changed.status, await changed.json()]).toEqual([
     200,
     {
@@ -153,18 +153,18 @@ test('simulation of a role change: gained and lost permissions with their princi
       granted: ['d:*'],
       taken: ['a:b'],
       principals: [
-        { subject: 'ann', ...who, granted: ['d:*'], taken: ['a:b'] },
-        { subject: 'cid', ...who, granted: ['d:*'], taken: [] },
+        { subject: 'ann', ...identity, granted: ['d:*'], taken: ['a:b'] },
+        { subject: 'cid', ...identity, granted: ['d:*'], taken: [] },
       ],
       holders: 3,
     },
   ])
   const deleted = await (await json('POST', '/admin/roles/r/simulate', { delete: true })).json()
   expect(deleted).toMatchObject({ permissions: null, granted: [], taken: ['a:b', 'c'] })
-  expect(asked).toMatchObject([{ name: 'r', ...change, delete: false }, { delete: true }])
+  expect(requests).toMatchObject([{ name: 'r', ...change, delete: false }, { delete: true }])
 })
 
-test('simulation without permission to read principals: names none', async () => {
+test('a role simulation without read permission on principals: names none', async () => {
   const account = { principal: principal(), permissions: ['admin:roles:read'] }
   const holders = [{ principal: principal(), other_permissions: [] }]
   const { json } = await startGateway(
@@ -182,26 +182,26 @@ test('simulation without permission to read principals: names none', async () =>
 const P = '/admin/principals'
 const long = 'x'.repeat(256)
 
-/** A request and its expected status. */
+/** Requests with the status that answers each. */
 const bad: Record<string, [method: string, path: string, body: string, expected: number]> = {
-  'a subject twice': ['POST', P, '{"type":"user","subject":"a","subject":"b"}', 422],
-  'a member twice in other letters': [
+  'a duplicate subject': ['POST', P, '{"type":"user","subject":"a","subject":"b"}', 422],
+  'a duplicate member with an escape': [
     'POST',
     P,
     '{"type":"user","subject":"a","r\\u006fles":[],"roles":[]}',
     422,
   ],
-  'enabled twice': ['PATCH', `${P}/a`, '{"enabled":false,"enabled":true}', 422],
+  'a duplicate enabled': ['PATCH', `${P}/a`, '{"enabled":false,"enabled":true}', 422],
   'no body': ['POST', P, '', 422],
-  'half a body': ['POST', P, '{"type"', 422],
+  'a truncated body': ['POST', P, '{"type"', 422],
   'no type': ['POST', P, '{"subject":"a"}', 422],
   'an unknown type': ['POST', P, '{"type":"robot","subject":"a"}', 422],
   'no subject': ['POST', P, '{"type":"user","roles":[]}', 422],
   'an empty subject': ['POST', P, '{"type":"user","subject":""}', 422],
   'a line break in a subject': ['POST', P, '{"type":"user","subject":"a\\n"}', 422],
-  'half a character': ['POST', P, '{"type":"user","subject":"\\ud800"}', 422],
+  'a lone surrogate in a subject': ['POST', P, '{"type":"user","subject":"\\ud800"}', 422],
   'a long subject': ['POST', P, `{"type":"user","subject":"${long}"}`, 422],
-  'roles in one text': ['POST', P, '{"type":"user","subject":"a","roles":"admin"}', 422],
+  'roles that are text': ['POST', P, '{"type":"user","subject":"a","roles":"admin"}', 422],
   'a role that is no name': ['POST', P, '{"type":"user","subject":"a","roles":["a:b"]}', 422],
   'enabled as text': ['PATCH', `${P}/a`, '{"enabled":"true"}', 422],
   'enabled as a number': ['PATCH', `${P}/a`, '{"enabled":1}', 422],
@@ -211,31 +211,31 @@ const bad: Record<string, [method: string, path: string, body: string, expected:
   'a list of an unknown type': ['GET', `${P}?type=robot`, '', 422],
   'a subject with a NUL': ['GET', `${P}/a%00`, '', 404],
   'no role': ['POST', `${P}/a/roles`, '{}', 422],
-  'a role of a list': ['POST', `${P}/a/roles`, '{"role":["admin"]}', 422],
+  'a role that is a list': ['POST', `${P}/a/roles`, '{"role":["admin"]}', 422],
   'a role in the path that is no name': ['DELETE', `${P}/a/roles/a%3Ab`, '', 404],
   'a key without a name': ['POST', `${P}/a/keys`, '{}', 422],
   'a key name with a line break': ['POST', `${P}/a/keys`, '{"name":"a\\n"}', 422],
   'negative days': ['POST', `${P}/a/keys`, '{"name":"k","expires_in_days":-1}', 422],
-  'half a day': ['POST', `${P}/a/keys`, '{"name":"k","expires_in_days":0.5}', 422],
-  'endless days': ['POST', `${P}/a/keys`, '{"name":"k","expires_in_days":1e9}', 422],
+  'a fraction of a day': ['POST', `${P}/a/keys`, '{"name":"k","expires_in_days":0.5}', 422],
+  'days above the maximum': ['POST', `${P}/a/keys`, '{"name":"k","expires_in_days":1e9}', 422],
   'days as text': ['POST', `${P}/a/keys`, '{"name":"k","expires_in_days":"1"}', 422],
   'a role without a name': ['POST', '/admin/roles', '{"permissions":[]}', 422],
-  'a role of blanks': ['POST', '/admin/roles', '{"name":" ","permissions":[]}', 422],
+  'a blank role name': ['POST', '/admin/roles', '{"name":" ","permissions":[]}', 422],
   'a permission that is a number': ['POST', '/admin/roles', '{"name":"r","permissions":[1]}', 422],
-  'permissions in one text': ['PATCH', '/admin/roles/r', '{"add_permissions":"*"}', 422],
-  'a simulation of both': [
+  'permissions that are text': ['PATCH', '/admin/roles/r', '{"add_permissions":"*"}', 422],
+  'a simulation of deletion and change': [
     'POST',
     '/admin/roles/r/simulate',
     '{"delete":true,"add_permissions":[]}',
     422,
   ],
-  'a simulation in one text': ['POST', '/admin/roles/r/simulate', '{"add_permissions":"*"}', 422],
+  'text in a simulation': ['POST', '/admin/roles/r/simulate', '{"add_permissions":"*"}', 422],
   'a deletion as text': ['POST', '/admin/roles/r/simulate', '{"delete":"true"}', 422],
   'a clone without a name': ['POST', '/admin/roles/r/clone', '{}', 422],
-  'a clone called dots': ['POST', '/admin/roles/r/clone', '{"new_name":".."}', 422],
+  'a clone named ..': ['POST', '/admin/roles/r/clone', '{"new_name":".."}', 422],
 }
 
-test.each(Object.entries(bad))('refused: %s', async (_, [method, path, body, expected]) => {
+test.each(Object.entries(bad))('%s: 404 or 422', async (_, [method, path, body, expected]) => {
   const never = async () => {
     throw new Error('got through')
   }

@@ -10,7 +10,7 @@ const STARTED = { type: 'WORKFLOW_STARTED' }
 const TASKS = [{ type: 'TASK_STARTED' }, { type: 'TASK_COMPLETED' }]
 const COMPLETED = { type: 'WORKFLOW_COMPLETED', value_json: '"done"' }
 
-test('S2: progress arrives in order, under the id of the last event, at every reader', async () => {
+test('S2: progress frames: in order, under the id of the last event, at every reader', async () => {
   const { json, call, bus, executions } = await startGateway()
   const first = framesOf(await json('POST', `${RUN}/stream`, 1))
   const id = executions.last
@@ -42,7 +42,7 @@ test('S2: progress arrives in order, under the id of the last event, at every re
   await Promise.all([first.return(), second.return()])
 })
 
-test('S2: a hundred readers of an execution: each gets every event in order', async () => {
+test('S2: a hundred readers of one execution: each gets every event in order', async () => {
   const { json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
@@ -56,7 +56,7 @@ test('S2: a hundred readers of an execution: each gets every event in order', as
     expect(frames.map((frame) => frame.id)).toEqual(all)
 })
 
-test('S4: a stalled reader: closed above the buffer limit, without effect on others', async () => {
+test('S4: a reader that does not read: closed at the buffer limit, others unaffected', async () => {
   const { url, json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
@@ -67,7 +67,7 @@ test('S4: a stalled reader: closed above the buffer limit, without effect on oth
   const value_json = JSON.stringify('x'.repeat(100_000))
   const begun = performance.now()
   let sent = 0
-  // More than the socket buffers of the kernel, for longer than the catch-up time.
+  // More than the kernel buffers, and for longer than a slow reader is tolerated.
   while (sent < 200 || performance.now() - begun < 3_500) {
     executions.grow(id, 'RUNNING', [{ type: 'TASK_COMPLETED', value_json }])
     sent++
@@ -83,7 +83,7 @@ test('S4: a stalled reader: closed above the buffer limit, without effect on oth
   expect((await other.next()).value?.event).toBe('workflow_completed')
 })
 
-test('a stopping gateway: its streams end', async () => {
+test('the gateway stops: its streams end', async () => {
   const { json, stop } = await startGateway()
   const response = await json('POST', `${RUN}/stream`, 1)
   const frames = allFrames(response)
@@ -91,7 +91,7 @@ test('a stopping gateway: its streams end', async () => {
   expect(await frames).toEqual([])
 })
 
-test('a stream that fails: broken off, not ended', async () => {
+test('the log cannot be read: the stream is cut off, not ended', async () => {
   let isAway = false
   const { json, executions } = await startGateway({
     executions: {

@@ -7,17 +7,17 @@ const get = async (made: Awaited<ReturnType<typeof startGateway>>, path: string)
   return response.json()
 }
 
-test('workflows, namespaces and versions: rows of the contract', async () => {
+test('lists of workflows, namespaces and versions: the rows of the contract', async () => {
   const rows = [
     workflow({ namespace: 'a', name: 'x', version: 2, id: '2'.repeat(32) }),
     workflow({ namespace: 'a', name: 'y y' }),
     workflow({ namespace: 'b', name: 'x' }),
   ]
-  const asked: unknown[] = []
+  const requests: unknown[] = []
   const made = await startGateway({
     catalog: {
       async list(request) {
-        asked.push(request)
+        requests.push(request)
         return { workflows: rows }
       },
       listVersions: async () => ({ workflows: rows.slice(0, 1) }),
@@ -28,7 +28,7 @@ test('workflows, namespaces and versions: rows of the contract', async () => {
     { namespace: 'a', name: 'y y', version: 1 },
     { namespace: 'b', name: 'x', version: 1 },
   ])
-  expect(asked).toEqual([{ namespace: 'a%' }])
+  expect(requests).toEqual([{ namespace: 'a%' }])
   expect(await get(made, '/namespaces')).toEqual([
     { namespace: 'a', workflow_count: 2 },
     { namespace: 'b', workflow_count: 1 },
@@ -38,7 +38,7 @@ test('workflows, namespaces and versions: rows of the contract', async () => {
   ])
 })
 
-test('a workflow: source in base64, declarations unchanged', async () => {
+test('a single workflow: its source in base64, its declarations byte for byte', async () => {
   const shown = workflow({
     name: 'grüße world',
     source: Buffer.from('# 世界'),
@@ -47,11 +47,11 @@ test('a workflow: source in base64, declarations unchanged', async () => {
     requests_json: '{"cpu":1.0}',
     affinity_json: '{"zone":"a"}',
   })
-  const asked: unknown[] = []
+  const requests: unknown[] = []
   const made = await startGateway({
     catalog: {
       async get(request) {
-        asked.push(request)
+        requests.push(request)
         return shown
       },
     },
@@ -69,13 +69,13 @@ test('a workflow: source in base64, declarations unchanged', async () => {
     affinity: { zone: 'a' },
   })
   expect(await get(made, `${path}/versions/2`)).toEqual(JSON.parse(text))
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     { namespace: 'default', name: 'grüße world', version: 0 },
     { namespace: 'default', name: 'grüße world', version: 2 },
   ])
 })
 
-test('deleting a workflow: the response names it', async () => {
+test('deletion of a version or a workflow: the message names what was deleted', async () => {
   const deleted: unknown[] = []
   const made = await startGateway({
     catalog: {
@@ -101,12 +101,12 @@ test('deleting a workflow: the response names it', async () => {
   ])
 })
 
-test('lists of executions: a page with limit and offset, filters passed on', async () => {
-  const asked: unknown[] = []
+test('lists of executions: paged, with all filters passed on', async () => {
+  const requests: unknown[] = []
   const made = await startGateway({
     executions: {
       async list(request) {
-        asked.push(request)
+        requests.push(request)
         return { executions: [], total: 7 }
       },
     },
@@ -116,7 +116,7 @@ test('lists of executions: a page with limit and offset, filters passed on', asy
   await get(made, '/workflows/default/hello/executions?state=')
   expect((await made.call('GET', '/workflows/default/missing/executions')).status).toBe(404)
   const none = { state: '', workflow_namespace: '', workflow_name: '', limit: 50, offset: 0 }
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     none,
     {
       state: 'PAUSED',
@@ -129,7 +129,7 @@ test('lists of executions: a page with limit and offset, filters passed on', asy
   ])
 })
 
-test('an execution of another workflow: 404, under any form of its id', async () => {
+test('any form of an execution id: found under its workflow, 404 under another', async () => {
   const made = await startGateway()
   await made.call('POST', '/workflows/default/hello/run/async')
   const id = made.executions.last
@@ -151,7 +151,7 @@ test('an execution of another workflow: 404, under any form of its id', async ()
   ).toMatchObject({ state: 'CANCELLED', events: [{ type: 'WORKFLOW_CANCELLED' }] })
 })
 
-test('resume: with the newest version, or with its own if so configured', async () => {
+test('a resume: targets the newest version, or its own if pinned', async () => {
   for (const [env, target] of [
     [{}, { workflow_id: workflow().id, workflow_version: 3, requirement: undefined }],
     [{ SVC_EXECUTIONS__RESUME_VERSION: 'pinned' }, undefined],
@@ -171,12 +171,12 @@ test('resume: with the newest version, or with its own if so configured', async 
   }
 })
 
-test('diff of versions: null for absent parts', async () => {
-  const asked: unknown[] = []
+test('a diff of versions: null for an absent member', async () => {
+  const requests: unknown[] = []
   const made = await startGateway({
     catalog: {
       async diff(request) {
-        asked.push(request)
+        requests.push(request)
         return {
           changes: [{ member: 'affinity', from_json: '', to_json: '{"zone":"a"}' }],
           input: {
@@ -212,7 +212,7 @@ test('diff of versions: null for absent parts', async () => {
     },
     source: { changed: true, added: 1, removed: 0, patch: '@@ -0,0 +1,1 @@\n+"x"\n' },
   })
-  expect(asked).toEqual([{ namespace: 'a', name: 'x', from_version: 1, to_version: 2 }])
+  expect(requests).toEqual([{ namespace: 'a', name: 'x', from_version: 1, to_version: 2 }])
   for (const bad of ['0/diff/1', '1/diff/x', '1/diff/-1'])
     expect((await made.call('GET', `/workflows/a/x/versions/${bad}`)).status).toBe(422)
 })

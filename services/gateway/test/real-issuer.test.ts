@@ -11,8 +11,8 @@ import { startGateway } from './gateway-fixture.ts'
 const AUDIENCE = 'https://windlass.example/'
 const CLIENT = { client_id: 'robot', client_secret: 'of the tests alone' }
 
-/** A certified OpenID provider that issues access tokens for our audience. */
-async function provider() {
+/** Starts a certified OpenID provider that issues JWT access tokens to CLIENT. */
+async function startProvider() {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -52,15 +52,15 @@ async function provider() {
       },
       body: new URLSearchParams({ grant_type: 'client_credentials', resource, scope: 'run' }),
     })
-    const answer = (await response.json()) as { access_token?: string }
-    if (!answer.access_token) throw new Error(JSON.stringify(answer))
-    return answer.access_token
+    const body = (await response.json()) as { access_token?: string }
+    if (!body.access_token) throw new Error(JSON.stringify(body))
+    return body.access_token
   }
   return { issuer, token }
 }
 
-test('access tokens of a real provider: accepted for our audience only', async () => {
-  const { issuer, token } = await provider()
+test('access tokens of a third-party provider: accepted for the audience of the gateway only', async () => {
+  const { issuer, token } = await startProvider()
   const oidc = 'SVC_SECURITY__AUTH__OIDC__'
   const { call } = await startGateway(
     {

@@ -25,7 +25,7 @@ const WORKER = {
 
 const GOOD = { authorization: 'Bearer boot' }
 
-function scripts(registered: RegisterRequest[] = [], configured = true): FakeServices {
+function fakes(registered: RegisterRequest[] = [], configured = true): FakeServices {
   return {
     identity: {
       checkBootstrap: async ({ token }) => ({ configured, valid: token === 'boot' }),
@@ -44,9 +44,9 @@ function scripts(registered: RegisterRequest[] = [], configured = true): FakeSer
   }
 }
 
-test('registration: returns the record and the session token', async () => {
+test('a registration: the record and the session token', async () => {
   const registered: RegisterRequest[] = []
-  const { json } = await startGateway(scripts(registered))
+  const { json } = await startGateway(fakes(registered))
   const response = await json('POST', '/workers/register', { ...WORKER, colour: 'blue' }, GOOD)
   expect(response.status).toBe(200)
   expect(await response.json()).toEqual({
@@ -60,9 +60,9 @@ test('registration: returns the record and the session token', async () => {
   expect(registered[0]).toMatchObject({ instance: '', proven_session_id: '' })
 })
 
-test('registration without the optional members: accepted', async () => {
+test('a registration without optional members: accepted with the defaults', async () => {
   const registered: RegisterRequest[] = []
-  const { json } = await startGateway(scripts(registered))
+  const { json } = await startGateway(fakes(registered))
   const { labels: _, ...old } = { ...WORKER, max_concurrent_executions: null, runners: null }
   expect((await json('POST', '/workers/register', old, GOOD)).status).toBe(200)
   expect(registered[0]?.worker).toMatchObject({
@@ -72,9 +72,9 @@ test('registration without the optional members: accepted', async () => {
   })
 })
 
-test('registration with the own session token: proves the session; another token does not', async () => {
+test('a session token: proves the earlier session of its own worker only', async () => {
   const registered: RegisterRequest[] = []
-  const { json } = await startGateway(scripts(registered))
+  const { json } = await startGateway(fakes(registered))
   const headers = { ...GOOD, 'x-svc-session': 'earlier' }
   await json('POST', '/workers/register', { ...WORKER, instance: 'i' }, headers)
   await json('POST', '/workers/register', { ...WORKER, name: 'w2' }, headers)
@@ -91,14 +91,14 @@ const credentials: [headers: Record<string, string>, status: number, detail: str
 ]
 
 test.each(credentials)('registration with %o: %i', async (headers, status, detail) => {
-  const { json } = await startGateway(scripts())
+  const { json } = await startGateway(fakes())
   const response = await json('POST', '/workers/register', WORKER, headers)
   expect(response.status).toBe(status)
   expect(await response.json()).toEqual({ detail })
 })
 
-test('no bootstrap token configured: 500 with the reason', async () => {
-  const { json } = await startGateway(scripts([], false))
+test('no bootstrap token is configured: registration answers 500', async () => {
+  const { json } = await startGateway(fakes([], false))
   const response = await json('POST', '/workers/register', WORKER, GOOD)
   expect(response.status).toBe(500)
   expect(await response.json()).toEqual({ detail: 'No bootstrap token is configured.' })
@@ -107,17 +107,17 @@ test('no bootstrap token configured: 500 with the reason', async () => {
 const faults: Record<string, unknown> = {
   'no name': { ...WORKER, name: undefined },
   'an empty name': { ...WORKER, name: '' },
-  'a path for a name': { ...WORKER, name: '../x' },
+  'a path as a name': { ...WORKER, name: '../x' },
   'a name of two lines': { ...WORKER, name: 'w\n1' },
   'a name too long': { ...WORKER, name: 'w'.repeat(129) },
-  'dots for a name': { ...WORKER, name: '..' },
+  'dots as a name': { ...WORKER, name: '..' },
   'no runtime': { ...WORKER, runtime: undefined },
   'no resources': { ...WORKER, resources: undefined },
-  'less than nothing': { ...WORKER, resources: { ...WORKER.resources, cpu_total: -1 } },
+  'a negative resource': { ...WORKER, resources: { ...WORKER.resources, cpu_total: -1 } },
   'packages that are text': { ...WORKER, packages: 'all' },
   'a label that is a number': { ...WORKER, labels: { zone: 1 } },
   'a label with a NUL': { ...WORKER, labels: { zone: '\0' } },
-  'a label that a plain object would lose': {
+  'a label __proto__': {
     ...WORKER,
     labels: JSON.parse('{"__proto__":"eu"}'),
   },
@@ -127,14 +127,14 @@ const faults: Record<string, unknown> = {
 
 test.each(Object.entries(faults))('registration with %s: 422', async (_, body) => {
   const registered: RegisterRequest[] = []
-  const { json } = await startGateway(scripts(registered))
+  const { json } = await startGateway(fakes(registered))
   expect((await json('POST', '/workers/register', body, GOOD)).status).toBe(422)
   expect(registered).toEqual([])
 })
 
-test('registrations above the rate: 429, whatever address a header claims', async () => {
+test('registrations above the rate: 429, x-forwarded-for is ignored', async () => {
   const env = { SVC_WORKERS__REGISTER_RATE_LIMIT: '3/hour', SVC_REDIS__URL: 'redis://127.0.0.1:9' }
-  const { json } = await startGateway(scripts(), env)
+  const { json } = await startGateway(fakes(), env)
   const statuses: number[] = []
   for (let i = 0; i < 5; i++) {
     const headers = { ...GOOD, 'x-forwarded-for': `10.0.0.${i}` }
@@ -147,9 +147,9 @@ test('registrations above the rate: 429, whatever address a header claims', asyn
   expect(statuses).toEqual([200, 200, 200, 429, 429])
 })
 
-test('a trusted proxy: clients are counted apart, over all replicas', async () => {
+test('a trusted proxy: the rate counts per forwarded address, over all replicas', async () => {
   const env = { SVC_WORKERS__REGISTER_RATE_LIMIT: '2/hour', SVC_SERVER__TRUSTED_PROXIES: '1' }
-  const [one, other] = [await startGateway(scripts(), env), await startGateway(scripts(), env)]
+  const [one, other] = [await startGateway(fakes(), env), await startGateway(fakes(), env)]
   const net = `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}`
   const send = async ({ json }: typeof one, address: string) =>
     (
@@ -164,10 +164,10 @@ test('a trusted proxy: clients are counted apart, over all replicas', async () =
   expect(await send(other, `${net}:2::1`)).toBe(200)
 })
 
-/** Two gateways behind one proxy, and a client in a network of its own. */
+/** Starts two gateways behind one trusted proxy; `send` registers from a random client network. */
 async function behindProxy(rate: string) {
   const env = { SVC_WORKERS__REGISTER_RATE_LIMIT: rate, SVC_SERVER__TRUSTED_PROXIES: '1' }
-  const gateways = [await startGateway(scripts(), env), await startGateway(scripts(), env)]
+  const gateways = [await startGateway(fakes(), env), await startGateway(fakes(), env)]
   const net = `2001:db8:${randomInt(65_536).toString(16)}:${randomInt(65_536).toString(16)}`
   const send = async (gateway: number, headers: Record<string, string> = {}) => {
     const forwarded = `${randomInt(255)}.1.1.1, ${net}::${randomInt(65_536).toString(16)}`
@@ -181,7 +181,7 @@ async function behindProxy(rate: string) {
   return { send, key: `rate:register:${net}` }
 }
 
-test('N134: the 31st registration within a minute: 429, through either gateway, with any headers', async () => {
+test('N134: the 31st registration in a minute: 429, through any gateway and with any headers', async () => {
   const { send } = await behindProxy('30/minute')
   const statuses: (number | undefined)[] = []
   for (let i = 0; i < 32; i++)
@@ -195,7 +195,7 @@ test('N134: the 31st registration within a minute: 429, through either gateway, 
   expect(statuses).toEqual([...Array(30).fill(200), 429, 429])
 })
 
-test('N135: Redis flushed: still rate-limited', async () => {
+test('N135: Redis loses its counters: registrations above the rate still get 429', async () => {
   const { send, key } = await behindProxy('2/minute')
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   onTestFinished(() => redis.disconnect())

@@ -7,7 +7,7 @@ import { serviceAccount } from './service-account.ts'
 const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
 const headers = { authorization: `Bearer ${KEY}` }
 
-/** A paused execution of version 1, which requires `v1:run`; the newest version is 2 and requires `v2:run`. */
+/** Starts an execution of version 1, which requires `v1:run`; the newest version is 2 and requires `v2:run`. */
 async function setup(resume_version: string) {
   const state = { permissions: ['*'], deleted: [] as number[] }
   const made = await startGateway(
@@ -33,12 +33,12 @@ async function setup(resume_version: string) {
   const path = `/workflows/default/hello/resume/${made.executions.last}/async`
   const resume = async (permissions: string[]) => {
     state.permissions = permissions
-    // Accounts of keys are cached for a generation, so each request has its own key.
-    const key = `wk_${String(asked++).padStart(16, '1')}.${'A'.repeat(43)}`
+    // Permissions of a key are cached until the next invalidation, so each resume uses a new key.
+    const key = `wk_${String(keys++).padStart(16, '1')}.${'A'.repeat(43)}`
     const response = await made.call('POST', path, { headers: { authorization: `Bearer ${key}` } })
     return [response.status, await response.json()]
   }
-  let asked = 0
+  let keys = 0
   return { state, resume }
 }
 
@@ -52,7 +52,7 @@ test.each([
   ['newest', 'v2:run', 'v1:run'],
   ['pinned', 'v1:run', 'v2:run'],
 ])(
-  'resume with the %s version: requires the permissions of that version',
+  'a resume with the %s version: needs the permissions of that version',
   async (version, needed, other) => {
     const { resume } = await setup(version)
     expect(await resume([OWN, other])).toEqual(denied(needed))
@@ -63,7 +63,7 @@ test.each([
   },
 )
 
-test('resume of a deleted version: requires permission to run', async () => {
+test('a resume whose version was deleted: needs the permission to run', async () => {
   const { state, resume } = await setup('newest')
   state.deleted = [1, 2]
   expect(await resume(['workflow:default:hello:read'])).toEqual(

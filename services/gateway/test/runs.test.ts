@@ -3,22 +3,22 @@ import { startGateway, workflow } from './gateway-fixture.ts'
 
 const RUN = '/workflows/default/hello/run'
 
-test('a terminal signal with the whole row: answered without another read, input unchanged', async () => {
+test('a terminal message with the row: a sync run answers without another read', async () => {
   const { call, executions } = await startGateway()
   const body = '{"n":9007199254740993}'
   const headers = { 'content-type': 'application/json' }
   const running = call('POST', `${RUN}/sync`, { body, headers })
   await expect.poll(() => executions.commands.length).toBe(1)
-  const looks = executions.calls.get
+  const reads = executions.calls.get
   executions.grow(executions.last, 'COMPLETED', [
     { type: 'WORKFLOW_COMPLETED', value_json: '1e400' },
   ])
   const text = await (await running).text()
   expect(text).toContain(`"input":${body},"output":1e400,"state":"COMPLETED"`)
-  expect(executions.calls.get).toBe(looks)
+  expect(executions.calls.get).toBe(reads)
 })
 
-test('async run: returns the summary of the created execution', async () => {
+test('an async run: the summary of the new execution', async () => {
   const { json } = await startGateway()
   const response = await json('POST', `${RUN}/async`, { a: 1 })
   expect(response.status).toBe(200)
@@ -35,7 +35,7 @@ test('async run: returns the summary of the created execution', async () => {
   })
 })
 
-test('detailed=true in every spelling: adds the log', async () => {
+test('detailed in every spelling of a boolean: true adds the log', async () => {
   const { json } = await startGateway()
   for (const yes of ['true', 'TRUE', '1', 'yes', 'on', 'y', 't'])
     expect(await (await json('POST', `${RUN}/async?detailed=${yes}`, 1)).json()).toMatchObject({
@@ -47,7 +47,7 @@ test('detailed=true in every spelling: adds the log', async () => {
     )
 })
 
-test('input: unchanged in the command and in the response, byte for byte', async () => {
+test('any JSON input: stored and answered byte for byte', async () => {
   const { call, executions } = await startGateway()
   for (const input of [
     '9007199254740993',
@@ -63,7 +63,7 @@ test('input: unchanged in the command and in the response, byte for byte', async
   }
 })
 
-test('no body, with and without a content type: null', async () => {
+test('no body, with or without a content type: the input is null', async () => {
   const { call, executions } = await startGateway()
   const typed: Record<string, string> = { 'content-type': 'application/json' }
   for (const headers of [{}, typed]) {
@@ -72,7 +72,7 @@ test('no body, with and without a content type: null', async () => {
   }
 })
 
-test('version and preferred worker: passed on, under either header name', async () => {
+test('a version and a preferred worker under either header name: passed on', async () => {
   const { call, executions } = await startGateway()
   const cases: [Record<string, string>, string][] = [
     [{ 'x-svc-preferred-worker': ' w1 ' }, 'w1'],
@@ -87,7 +87,7 @@ test('version and preferred worker: passed on, under either header name', async 
   }
 })
 
-test('input against the schema: 422 with the location of each problem', async () => {
+test('an input that violates the schema: 422 with the location of each problem', async () => {
   const input_schema_json = JSON.stringify({
     type: 'object',
     required: ['item'],
@@ -109,7 +109,7 @@ test('input against the schema: 422 with the location of each problem', async ()
   expect(executions.commands).toHaveLength(1)
 })
 
-test('repeat under an idempotency key: same execution id and hash', async () => {
+test('a repeated idempotency key: the same execution id and request hash', async () => {
   const { json, executions } = await startGateway()
   const run = (body: unknown, key: string) =>
     json('POST', `${RUN}/async`, body, { 'idempotency-key': key })
@@ -131,7 +131,7 @@ test('repeat under an idempotency key: same execution id and hash', async () => 
   expect((await run(1, 'k'.repeat(256))).status).toBe(422)
 })
 
-test('order of checks: mode, workflow, body', async () => {
+test('several errors in one request: mode is checked first, then workflow, then body', async () => {
   const { call } = await startGateway()
   const bad = Buffer.from('{')
   expect((await call('POST', '/workflows/default/missing/run/later', { body: bad })).status).toBe(
@@ -143,57 +143,57 @@ test('order of checks: mode, workflow, body', async () => {
   expect((await call('POST', `${RUN}/async`, { body: bad })).status).toBe(422)
 })
 
-test('sync run: answers with the output once the execution is terminal', async () => {
+test('a sync run: answers with the output once the execution is terminal', async () => {
   const { json, executions } = await startGateway()
-  const answer = json('POST', `${RUN}/sync`, 1)
+  const pending = json('POST', `${RUN}/sync`, 1)
   await expect.poll(() => executions.commands.length).toBe(1)
   const id = executions.last
   executions.grow(id, 'RUNNING', [{ type: 'WORKFLOW_STARTED' }])
   executions.grow(id, 'PAUSED', [{ type: 'WORKFLOW_PAUSED' }])
   executions.grow(id, 'COMPLETED', [{ type: 'WORKFLOW_COMPLETED', value_json: '42' }])
-  expect(await (await answer).json()).toMatchObject({
+  expect(await (await pending).json()).toMatchObject({
     execution_id: id,
     state: 'COMPLETED',
     output: 42,
   })
 })
 
-test('sync run, lost signal: the end is found by polling', async () => {
+test('a lost terminal message: a sync run finds the result by polling', async () => {
   const { json, executions } = await startGateway()
   executions.signals.on = false
-  const answer = json('POST', `${RUN}/sync`, 1)
+  const pending = json('POST', `${RUN}/sync`, 1)
   await expect.poll(() => executions.commands.length).toBe(1)
   executions.grow(executions.last, 'FAILED', [{ type: 'WORKFLOW_FAILED' }])
-  expect(await (await answer).json()).toMatchObject({ state: 'FAILED' })
+  expect(await (await pending).json()).toMatchObject({ state: 'FAILED' })
 })
 
 test('wait_for=paused: answers at a pause with its output', async () => {
   const { json, executions } = await startGateway()
-  const answer = json('POST', `${RUN}/sync?wait_for=paused`, 1)
+  const pending = json('POST', `${RUN}/sync?wait_for=paused`, 1)
   await expect.poll(() => executions.commands.length).toBe(1)
   const id = executions.last
   const row = executions.rows.get(id)
   if (row) row.execution.pause_output_json = '{"ask":1}'
   executions.grow(id, 'PAUSED', [{ type: 'WORKFLOW_PAUSED' }])
-  expect(await (await answer).json()).toMatchObject({ state: 'PAUSED', output: { ask: 1 } })
+  expect(await (await pending).json()).toMatchObject({ state: 'PAUSED', output: { ask: 1 } })
 })
 
-test('timeout: answers with the current state; the execution continues', async () => {
+test('a sync run times out: 200 with the state so far', async () => {
   const { json } = await startGateway()
   const response = await json('POST', `${RUN}/sync?timeout=0.1`, 1)
   expect(response.status).toBe(200)
   expect(await response.json()).toMatchObject({ state: 'SCHEDULED' })
 })
 
-test('sync run, client disconnects: polling stops', async () => {
+test('a sync caller disconnects: the wait and its polling stop', async () => {
   const { url, executions } = await startGateway()
   const leave = new AbortController()
-  const answer = fetch(`${url}${RUN}/sync`, { method: 'POST', signal: leave.signal })
+  const pending = fetch(`${url}${RUN}/sync`, { method: 'POST', signal: leave.signal })
   await expect.poll(() => executions.commands.length).toBe(1)
   await expect.poll(() => executions.calls.get).toBeGreaterThan(0)
   leave.abort()
-  await expect(answer).rejects.toThrow()
-  // A waiting request polls once a second; none polls any more.
+  await expect(pending).rejects.toThrow()
+  // A wait polls once a second; no read in 1.2 s shows that none is left.
   let before = -1
   await expect
     .poll(
@@ -207,14 +207,14 @@ test('sync run, client disconnects: polling stops', async () => {
     .toBe(true)
 })
 
-test('a stopping gateway: a sync run answers 503 with the execution id', {
+test('the gateway stops during a sync run: 503 with the execution id', {
   timeout: 20_000,
 }, async () => {
   const { json, executions, stop } = await startGateway()
-  const answer = json('POST', `${RUN}/sync`, 1)
+  const pending = json('POST', `${RUN}/sync`, 1)
   await expect.poll(() => executions.commands.length).toBe(1)
   const stopped = stop()
-  const response = await answer
+  const response = await pending
   expect(response.status).toBe(503)
   expect(response.headers.get('retry-after')).toBe('1')
   expect(await response.json()).toEqual({

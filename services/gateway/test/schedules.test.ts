@@ -24,14 +24,14 @@ const SCHEDULE: Schedule = {
   overlap: 'allow',
 }
 
-test('a schedule: configuration and input unchanged', async () => {
-  const asked: Record<string, unknown>[] = []
-  const keep = async (request: object) => {
-    asked.push(request as Record<string, unknown>)
+test('a schedule: configuration and input are passed on byte for byte', async () => {
+  const requests: Record<string, unknown>[] = []
+  const record = async (request: object) => {
+    requests.push(request as Record<string, unknown>)
     return SCHEDULE
   }
   const made = await startGateway({
-    scheduler: { create: keep, update: keep, get: keep, pause: keep, resume: keep },
+    scheduler: { create: record, update: record, get: record, pause: record, resume: record },
   })
   const body =
     '{"workflow_name":"n1/hello","name":"nightly run","schedule_config": {"interval_seconds":1.0} ,"input_data":9007199254740993}'
@@ -51,7 +51,7 @@ test('a schedule: configuration and input unchanged', async () => {
   for (const verb of ['pause', 'resume'])
     expect((await made.call('POST', `/schedules/${SCHEDULE.id}/${verb}`)).status).toBe(200)
   expect((await made.call('GET', '/schedules/nightly%20run')).status).toBe(200)
-  expect(asked).toMatchObject([
+  expect(requests).toMatchObject([
     {
       workflow_namespace: 'n1',
       workflow_name: 'hello',
@@ -63,15 +63,15 @@ test('a schedule: configuration and input unchanged', async () => {
     { ref: SCHEDULE.id },
     { ref: 'nightly run' },
   ])
-  expect(asked[1]?.input_json).toBeUndefined()
+  expect(requests[1]?.input_json).toBeUndefined()
 })
 
-test('list of schedules: an array; history: a page', async () => {
-  const asked: unknown[] = []
+test('schedule lists: an array of schedules; the history is a page', async () => {
+  const requests: unknown[] = []
   const made = await startGateway({
     scheduler: {
       async list(request) {
-        asked.push(request)
+        requests.push(request)
         return { schedules: [SCHEDULE], total: 1 }
       },
       history: async () => ({
@@ -97,7 +97,7 @@ test('list of schedules: an array; history: a page', async () => {
     { name: 'nightly run' },
   ])
   await get(made, '/schedules?workflow_name=b')
-  expect(asked).toMatchObject([
+  expect(requests).toMatchObject([
     { workflow_namespace: 'a', workflow_name: 'b', active_only: false, limit: 1000, offset: 0 },
     { workflow_namespace: '', workflow_name: 'b', active_only: true },
   ])
@@ -125,8 +125,8 @@ test('list of schedules: an array; history: a page', async () => {
   })
 })
 
-test('next and forecast: return the results of the scheduler', async () => {
-  const asked: unknown[] = []
+test('next and forecast: the ticks, clock changes and clashes of the scheduler', async () => {
+  const requests: unknown[] = []
   const at = new Date('2026-03-08T07:00:00Z')
   const change = {
     at,
@@ -139,12 +139,12 @@ test('next and forecast: return the results of the scheduler', async () => {
     scheduler: {
       get: async () => SCHEDULE,
       async next(request) {
-        asked.push(request)
+        requests.push(request)
         const ticks = [{ at, local: '2026-03-08T03:00:00-04:00' }]
         return { schedule: SCHEDULE, timezone: 'America/New_York', ticks, clock_changes: [change] }
       },
       async forecast(request) {
-        asked.push(request)
+        requests.push(request)
         const clash = { at, count: 2, schedule_ids: ['a', 'b'], workflows: ['n/w'] }
         return {
           ...FORECAST,
@@ -156,14 +156,14 @@ test('next and forecast: return the results of the scheduler', async () => {
       },
     },
   })
-  const told = { ...change, at: at.toISOString(), fires_at: [at.toISOString()] }
+  const changeView = { ...change, at: at.toISOString(), fires_at: [at.toISOString()] }
   expect(await get(made, '/schedules/nightly%20run/next?count=3')).toEqual({
     schedule_id: SCHEDULE.id,
     name: 'nightly run',
     status: 'active',
     timezone: 'America/New_York',
     next: [{ at: '2026-03-08T07:00:00.000Z', local: '2026-03-08T03:00:00-04:00' }],
-    clock_changes: [told],
+    clock_changes: [changeView],
   })
   expect(await get(made, '/schedules/forecast')).toMatchObject({
     from: at.toISOString(),
@@ -171,7 +171,7 @@ test('next and forecast: return the results of the scheduler', async () => {
     ticks: [{ at: at.toISOString(), schedule_id: 'a' }],
     clashes: [{ count: 2, workflows: ['n/w'] }],
   })
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     { ref: SCHEDULE.id, count: 3 },
     { hours: 168, limit: 1_000, all: true, ids: [] },
   ])
@@ -184,7 +184,7 @@ test('next and forecast: return the results of the scheduler', async () => {
     '/schedules/a/next?count=1001',
   ])
     expect((await made.call('GET', wrong)).status, wrong).toBe(422)
-  expect(asked).toHaveLength(2)
+  expect(requests).toHaveLength(2)
 })
 
 const FORECAST = { schedules: [], looked_at: 0, active: 0, complete_until: undefined }

@@ -15,7 +15,7 @@ const kinds = [
   { kind: 'configs', what: 'Config' },
 ] as const
 
-test.each(kinds)('$kind: a value is returned as it was sent', async ({ kind, what }) => {
+test.each(kinds)('$kind: a value is stored and answered byte for byte', async ({ kind, what }) => {
   const { call, values } = await setup()
   const value = '{"b": 9007199254740993,"a":[1.0,"\\u00e9"],"a":1e400}'
   const saved = await call('POST', `/admin/${kind}`, {
@@ -37,7 +37,7 @@ test.each(kinds)('$kind: a value is returned as it was sent', async ({ kind, wha
   expect([one, batch].map(({ headers }) => headers.get('cache-control'))).toEqual([stored, stored])
 })
 
-test.each(kinds)('$kind, absent: 404 with its name', async ({ kind, what }) => {
+test.each(kinds)('$kind: a missing entry gets 404 with its name', async ({ kind, what }) => {
   const { call, json } = await setup()
   await json('POST', `/admin/${kind}`, { name: 'a', value: false })
 
@@ -51,18 +51,21 @@ test.each(kinds)('$kind, absent: 404 with its name', async ({ kind, what }) => {
   expect(await (await json('POST', `/admin/${kind}/batch`, [])).json()).toEqual({})
 })
 
-test.each(kinds)('$kind: deletion succeeds whether it exists or not', async ({ kind, what }) => {
-  const { call, json, values } = await setup()
-  await json('POST', `/admin/${kind}`, { name: 'batch', value: '' })
-  for (const _ of [1, 2])
-    expect(await (await call('DELETE', `/admin/${kind}/batch`)).json()).toEqual({
-      status: 'success',
-      message: `${what} 'batch' deleted successfully`,
-    })
-  expect(values[kind].size).toBe(0)
-})
+test.each(kinds)(
+  '$kind: deletion succeeds whether or not the entry exists',
+  async ({ kind, what }) => {
+    const { call, json, values } = await setup()
+    await json('POST', `/admin/${kind}`, { name: 'batch', value: '' })
+    for (const _ of [1, 2])
+      expect(await (await call('DELETE', `/admin/${kind}/batch`)).json()).toEqual({
+        status: 'success',
+        message: `${what} 'batch' deleted successfully`,
+      })
+    expect(values[kind].size).toBe(0)
+  },
+)
 
-test('a name in several Unicode forms: the same', async () => {
+test('a name in any Unicode normalization form: the same entry', async () => {
   const { call, json } = await setup()
   await json('POST', '/admin/secrets', { name: 'cafe\u0301', value: 1 })
   const one = await call('GET', `/admin/secrets/${encodeURIComponent('caf\u00e9')}`)
@@ -71,7 +74,7 @@ test('a name in several Unicode forms: the same', async () => {
   expect(await batch.json()).toEqual({ 'cafe\u0301': 1 })
 })
 
-test('no encryption key configured: 500 with the reason', async () => {
+test('identity has no encryption key: 500 with its message', async () => {
   const refuse = async () => {
     throw new Fault('misconfigured', 'no key')
   }
@@ -88,7 +91,7 @@ test('no encryption key configured: 500 with the reason', async () => {
     expect([response.status, await response.json()]).toEqual([500, { detail: 'no key' }])
 })
 
-test('authentication on: workers read configs but no secrets', async () => {
+test('authentication on: a worker session reads configs, never secrets', async () => {
   const { values, handlers } = fakeSecrets('Config')
   values.set('a', '1')
   const { call } = await startGateway(

@@ -13,7 +13,7 @@ const COMPLETED = { type: 'WORKFLOW_COMPLETED', value_json: '"done"' }
 
 const summaryOf = (frames: Frame[]) => frames.map(({ id, event, data }) => [id, event, data.state])
 
-test('run stream: all events, and at the end the output', async () => {
+test('a run stream: the events of the workers, then a last frame with the output', async () => {
   const { json, executions } = await startGateway()
   const response = await json('POST', `${RUN}/stream`, 1)
   expect(response.headers.get('cache-control')).toContain('no-cache')
@@ -42,7 +42,7 @@ test('run stream: all events, and at the end the output', async () => {
   expect(frames[3]?.data.output).toBe('done')
 })
 
-test('S1: pause: the stream stays open; failure or cancellation: it ends', async () => {
+test('S1: a stream: stays open at a pause, ends at a failure or cancellation', async () => {
   const { json, executions } = await startGateway()
   for (const end of ['FAILED', 'CANCELLED']) {
     const response = await json('POST', `${RUN}/stream`, 1)
@@ -60,13 +60,13 @@ test('S1: pause: the stream stays open; failure or cancellation: it ends', async
   }
 })
 
-test('an omitted entry or a lost signal: read from the log', async () => {
+test('omitted entries or lost messages: read from the log', async () => {
   const { json, executions } = await startGateway()
-  for (const silence of [
+  for (const signals of [
     { on: true, omit: true },
     { on: false, omit: false },
   ]) {
-    Object.assign(executions.signals, silence)
+    Object.assign(executions.signals, signals)
     const response = await json('POST', `${RUN}/stream`, 1)
     const id = executions.last
     executions.grow(id, 'RUNNING', [STARTED, ...TASKS, ...TASKS])
@@ -82,7 +82,7 @@ test('an omitted entry or a lost signal: read from the log', async () => {
   }
 })
 
-test('S2: a lost signal between two others: its entries are read from the log, in order', async () => {
+test('S2: a lost message between two others: its entries come from the log, in order', async () => {
   const { json, executions } = await startGateway()
   const frames = framesOf(await json('POST', `${RUN}/stream`, 1))
   const id = executions.last
@@ -98,7 +98,7 @@ test('S2: a lost signal between two others: its entries are read from the log, i
   expect(rest).toEqual(['2', '3', '4'])
 })
 
-test('S1: any execution, also a terminal one: can be followed from its beginning', async () => {
+test('S1: events of a terminal execution: streamed from the beginning', async () => {
   const { json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
@@ -128,7 +128,7 @@ test('Last-Event-ID: the stream continues after that event', async () => {
   expect(await follow('nonsense')).toEqual(['1', '2', '3', '4'])
 })
 
-test('Last-Event-ID beyond the log: only new events', async () => {
+test('Last-Event-ID beyond the log: the stream carries new events', async () => {
   const { json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
@@ -140,7 +140,7 @@ test('Last-Event-ID beyond the log: only new events', async () => {
   expect((await frames).map((frame) => frame.id)).toEqual(['2'])
 })
 
-test('detailed=true: the closing frame has the whole context', async () => {
+test('detailed=true: the closing frame carries the whole context', async () => {
   const { json, executions } = await startGateway()
   const response = await json('POST', `${RUN}/stream?detailed=true`, 1)
   const id = executions.last
@@ -158,7 +158,7 @@ test('detailed=true: the closing frame has the whole context', async () => {
   expect(frames.at(-1)?.data.events).toHaveLength(4)
 })
 
-test('resume stream: begins at the resume', async () => {
+test('a resume stream: begins at the resume', async () => {
   const { json, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last
@@ -172,7 +172,7 @@ test('resume stream: begins at the resume', async () => {
   ])
 })
 
-test('S3: line breaks in values: stay inside one data line', async () => {
+test('S3: line breaks in values: escaped within the single data line', async () => {
   const { json, call, executions } = await startGateway()
   await json('POST', `${RUN}/async`, 1)
   const id = executions.last

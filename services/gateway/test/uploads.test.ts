@@ -5,7 +5,7 @@ import { startGateway, workflow } from './gateway-fixture.ts'
 
 const LIMIT = 10_000
 
-/** A gateway with a catalog that finds one workflow, named by the first word of the source. */
+/** Starts a gateway whose catalog finds one workflow, named by the first word of the source. */
 async function withCatalog() {
   const sources: string[] = []
   const reconciled: string[] = []
@@ -45,7 +45,7 @@ const form = (...fields: [name: string, content: string | Blob][]) => {
 
 const file = (text: string) => new Blob([text], { type: 'text/x-python' })
 
-test('upload: returns the rows and reconciles declared schedules', async () => {
+test('an upload: its workflows are answered and their schedules reconciled', async () => {
   const { send, sources, reconciled } = await withCatalog()
   const response = await send(form(['file', file('hello # grüße')]))
   expect(response.status).toBe(200)
@@ -54,7 +54,7 @@ test('upload: returns the rows and reconciles declared schedules', async () => {
   expect(reconciled).toEqual(['n1/hello'])
 })
 
-test('dry run: returns the declarations and stores nothing', async () => {
+test('a dry run: the declarations of the source, nothing is stored', async () => {
   const { send, sources, reconciled } = await withCatalog()
   const response = await send(form(['file', file('hello')]), '?dry_run=true')
   expect(response.status).toBe(200)
@@ -67,13 +67,13 @@ test('dry run: returns the declarations and stores nothing', async () => {
   expect([sources, reconciled]).toEqual([[], []])
 })
 
-test('if_changed: registers only changed workflows', async () => {
+test('if_changed=true: passed on to the catalog', async () => {
   const { send, sources } = await withCatalog()
   expect((await send(form(['file', file('hello')]), '?if_changed=true')).status).toBe(200)
   expect(sources).toEqual(['hello if changed'])
 })
 
-test('N114: exactly the limit: accepted; one byte more: 413', async () => {
+test('N114: a source of exactly the limit: 200; one byte more: 413', async () => {
   const { send, sources } = await withCatalog()
   const sized = (size: number) => send(form(['file', file('w '.padEnd(size, 'x'))]))
   expect((await sized(LIMIT)).status).toBe(200)
@@ -90,31 +90,34 @@ test('N114: exactly the limit: accepted; one byte more: 413', async () => {
 
 const forms: Record<string, [form: FormData, status: number]> = {
   'without a field': [form(['x', '1']), 422],
-  'whose field is called otherwise': [form(['File', file('a')]), 422],
-  'with text where the file should be': [form(['file', 'a']), 422],
+  'with another field name': [form(['File', file('a')]), 422],
+  'with text instead of a file': [form(['file', 'a']), 422],
   'with two files': [form(['file', file('a')], ['file', file('b')]), 400],
   'with three files': [form(...['a', 'b', 'c'].map((n): [string, Blob] => [n, file(n)])), 400],
-  'with fields without end': [
+  'with 500 fields': [
     form(...Array.from({ length: 500 }, (_, i): [string, string] => [`f${i}`, 'x'])),
     400,
   ],
-  'with more fields than a source may be long': [
+  'with fields longer than the source limit': [
     form(...Array.from({ length: 10_000 }, (_, i): [string, string] => [`f${i}`, 'x'])),
     413,
   ],
   'with an empty file': [form(['file', file('')]), 400],
-  'with something beside the file': [form(['note', 'x'], ['file', file('a')]), 200],
+  'with another field next to the file': [form(['note', 'x'], ['file', file('a')]), 200],
 }
 
-test.each(Object.entries(forms))('N115: a form %s: expected status', async (_, [body, status]) => {
-  const { send, sources } = await withCatalog()
-  const response = await send(body)
-  expect(response.status).toBe(status)
-  if (status !== 200) {
-    expect(await response.json()).toHaveProperty('detail')
-    expect(sources).toEqual([])
-  }
-})
+test.each(Object.entries(forms).map(([what, [body, status]]) => [what, status, body] as const))(
+  'N115: a form %s: %i',
+  async (_, status, body) => {
+    const { send, sources } = await withCatalog()
+    const response = await send(body)
+    expect(response.status).toBe(status)
+    if (status !== 200) {
+      expect(await response.json()).toHaveProperty('detail')
+      expect(sources).toEqual([])
+    }
+  },
+)
 
 const types: Record<string, [body: string, type: string, status: number]> = {
   JSON: ['{}', 'application/json', 422],
@@ -123,7 +126,7 @@ const types: Record<string, [body: string, type: string, status: number]> = {
   'an empty boundary': ['--x', 'multipart/form-data; boundary=', 400],
   'another boundary': ['--aaa\r\nbroken', 'multipart/form-data; boundary=bbb', 400],
   'a boundary of 10 kB': ['--x', `multipart/form-data; boundary=${'x'.repeat(10_000)}`, 400],
-  'no end': [
+  'a truncated file': [
     '--x\r\nContent-Disposition: form-data; name="file"; filename="../../x"\r\n\r\nabc',
     'multipart/form-data; boundary=x',
     400,
@@ -140,19 +143,18 @@ const types: Record<string, [body: string, type: string, status: number]> = {
   ],
 }
 
-test.each(Object.entries(types))(
-  'N115: an upload that is %s: expected status',
-  async (_, [body, type, status]) => {
-    const { call, sources } = await withCatalog()
-    const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
-    const response = await call('POST', '/workflows', { body: Buffer.from(body), headers })
-    expect(response.status).toBe(status)
-    expect(await response.json()).toHaveProperty('detail')
-    expect(sources).toEqual([])
-  },
-)
+test.each(
+  Object.entries(types).map(([what, [body, type, status]]) => [what, status, body, type] as const),
+)('N115: an upload of %s: %i', async (_, status, body, type) => {
+  const { call, sources } = await withCatalog()
+  const headers: Record<string, string> = type === '' ? {} : { 'content-type': type }
+  const response = await call('POST', '/workflows', { body: Buffer.from(body), headers })
+  expect(response.status).toBe(status)
+  expect(await response.json()).toHaveProperty('detail')
+  expect(sources).toEqual([])
+})
 
-test('an aborted upload: nothing is registered', async () => {
+test('an upload that breaks off: nothing is registered, the next one succeeds', async () => {
   const { url, send, sources } = await withCatalog()
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket

@@ -5,7 +5,7 @@ import { RUN } from './assert-response.ts'
 import { startGateway, workflow } from './gateway-fixture.ts'
 import { fakeSecrets } from './secrets-fake.ts'
 
-/** A gateway with a stored secret, and what reached the services behind it. */
+/** Starts a gateway with a stored secret; `uploaded` and `executions` record what reaches the services. */
 async function setup(isAuthOn: boolean, env: Record<string, string> = {}) {
   const uploaded: string[] = []
   const secrets = fakeSecrets('Secret')
@@ -28,7 +28,7 @@ async function setup(isAuthOn: boolean, env: Record<string, string> = {}) {
 
 type Headers = Record<string, string>
 
-/** A bare request: fetch does not let these headers be set. */
+/** Sends a request with headers that fetch does not allow to set. */
 async function send(url: string, what: string, headers: Headers = {}, body?: string) {
   const [method, path] = what.split(' ')
   const sent = request(url + path, { method, headers, agent: false }).end(body)
@@ -80,27 +80,30 @@ test.each(cases)(
   'authentication %s, %s: 403 and no effect',
   async (auth, _, { what, headers, body }) => {
     const { url, executions, uploaded } = await setup(auth === 'on')
-    const answer = await send(url, what, headers, body)
-    expect(answer.status).toBe(403)
-    expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
-    expect(answer.headers['content-type']).toBe('application/json')
+    const response = await send(url, what, headers, body)
+    expect(response.status).toBe(403)
+    expect(response.headers).not.toHaveProperty('access-control-allow-origin')
+    expect(response.headers['content-type']).toBe('application/json')
     if (!what.startsWith('HEAD'))
-      expect(JSON.parse(answer.text)).toEqual({
+      expect(JSON.parse(response.text)).toEqual({
         detail: expect.stringMatching(/^(Host|Origin|Sec-Fetch-Site) .* is not /),
       })
-    expect(answer.text).not.toContain('canary')
+    expect(response.text).not.toContain('canary')
     expect([executions.commands, uploaded]).toEqual([[], []])
   },
 )
 
-test.each(['/health', '/ready'])('%s: exempt, for probes that use any name', async (path) => {
-  const { url } = await setup(true)
-  const headers = { host: 'any.example', ...EVIL, 'sec-fetch-site': 'cross-site' }
-  expect((await send(url, `GET ${path}`, headers)).status).not.toBe(403)
-  expect((await send(url, `GET ${path}x`, headers)).status).toBe(403)
-})
+test.each(['/health', '/ready'])(
+  '%s with any host and origin: not refused, for health probes',
+  async (path) => {
+    const { url } = await setup(true)
+    const headers = { host: 'any.example', ...EVIL, 'sec-fetch-site': 'cross-site' }
+    expect((await send(url, `GET ${path}`, headers)).status).not.toBe(403)
+    expect((await send(url, `GET ${path}x`, headers)).status).toBe(403)
+  },
+)
 
-test('without headers of a browser: requests are served as before', async () => {
+test('no browser headers: requests are served', async () => {
   const { url, uploaded, executions } = await setup(false)
   expect((await send(url, 'POST /workflows', FORM, UPLOAD)).status).toBe(200)
   expect((await send(url, `POST ${RUN}`, {}, '{}')).status).toBe(200)
@@ -110,7 +113,7 @@ test('without headers of a browser: requests are served as before', async () => 
   expect(executions.commands).not.toEqual([])
 })
 
-test('same origin: allowed, with JSON only if the content type says so', async () => {
+test('same origin: allowed; a body needs the JSON content type', async () => {
   const { url, executions } = await setup(false)
   const own = { origin: url, 'sec-fetch-site': 'same-origin' }
   const untyped = await send(url, `POST ${RUN}`, own, '{}')
@@ -138,9 +141,9 @@ test('public_url and allowed_hosts: their hosts and the public origin are allowe
   expect(await status({ host: 'windlass.example', origin: 'http://windlass.example' })).toBe(403)
 })
 
-test('a refused body: read past, so that the connection serves the next request', async () => {
+test('a refused body of 2 MB: answered with 403, the gateway keeps serving', async () => {
   const { url, call } = await setup(false)
-  const answer = await send(url, 'POST /workflows', { ...EVIL, ...FORM }, 'x'.repeat(2_000_000))
-  expect(answer.status).toBe(403)
+  const response = await send(url, 'POST /workflows', { ...EVIL, ...FORM }, 'x'.repeat(2_000_000))
+  expect(response.status).toBe(403)
   expect((await call('GET', '/nope')).status).toBe(404)
 })

@@ -4,7 +4,7 @@ import { approval, approvalsFixture, LATER } from './approvals-fake.ts'
 import { ID } from './assert-response.ts'
 import { startGateway } from './gateway-fixture.ts'
 
-test('approval request of a worker: under its session and claim, and its decision', async () => {
+test('a worker requests an approval with its claim: created, then read with the decision', async () => {
   const { call, json, fixture } = await approvalsFixture(
     approval({
       status: 'approved',
@@ -13,19 +13,19 @@ test('approval request of a worker: under its session and claim, and its decisio
       approver_provider: 'svc',
     }),
   )
-  const question = { task_call_id: 'pay/1 x', task_name: 'pay' }
+  const approvalRequest = { task_call_id: 'pay/1 x', task_name: 'pay' }
   const headers = { authorization: 'Bearer session-of-w1', 'x-flux-claim-generation': '3' }
-  const asked = await json('POST', `/workers/w1/approvals/${ID}`, question, headers)
-  expect(await asked.json()).toEqual({ status: 'created' })
+  const response = await json('POST', `/workers/w1/approvals/${ID}`, approvalRequest, headers)
+  expect(await response.json()).toEqual({ status: 'created' })
   expect(fixture.requests).toEqual([
     {
       execution_id: ID,
-      ...question,
+      ...approvalRequest,
       writer: { worker_name: 'w1', session_id: '5'.repeat(32), claim_generation: 3 },
     },
   ])
-  const look = async (id: string) => (await call('GET', `/workers/w1/approvals/${ID}/${id}`)).json()
-  expect(await look('pay_1')).toEqual({
+  const read = async (id: string) => (await call('GET', `/workers/w1/approvals/${ID}/${id}`)).json()
+  expect(await read('pay_1')).toEqual({
     approval: {
       id: 'a'.repeat(32),
       status: 'approved',
@@ -39,10 +39,10 @@ test('approval request of a worker: under its session and claim, and its decisio
       scope: 'call',
     },
   })
-  expect(await look('pay_2')).toEqual({ approval: null })
+  expect(await read('pay_2')).toEqual({ approval: null })
 })
 
-test('another worker: reads nothing, and its request is refused as stale', async () => {
+test('another worker requests or reads an approval: 409 stale-claim', async () => {
   const stale = 'stale-claim: it has another owner'
   const value = { kind: 'conflict', message: stale, details_json: '' }
   const refusal = { $case: 'refusal' as const, value }
@@ -56,9 +56,9 @@ test('another worker: reads nothing, and its request is refused as stale', async
       submit: async () => ({ results: [{ body: refusal, log: [] }] }),
     },
   })
-  const question = { task_call_id: 'pay_1', task_name: 'pay' }
+  const approvalRequest = { task_call_id: 'pay_1', task_name: 'pay' }
   for (const response of [
-    await json('POST', `/workers/w1/approvals/${ID}`, question),
+    await json('POST', `/workers/w1/approvals/${ID}`, approvalRequest),
     await call('GET', `/workers/w1/approvals/${ID}/pay_1`),
   ]) {
     expect(response.status).toBe(409)

@@ -22,14 +22,14 @@ const report = (execution_id: string, changes = {}) => ({
   ...changes,
 })
 
-/** A gateway with one execution. */
+/** Starts a gateway with one execution. */
 async function withExecution(...args: Parameters<typeof startGateway>) {
   const made = await startGateway(...args)
   await made.call('POST', '/workflows/default/hello/run/async')
   return { ...made, id: made.executions.last }
 }
 
-test('claim: the context with its log, and the claim generation in both headers', async () => {
+test('a claim: the context with its log, the claim generation in both headers', async () => {
   const { call, executions, id } = await withExecution()
   const response = await call('POST', `/workers/w1/claim/${id}`, { headers: bearer('w1') })
   expect(response.headers.get('x-svc-claim-generation')).toBe('7')
@@ -52,13 +52,13 @@ test('claim: the context with its log, and the claim generation in both headers'
   })
 })
 
-test('checkpoint: passes on claim holder and payloads unchanged', async () => {
+test('a checkpoint: claim holder and payloads are passed on byte for byte', async () => {
   const { call, executions, id } = await withExecution()
   const event =
     '{"type":"TASK_COMPLETED","id":"i","source_id":"s/1 ü","name":"n","time":"t","value":'
   const payloads = { output: undefined, events: undefined }
-  const said = report(id.toUpperCase(), { state: 'COMPLETED', ...payloads })
-  const rest = JSON.stringify(said).slice(0, -1)
+  const members = report(id.toUpperCase(), { state: 'COMPLETED', ...payloads })
+  const rest = JSON.stringify(members).slice(0, -1)
   const body = `${rest},"output": 9007199254740993 ,"events":[ ${event} {"__proto__": 1e400 } } ]}`
   for (const header of ['x-svc-claim-generation', 'x-flux-claim-generation']) {
     const response = await call('POST', `/workers/w1/checkpoint/${id}`, {
@@ -84,7 +84,7 @@ test('checkpoint: passes on claim holder and payloads unchanged', async () => {
   }
 })
 
-test('a payload of maximum size: accepted within a checkpoint too', async () => {
+test('payloads at the limits of depth and size: accepted within a checkpoint', async () => {
   const { call, executions, id } = await withExecution()
   const deep = '['.repeat(512) + ']'.repeat(512)
   const large = `"${'x'.repeat(16 * 2 ** 20 - 2)}"`
@@ -103,7 +103,7 @@ test('a payload of maximum size: accepted within a checkpoint too', async () => 
   }
 })
 
-test('stale claim: 409 with the text that workers match', async () => {
+test('a stale claim: 409 with the stale-claim text that workers match', async () => {
   const { call, json } = await startGateway({
     executions: {
       submit: async ({ commands }) => ({
@@ -121,13 +121,13 @@ test('stale claim: 409 with the text that workers match', async () => {
   }
 })
 
-test('release: returns the resulting state', async () => {
+test('a release: the new state', async () => {
   const { call, id } = await withExecution()
   const response = await call('POST', `/workers/w1/release/${id}`)
   expect(await response.json()).toEqual({ status: 'released', state: 'SCHEDULED' })
 })
 
-test('progress of the claim holder: published to readers', async () => {
+test('progress of the claim holder: published to the readers of the execution', async () => {
   const { call, json, executions, id } = await withExecution()
   const frames = framesOf(await call('GET', `/executions/${id}/events`))
   const items = [
@@ -139,12 +139,12 @@ test('progress of the claim holder: published to readers', async () => {
   expect(await response.json()).toEqual({ status: 'ok' })
   expect(executions.commands.at(-1)?.body?.$case).toBe('verify')
   expect((await frames.next()).value?.data).toMatchObject({ value: { n: 1 }, source_id: 't_1' })
-  // The item that fits no message is dropped.
+  // The item that exceeds the message limit is dropped.
   expect((await frames.next()).value?.data).toMatchObject({ value: null })
   await frames.return()
 })
 
-test('pong: passes on health and metrics; malformed metrics are ignored', async () => {
+test('a pong: health and metrics are passed on, invalid metrics dropped', async () => {
   const pongs: PongRequest[] = []
   const { json, call } = await startGateway({
     fleet: {
@@ -173,7 +173,7 @@ test('pong: passes on health and metrics; malformed metrics are ignored', async 
   expect(pongs.at(-1)).toMatchObject({ session_id: '', healthy: true })
 })
 
-test('bearer token: must be a session of the worker in the path', async () => {
+test('a bearer token of no session: 401; of another worker: 403', async () => {
   const { call } = await startGateway()
   const send = (headers: Record<string, string>) =>
     call('POST', `/workers/w1/release/${ID}`, { headers })
@@ -194,7 +194,7 @@ test('bearer token: must be a session of the worker in the path', async () => {
   }
 })
 
-test('a session: fetched once per generation; identity unavailable: 503', async () => {
+test('a known session: checked once; an unknown one without identity: 503', async () => {
   let checks = 0
   let isAway = false
   const { call } = await startGateway({

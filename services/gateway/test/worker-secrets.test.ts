@@ -22,8 +22,8 @@ const RUNNING: Execution = {
   worker_session: '',
 }
 
-interface Scene {
-  /** Answer of the executions service to the check of the claim. */
+interface Setup {
+  /** Answer of the executions service to the `verify` command. */
   verdict?: Result
   state?: string
   declared?: string[]
@@ -35,18 +35,18 @@ async function setup({
   state = 'RUNNING',
   declared = ['a', 'b c'],
   isDeleted,
-}: Scene = {}) {
+}: Setup = {}) {
   const { values, handlers } = fakeSecrets('Secret')
   values.set('a', '9007199254740993').set('b c', '"canary"').set('other', '"canary"')
   const commands: Command[] = []
   const execution = { ...RUNNING, state }
-  const held: Result = { body: { $case: 'execution', value: execution }, log: [] }
+  const verified: Result = { body: { $case: 'execution', value: execution }, log: [] }
   const made = await startGateway({
     secrets: handlers,
     executions: {
       async submit(request) {
         commands.push(...request.commands)
-        return { results: request.commands.map(() => verdict ?? held) }
+        return { results: request.commands.map(() => verdict ?? verified) }
       },
       get: async () => ({ executions: [execution] }),
     },
@@ -64,17 +64,17 @@ async function setup({
     })
     return { status: response.status, text: await response.text() }
   }
-  const ask = (names: string[], headers = {}) =>
+  const getSecrets = (names: string[], headers = {}) =>
     send(JSON.stringify({ execution_id: ID, names }), headers)
-  return { ...made, commands, values, send, ask }
+  return { ...made, commands, values, send, getSecrets }
 }
 
 const refusal = (detail: string) => JSON.stringify({ detail })
 const STALE = refuse('conflict', 'stale-claim: it has another owner')
 
-test('claim holder: gets the declared secrets as they were stored', async () => {
-  const { ask, commands } = await setup()
-  expect(await ask(['b c', 'a', 'a'], { 'x-svc-claim-generation': '7' })).toEqual({
+test('the claim holder: the declared secrets, byte for byte', async () => {
+  const { getSecrets, commands } = await setup()
+  expect(await getSecrets(['b c', 'a', 'a'], { 'x-svc-claim-generation': '7' })).toEqual({
     status: 200,
     text: '{"b c":"canary","a":9007199254740993}',
   })
@@ -84,37 +84,37 @@ test('claim holder: gets the declared secrets as they were stored', async () => 
       body: { $case: 'verify', value: { writer: { worker_name: 'w1', claim_generation: 7 } } },
     },
   ])
-  expect(await ask([])).toEqual({ status: 200, text: '{}' })
+  expect(await getSecrets([])).toEqual({ status: 200, text: '{}' })
 })
 
-test('undeclared secrets: refused by name, whether they exist or not', async () => {
-  const { ask } = await setup()
-  expect(await ask(['zzz', 'other', 'a', '__proto__'])).toEqual({
+test('undeclared secrets: 403 naming them, whether or not they exist', async () => {
+  const { getSecrets } = await setup()
+  expect(await getSecrets(['zzz', 'other', 'a', '__proto__'])).toEqual({
     status: 403,
     text: refusal("Secrets not declared by workflow: ['__proto__', 'other', 'zzz']"),
   })
   const plain = await setup({ declared: [] })
-  expect((await plain.ask(['a'])).status).toBe(403)
+  expect((await plain.getSecrets(['a'])).status).toBe(403)
 })
 
-test('a declared secret that is absent: named', async () => {
-  const { ask, values } = await setup()
+test('a declared secret that does not exist: 404 naming it', async () => {
+  const { getSecrets, values } = await setup()
   values.delete('a')
-  expect(await ask(['b c', 'a'])).toEqual({
+  expect(await getSecrets(['b c', 'a'])).toEqual({
     status: 404,
     text: refusal("The following secrets were not found: ['a']"),
   })
 })
 
 test.each([
-  ["another worker's", {}, 'RUNNING', 403],
-  ['a finished one', {}, 'COMPLETED', 403],
-  ['a finished one, with its claim', { 'x-svc-claim-generation': '6' }, 'COMPLETED', 403],
-  ['one under a later claim', { 'x-svc-claim-generation': '6' }, 'RUNNING', 409],
-  ['one under the claim of another', { 'x-flux-claim-generation': '7' }, 'RUNNING', 403],
-])('%s: no secret is disclosed', async (_, headers, state, expected) => {
-  const { ask } = await setup({ verdict: STALE, state })
-  const { status, text } = await ask(['a'], headers)
+  ['held by another worker', 403, {}, 'RUNNING'],
+  ['already terminal', 403, {}, 'COMPLETED'],
+  ['already terminal, with its claim', 403, { 'x-svc-claim-generation': '6' }, 'COMPLETED'],
+  ['under a later claim', 409, { 'x-svc-claim-generation': '6' }, 'RUNNING'],
+  ['under the claim of another worker', 403, { 'x-flux-claim-generation': '7' }, 'RUNNING'],
+])('an execution %s: %i, no secret is answered', async (_, expected, headers, state) => {
+  const { getSecrets } = await setup({ verdict: STALE, state })
+  const { status, text } = await getSecrets(['a'], headers)
   expect([status, text]).toEqual([
     expected,
     refusal(
@@ -123,36 +123,39 @@ test.each([
   ])
 })
 
-test('an absent execution or workflow: 404 with the text of the protocol', async () => {
+test('an unknown execution or workflow: 404 with the text of the protocol', async () => {
   const lost = await setup({ verdict: refuse('not_found', `Execution '${ID}' not found`) })
   const unknown = { status: 404, text: refusal('Execution not found') }
-  expect(await lost.ask(['a'])).toEqual(unknown)
+  expect(await lost.getSecrets(['a'])).toEqual(unknown)
   expect(await lost.send('{"execution_id":"x","names":["a"]}')).toEqual(unknown)
   const deleted = await setup({ isDeleted: true })
-  expect(await deleted.ask(['a'])).toEqual({ status: 404, text: refusal('Workflow not found') })
+  expect(await deleted.getSecrets(['a'])).toEqual({
+    status: 404,
+    text: refusal('Workflow not found'),
+  })
 })
 
 const NOT_NAMES = "'names' must be a list of strings"
 const bodies: Record<string, [body: string, status: number, detail?: string]> = {
   'no body': ['', 422],
   'a list': ['["a"]', 422],
-  'half a body': ['{"execution_id":"', 422],
+  'a truncated body': ['{"execution_id":"', 422],
   'no names': [`{"execution_id":"${ID}"}`, 400, NOT_NAMES],
-  'a string for the names': [`{"execution_id":"${ID}","names":"a"}`, 400, NOT_NAMES],
+  'a string as names': [`{"execution_id":"${ID}","names":"a"}`, 400, NOT_NAMES],
   'a number among the names': [`{"execution_id":"${ID}","names":["a",1]}`, 400, NOT_NAMES],
-  'no execution': ['{"names":["a"]}', 400, "'execution_id' is required"],
-  'a number for the execution': [
-    '{"names":[],"execution_id":1}',
-    400,
-    "'execution_id' is required",
-  ],
+  'no execution_id': ['{"names":["a"]}', 400, "'execution_id' is required"],
+  'a number as execution_id': ['{"names":[],"execution_id":1}', 400, "'execution_id' is required"],
   'a hundred thousand names': [
     JSON.stringify({ execution_id: ID, names: Array.from({ length: 100_000 }, () => 'a') }),
     413,
   ],
 }
 
-test.each(Object.entries(bodies))('%s', async (_, [body, expected, detail]) => {
+test.each(
+  Object.entries(bodies).map(
+    ([what, [body, status, detail]]) => [what, status, body, detail] as const,
+  ),
+)('%s: %i', async (_, expected, body, detail) => {
   const { send, commands } = await setup()
   const { status, text } = await send(body)
   expect(status, text).toBe(expected)
@@ -160,9 +163,9 @@ test.each(Object.entries(bodies))('%s', async (_, [body, expected, detail]) => {
   expect(commands).toEqual([])
 })
 
-test('token of another worker: refused before any lookup', async () => {
-  const { ask, commands } = await setup()
-  const { status } = await ask(['a'], { authorization: 'Bearer session-of-w2' })
+test('a token of another worker: 403, the executions service is not called', async () => {
+  const { getSecrets, commands } = await setup()
+  const { status } = await getSecrets(['a'], { authorization: 'Bearer session-of-w2' })
   expect(status).toBe(403)
   expect(commands).toEqual([])
 })

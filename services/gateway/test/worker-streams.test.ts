@@ -10,7 +10,7 @@ import { startGateway } from './gateway-fixture.ts'
 const SESSION = '5'.repeat(32)
 const OWN = { authorization: 'Bearer session-of-w1' }
 
-test('stream of an ended session: 401 with one ping, held open for seconds', async () => {
+test('the stream of an ended session: 401 with a delayed ping, so that the worker registers', async () => {
   const { call } = await startGateway()
   const headers = { authorization: 'Bearer nonsense', accept: 'text/event-stream' }
   const response = await call('GET', '/workers/w1/connect', { headers })
@@ -22,7 +22,7 @@ test('stream of an ended session: 401 with one ping, held open for seconds', asy
   expect(performance.now() - begun).toBeGreaterThan(2_000)
 })
 
-/** Starts a dispatcher's stream listener; returns its URL. */
+/** Starts a stand-in for a dispatcher's stream endpoint; returns its URL. */
 async function dispatcherStream(
   handle: (req: IncomingMessage, res: ServerResponse) => void,
 ): Promise<string> {
@@ -35,14 +35,14 @@ async function dispatcherStream(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('worker stream: proxied from a dispatcher that responds, and closed with it', async () => {
+test('one of two dispatchers is down: the stream comes from the other and closes with it', async () => {
   const seen: IncomingMessage[] = []
-  let end = () => {}
+  let endStream = () => {}
   const alive = await dispatcherStream((req, res) => {
     seen.push(req)
     res.writeHead(200, { 'content-type': 'text/event-stream', 'x-secret': 'inside' })
     res.write('event: ping\ndata: {}\n\n')
-    end = () => res.end('event: ping\ndata: {}\n\n')
+    endStream = () => res.end('event: ping\ndata: {}\n\n')
   })
   const dead = 'http://127.0.0.1:9'
   const { call } = await startGateway({}, { SVC_SERVICES__DISPATCHER_STREAMS: `${dead},${alive}` })
@@ -51,14 +51,14 @@ test('worker stream: proxied from a dispatcher that responds, and closed with it
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('text/event-stream')
     expect(response.headers.get('x-secret')).toBeNull()
-    end()
+    endStream()
     expect(await response.text()).toBe('event: ping\ndata: {}\n\n'.repeat(2))
   }
   expect(seen[0]?.url).toBe('/workers/w1/connect')
   expect(seen[0]?.headers['x-windlass-session']).toBe(SESSION)
 })
 
-test('S6: the worker disconnects: its stream at the dispatcher is closed', async () => {
+test('S6: a worker disconnects: its stream at the dispatcher closes', async () => {
   let closed = false
   const url = await dispatcherStream((_, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
@@ -73,7 +73,7 @@ test('S6: the worker disconnects: its stream at the dispatcher is closed', async
   await expect.poll(() => closed).toBe(true)
 })
 
-test('no dispatcher: 503; a dispatcher that breaks off: the stream breaks off', async () => {
+test('no dispatcher: 503; a dispatcher that breaks off: the stream is cut off', async () => {
   const dead = 'http://127.0.0.1:9'
   const without = await startGateway({}, { SVC_SERVICES__DISPATCHER_STREAMS: dead })
   expect((await without.call('GET', '/workers/w1/connect')).status).toBe(503)
@@ -86,25 +86,25 @@ test('no dispatcher: 503; a dispatcher that breaks off: the stream breaks off', 
   await expect(response.text()).rejects.toThrow()
 })
 
-test('S6: a stalled worker: closed, also after its dispatcher has ended the stream', async () => {
+test('S6: a worker that does not read: closed, also after the dispatcher has ended its stream', async () => {
   const dispatcher = await dispatcherStream((_, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' })
-    // More than the worker's socket buffers, less than all sockets together.
+    // More than the worker's socket buffers, less than all sockets on the path together.
     res.end('x'.repeat(5_000_000))
   })
   const streams = new DispatcherStreams([dispatcher], testIdentity('gateway'), { stalledMs: 200 })
   const owner = { worker_name: 'w', session_id: SESSION }
-  let passed: Promise<void> | undefined
+  let proxied: Promise<void> | undefined
   const gateway = await dispatcherStream((req, res) => {
-    passed = streams.proxy(new RequestContext(req, res), owner)
+    proxied = streams.proxy(new RequestContext(req, res), owner)
   })
   const worker = request(gateway, { agent: false }).end()
   onTestFinished(() => void worker.destroy())
-  const [answer] = (await once(worker, 'response')) as [IncomingMessage]
-  answer.pause()
-  await passed
-  const over = new Promise((resolve) => answer.once('close', resolve))
-  answer.on('error', () => {}).resume()
-  await over
-  expect(answer.complete).toBe(false)
+  const [response] = (await once(worker, 'response')) as [IncomingMessage]
+  response.pause()
+  await proxied
+  const closed = new Promise((resolve) => response.once('close', resolve))
+  response.on('error', () => {}).resume()
+  await closed
+  expect(response.complete).toBe(false)
 })

@@ -10,7 +10,7 @@ function setup() {
   return { now, cache }
 }
 
-test('new generation: entries are fetched again', async () => {
+test('another generation: the entry is fetched again', async () => {
   const { now, cache } = setup()
   expect(await cache.get('k')).toBe('k1')
   now.value = 2
@@ -19,7 +19,7 @@ test('new generation: entries are fetched again', async () => {
   expect(await cache.get('k')).toBe('k2')
 })
 
-test('generation unreadable: nothing is cached or taken from the cache', async () => {
+test('the generation cannot be read: the cache is neither read nor written', async () => {
   const { now, cache } = setup()
   await cache.get('k')
   now.generation = undefined
@@ -29,7 +29,7 @@ test('generation unreadable: nothing is cached or taken from the cache', async (
   expect(await cache.get('k')).toBe('k1')
 })
 
-test('generation changed during a fetch: the entry is not valid under the new one', async () => {
+test('the generation changes during a fetch: its value is not used under the new one', async () => {
   const now = { generation: 'a' }
   let finish: (value: string) => void = () => {}
   const cache = new GenerationCache(

@@ -6,7 +6,7 @@ import { InputSchemaCache } from './input-schemas.ts'
 const workflow = (id: string, schema: unknown) =>
   ({ id, input_schema_json: schema === '' ? '' : JSON.stringify(schema) }) as Workflow
 
-/** Locations and types of the problems. */
+/** Lists location and type of each problem. */
 function faultsOf(schemas: InputSchemaCache, of: Workflow, input: string): unknown {
   try {
     schemas.check(of, input)
@@ -31,7 +31,7 @@ const schema = {
   $defs: { Item: { type: 'object', properties: { n: { type: 'number' } } } },
 }
 
-test('invalid input: each problem has its location, a missing or surplus member its name', () => {
+test('an invalid input: each problem has its location, with the name of a missing member', () => {
   const schemas = new InputSchemaCache()
   const input = '{"items":[{"n":1},{"n":"x"}],"kind":"c","a/b":1.5,"more":1}'
   expect(faultsOf(schemas, workflow('1', schema), input)).toEqual([
@@ -45,19 +45,19 @@ test('invalid input: each problem has its location, a missing or surplus member 
   expect(faultsOf(schemas, workflow('1', schema), good)).toEqual([])
 })
 
-test('no schema: any input is valid; formats are not checked', () => {
+test('no schema, or only a format: any input is valid', () => {
   const schemas = new InputSchemaCache()
   expect(faultsOf(schemas, workflow('1', ''), 'null')).toEqual([])
   const dated = { type: 'string', format: 'date-time' }
   expect(faultsOf(schemas, workflow('2', dated), '"soon"')).toEqual([])
 })
 
-test('patterns, enumerations, uniqueItems and multipleOf: checked', () => {
+test('pattern, enum, uniqueItems and multipleOf: checked', () => {
   const of = (schema: unknown, input: string) =>
     faultsOf(new InputSchemaCache(), workflow('1', schema), input)
   expect(of({ type: 'string', pattern: '^[a-z]+$' }, '"abc1"')).toEqual([[['body'], 'pattern']])
   expect(of({ type: 'string', pattern: '^[a-z]+$' }, '"abc"')).toEqual([])
-  // A pattern without a linear-time match is not checked.
+  // A pattern without a linear-time matcher is not checked.
   expect(of({ type: 'string', pattern: '(?!a)' }, '"a"')).toEqual([])
   expect(of({ enum: ['a', 1, null] }, '"b"')).toEqual([[['body'], 'enum']])
   expect(of({ enum: ['a', 1, null] }, 'null')).toEqual([])
@@ -85,10 +85,10 @@ const nested = (leaf: string, depth: number) => '{"x":'.repeat(depth) + leaf + '
 const list = (item: string, count: number) => `[${Array(count).fill(item).join()}]`
 
 test.each<[string, schema: unknown, input: string, type: string | undefined]>([
-  ['alternatives in alternatives', tree, nested('1', 60), 'too_complex'],
-  ['the same with a good leaf', tree, nested('{}', 60), undefined],
+  ['nested alternatives', tree, nested('1', 60), 'too_complex'],
+  ['nested alternatives with a valid leaf', tree, nested('{}', 60), undefined],
   [
-    'a pattern with catastrophic backtracking elsewhere',
+    'a pattern prone to backtracking',
     { type: 'string', pattern: '^(a+)+$' },
     `"${'a'.repeat(5_000)}!"`,
     'pattern',
@@ -100,25 +100,25 @@ test.each<[string, schema: unknown, input: string, type: string | undefined]>([
     'too_complex',
   ],
   [
-    'a set of a hundred thousand',
+    'a set of 100,000 items',
     { type: 'array', uniqueItems: true },
     list('{"a":1}', 100_000),
     'uniqueItems',
   ],
   [
-    'a million wrong items',
+    'a million invalid items',
     { type: 'array', items: { type: 'string' } },
     list('1', 1_000_000),
     'type',
   ],
   [
-    'a million of 50,000 words',
+    '300,000 items of 50,000 words',
     { type: 'array', items: { enum: Array.from({ length: 50_000 }, (_, i) => `w${i}`) } },
     list('"w49999"', 300_000),
     undefined,
   ],
   [
-    'a type that is itself',
+    'a type that refers to itself',
     { $ref: '#/$defs/A', $defs: { A: { anyOf: [{ $ref: '#/$defs/A' }, { type: 'null' }] } } },
     '1',
     'too_complex',
@@ -130,11 +130,11 @@ test.each<[string, schema: unknown, input: string, type: string | undefined]>([
     string,
   ][]
   expect(faults[0]?.[1]).toBe(type)
-  // Each takes less than a second where nothing else runs; unbounded they take hours.
+  // Each takes less than a second on an idle machine; without bounds, hours.
   expect(performance.now() - begun).toBeLessThan(10_000)
 })
 
-test('more schemas than the cache keeps: compiled again', () => {
+test('more schemas than the cache holds: still checked', () => {
   const schemas = new InputSchemaCache()
   for (let i = 0; i < 510; i++)
     expect(faultsOf(schemas, workflow(String(i), { const: i }), '-1')).toHaveLength(1)

@@ -72,7 +72,7 @@ function control(members: Members, name: string, place: Place): string {
   const value = stringOf(raw)
   if (value === undefined) return wrong([...place, name], 'must be a string', 'string_type')
   if (raw.includes('\\') && /\0|\p{Cs}/u.test(value))
-    return wrong([...place, name], 'holds NUL or half a character', 'string_unicode')
+    return wrong([...place, name], 'contains NUL or a lone surrogate', 'string_unicode')
   if (value.length > MAX_TEXT_LENGTH)
     return wrong([...place, name], `longer than ${MAX_TEXT_LENGTH}`, 'too_long')
   return value

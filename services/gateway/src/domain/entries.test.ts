@@ -11,7 +11,7 @@ import {
 const refusal = (kind: string) => expect.objectContaining({ kind })
 const many = JSON.stringify(Array.from({ length: 101 }, (_, i) => `n${i}`))
 
-test('a batch: a bare array of names', () => {
+test('a bare array of names: read as a batch', () => {
   expect(readNames('[ "a", "b c+d", "\\u00e9" ]')).toEqual(['a', 'b c+d', 'é'])
   expect(readNames('[]')).toEqual([])
 })
@@ -26,10 +26,12 @@ test.each([
   ['["a/b"]', 'unprocessable'],
   ['[""]', 'unprocessable'],
   ['["a\\u0000"]', 'unprocessable'],
-  [many, 'too_large'],
-])('batch %.20s: refused', (text, kind) => expect(() => readNames(text)).toThrow(refusal(kind)))
+])('the batch %s: %s', (text, kind) => expect(() => readNames(text)).toThrow(refusal(kind)))
 
-test('request of a worker: execution id and names', () => {
+test('a batch of 101 names: too_large', () =>
+  expect(() => readNames(many)).toThrow(refusal('too_large')))
+
+test('a request of a worker: its execution and the names are read', () => {
   expect(readSecretsRequest('{"names":["a","/"],"execution_id":"x","more":1}')).toEqual({
     execution_id: 'x',
     names: ['a', '/'],
@@ -46,19 +48,19 @@ test.each([
   ['{"names":["a"],"execution_id":""}', "'execution_id' is required"],
   ['{"names":["a"],"execution_id":7}', "'execution_id' is required"],
   ['{"names":["a"],"execution_id":null}', "'execution_id' is required"],
-])('%s: refused with the text that workers show', (text, message) => {
+])('the request %s: %s', (text, message) => {
   expect(() => readSecretsRequest(text)).toThrow(message)
   expect(() => readSecretsRequest(text)).toThrow(refusal('invalid'))
 })
 
-test('too many names or no object: refused', () => {
+test('a request of 101 names or without an object: too_large, unprocessable', () => {
   expect(() => readSecretsRequest(`{"execution_id":"x","names":${many}}`)).toThrow(
     refusal('too_large'),
   )
   expect(() => readSecretsRequest('["a"]')).toThrow(refusal('unprocessable'))
 })
 
-test('undeclared names: found in any Unicode form; prototype names are not declared', () => {
+test('undeclared names: found in any normalization form, also names of prototype members', () => {
   const declared = declaredSecrets('{"secret_requests":["cafe\\u0301","a"]}')
   expect(undeclared(['b', 'caf\u00e9', 'a', '__proto__', 'b', 'constructor'], declared)).toEqual([
     '__proto__',
@@ -68,7 +70,7 @@ test('undeclared names: found in any Unicode form; prototype names are not decla
   expect(declaredSecrets('{}').size).toBe(0)
 })
 
-test('values: unchanged, under the requested names', () => {
+test('a batch: values byte for byte under the requested names; missing ones are named', () => {
   const entries = [
     { name: 'caf\u00e9', value_json: '9007199254740993' },
     { name: '__proto__', value_json: ' {"a":1e400} ' },
@@ -81,7 +83,7 @@ test('values: unchanged, under the requested names', () => {
   )
 })
 
-test('list of names: formatted as a Python list', () => {
+test('a list of names: formatted as by Python, long names cut', () => {
   expect(listed(['a', 'b c'])).toBe("['a', 'b c']")
   expect(listed(["it's", `"it's"`, 'a\\b'])).toBe(`["it's", '"it\\'s"', 'a\\\\b']`)
   expect(listed(['x'.repeat(1_000)])).toHaveLength(259)

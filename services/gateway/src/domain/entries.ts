@@ -17,7 +17,7 @@ export function readNames(text: string): string[] {
   return elements.map((element, i) => {
     const name = stringOf(element)
     if (name !== undefined && entryNameOf(name) !== undefined) return name
-    throw unprocessable({ loc: ['body', i], msg: 'is no name', type: 'value_error' })
+    throw unprocessable({ loc: ['body', i], msg: 'is not a valid name', type: 'value_error' })
   })
 }
 

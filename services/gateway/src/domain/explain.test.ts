@@ -29,8 +29,18 @@ const QUEUED: [string, Place[], reason: RegExp, suggestion: string | null][] = [
     /^no worker is connected$/,
     "a worker with label 'zone' = 'eu' and cpu 4",
   ],
-  ['with a free slot', [place('w1'), place('w2', { used: 1 })], /number 2 .* has room$/, null],
-  ['with a worker without limit', [place('w1', { capacity: 0, used: 99 })], /has room$/, null],
+  [
+    'with a free slot',
+    [place('w1'), place('w2', { used: 1 })],
+    /number 2 .* has a free slot$/,
+    null,
+  ],
+  [
+    'with a worker without limit',
+    [place('w1', { capacity: 0, used: 99 })],
+    /has a free slot$/,
+    null,
+  ],
   [
     'with full workers',
     [place('w1', { capacity: 1, used: 3 }), place('w2')],
@@ -38,44 +48,47 @@ const QUEUED: [string, Place[], reason: RegExp, suggestion: string | null][] = [
     "2 more free slots on 'w2', which holds 2 of 2",
   ],
   [
-    'with one that lacks a label and one that lacks more',
+    'with workers that lack a label or more',
     [place('w1', { lacking: [ZONE, 'cpu 4'] }), place('w2', { lacking: [ZONE] })],
     /^none of the 2 connected workers can run it$/,
     "a worker with label 'zone' = 'eu', else like 'w2'",
   ],
   [
-    'with one that is unhealthy',
+    'with an unhealthy worker',
     [place('w1', { status: 'unhealthy' }), place('w2', { lacking: [ZONE] })],
     /^none of the 2 connected workers/,
     "'w1' to report that it is healthy again",
   ],
   [
-    'with one that left',
+    'with a disconnected worker',
     [place('w1', { status: 'offline' }), place('w2', { lacking: [ZONE] })],
     /^the one connected worker cannot run it$/,
     "'w1' to connect again",
   ],
   [
-    'with none but those who left, and would not do',
+    'with only a disconnected worker that lacks requirements',
     [place('w1', { status: 'offline', lacking: [ZONE, 'cpu 4'] })],
     /^no worker is connected$/,
     "a worker with label 'zone' = 'eu' and cpu 4, else like 'w1'",
   ],
 ]
 
-test.each(QUEUED)('queued, %s: explained', (...[, places, reason, suggestion]) => {
-  const explained = explain(wait(), places)
-  expect(explained.reason).toMatch(reason)
-  expect(explained.suggestion).toBe(suggestion)
-})
+test.each(QUEUED)(
+  'a queued execution %s: the reason and suggestion for it',
+  (...[, places, reason, suggestion]) => {
+    const explained = explain(wait(), places)
+    expect(explained.reason).toMatch(reason)
+    expect(explained.suggestion).toBe(suggestion)
+  },
+)
 
 const held = { queue_position: 0, held_by: 'w1' }
 
 const OTHERS: [string, Partial<Wait>, Place[], reason: RegExp, suggestion: string | null][] = [
-  ['an end', { state: 'FAILED' }, [], /^it has ended: FAILED$/, null],
-  ['a pause', { state: 'PAUSED' }, [], /^it is paused until somebody resumes it$/, 'a resume'],
+  ['a terminal state', { state: 'FAILED' }, [], /^it has ended: FAILED$/, null],
+  ['a pause', { state: 'PAUSED' }, [], /^it is paused until it is resumed$/, 'a resume'],
   [
-    'a gate',
+    'a pending approval',
     { state: 'PAUSED', gates: ['pay', 'send'] },
     [],
     /approval of 'pay', 'send'$/,
@@ -85,7 +98,7 @@ const OTHERS: [string, Partial<Wait>, Place[], reason: RegExp, suggestion: strin
     'a lease',
     { ...held, deadline_at: '2026-01-02T03:04:05.000Z' },
     [place('w1')],
-    /given to worker 'w1'.* claim it, until 2026-01-02T03:04:05.000Z$/,
+    /leased to worker 'w1'.* claim it, until 2026-01-02T03:04:05.000Z$/,
     null,
   ],
   [
@@ -95,9 +108,15 @@ const OTHERS: [string, Partial<Wait>, Place[], reason: RegExp, suggestion: strin
     /^it is not waiting: worker 'w1'/,
     null,
   ],
-  ['a cancel', { ...held, state: 'CANCELLING' }, [place('w1')], /'w1' was told to stop/, null],
   [
-    'a holder that left',
+    'a cancellation',
+    { ...held, state: 'CANCELLING' },
+    [place('w1')],
+    /'w1' was asked to cancel it/,
+    null,
+  ],
+  [
+    'a disconnected claim holder',
     { ...held, state: 'RUNNING' },
     [place('w1', { status: 'offline' }), place('w2')],
     /'w1' has it but is not connected/,
@@ -105,19 +124,22 @@ const OTHERS: [string, Partial<Wait>, Place[], reason: RegExp, suggestion: strin
   ],
 ]
 
-test.each(OTHERS)('%s: explained', (...[, changes, places, reason, suggestion]) => {
-  const explained = explain(wait({ queue_position: 0, ...changes }), places)
-  expect(explained.reason).toMatch(reason)
-  expect(explained.suggestion).toBe(suggestion)
-})
+test.each(OTHERS)(
+  '%s: named as the reason, with a suggestion if one helps',
+  (...[, changes, places, reason, suggestion]) => {
+    const explained = explain(wait({ queue_position: 0, ...changes }), places)
+    expect(explained.reason).toMatch(reason)
+    expect(explained.suggestion).toBe(suggestion)
+  },
+)
 
 test.each<[string, Partial<Place>, string | undefined]>([
-  ['could take it', { used: 1 }, undefined],
+  ['has a free slot', { used: 1 }, undefined],
   ['has no limit', { used: 9, capacity: 0 }, undefined],
-  ['lacks something', { lacking: [ZONE, 'cpu 4'], status: 'offline' }, ZONE],
+  ['does not meet requirements', { lacking: [ZONE, 'cpu 4'], status: 'offline' }, ZONE],
   ['is offline', { status: 'offline' }, 'a connection'],
   ['is unhealthy', { status: 'unhealthy', used: 0 }, 'good health'],
   ['is full', {}, 'a free slot: it holds 2 of 2'],
-])('a worker that %s: its first unmet condition', (...[, changes, missing]) => {
+])('a worker that %s: its first unmet requirement', (...[, changes, missing]) => {
   expect(unmet(place('w', changes))).toBe(missing)
 })

@@ -46,10 +46,10 @@ export function unmet(place: Place): string | undefined {
 /** Explains why an execution does not run, with the smallest change that would let it start. */
 export function explain(wait: Wait, places: readonly Place[]): Explanation {
   if (isTerminal(wait.state)) return because(`it has ended: ${wait.state}`)
-  if (wait.state === 'PAUSED') return paused(wait)
-  if (wait.held_by !== '') return held(wait, places)
-  if (wait.queue_position > 0) return queued(wait, places)
-  return because('it is on its way from one state to the next; ask again')
+  if (wait.state === 'PAUSED') return explainPaused(wait)
+  if (wait.held_by !== '') return explainHeld(wait, places)
+  if (wait.queue_position > 0) return explainQueued(wait, places)
+  return because('it is changing its state; retry')
 }
 
 const because = (reason: string, suggestion: string | null = null): Explanation => ({
@@ -57,16 +57,16 @@ const because = (reason: string, suggestion: string | null = null): Explanation 
   suggestion,
 })
 
-function paused({ gates }: Wait): Explanation {
-  if (gates.length === 0) return because('it is paused until somebody resumes it', 'a resume')
+function explainPaused({ gates }: Wait): Explanation {
+  if (gates.length === 0) return because('it is paused until it is resumed', 'a resume')
   const tasks = gates.map((task) => `'${task}'`).join(', ')
   return because(
-    `it waits for somebody's approval of ${tasks}`,
+    `it waits for approval of ${tasks}`,
     `a decision on '${gates[0]}', e.g. by POST /executions/{id}/authorize/{task}`,
   )
 }
 
-function held({ state, held_by, deadline_at }: Wait, places: readonly Place[]): Explanation {
+function explainHeld({ state, held_by, deadline_at }: Wait, places: readonly Place[]): Explanation {
   const until = deadline_at === null ? '' : `, until ${deadline_at}`
   const isThere = places.some(({ name, status }) => name === held_by && status !== 'offline')
   if (!isThere)
@@ -75,17 +75,17 @@ function held({ state, held_by, deadline_at }: Wait, places: readonly Place[]): 
       `'${held_by}' to connect again`,
     )
   if (state === 'CANCELLING')
-    return because(`worker '${held_by}' was told to stop and has time to answer${until}`)
+    return because(`worker '${held_by}' was asked to cancel it and has time to confirm${until}`)
   if (state.endsWith('SCHEDULED'))
-    return because(`it was given to worker '${held_by}', which has time to claim it${until}`)
+    return because(`it is leased to worker '${held_by}', which has time to claim it${until}`)
   return because(`it is not waiting: worker '${held_by}' has claimed it`)
 }
 
-function queued({ queue_position, needs }: Wait, places: readonly Place[]): Explanation {
+function explainQueued({ queue_position, needs }: Wait, places: readonly Place[]): Explanation {
   const eligible = places.filter(isEligible)
   if (eligible.some(hasFreeSlot))
     return because(
-      `it merely waits for its turn: number ${queue_position} in the queue, and a worker has room`,
+      `it waits for its turn: number ${queue_position} in the queue, and a worker has a free slot`,
     )
   const [freest] = [...eligible].sort((a, b) => b.capacity - b.used - (a.capacity - a.used))
   if (freest)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { stateAfter } from './frames.ts'
 
-test('a replayed log: each frame has the state of its time', () => {
+test('a replayed log: each event yields the state of the time', () => {
   const types = [
     ['WORKFLOW_SCHEDULED', 'SCHEDULED'],
     ['WORKFLOW_CLAIMED', 'CLAIMED'],

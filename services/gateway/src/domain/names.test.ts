@@ -17,7 +17,9 @@ test.each([
   ['a'.repeat(65), false],
   ['*', false],
   ['a:b', false],
-])('namespace %j: %j', (text, isName) => expect(namespaceOf(text) !== undefined).toBe(isName))
+])('namespace %j: valid is %j', (text, isName) =>
+  expect(namespaceOf(text) !== undefined).toBe(isName),
+)
 
 test.each([
   ['w1', true],
@@ -28,9 +30,11 @@ test.each([
   ['a b', false],
   ['ü', false],
   ['w'.repeat(129), false],
-])('worker name %j: %j', (text, isName) => expect(plainNameOf(text) !== undefined).toBe(isName))
+])('worker name %j: valid is %j', (text, isName) =>
+  expect(plainNameOf(text) !== undefined).toBe(isName),
+)
 
-test('workflow names: any script, compared after NFC', () => {
+test('workflow names: letters of any script in NFC, no separators or control characters', () => {
   expect(workflowNameOf('gru\u0308ße')).toBe('grüße')
   expect(workflowNameOf('日本 語')).toBe('日本 語')
   for (const text of ['a:b', 'a*', 'a/b', 'a\n', 'a\0', '..', ''])
@@ -43,7 +47,7 @@ test('schedule names: any printable text without a slash', () => {
     expect(scheduleNameOf(text)).toBe(undefined)
 })
 
-test('a workflow name without a namespace: the default namespace', () => {
+test('a workflow name without a namespace: in the namespace default', () => {
   expect(splitWorkflowRef('a')).toEqual({ namespace: 'default', name: 'a' })
   expect(splitWorkflowRef('n/a/b')).toEqual({ namespace: 'n', name: 'a/b' })
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readableScopes, schedulesIn } from './permissions.ts'
 
-test('readable scopes: exactly the workflows whose read permission is covered', () => {
+test('any permissions: a workflow is in a readable scope if and only if it may be read', () => {
   const part = fc.constantFrom('workflow', 'a', 'x', 'read', '*')
   const any = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(':'))
   const name = fc.constantFrom('a', 'x', 'read')
@@ -26,6 +26,6 @@ test.each([
   [[`schedule:${'a'.repeat(32)}:*`, `schedule:${'a'.repeat(32)}:read`], ['a'.repeat(32)]],
   [[`schedule:${'a'.repeat(32)}:manage`, `workflow:${'a'.repeat(32)}:read`], []],
   [['schedule:nightly:read', 'schedule:*:read', 'schedule'], []],
-])('schedules named by %j: %j', (granted, ids) => {
+])('the permissions %j: name the schedules %j', (granted, ids) => {
   expect(schedulesIn(granted)).toEqual(ids)
 })

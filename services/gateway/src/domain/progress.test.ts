@@ -8,7 +8,7 @@ const item = (length: number) => ({
   time: '',
 })
 
-test('progress items: in order, in as few messages as possible', () => {
+test('progress items of any size: packed in order, the one above the limit is dropped', () => {
   const messages = inMessages([item(1), item(200_000), item(100_000), item(2), item(262_145)])
   expect(messages.map((items) => items.map(({ value_json }) => value_json.length))).toEqual([
     [1, 200_000],

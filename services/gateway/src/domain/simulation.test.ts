@@ -17,7 +17,7 @@ test.each([
   [['*:b'], 'a:*', false],
   [['a:*'], '*', false],
   [[], 'a', false],
-])('%j cover %j: %j', (held, permission, expected) =>
+])('%j covers %j: %j', (held, permission, expected) =>
   expect(covers(held, permission)).toBe(expected),
 )
 
@@ -29,7 +29,7 @@ const needed = fc.array(word, { minLength: 1, maxLength: 6 }).map((parts) => par
 const some = fc.array(granted, { maxLength: 4 })
 const allowed = (held: readonly string[], need: string) => held.some((one) => permits(one, need))
 
-/** Every permission of up to five segments, with one word that no grant names. */
+/** Lists every need of up to five segments; `zz` is a word that no permission names. */
 const NEEDS = (() => {
   const words = ['a', 'b', 'c', 'zz']
   let all = words
@@ -41,7 +41,7 @@ const NEEDS = (() => {
   return all
 })()
 
-test('covers: true exactly if every required permission is granted', () => {
+test('any permissions: covers is true if and only if every need is allowed', () => {
   fc.assert(
     fc.property(some, granted, (held, permission) => {
       const all = NEEDS.filter((need) => permits(permission, need)).every((need) =>
@@ -53,7 +53,7 @@ test('covers: true exactly if every required permission is granted', () => {
   )
 })
 
-test('a change of the result: only where a grant or a withdrawal causes it', () => {
+test('any change: a need gained or lost is allowed by a permission granted or taken', () => {
   fc.assert(
     fc.property(some, some, some, needed, (before, after, others, need) => {
       const effect = effectOf({ before, after, others })
@@ -68,7 +68,7 @@ test('a change of the result: only where a grant or a withdrawal causes it', () 
   )
 })
 
-test('no change: empty difference; the reverse change: the reverse difference', () => {
+test('a change and its reverse: grants and takes swap; no change, none of either', () => {
   fc.assert(
     fc.property(some, some, some, (before, after, others) => {
       expect(effectOf({ before, after: before, others })).toEqual({ granted: [], taken: [] })
@@ -79,7 +79,7 @@ test('no change: empty difference; the reverse change: the reverse difference', 
   )
 })
 
-test('all permissions from another role: nothing gained or lost', () => {
+test('another role grants everything: nothing is granted or taken', () => {
   fc.assert(
     fc.property(some, some, (before, after) => {
       expect(effectOf({ before, after, others: ['*'] })).toEqual({ granted: [], taken: [] })

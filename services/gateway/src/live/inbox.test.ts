@@ -1,30 +1,30 @@
 import { expect, test } from 'vitest'
 import { BoundedInbox } from './inbox.ts'
 
-const letter = (length: number) => ({
+const message = (length: number) => ({
   items: [{ task_id: '', task_name: '', value_json: 'x'.repeat(length), time: '' }],
 })
 
-test('messages: taken in the order of arrival', async () => {
-  const mail = new BoundedInbox(new AbortController().signal)
-  const waiting = mail.take()
-  mail.put(letter(1))
-  mail.put(letter(2))
-  expect([await waiting, await mail.take()]).toEqual([letter(1), letter(2)])
+test('two messages: taken in the order of arrival', async () => {
+  const inbox = new BoundedInbox(new AbortController().signal)
+  const waiting = inbox.take()
+  inbox.put(message(1))
+  inbox.put(message(2))
+  expect([await waiting, await inbox.take()]).toEqual([message(1), message(2)])
 })
 
-test('overflow: all messages are dropped, reported once', async () => {
-  const mail = new BoundedInbox(new AbortController().signal)
-  for (let i = 0; i < 3; i++) mail.put(letter(400_000))
-  mail.put(letter(1))
-  expect(await mail.take()).toBe('overflow')
-  expect(await mail.take()).toEqual(letter(1))
+test('messages above the limit: all are dropped, one overflow is reported', async () => {
+  const inbox = new BoundedInbox(new AbortController().signal)
+  for (let i = 0; i < 3; i++) inbox.put(message(400_000))
+  inbox.put(message(1))
+  expect(await inbox.take()).toBe('overflow')
+  expect(await inbox.take()).toEqual(message(1))
 })
 
-test('the reader leaves: take resolves at once', async () => {
+test('the reader leaves: its wait ends', async () => {
   const leaving = new AbortController()
-  const mail = new BoundedInbox(leaving.signal)
-  const waiting = mail.take()
+  const inbox = new BoundedInbox(leaving.signal)
+  const waiting = inbox.take()
   leaving.abort()
   expect(await waiting).toBe('overflow')
 })
