@@ -102,12 +102,8 @@ function hasSameResult(
 const pauseOutput = ({ value_json }: PendingEvent) => membersOf(value_json)?.get('output') ?? 'null'
 
 /** Releases an execution that a stopping worker reports as CANCELLED without a cancel request. */
-function releaseOnUnrequestedCancel(
-  execution: Execution,
-  { holder }: Checkpoint,
-  limits: Limits,
-): Outcome {
-  if (holder.claim_generation === undefined) throw staleClaim(execution)
+function releaseOnUnrequestedCancel(execution: Execution, report: Checkpoint, limits: Limits) {
+  if (report.holder.claim_generation === undefined) throw staleClaim(execution)
   return lose(execution, 'released', limits)
 }
 

@@ -145,13 +145,10 @@ export interface LeasedRows {
 }
 
 /** Converts leased rows to messages with log, input and execution token. */
-export async function toLeases(db: Db, cache: LogCache, { tokens, leased }: LeasedRows) {
-  if (leased.length === 0) return []
-  const [logs, inputs] = await Promise.all([
-    readLogs(db, cache, leased),
-    readLargeInputs(db, leased),
-  ])
-  return leased.map((row) => ({
+export async function toLeases(db: Db, cache: LogCache, { tokens, leased: rows }: LeasedRows) {
+  if (rows.length === 0) return []
+  const [logs, inputs] = await Promise.all([readLogs(db, cache, rows), readLargeInputs(db, rows)])
+  return rows.map((row) => ({
     execution: toMessage({
       ...row,
       input_json: row.input_json ?? inputs.get(row.execution_id) ?? 'null',
