@@ -5,7 +5,7 @@ import { type FakeServices, startGateway, workflow } from './gateway-fixture.ts'
 
 export const SECRET = 'a secret of the tests'
 export const OTHER = ID.replace('0', '1')
-const tokens = new ExecutionTokens(SECRET, 60)
+const tokens = new ExecutionTokens(SECRET, 3_600)
 export const held = {
   execution_id: ID,
   worker_name: 'w1',

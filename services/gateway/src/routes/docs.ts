@@ -4,9 +4,7 @@ import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 import { docsPage } from './docs-page.ts'
 
-export interface Deps {
-  openapi: Record<string, unknown>
-}
+type Deps = { openapi: Record<string, unknown> }
 
 export const getOpenApi = route('get', '/openapi.json', {
   summary: 'This document',

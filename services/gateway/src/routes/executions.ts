@@ -1,26 +1,18 @@
 import { objects } from '@windlass/domain/audit'
 import { isState, isTerminal, STATES } from '@windlass/domain/states'
-import type { Settings } from '@windlass/runtime/config/settings'
 import { invalid, notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import { getInWorkflow } from '../access/execution-in-workflow.ts'
 import type { Caches } from '../cache/create-caches.ts'
-import type { ExecutionsClient } from '../clients/executions.ts'
-import { eventStream, lastEventId } from '../live/event-stream.ts'
-import type { ExecutionSubscriptions } from '../live/execution-subscriptions.ts'
+import { type EventStreamDeps, eventStream, lastEventId } from '../live/event-stream.ts'
 import { changeAndWait } from '../live/wait-until-settled.ts'
 import { flag, page, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { listView, viewOf } from './responses.ts'
 import { EventStream, ExecutionList, ExecutionView } from './schemas.ts'
 
-export interface Deps {
-  settings: Settings
-  subscriptions: ExecutionSubscriptions
-  executions: ExecutionsClient
-  resolveWorkflow: Caches['resolveWorkflow']
-}
+type Deps = EventStreamDeps & Pick<Caches, 'resolveWorkflow'>
 
 const filter = text(255).default('')
 const detailed = flag.default(false)

@@ -5,9 +5,7 @@ import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 import { VERSION } from '../version.ts'
 
-export interface Deps {
-  health: Health
-}
+type Deps = { health: Health }
 
 const HealthView = z
   .object({ status: z.string(), database: z.boolean(), version: z.string() })

@@ -1,16 +1,13 @@
 import { isTerminal } from '@windlass/domain/states'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
-import type { Settings } from '@windlass/runtime/config/settings'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import { toPrincipal } from '../access/caller.ts'
 import type { InputSchemaCache } from '../cache/input-schemas.ts'
-import type { ExecutionsClient } from '../clients/executions.ts'
 import { detailed, summary } from '../domain/views.ts'
 import type { RequestContext } from '../http/request-context.ts'
-import { eventStream } from '../live/event-stream.ts'
-import type { ExecutionSubscriptions } from '../live/execution-subscriptions.ts'
+import { type EventStreamDeps, eventStream } from '../live/event-stream.ts'
 import { changeAndWait } from '../live/wait-until-settled.ts'
 import { anyJson } from '../route/body.ts'
 import { flag, oneOf, seconds, versionQuery } from '../route/fields.ts'
@@ -19,12 +16,7 @@ import { resolveIdempotencyKey } from './idempotency.ts'
 import { viewOf } from './responses.ts'
 import { ExecutionView } from './schemas.ts'
 
-export interface Deps {
-  subscriptions: ExecutionSubscriptions
-  executions: ExecutionsClient
-  inputSchemas: InputSchemaCache
-  settings: Settings
-}
+type Deps = EventStreamDeps & { inputSchemas: InputSchemaCache }
 
 const mode = oneOf(['sync', 'async', 'stream'], "Invalid mode. Use 'sync', 'async', or 'stream'.")
 

@@ -17,11 +17,8 @@ import { route } from '../route/route.ts'
 import { timeOf } from './responses.ts'
 import { EventStream } from './schemas.ts'
 
-export interface Deps {
-  dispatcher: Clients['dispatcher']
+export interface Deps extends Pick<Clients, 'dispatcher' | 'identity'>, Pick<Caches, 'getSession'> {
   dispatcherStreams: DispatcherStreams
-  getSession: Caches['getSession']
-  identity: Clients['identity']
   settings: Settings
 }
 
