@@ -50,7 +50,7 @@ export function createKeySource(
   source: KeySourceOptions,
   { onError = () => {}, now = () => performance.now() }: Hooks = {},
 ): JWTVerifyGetKey {
-  let held: CachedKeys | undefined
+  let cached: CachedKeys | undefined
   let failedAt = Number.NEGATIVE_INFINITY
   let fetching: Promise<CachedKeys> | undefined
 
@@ -58,8 +58,8 @@ export function createKeySource(
     if (now() - failedAt < RETRY_AFTER_MS) throw unavailable(UNAVAILABLE)
     fetching ??= fetchKeys(source)
       .then((keys) => {
-        held = { find: createLocalJWKSet(keys), at: now() }
-        return held
+        cached = { find: createLocalJWKSet(keys), at: now() }
+        return cached
       })
       .catch((cause) => {
         failedAt = now()
@@ -72,8 +72,8 @@ export function createKeySource(
     return fetching
   }
   return async (header, token) => {
-    const isFresh = held && now() - held.at < source.jwks_cache_ttl * 1_000
-    const known = held && isFresh ? held : await refresh()
+    const isFresh = cached && now() - cached.at < source.jwks_cache_ttl * 1_000
+    const known = cached && isFresh ? cached : await refresh()
     try {
       return await known.find(header, token)
     } catch (error) {

@@ -20,13 +20,13 @@ export const mayReadSchedule = rule({
     { scheduler }: Pick<Clients, 'scheduler'>,
   ): Promise<Schedule> {
     const { schedule_id: ref } = params
-    const asked = scheduler.get({ ref })
-    if (hasPermission(caller, 'schedule:*:read')) return asked
-    const schedule = await asked.catch(undefinedIfNotFound)
+    const reading = scheduler.get({ ref })
+    if (hasPermission(caller, 'schedule:*:read')) return reading
+    const schedule = await reading.catch(undefinedIfNotFound)
     const needed = `schedule:${ref}:read`
     if (!schedule) requirePermission(caller, needed)
     else if (!hasPermission(caller, `schedule:${schedule.id}:read`)) throw permissionDenied(needed)
-    return asked
+    return reading
   },
 })
 

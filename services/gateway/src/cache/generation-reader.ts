@@ -45,11 +45,12 @@ export function createGenerationReader(
   redis.on('ready', () => connection++)
 
   async function read(): Promise<string | undefined> {
-    const asked = { connection, requested_at: now() }
+    const request = { connection, requested_at: now() }
     const known = await readGeneration(redis, name)
-    if (known === undefined || asked.connection !== connection) return undefined
+    if (known === undefined || request.connection !== connection) return undefined
     const generation = `${connection} ${known}`
-    if (!lease || lease.requested_at[0] <= asked.requested_at[0]) lease = { ...asked, generation }
+    if (!lease || lease.requested_at[0] <= request.requested_at[0])
+      lease = { ...request, generation }
     return generation
   }
   const reads = new Batcher<undefined, string | undefined>(

@@ -29,18 +29,18 @@ export function watchHealth({ services }: Settings, serviceIdentity: ServiceIden
   const clients = (['executions', 'catalog'] as const).map((name) =>
     connect(HealthService, services[name], serviceIdentity, name),
   )
-  const isWell = async () => {
+  const isHealthy = async () => {
     const checks = clients.map((client) => client.check({}, { timeoutMs: CHECK_TIMEOUT_MS }))
     const answers = await Promise.allSettled(checks)
     return answers.every((answer) => answer.status === 'fulfilled' && answer.value.isServing)
   }
   // Concurrent checks share one result.
-  const gather = new Batcher<undefined, boolean>(async (asks) => {
-    const well = await isWell()
-    return asks.map(() => well)
+  const batcher = new Batcher<undefined, boolean>(async (calls) => {
+    const isServing = await isHealthy()
+    return calls.map(() => isServing)
   })
   return {
-    isHealthy: () => gather.add(undefined),
+    isHealthy: () => batcher.add(undefined),
     close: () => {
       for (const client of clients) client.close()
     },

@@ -25,13 +25,13 @@ export interface EventStreamDeps extends LiveDeps {
 }
 
 /** Streams the events of an execution: the log so far, then new entries, until the execution is terminal. */
-export const eventStream = (live: EventStreamDeps, wanted: StreamRequest): StreamedResponse =>
+export const eventStream = (live: EventStreamDeps, request: StreamRequest): StreamedResponse =>
   new StreamedResponse(async (ctx) => {
     const { signal } = ctx
     const pingMs = live.settings.workers.heartbeat_interval * 1_000
     const sse = new SseStream(ctx, { pingMs })
-    const subscriber = new FrameWriter(live, wanted, sse)
-    const { execution_id, afterSeq } = wanted
+    const subscriber = new FrameWriter(live, request, sse)
+    const { execution_id, afterSeq } = request
     // A stream that fails is broken off and not ended, so that the reader reconnects.
     await follow(live, { execution_id, afterSeq, subscriber, signal })
     sse.end()
@@ -45,17 +45,17 @@ export function lastEventId(ctx: RequestContext): number {
 
 class FrameWriter implements StreamSubscriber {
   readonly #live: LiveDeps
-  readonly #wanted: StreamRequest
+  readonly #request: StreamRequest
   readonly #sse: SseStream
   #seq: number
   #state: string
 
-  constructor(live: LiveDeps, wanted: StreamRequest, sse: SseStream) {
+  constructor(live: LiveDeps, request: StreamRequest, sse: SseStream) {
     this.#live = live
-    this.#wanted = wanted
+    this.#request = request
     this.#sse = sse
-    this.#seq = wanted.afterSeq
-    this.#state = wanted.afterSeq === 0 ? 'SCHEDULED' : 'RUNNING'
+    this.#seq = request.afterSeq
+    this.#state = request.afterSeq === 0 ? 'SCHEDULED' : 'RUNNING'
   }
 
   async replay(entries: readonly LogEntry[], execution: Execution): Promise<void> {
@@ -73,7 +73,7 @@ class FrameWriter implements StreamSubscriber {
 
   async entries(entries: readonly LogEntry[], state: string): Promise<void> {
     const { executions } = this.#live
-    const row = isTerminal(state) ? () => executions.get(this.#wanted.execution_id) : undefined
+    const row = isTerminal(state) ? () => executions.get(this.#request.execution_id) : undefined
     let frames = ''
     for (const entry of entries) frames += await this.#frame(entry, row)
     await this.#sse.waitUntilWritable()
@@ -82,7 +82,7 @@ class FrameWriter implements StreamSubscriber {
 
   progress(items: readonly ProgressItem[]): void {
     if (this.#sse.isAboveHighWater) return
-    const { execution_id } = this.#wanted
+    const { execution_id } = this.#request
     const place = { execution_id, state: this.#state, seq: this.#seq }
     this.#sse.send(items.map((item) => progressFrame(place, item)).join(''))
   }
@@ -93,11 +93,11 @@ class FrameWriter implements StreamSubscriber {
     const execution = row && closes(entry) ? await row() : undefined
     return execution && isTerminal(execution.state)
       ? closingFrame(execution, entry, await this.#wholeLog())
-      : sharedFrame(this.#wanted.execution_id, this.#state, entry)
+      : sharedFrame(this.#request.execution_id, this.#state, entry)
   }
 
   async #wholeLog(): Promise<LogEntry[] | undefined> {
-    const { execution_id, detailed } = this.#wanted
+    const { execution_id, detailed } = this.#request
     return detailed ? (await this.#live.executions.withLog(execution_id)).log : undefined
   }
 }

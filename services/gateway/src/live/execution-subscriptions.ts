@@ -48,15 +48,15 @@ export class ExecutionSubscriptions {
 
   async #pollSilent(): Promise<void> {
     // A failed read is repeated at the next poll.
-    const look = (execution_id: string) =>
+    const poll = (execution_id: string) =>
       this.#executions.find(execution_id).catch(() => undefined)
-    const quiet = [...this.grew.takeSilentKeys(), ...this.settled.takeSilentKeys()]
-    const found = await Promise.all([...new Set(quiet)].map(look))
-    for (const execution of found) {
+    const silent = [...this.grew.takeSilentKeys(), ...this.settled.takeSilentKeys()]
+    const executions = await Promise.all([...new Set(silent)].map(poll))
+    for (const execution of executions) {
       if (!execution) continue
-      const news = signalOf(execution)
-      this.grew.deliver(execution.execution_id, news)
-      this.settled.deliver(execution.execution_id, news)
+      const signal = signalOf(execution)
+      this.grew.deliver(execution.execution_id, signal)
+      this.settled.deliver(execution.execution_id, signal)
     }
   }
 }

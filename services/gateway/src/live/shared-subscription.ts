@@ -49,12 +49,12 @@ export class SharedSubscription<T> {
 
   /** Returns the keys without a message since the last call. */
   takeSilentKeys(): string[] {
-    const quiet: string[] = []
+    const silent: string[] = []
     for (const [key, state] of this.#subjects) {
-      if (state.isSilent) quiet.push(key)
+      if (state.isSilent) silent.push(key)
       state.isSilent = true
     }
-    return quiet
+    return silent
   }
 
   #open(key: string): SubjectState<T> {

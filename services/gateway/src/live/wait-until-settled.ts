@@ -25,36 +25,36 @@ export async function changeAndWait(
   wait: WaitOptions,
 ): Promise<Execution> {
   const { execution_id, change, isDone, timeoutMs, signal } = wait
-  const news = new LatestSignal()
-  let isListening = false
-  const listening = subscriptions.settled
-    .subscribe(execution_id, (grew) => news.receive(grew))
+  const latest = new LatestSignal()
+  let isSubscribed = false
+  const subscribing = subscriptions.settled
+    .subscribe(execution_id, (grew) => latest.receive(grew))
     .then((stop) => {
-      isListening = true
+      isSubscribed = true
       return stop
     })
-  const leave = () => news.fail(stillRunning(execution_id, signal.reason))
-  const timer = timeoutMs === undefined ? undefined : setTimeout(() => news.timeOut(), timeoutMs)
+  const leave = () => latest.fail(stillRunning(execution_id, signal.reason))
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => latest.timeOut(), timeoutMs)
   signal.addEventListener('abort', leave)
   try {
     let { execution } = await change()
     // A change before the subscription was confirmed is found in the row.
-    if (!isListening) {
-      await listening
+    if (!isSubscribed) {
+      await subscribing
       execution = await executions.get(execution_id)
     }
     for (;;) {
       if (signal.aborted) throw stillRunning(execution_id, signal.reason)
       if (isDone(execution.state)) return execution
-      const told = await news.waitFor(execution.last_seq, isDone)
-      if (told?.ended) return { ...told.ended, input_json: execution.input_json }
+      const received = await latest.waitFor(execution.last_seq, isDone)
+      if (received?.ended) return { ...received.ended, input_json: execution.input_json }
       execution = await executions.get(execution_id)
-      if (!told) return execution
+      if (!received) return execution
     }
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', leave)
-    void listening.then(
+    void subscribing.then(
       (stop) => stop(),
       () => {},
     )
