@@ -2,7 +2,7 @@ import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1
 import { quote } from '@windlass/runtime/json/json'
 
 /**
- * The members of an execution that clients and workers both know, as JSON text without its braces.
+ * Returns the members that the public API and the worker protocol share, as JSON text without braces.
  * Payloads are spliced in as they are; what is not quoted here is within a grammar that needs no escape.
  */
 export function executionMembers(execution: Execution, output_json: string | undefined): string {
@@ -18,7 +18,7 @@ export function executionMembers(execution: Execution, output_json: string | und
 /** A log as a JSON array. */
 export const eventsJson = (log: readonly LogEntry[]): string => `[${log.map(eventJson).join(',')}]`
 
-/** The seven members that workers know; an eighth would make them drop the event. */
+/** Encodes the seven members of the worker protocol; workers drop an event that has another member. */
 const eventJson = ({ event_id, type, source_id, name, value_json, time }: LogEntry): string =>
   `{"id":${quote(event_id)},"type":"${type}","source_id":${quote(source_id)}` +
   `,"name":${quote(name)},"value":${value_json || 'null'},"time":${quote(time)},"subject":null}`

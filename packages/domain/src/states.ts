@@ -27,7 +27,7 @@ export const isState = (text: string): text is State => (STATES as readonly stri
 
 export const isTerminal = (state: string): boolean => TERMINAL.has(state)
 
-/** True where nothing happens until a client asks for it: terminal states and PAUSED. */
+/** True for terminal states and PAUSED: without a request of a client nothing changes any more. */
 export const isSettled = (state: string): boolean => isTerminal(state) || state === 'PAUSED'
 
 /** The event types with which a log can end: one for each terminal state. */

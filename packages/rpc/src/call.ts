@@ -35,7 +35,7 @@ export const MAX_MESSAGE_BYTES = 256 * 1_048_576
 export interface Call {
   /** Aborts when the client cancels the call or its deadline passes. */
   readonly signal: AbortSignal
-  /** Aborts when the client asks for the answer now, with what there is. Never aborts in a gRPC call of its own. */
+  /** Aborts when the client requests an early answer, with what there is. Never aborts in a unary call. */
   readonly answerNow: AbortSignal
   /** Name of the calling service. */
   readonly service: string
@@ -62,7 +62,7 @@ export type Handlers<Service> = {
 export interface CallOptions {
   timeoutMs?: number
   signal?: AbortSignal
-  /** Asks for the answer now. Unlike `signal` it does not cancel the call: the response is still delivered. */
+  /** Requests an early answer. Unlike `signal` it does not cancel the call: the response is still delivered. */
   answerNow?: AbortSignal | undefined
   /** Principal on whose behalf the call is made; sent as a token that is valid for this rpc only. */
   caller?: Caller

@@ -23,7 +23,7 @@
  * Guarantees. A call has the semantics of a unary gRPC call: a deadline, cancellation, status
  * codes, a Fault as kind and details, at most one response, no order between calls. Deadlines are
  * kept by the client's clock only: when one passes, the client rejects the call and cancels it.
- * `answerNow` asks a long poll to end early; unlike a cancellation its response is delivered, so
+ * `answerNow` ends a long poll early; unlike a cancellation its response is delivered, so
  * nothing that the response hands over is lost.
  *
  * Failures.

@@ -45,7 +45,7 @@ export class MultiplexedServerStream {
     this.#send({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_READY } })
   }
 
-  /** Tells the client to send further calls to other replicas. */
+  /** Sends the notice after which the client sends further calls to other replicas. */
   announceShutdown(): void {
     this.#send({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_LEAVING } })
   }

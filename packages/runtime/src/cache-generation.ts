@@ -3,7 +3,7 @@
  *
  * Problem. The gateway caches principals, permissions and workflow metadata. After a change of
  * permissions is acknowledged, no replica may decide by the old ones. Broadcast invalidation cannot
- * promise that: a message to a partitioned replica is lost, and nothing tells the sender.
+ * promise that: a message to a partitioned replica is lost without an error.
  *
  * Protocol. For each cache there is one random token in Redis, its generation. A cache entry is
  * stored together with the generation that was current before it was fetched, and is used only

@@ -43,6 +43,7 @@ export class WorkDelivery {
     return this.#leases < MAX_IN_FLIGHT
   }
 
+  /** Starts to deliver leases; failures are logged, and the claim deadline returns the work. */
   send(leases: readonly Lease[]): void {
     for (const batch of groupByWorkflow(leases)) {
       this.#leases += batch.leases.length

@@ -91,7 +91,7 @@ const listen = table({
   port: port.default(0),
 })
 
-/** How the services know one another. */
+/** Keys with which services authenticate each other (ADR 12). */
 const rpc = table({
   secret: z.string().min(16).optional(),
   /** Instead: the keys that this service shares with each of the others, and no more. */

@@ -1,8 +1,8 @@
 /*
  * The bus: two kinds of messages over NATS, with different guarantees.
  *
- * Durable events (`publishDurable`, `consumeDurable`) tell other services what happened: a workflow
- * was uploaded, an execution finished, a worker was evicted. They go through one JetStream stream,
+ * Durable events (`publishDurable`, `consumeDurable`) report to other services: a workflow was
+ * uploaded, an execution finished, a worker was evicted. They go through one JetStream stream,
  * at least once, in order for each consumer.
  *
  *      service                outbox            stream EVENTS             consumer "scheduler-…"

@@ -47,6 +47,7 @@ export class FaultIsolatingBatch {
     this.#onCommit = onCommit
   }
 
+  /** Applies the commands and announces what was committed. A command that was not applied has no result. */
   async run(apply: ApplyStrategy, commands: CommandBatch): Promise<Results> {
     if (commands.length === 0) return new Map()
     try {

@@ -37,7 +37,7 @@ export const createNotifier =
     })
   }
 
-/** Tells all dispatchers that work with these requirements is queued. */
+/** Publishes a wake-up to all dispatchers for each of these requirements: work was queued. */
 export function notifyReady(bus: Bus, requirement_ids: Iterable<string>): void {
   for (const requirement_id of requirement_ids)
     bus.publishBestEffort(`ready.${requirement_id}`, Ready.encode({ requirement_id }).finish())
@@ -77,7 +77,7 @@ function publishLogEntries(bus: Bus, { after, entries }: CommittedChange): void 
   )
 }
 
-/** Tells the holder of a worker stream to deliver a cancel; safe to repeat. */
+/** Signals the dispatcher that holds the worker's stream to deliver a cancel; safe to repeat. */
 export const notifyCancelDue = (bus: Bus, worker: string, execution_id: string) =>
   publishWorkerSignal(bus, worker, { body: { $case: 'cancel_due', value: { execution_id } } })
 

@@ -128,6 +128,7 @@ export interface ExecutionWriterOptions {
   onCommit(committed: readonly CommittedChange[]): void
 }
 
+/** Creates the execution writer of this process, with its batchers and caches. */
 export function createExecutionWriter(options: ExecutionWriterOptions): ExecutionWriter {
   const { db, limits, waiters, onCommit } = options
   const caches = { rows: new RowCache(), logs: new LogCache() }

@@ -36,6 +36,7 @@ export interface ExecutionsDeps {
   tokens: ExecutionTokens
 }
 
+/** Creates the handlers of the service `Executions`; those of the hot rpcs are in files of their own. */
 export function executionsHandlers(deps: ExecutionsDeps): Handlers<typeof ExecutionsService> {
   const { db, bus, writer, tokens } = deps
   return {

@@ -4,8 +4,8 @@
  * Problem
  *
  * Queued work has to reach a worker that meets its requirement and has a free slot, soon, in the order
- * of the queue, and exactly one worker. Many dispatchers ask at once, at every replica; each of them
- * knows its own workers and nothing of the others. A process that stops while it assigns work must not
+ * of the queue, and exactly one worker. Many dispatchers call at once, at every replica; each has its
+ * own workers only. A process that stops while it assigns work must not
  * keep anything from the rest, and a worker that never receives its work must not keep it for long.
  *
  * The queue

@@ -13,7 +13,7 @@ import type { RequestContext } from '../http/request-context.ts'
 export interface Caller {
   /** Empty for an anonymous caller. */
   subject: string
-  /** The issuer that knows the subject under this name. */
+  /** Issuer in whose namespace `subject` is a name. */
   issuer?: string
   /** Prefix of the API key, if one was used. */
   key_prefix?: string

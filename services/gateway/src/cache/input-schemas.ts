@@ -14,7 +14,7 @@ const MAX_PROBLEMS = 20
 export class InputSchemaCache {
   readonly #validators = new LRUCache<string, Validator>({ max: MAX_SCHEMAS })
 
-  /** Parses a copy of the input; the input itself stays text. */
+  /** Throws `unprocessable` with the problems found. Parses a copy of the input; the input stays text. */
   check({ id, input_schema_json }: Workflow, input_json: string): void {
     if (input_schema_json === '') return
     const validate = this.#validatorOf(id, input_schema_json)

@@ -10,8 +10,8 @@ import { sendFault, sendJson } from './response.ts'
 /**
  * Routes requests to the declared routes. This is the only place where routes are mounted.
  *
- * One declaration, two mechanisms: the hot paths (`raw: true`), which workers call for every
- * execution and every ping, are matched by segments before Express (Matcher); all other requests go
+ * One declaration, two mechanisms: the hot paths (`raw: true`), which are called for every execution
+ * and every ping, are matched by segments before Express (Matcher); all other requests go
  * to Express, which also answers 404 for undeclared paths and 405 for undeclared methods. Both end
  * in `handleRequest`, so authorization, audit and log do not depend on the mechanism
  * (ADR 5).

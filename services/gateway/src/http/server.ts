@@ -53,7 +53,7 @@ function pageFaults({ settings }: ServerContext): (ctx: RequestContext) => Fault
   }
 }
 
-/** Starts the HTTP server of the routes. */
+/** Starts the HTTP server. Each request is checked for its Host and origin, then routed (router.ts). */
 export async function startServer<Deps>(
   routes: readonly Route<NoInfer<Deps>>[],
   context: ServerContext<Deps>,

@@ -19,7 +19,11 @@ interface WaitOptions {
   signal: AbortSignal
 }
 
-/** Makes a change; resolves to the execution once it is done, or as it is when the time is up. */
+/**
+ * Makes a change; resolves to the execution once it is done, or as it is when the time is up. The
+ * change does not wait for the subscription: if it is answered before that is confirmed, the row is
+ * read once more, so the end is found in the row or signalled.
+ */
 export async function changeAndWait(
   { executions, subscriptions }: LiveDeps,
   wait: WaitOptions,
@@ -38,7 +42,7 @@ export async function changeAndWait(
   signal.addEventListener('abort', leave)
   try {
     let { execution } = await change()
-    // A change before the subscription was confirmed is found in the row.
+    // Signals may have been sent before the subscription was confirmed.
     if (!isSubscribed) {
       await subscribing
       execution = await executions.get(execution_id)

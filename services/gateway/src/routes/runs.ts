@@ -26,6 +26,10 @@ const waiting = {
   timeout: seconds.optional(),
 }
 
+/**
+ * Starts an execution. `sync` answers when it is terminal (or paused, with `wait_for=paused`), `async`
+ * after the commit, `stream` with its events. The create is safe to repeat: its id is chosen here.
+ */
 export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}/run/{mode}', {
   summary: 'Run a workflow',
   access: 'may run',
@@ -68,6 +72,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
   },
 })
 
+/** Resumes a paused execution with the body as its answer; modes as for `runWorkflow`. */
 export const resumeWorkflow = route(
   'post',
   '/workflows/{namespace}/{workflow_name}/resume/{execution_id}/{mode}',
