@@ -16,7 +16,8 @@ import {
 const PATIENT = 600_000
 const system = sharedSystem({
   replicas: TWO_OF_EACH,
-  env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '1.5', SVC_EXECUTIONS__MAX_ATTEMPTS: '1000' },
+  // Long enough for a claim on a busy machine, short enough for the tests that wait for its expiry.
+  env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '4', SVC_EXECUTIONS__MAX_ATTEMPTS: '1000' },
 })
 
 const portOf = (url: string) => Number(new URL(url).port)
