@@ -58,12 +58,23 @@ export function isolatedSystem(env: Record<string, string>): () => IsolatedSyste
 
 /** Kills one backend: the server then ends all others and recovers from its log (crash recovery). */
 async function crashPostgres(database: string): Promise<void> {
-  const [victim] = await query<{ pid: number }>(
+  // Pools close idle connections, so a backend may end between the query and the signal.
+  const backends = await query<{ pid: number }>(
     database,
     `select pid from pg_stat_activity
-      where datname = current_database() and application_name like 'windlass-%' limit 1`,
+      where datname = current_database() and application_name like 'windlass-%'`,
   )
-  process.kill(victim?.pid ?? Number.NaN, 'SIGKILL')
+  if (!backends.some(({ pid }) => killIfRunning(pid))) throw new Error('no backend could be killed')
+}
+
+/** Sends SIGKILL; false if the process has ended already. */
+function killIfRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
+  }
 }
 
 function sendToRedis(url: string, command: string): Promise<string> {
