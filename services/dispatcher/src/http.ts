@@ -8,10 +8,10 @@ import {
 } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { plainNameOf } from '@windlass/domain/names'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import type { Logger } from '@windlass/runtime/process/log'
 import { PING } from './domain/frame.ts'
-import { isName } from './domain/names.ts'
 
 const MAX_STREAMS = 20_000
 const BEARER = { 'WWW-Authenticate': 'Bearer' }
@@ -56,7 +56,7 @@ async function handleRequest(open: OpenStream, request: IncomingMessage, respons
   if (name === undefined) return sendError(response, 404, 'Not Found')
   if (request.method !== 'GET')
     return sendError(response, 405, 'Method Not Allowed', { Allow: 'GET' })
-  if (!isName(name)) return sendError(response, 404, unknownWorker(name))
+  if (plainNameOf(name) === undefined) return sendError(response, 404, unknownWorker(name))
   const session = request.headers['x-windlass-session']
   const outcome = await open({ name, session: session?.toString() }, response)
   if (outcome === 'unknown_worker') sendError(response, 404, unknownWorker(name))

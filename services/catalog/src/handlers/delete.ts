@@ -1,8 +1,8 @@
 import type { DeleteRequest } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Tx } from '@windlass/runtime/postgres/db'
 import { emit } from '@windlass/runtime/postgres/outbox'
-import { keyOf, lockWorkflow } from '../store/names.ts'
 import * as versions from '../store/versions.ts'
+import { keyOf, lockWorkflow } from '../store/workflow-versions.ts'
 import { workflowNotFound } from './workflow-not-found.ts'
 
 /** Deletes one version of a workflow, or all with version 0, and emits the event. Returns the count. */

@@ -5,9 +5,9 @@ import { newId } from '@windlass/runtime/ids'
 import type { Tx } from '@windlass/runtime/postgres/db'
 import { emit } from '@windlass/runtime/postgres/outbox'
 import { hashSource } from '../analysis/analysis-cache.ts'
-import { keyOf, returnVersions, takeVersions } from '../store/names.ts'
 import * as sources from '../store/sources.ts'
 import * as versions from '../store/versions.ts'
+import { keyOf, returnVersions, takeVersions } from '../store/workflow-versions.ts'
 
 type StoredVersion = Pick<
   Workflow,

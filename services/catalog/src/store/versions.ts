@@ -6,7 +6,7 @@ import {
 } from '@windlass/python-analysis/declared-workflows'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { keyOf, type WorkflowName } from './names.ts'
+import { keyOf, type WorkflowName } from './workflow-versions.ts'
 
 /** Version to be inserted. */
 export interface NewVersion extends DeclaredWorkflow {

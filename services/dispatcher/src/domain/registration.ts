@@ -1,10 +1,10 @@
+import { plainNameOf } from '@windlass/domain/names'
 import type {
   RegisterRequest,
   Resources,
   Worker,
 } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
-import { isName } from './names.ts'
 
 const MAX_TEXT_CHARS = 256
 const MAX_LABEL_KEY_CHARS = 128
@@ -21,7 +21,7 @@ export function requireValidWorker({ worker, instance }: RegisterRequest): Worke
     problems.push({ loc: ['body', ...place], msg, type })
   }
   if (!worker) throw unprocessable({ loc: ['body'], msg: 'Field required', type: 'missing' })
-  if (!isName(worker.name))
+  if (plainNameOf(worker.name) === undefined)
     report(['name'], 'must be 1 to 128 letters, digits, dots, underscores or hyphens')
   if (instance.length > MAX_TEXT_CHARS) report(['instance'], tooLong(MAX_TEXT_CHARS))
   if (!Number.isInteger(worker.max_concurrent_executions) || worker.max_concurrent_executions < 0)

@@ -1,8 +1,8 @@
+import { entryNameOf } from '@windlass/domain/names'
 import type { Entry } from '@windlass/proto/windlass/identity/v1/secrets'
 import { Fault, invalid, unprocessable } from '@windlass/runtime/faults'
 import { elementsOf, quote, stringOf } from '@windlass/runtime/json/json'
 import { membersOnce } from './members.ts'
-import { entryNameOf } from './names.ts'
 import { JsonText } from './views.ts'
 
 const MAX_BATCH_NAMES = 100

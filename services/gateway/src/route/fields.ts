@@ -1,13 +1,13 @@
-import { Fault, type Problem, unprocessable } from '@windlass/runtime/faults'
-import { parseId } from '@windlass/runtime/ids'
-import { z } from 'zod'
 import {
   callOf,
   namespaceOf,
   plainNameOf,
   scheduleNameOf,
   workflowNameOf,
-} from '../domain/names.ts'
+} from '@windlass/domain/names'
+import { Fault, type Problem, unprocessable } from '@windlass/runtime/faults'
+import { parseId } from '@windlass/runtime/ids'
+import { z } from 'zod'
 
 /**
  * A path parameter: its schema for the documents, and its reader, which throws the Fault for a

@@ -1,7 +1,7 @@
+import { entryNameOf } from '@windlass/domain/names'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { readNames } from '../domain/entries.ts'
-import { entryNameOf } from '../domain/names.ts'
 import { JsonText } from '../domain/views.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { json, jsonSlices } from '../route/body.ts'

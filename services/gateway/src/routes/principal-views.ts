@@ -1,9 +1,9 @@
 import { objects } from '@windlass/domain/audit'
 import { INTERNAL_ISSUER } from '@windlass/domain/caller'
+import { plainNameOf, subjectOf } from '@windlass/domain/names'
 import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
-import { plainNameOf, subjectOf } from '../domain/names.ts'
 import type { Param } from '../route/fields.ts'
 
 /** A name in a path; one that does not match the grammar is not found. */

@@ -1,7 +1,7 @@
+import { scheduleNameOf } from '@windlass/domain/names'
 import { OVERLAP_POLICIES } from '@windlass/domain/overlap'
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { z } from 'zod'
-import { scheduleNameOf } from '../domain/names.ts'
 import { JsonText } from '../domain/views.ts'
 import { text } from '../route/fields.ts'
 import { timeOf } from './responses.ts'

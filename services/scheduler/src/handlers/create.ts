@@ -4,7 +4,7 @@ import type { CreateRequest, Schedule } from '@windlass/proto/windlass/scheduler
 import { conflict, unprocessable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { firstTick, parseConfig, parseOverlap } from '../domain/config.ts'
-import { parseScheduleName } from '../domain/names.ts'
+import { parseScheduleName } from '../domain/schedule-names.ts'
 import type { SchedulerDeps } from '../engine/deps.ts'
 import * as schedules from '../store/schedules.ts'
 import { toScheduleView } from './views.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { autoNames, parseScheduleName } from './names.ts'
+import { autoNames, parseScheduleName } from './schedule-names.ts'
 
 test.each(['nightly', 'every day at 5', 'Überprüfung', 'a:b*c', '💡', 'x'.repeat(255), '...'])(
   'valid name: %j',

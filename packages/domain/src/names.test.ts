@@ -24,11 +24,18 @@ test.each([
 test.each([
   ['w1', true],
   ['A.b-c_d', true],
+  ['...', true],
+  ['__proto__', true],
   ['.', false],
   ['..', false],
   ['a/b', false],
   ['a b', false],
   ['ü', false],
+  ['', false],
+  ['w\n', false],
+  ['a:b', false],
+  ['a*', false],
+  ['x\0', false],
   ['w'.repeat(129), false],
 ])('worker name %j: valid is %j', (text, isName) =>
   expect(plainNameOf(text) !== undefined).toBe(isName),
