@@ -12,8 +12,8 @@ const CREATE_ADMIN_KEY = fileURLToPath(
 
 const authEnabledEnv = (issuer: string) => ({
   SVC_SECURITY__AUTH__ENABLED: 'true',
-  SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'a secret of the tests alone',
-  SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'a key of the tests alone',
+  SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'an execution token secret of the tests',
+  SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'an encryption key of the tests alone',
   SVC_SECURITY__AUTH__OIDC__ENABLED: 'true',
   SVC_SECURITY__AUTH__OIDC__ISSUER: issuer,
   SVC_SECURITY__AUTH__OIDC__AUDIENCE: 'windlass',

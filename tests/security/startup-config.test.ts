@@ -8,6 +8,8 @@ const SETTINGS = new URL('../../scripts/system/settings.mjs', import.meta.url).h
 const TOKEN_SECRET = '[svc.security].execution_token_secret'
 const ENCRYPTION_KEY = '[svc.security.encryption].encryption_key'
 
+const STRONG = '4f1c9a07d2e8b6533c0a7e91f5d8426b'
+
 const BLANK = {
   SVC_SECURITY__EXECUTION_TOKEN_SECRET: ' ',
   SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: '\t',
@@ -19,15 +21,15 @@ const NEEDS = { identity: ENCRYPTION_KEY, gateway: TOKEN_SECRET, executions: TOK
 /** Missing settings for `npm start`, which checks both, and the names in its error. */
 const START_LACKS: [what: string, env: Record<string, string>, named: string][] = [
   ['both', {}, `${TOKEN_SECRET} and ${ENCRYPTION_KEY}`],
-  ['the token secret', { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'k' }, TOKEN_SECRET],
-  ['the encryption key', { SVC_SECURITY__EXECUTION_TOKEN_SECRET: 's' }, ENCRYPTION_KEY],
+  ['the token secret', { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: STRONG }, TOKEN_SECRET],
+  ['the encryption key', { SVC_SECURITY__EXECUTION_TOKEN_SECRET: STRONG }, ENCRYPTION_KEY],
   ['both, set to blanks', BLANK, `${TOKEN_SECRET} and ${ENCRYPTION_KEY}`],
 ]
 
 const OIDC = 'SVC_SECURITY__AUTH__OIDC__'
 const SET = {
-  SVC_SECURITY__EXECUTION_TOKEN_SECRET: 's',
-  SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'k',
+  SVC_SECURITY__EXECUTION_TOKEN_SECRET: STRONG,
+  SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: STRONG,
   [`${OIDC}ENABLED`]: 'true',
 }
 
@@ -65,6 +67,24 @@ test.each(START_LACKS)(
     await expect(readSettings()).rejects.toThrow(
       `authentication is on, which needs ${named} to be set`,
     )
+  },
+)
+
+/** Guessable secrets, each with the service that uses it. */
+const WEAK: [service: string, env: Record<string, string>, named: string][] = [
+  ['gateway', { SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'x' }, TOKEN_SECRET],
+  ['executions', { SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'ab'.repeat(16) }, TOKEN_SECRET],
+  ['identity', { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'x' }, ENCRYPTION_KEY],
+  ['identity', { SVC_WORKERS__BOOTSTRAP_TOKEN: 'x' }, '[svc.workers].bootstrap_token'],
+  ['scheduler', { SVC_RPC__SECRET: 'sixteen letters!' }, '[svc.rpc].secret'],
+]
+
+test.each(WEAK)(
+  'authentication on: %s with the guessable secret %j: does not start and names the remedy',
+  async (service, env, named) => {
+    const refusal = await refusalOf(service, { ...SET, ...env })
+    expect(refusal).toContain(`${named} `)
+    expect(refusal).toContain('openssl rand -hex 32')
   },
 )
 

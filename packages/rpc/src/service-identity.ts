@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Caller } from '@windlass/domain/caller'
+import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import { readOrCreateSecret } from '@windlass/runtime/config/home-file'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { expiresIn, Signer } from '@windlass/runtime/signed'
@@ -42,7 +43,9 @@ const MAX_CACHED = 4_096
  * all keys are derived. Without either, a secret is created at the first start and kept in the home
  * directory: there is always one.
  */
-export async function openServiceIdentity({ rpc, home }: Settings, service: string, log: Logger) {
+export async function openServiceIdentity(settings: Settings, service: string, log: Logger) {
+  const { rpc, home } = settings
+  requireAuthSecrets(settings, { log, secrets: ['[svc.rpc].secret'] })
   const tls = await tlsOf(rpc)
   if (rpc.keys.length > 0) {
     if (rpc.secret !== undefined)

@@ -35,7 +35,7 @@ const RELAY_DELAY_MS = 100
 /** Builds the service from its stores to its rpcs; teardown runs in reverse order. */
 export async function start(settings: Settings, runtime: Runtime) {
   const { log, teardown } = runtime
-  requireAuthSecrets(settings, ['[svc.security].execution_token_secret'])
+  requireAuthSecrets(settings, { log, secrets: ['[svc.security].execution_token_secret'] })
   const service = await openService('executions', settings, runtime, { lockMs: LOCK_MS })
   const { db, rpc, startLoop, serviceIdentity } = service
   const bus = await service.openBus()

@@ -21,7 +21,7 @@ export async function setup({ replicas = 1, env = {} as Record<string, string> }
   const settings = {
     SVC_POSTGRES__URL: url,
     SVC_NATS__URL: testUrl('TEST_NATS_URL'),
-    SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'for tests',
+    SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'an execution token secret of the tests',
     ...env,
   }
   const ports: number[] = []

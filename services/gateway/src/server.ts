@@ -30,7 +30,7 @@ const TOKEN_TEST_RATE = '10/minute'
 
 /** Builds the gateway from the outside in; it keeps no state that another replica would miss. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
-  requireAuthSecrets(settings, ['[svc.security].execution_token_secret'])
+  requireAuthSecrets(settings, { log, secrets: ['[svc.security].execution_token_secret'] })
   requireLoopbackIfAnonymous(settings, '[svc.server].host', settings.server.host)
   requireTrustedIssuer(settings.security.auth.oidc)
   const redis = openRedis(settings.redis.url)

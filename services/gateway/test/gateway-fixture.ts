@@ -63,8 +63,8 @@ export async function startGateway(scripts: FakeServices = {}, env: Record<strin
     SVC_NATS__URL: storeUrl(testUrl('TEST_NATS_URL'), 'gateway'),
     SVC_REDIS__URL: storeUrl(testUrl('TEST_REDIS_URL'), 'gateway'),
     SVC_WORKERS__REGISTER_RATE_LIMIT: '',
-    SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'a secret of the tests',
-    SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'another one',
+    SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'an execution token secret of the tests',
+    SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'an encryption key of the tests alone',
     SVC_SERVICES__CATALOG: await serve(CatalogService, { ...catalog, ...scripts.catalog }),
     SVC_SERVICES__EXECUTIONS: await serveAll(
       [ExecutionsService, { ...executions.handlers, ...scripts.executions }],

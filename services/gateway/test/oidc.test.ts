@@ -131,8 +131,8 @@ test.each([
 ])('the issuer %j and the audience %j: the gateway does not start', async (issuer, audience) => {
   const starting = startService(start, {
     ...AUTH,
-    SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'a',
-    SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'b',
+    SVC_SECURITY__EXECUTION_TOKEN_SECRET: '4f1c9a07d2e8b6533c0a7e91f5d8426b',
+    SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'b94e02d7a6153f8c0de7419b6a25c8f3',
     [`${OIDC}ISSUER`]: issuer,
     [`${OIDC}AUDIENCE`]: audience,
   })

@@ -25,23 +25,27 @@ import { secretHandlers } from './handlers/secret-handlers.ts'
 import { deleteEndedSessions, endIdleSessions } from './loops/end-sessions.ts'
 import { authMarkers } from './store/pending-invalidations.ts'
 
+const USED_SECRETS = [
+  '[svc.security.encryption].encryption_key',
+  '[svc.workers].bootstrap_token',
+] as const
 const INVALIDATE_INTERVAL_MS = 1_000
 const DELETE_INTERVAL_MS = 600_000
 const END_INTERVAL_MS = 60_000
 
 /** Builds the service from the outside in; teardown releases its parts in reverse order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
-  requireAuthSecrets(settings, ['[svc.security.encryption].encryption_key'])
-  const { home, workers, security } = settings
+  requireAuthSecrets(settings, { log, secrets: USED_SECRETS })
+  const { workers, security } = settings
   const service = await openService('identity', settings, { log, teardown })
   const { db, rpc } = service
   const redis = openRedis(settings.redis.url)
   teardown.add('redis', () => redis.disconnect())
   await redisReady(redis)
 
-  const bootstrapToken = createBootstrapTokenReader(home, workers.bootstrap_token, log)
+  const bootstrapToken = createBootstrapTokenReader(settings, log)
   await bootstrapToken()
-  const keys = await deriveKeyring(security.encryption)
+  const keys = await deriveKeyring(db, security.encryption)
 
   const caches = new CacheInvalidator({ db, redis, markers: authMarkers, log })
   const sessionIdleS = workers.session_idle_timeout

@@ -20,8 +20,8 @@ const starterOf = (command: { body?: { value: unknown } | undefined } | undefine
 const RUN = 'workflow:team:report:run'
 const AUTH_ON = {
   SVC_SECURITY__AUTH__ENABLED: 'true',
-  SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'a secret of the tests',
-  SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'another one',
+  SVC_SECURITY__EXECUTION_TOKEN_SECRET: 'an execution token secret of the tests',
+  SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'an encryption key of the tests alone',
 }
 
 /** Authentication is on; `ada@corp` and the service account `robot` may run the workflow. */

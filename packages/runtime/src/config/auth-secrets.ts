@@ -1,24 +1,69 @@
+import { findWeakness } from './secret-strength.ts'
 import type { Settings } from './settings.ts'
 
-/** Secrets that authentication needs, by the name of their setting. */
-const SECRETS = {
-  '[svc.security].execution_token_secret': ({ security }: Settings) =>
-    security.execution_token_secret,
-  '[svc.security.encryption].encryption_key': ({ security }: Settings) =>
-    security.encryption.encryption_key,
+interface AuthSecret {
+  read(settings: Settings): string | undefined
+  minChars: number
+  isRequired: boolean
 }
-type AuthSecret = keyof typeof SECRETS
+
+/** Secrets of the installation, by the name of their setting. */
+const SECRETS = {
+  '[svc.security].execution_token_secret': {
+    read: ({ security }) => security.execution_token_secret,
+    minChars: 32,
+    isRequired: true,
+  },
+  '[svc.security.encryption].encryption_key': {
+    read: ({ security }) => security.encryption.encryption_key,
+    minChars: 32,
+    isRequired: true,
+  },
+  '[svc.workers].bootstrap_token': {
+    read: ({ workers }) => workers.bootstrap_token,
+    minChars: 24,
+    isRequired: false,
+  },
+  '[svc.rpc].secret': { read: ({ rpc }) => rpc.secret, minChars: 32, isRequired: false },
+} as const satisfies Record<string, AuthSecret>
+type SecretName = keyof typeof SECRETS
+
+/** Length of the shortest bootstrap token that is accepted with authentication on. */
+export const MIN_BOOTSTRAP_CHARS = SECRETS['[svc.workers].bootstrap_token'].minChars
+
+interface Options {
+  /** Secrets that the caller uses: a service need not know the others. `npm start` checks all. */
+  secrets?: readonly SecretName[]
+  log?: { warn(fields: object, message: string): void }
+}
 
 /**
- * Throws if authentication is on and one of these secrets is unset, and names those that are. A
- * service checks the ones that it uses, so that it need not know the others; `npm start` checks all.
+ * Throws if authentication is on and one of these secrets is required and unset, or guessable. While
+ * authentication is off a guessable one is logged. Messages never contain a secret. Previous
+ * encryption keys are not checked, so that a weak key can be replaced.
  */
 export function requireAuthSecrets(
   settings: Settings,
-  secrets: readonly AuthSecret[] = Object.keys(SECRETS) as AuthSecret[],
+  { secrets = Object.keys(SECRETS) as SecretName[], log }: Options = {},
 ): void {
-  if (!settings.security.auth.enabled) return
-  const missing = secrets.filter((name) => !SECRETS[name](settings)?.trim())
-  if (missing.length > 0)
+  const isOn = settings.security.auth.enabled
+  const read = (name: SecretName) => SECRETS[name].read(settings)?.trim() ?? ''
+  const missing = secrets.filter((name) => SECRETS[name].isRequired && read(name) === '')
+  if (isOn && missing.length > 0)
     throw new Error(`authentication is on, which needs ${missing.join(' and ')} to be set`)
+  for (const name of secrets) {
+    const secret = read(name)
+    const weakness = secret === '' ? undefined : findWeakness(secret, SECRETS[name].minChars)
+    if (weakness === undefined) continue
+    if (isOn) throw new Error(`${name} ${weakness}: ${REMEDY[name]}`)
+    log?.warn({ setting: name, weakness }, 'weak secret: refused once authentication is on')
+  }
+}
+
+const COMMAND = 'set it to the output of `openssl rand -hex 32`'
+const REMEDY: Record<SecretName, string> = {
+  '[svc.security].execution_token_secret': COMMAND,
+  '[svc.security.encryption].encryption_key': `${COMMAND}, add the present value to [svc.security.encryption].previous_keys, and run \`windlass secrets rotate-key\``,
+  '[svc.workers].bootstrap_token': `${COMMAND}, or remove it to have one generated`,
+  '[svc.rpc].secret': COMMAND,
 }

@@ -1,31 +1,40 @@
 import { scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { Settings } from '@windlass/runtime/config/settings'
-import { importKey, MATERIAL_BYTES } from '../domain/cipher.ts'
+import type { Db } from '@windlass/runtime/postgres/db'
+import { importKey, type Key, MATERIAL_BYTES } from '../domain/cipher.ts'
+import { readKeyDerivation } from '../store/installation.ts'
 import { Keyring } from './keyring.ts'
 
-const scryptAsync = promisify<string, string, number, object, Buffer>(scrypt)
+const scryptAsync = promisify<string, string | Buffer, number, object, Buffer>(scrypt)
 
-/**
- * Never changes: another salt derives other keys from the same settings, and no stored value could
- * be decrypted.
- */
-const SALT = 'windlass secrets 1'
+/** Salt of earlier releases, the same in each installation. Never changes: rows depend on it. */
+const FIXED_SALT = 'windlass secrets 1'
 /** About 64 MiB and 0.1 s, once at start: a key that a person chose is slow to guess. */
 const SCRYPT_COST = { N: 65_536, r: 8, p: 1, maxmem: 128 * 1_048_576 }
 
-/** Derives the configured keys; undefined without a current one. Takes 0.1 s and 64 MiB for each key. */
-export async function deriveKeyring({
-  encryption_key,
-  previous_keys,
-}: Settings['security']['encryption']): Promise<Keyring | undefined> {
+/**
+ * Derives the configured keys under the salt of the installation; undefined without a current one.
+ * Keys under the fixed salt are derived when the first row needs one: a row names its key by an id
+ * that is derived with the key, so each row records its derivation. Takes 0.1 s and 64 MiB for each.
+ */
+export async function deriveKeyring(
+  db: Db,
+  { encryption_key, previous_keys }: Settings['security']['encryption'],
+): Promise<Keyring | undefined> {
   if (encryption_key === undefined) return undefined
-  const current = await deriveKey(encryption_key)
-  // In sequence: each derivation takes 64 MiB.
-  const previous = []
-  for (const configured of previous_keys) previous.push(await deriveKey(configured))
-  return new Keyring(current, previous)
+  const configured = [encryption_key, ...previous_keys]
+  const { key_salt } = await readKeyDerivation(db)
+  return new Keyring(await deriveKeys(configured, key_salt), {
+    deriveFixed: () => deriveKeys(configured, FIXED_SALT),
+    usesKeySalt: async () => (await readKeyDerivation(db)).uses_key_salt,
+  })
 }
 
-const deriveKey = async (configured: string) =>
-  importKey(await scryptAsync(configured, SALT, MATERIAL_BYTES, SCRYPT_COST))
+/** In sequence: each derivation takes 64 MiB. */
+async function deriveKeys(configured: readonly string[], salt: string | Buffer): Promise<Key[]> {
+  const keys: Key[] = []
+  for (const secret of configured)
+    keys.push(await importKey(await scryptAsync(secret, salt, MATERIAL_BYTES, SCRYPT_COST)))
+  return keys
+}

@@ -6,6 +6,7 @@ import { invalid } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
 import { DecryptionError } from '../domain/cipher.ts'
+import { useKeySalt } from '../store/installation.ts'
 import * as secrets from '../store/secrets.ts'
 import type { Keyring } from './keyring.ts'
 import { type Origin, recordChange } from './record-change.ts'
@@ -19,7 +20,7 @@ interface RotateDeps {
 }
 
 /**
- * Encrypts one batch under the current key. Its rows stay locked from reading to writing, so a
+ * Encrypts one batch under the current key, derived with the salt of the installation. Its rows stay locked from reading to writing, so a
  * concurrent write is never overwritten by an older value. A value that cannot be decrypted is
  * reported in `unreadable` and not changed.
  */
@@ -29,16 +30,18 @@ export async function rotateKey(
   by: Origin,
 ): Promise<RotateKeyResponse> {
   if (limit < 1 || limit > MAX_BATCH) throw invalid(`limit must be 1 to ${MAX_BATCH}`)
+  await useKeySalt(db)
+  const key_id = await keys.currentId()
   return db.tx(async (tx) => {
-    const rows = await secrets.lockUnderOtherKeys(tx, keys.id, after, limit)
+    const rows = await secrets.lockUnderOtherKeys(tx, key_id, after, limit)
     const { renewed, unreadable } = await reencryptRows({ db, log, keys }, rows)
     if (renewed.length > 0) await secrets.reencrypt(tx, renewed)
-    const remaining = await secrets.countUnderOtherKeys(tx, keys.id)
-    const detail = { key_id: keys.id, rotated: renewed.length, remaining, unreadable }
+    const remaining = await secrets.countUnderOtherKeys(tx, key_id)
+    const detail = { key_id, rotated: renewed.length, remaining, unreadable }
     if (rows.length > 0)
       await recordChange(tx, by, { action: 'secret.rotate_key', object: 'secret', detail })
     const next = rows.length === limit ? rows.at(-1)?.name : undefined
-    return { key_id: keys.id, rotated: renewed.length, unreadable, next, remaining }
+    return { key_id, rotated: renewed.length, unreadable, next, remaining }
   })
 }
 
