@@ -8,7 +8,7 @@ import { clientOf, signedCaller, testIdentity } from '@windlass/testkit/service-
 import { expect, onTestFinished, test } from 'vitest'
 import { cancel, create, resume, setup, submit, worker } from './executions-fixture.ts'
 
-const tokens = new ExecutionTokens('for tests', 60)
+const tokens = new ExecutionTokens('an execution token secret of the tests', 60)
 const ada = { subject: 'ada', issuer: 'https://issuer' }
 
 test('a lease carries a token for its execution, worker, fencing token and starter', async () => {

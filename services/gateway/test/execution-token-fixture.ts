@@ -3,7 +3,7 @@ import { Fault } from '@windlass/runtime/faults'
 import { ID } from './assert-response.ts'
 import { type FakeServices, startGateway, workflow } from './gateway-fixture.ts'
 
-export const SECRET = 'a secret of the tests'
+export const SECRET = 'an execution token secret of the tests'
 export const OTHER = ID.replace('0', '1')
 const tokens = new ExecutionTokens(SECRET, 3_600)
 export const held = {
