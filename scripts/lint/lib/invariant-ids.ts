@@ -1,4 +1,7 @@
-import { textsOf } from './texts.mjs'
+import { textsOf } from './texts.ts'
+
+/** Id to the files whose titles name it. */
+export type TestsById = Map<string, Set<string>>
 
 const ID = String.raw`(?:N\d{3}|[A-Z][1-9]\d?)`
 /** Ids in front of a title: `E1: …`, `A1, A2: …`, `K1 to K3: …`, `N091 …`, `V2-event-lost`. */
@@ -7,8 +10,8 @@ const LEADING = new RegExp(`^(${ID}(?:(?:, | to | and )${ID})*)(?:[: -]|$)`)
 const TRAILING = new RegExp(String.raw`\((${ID}(?:(?:, | to | and )${ID})*)\)$`)
 
 /** All ids of `K1 to K3`. */
-function expandRange(first, last) {
-  const [letter, from] = [first[0], Number(first.slice(1))]
+function expandRange(first: string, last: string): string[] {
+  const [letter = '', from] = [first[0], Number(first.slice(1))]
   const width = first.length - 1
   return Array.from(
     { length: Number(last.slice(1)) - from + 1 },
@@ -17,31 +20,20 @@ function expandRange(first, last) {
 }
 
 /** Ids of a list: `A1, A2`, `K1 to K3`. */
-const idsOfList = (list) =>
+const idsOfList = (list: string): string[] =>
   list.split(/, | and /).flatMap((part) => {
-    const [first, last] = part.split(' to ')
+    const [first = '', last] = part.split(' to ')
     return last ? expandRange(first, last) : [first]
   })
 
-/**
- * Ids that the title of a test names.
- *
- * @param {string} title
- * @returns {string[]}
- */
-export const idsOfTitle = (title) =>
+/** Ids that the title of a test names. */
+export const idsOfTitle = (title: string): string[] =>
   [LEADING.exec(title)?.[1], TRAILING.exec(title)?.[1]].flatMap((list) =>
     list ? idsOfList(list) : [],
   )
 
-/**
- * Ids that the titles of a test file name, rows of tables included.
- *
- * @param {string} path
- * @param {string} source
- * @returns {string[]}
- */
-export const idsOfFile = (path, source) =>
+/** Ids that the titles of a test file name, rows of tables included. */
+export const idsOfFile = (path: string, source: string): string[] =>
   textsOf(path, source)
     .filter(({ kind }) => kind === 'title')
     .flatMap(({ text }) => idsOfTitle(text.trim()))
@@ -49,16 +41,12 @@ export const idsOfFile = (path, source) =>
 /** A definition: a row of a table with a bold id in front and the tests in the last cell. */
 const ROW = new RegExp(String.raw`^\| \*\*(${ID})\*\* \|.*\| ([^|]*) \|$`, 'gm')
 
-/**
- * Definitions of the page: id to the cell of its tests.
- *
- * @param {string} page
- * @returns {[string, string][]}
- */
-export const definitionsOf = (page) => [...page.matchAll(ROW)].map(([, id, tests]) => [id, tests])
+/** Definitions of the page: id to the cell of its tests. */
+export const definitionsOf = (page: string): [id: string, tests: string][] =>
+  [...page.matchAll(ROW)].map(([, id = '', tests = '']) => [id, tests])
 
 /** Cell of the tests of an id. */
-const cellOf = (files) =>
+const cellOf = (files: Set<string> | undefined) =>
   files
     ? [...files]
         .sort()
@@ -66,26 +54,16 @@ const cellOf = (files) =>
         .join(', ')
     : 'none'
 
-/**
- * Page with the cells of all tests as the titles have them.
- *
- * @param {string} page
- * @param {Map<string, Set<string>>} tests id to the files whose titles name it
- */
-export const withTests = (page, tests) =>
+/** Page with the cells of all tests as the titles have them. */
+export const withTests = (page: string, tests: TestsById): string =>
   page.replace(
     ROW,
-    (row, id, cell) => `${row.slice(0, -cell.length - 2)}${cellOf(tests.get(id))} |`,
+    (row: string, id: string, cell: string) =>
+      `${row.slice(0, -cell.length - 2)}${cellOf(tests.get(id))} |`,
   )
 
-/**
- * Differences between the page and the titles, as lines to print.
- *
- * @param {string} page
- * @param {Map<string, Set<string>>} tests
- * @returns {string[]}
- */
-export function differences(page, tests) {
+/** Differences between the page and the titles, as lines to print. */
+export function differences(page: string, tests: TestsById): string[] {
   const definitions = definitionsOf(page)
   const known = definitions.map(([id]) => id)
   return [

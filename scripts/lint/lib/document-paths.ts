@@ -8,15 +8,11 @@ const LINKED = /\]\((?!\w+:|#)([^)#\s]+)(?:#[^)]*)?\)/g
 
 /**
  * Paths that a document names: those of the repository between backticks, and targets of links.
- *
- * @param {string} file
- * @param {string} text
- * @returns {{ path: string, line: number }[]}
  */
-export function pathsOf(file, text) {
+export function pathsOf(file: string, text: string): { path: string; line: number }[] {
   return text.split('\n').flatMap((content, i) => {
-    const quoted = [...content.matchAll(QUOTED)].map(([, path]) => path)
-    const linked = [...content.matchAll(LINKED)].map(([, path]) =>
+    const quoted = [...content.matchAll(QUOTED)].map(([, path = '']) => path)
+    const linked = [...content.matchAll(LINKED)].map(([, path = '']) =>
       normalize(join(dirname(file), path)),
     )
     return [...quoted, ...linked].map((path) => ({ path, line: i + 1 }))

@@ -1,9 +1,13 @@
-import { nesting } from './script-tokens.mjs'
+import { nesting } from './script-tokens.ts'
 
-/**
- * @typedef {'comment' | 'string' | 'word' | 'punct' | 'newline'} TokenType
- * @typedef {{ type: TokenType, text: string, at: number }} Token `text` is the source text at offset `at`
- */
+/** `text` is the source text at offset `at`. */
+export interface PythonToken {
+  type: 'comment' | 'string' | 'word' | 'punct' | 'newline'
+  text: string
+  at: number
+}
+
+type Match = PythonToken['type'] | 'space'
 
 const TOKEN = new RegExp(
   [
@@ -19,15 +23,12 @@ const TOKEN = new RegExp(
 
 /**
  * Splits Python into tokens; a `newline` token ends a logical line, so none stands inside brackets.
- *
- * @param {string} source
- * @returns {Token[]}
  */
-export function pythonTokens(source) {
-  const tokens = []
+export function pythonTokens(source: string): PythonToken[] {
+  const tokens: PythonToken[] = []
   let depth = 0
-  for (const { 0: text, index: at, groups } of source.matchAll(TOKEN)) {
-    const type = Object.keys(groups).find((name) => groups[name] !== undefined)
+  for (const { 0: text, index: at, groups = {} } of source.matchAll(TOKEN)) {
+    const type = Object.keys(groups).find((name) => groups[name] !== undefined) as Match
     depth += nesting({ type, text })
     if (type !== 'space' && !(type === 'newline' && depth > 0)) tokens.push({ type, text, at })
   }

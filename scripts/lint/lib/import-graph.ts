@@ -1,20 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path/posix'
-import { listFiles } from './files.mjs'
-import { pythonTokens } from './python-tokens.mjs'
-import { scriptTokens } from './script-tokens.mjs'
+import { listFiles } from './files.ts'
+import { pythonTokens } from './python-tokens.ts'
+import { type ScriptToken, scriptTokens } from './script-tokens.ts'
 
-/** @typedef {Map<string, Set<string>>} Graph file to the files that it imports, type imports included */
+/** File to the files that it imports, type imports included. */
+export type Graph = Map<string, Set<string>>
 
-const quoted = ({ type, text }) => (type === 'string' ? text.slice(1, -1) : undefined)
+const quoted = ({ type, text }: ScriptToken) => (type === 'string' ? text.slice(1, -1) : undefined)
 
 /**
  * Specifiers of all imports of a TypeScript or JavaScript file: static, dynamic, of types, re-exports.
- *
- * @param {string} source
- * @returns {string[]}
  */
-export function scriptImports(source) {
+export function scriptImports(source: string): string[] {
   const tokens = scriptTokens(source).filter(({ type }) => type !== 'comment')
   return tokens.flatMap((token, i) => {
     const before = tokens[i - 1]?.text
@@ -28,11 +26,11 @@ export function scriptImports(source) {
 }
 
 /** Tokens of each logical line of a Python file, without comments. */
-function pythonLines(source) {
-  const lines = [[]]
+function pythonLines(source: string): string[][] {
+  const lines: string[][] = [[]]
   for (const token of pythonTokens(source)) {
     if (token.type === 'newline') lines.push([])
-    else if (token.type !== 'comment') lines.at(-1).push(token.text)
+    else if (token.type !== 'comment') lines.at(-1)?.push(token.text)
   }
   return lines
 }
@@ -40,11 +38,8 @@ function pythonLines(source) {
 /**
  * Modules that a Python file may import, dots of relative imports in front. `from a import b`
  * yields `a.b` before `a`: `b` is a module or a name of `a`.
- *
- * @param {string} source
- * @returns {string[][]} alternatives, the first that exists counts
  */
-export function pythonImports(source) {
+export function pythonImports(source: string): string[][] {
   return pythonLines(source).flatMap((line) => {
     if (line[0] === 'import')
       return line
@@ -62,14 +57,19 @@ export function pythonImports(source) {
   })
 }
 
+interface Manifest {
+  name: string
+  exports?: Record<string, { windlass?: string }>
+}
+
 /** Folder of the source of each workspace package by its name. */
-function workspacePackages(files) {
+function workspacePackages(files: string[]): Map<string, string> {
   const manifests = files.filter((file) => /^(?:proto|[\w-]+\/[\w-]+)\/package\.json$/.test(file))
   return new Map(
     manifests.flatMap((file) => {
-      const { name, exports } = JSON.parse(readFileSync(file, 'utf8'))
+      const { name, exports }: Manifest = JSON.parse(readFileSync(file, 'utf8'))
       const target = exports?.['./*']?.windlass
-      return target ? [[name, join(dirname(file), target)]] : []
+      return target ? [[name, join(dirname(file), target)] as const] : []
     }),
   )
 }
@@ -77,34 +77,30 @@ function workspacePackages(files) {
 const PACKAGE = /^(@windlass\/[\w-]+)\/(.+)$/
 
 /** File that a specifier names, or undefined if it is outside of the repository. */
-function resolveScript(from, specifier, packages) {
+function resolveScript(from: string, specifier: string, packages: Map<string, string>) {
   if (specifier.startsWith('.')) return normalize(join(dirname(from), specifier))
   const [, name, path] = PACKAGE.exec(specifier) ?? []
-  return name === undefined ? undefined : packages.get(name)?.replace('*', path)
+  return name && path ? packages.get(name)?.replace('*', path) : undefined
 }
 
 const PYTHON_ROOT = 'sdk/python/src'
 
 /** File of a Python module below the root, or undefined. */
-function resolvePython(from, module) {
-  const [, dots, path] = /^(\.*)(.*)$/.exec(module)
+function resolvePython(from: string, module: string) {
+  const [, dots = '', path = ''] = /^(\.*)(.*)$/.exec(module) ?? []
   const base = dots ? join(dirname(from), '../'.repeat(dots.length - 1)) : PYTHON_ROOT
   const file = join(base, path.replaceAll('.', '/'))
   return [`${file}.py`, `${file}/__init__.py`].find((candidate) => existsSync(candidate))
 }
 
-const isScript = (file) => /\.(?:ts|mjs)$/.test(file)
-const isPython = (file) => file.endsWith('.py') && file.startsWith(PYTHON_ROOT)
+const isScript = (file: string) => /\.(?:ts|mjs)$/.test(file)
+const isPython = (file: string) => file.endsWith('.py') && file.startsWith(PYTHON_ROOT)
 
-/**
- * Import graph of all TypeScript and JavaScript files and of the Python SDK.
- *
- * @returns {Graph}
- */
-export function importGraph() {
+/** Import graph of all TypeScript and JavaScript files and of the Python SDK. */
+export function importGraph(): Graph {
   const files = listFiles()
   const packages = workspacePackages(files)
-  const targetsOf = (file, source) =>
+  const targetsOf = (file: string, source: string) =>
     isScript(file)
       ? scriptImports(source).map((specifier) => resolveScript(file, specifier, packages))
       : pythonImports(source).map((modules) =>
@@ -114,8 +110,13 @@ export function importGraph() {
   const known = new Set(sources)
   return new Map(
     sources.map((file) => {
-      const targets = targetsOf(file, readFileSync(file, 'utf8'))
-      return [file, new Set(targets.filter((target) => target !== file && known.has(target)))]
+      const targets = targetsOf(file, readFileSync(file, 'utf8')).filter(
+        (target) => target !== undefined,
+      )
+      return [
+        file,
+        new Set<string>(targets.filter((target) => target !== file && known.has(target))),
+      ]
     }),
   )
 }

@@ -2,12 +2,12 @@
  * Allowed imports between packages and between the folders of a service. A layer
  * imports its own and lower ones; files directly in `src/` that no layer names are in the layer
  * `root`. Biome keeps I/O out of `domain/` and SQL drivers out of services (biome.json).
- *
- * @typedef {string[][]} Layers from the top to the bottom: folders and files below `src/`
  */
 
-/** @type {Layers} */
-const SERVICE = [
+/** From the top to the bottom: folders and files below `src/`. */
+type Layers = string[][]
+
+const SERVICE: Layers = [
   ['main', 'migrate'],
   ['server'],
   ['handlers', 'loops', 'events', 'access'],
@@ -16,8 +16,7 @@ const SERVICE = [
   ['domain'],
 ]
 
-/** @type {Record<string, Layers>} */
-const SERVICES = {
+const SERVICES: Record<string, Layers> = {
   // http/ is both ends: the server above the routes, and what they speak HTTP with below all
   gateway: [
     ['main'],
@@ -37,8 +36,8 @@ const SERVICES = {
   mcp: [['main'], ['server', 'stdio'], ['http'], ['mcp-server', 'tools'], ['root']],
 }
 
-/** Workspace packages that each package may import; a service is not a package. @type {Record<string, string[]>} */
-const PACKAGES = {
+/** Workspace packages that each package may import; a service is not a package. */
+const PACKAGES: Record<string, string[]> = {
   proto: [],
   runtime: ['proto'],
   domain: ['proto', 'runtime'],
@@ -52,23 +51,24 @@ const PACKAGES = {
 /** Packages that every service may import. */
 const FOR_SERVICES = ['proto', 'runtime', 'domain', 'rpc', 'api-client', 'python-analysis']
 
-const isTest = (file) => /\.test(?:-d)?\.\w+$/.test(file)
+const isTest = (file: string) => /\.test(?:-d)?\.\w+$/.test(file)
 
 /** Name of the workspace package or service of a file, or undefined outside of them. */
-const packageOf = (file) =>
+const packageOf = (file: string) =>
   /^(?:services|packages)\/([\w-]+)\/src\/|^(proto)\/gen\//.exec(file)?.slice(1).find(Boolean)
 
 /** Layer of a file of a service: its index, 0 at the top, and its name. A file is looked up before its folder. */
-function layerOf(file) {
-  const [, service, path] = /^services\/([\w-]+)\/src\/(.+)\.\w+$/.exec(file)
+function layerOf(file: string) {
+  const [, service = '', path = ''] = /^services\/([\w-]+)\/src\/(.+)\.\w+$/.exec(file) ?? []
   const layers = SERVICES[service] ?? SERVICE
-  const names = [path, path.includes('/') ? path.split('/')[0] : 'root', 'root']
-  const name = names.find((wanted) => layers.flat().includes(wanted))
+  const [folder = 'root'] = path.includes('/') ? path.split('/') : []
+  const names = [path, folder, 'root']
+  const name = names.find((wanted) => layers.flat().includes(wanted)) ?? 'root'
   return { name, rank: layers.findIndex((layer) => layer.includes(name)) }
 }
 
 /** Reason why an import of another package is not allowed, or undefined. */
-function refusePackage(file, from, to) {
+function refusePackage(file: string, from: string, to: string): string | undefined {
   const allowed = file.startsWith('services/') ? FOR_SERVICES : (PACKAGES[from] ?? [])
   return allowed.includes(to) ? undefined : `${from} must not import ${to}`
 }
@@ -76,11 +76,8 @@ function refusePackage(file, from, to) {
 /**
  * Reason why a file must not import another, or undefined if it may. Tests may import anything, but
  * those of a package no service.
- *
- * @param {string} file
- * @param {string} target
  */
-export function refuseImport(file, target) {
+export function refuseImport(file: string, target: string): string | undefined {
   if (file.startsWith('packages/') && target.startsWith('services/'))
     return 'a package must not import a service'
   const [from, to] = [packageOf(file), packageOf(target)]

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { pythonTokens } from '../lint/lib/python-tokens.mjs'
-import { scriptTokens } from '../lint/lib/script-tokens.mjs'
-import { textsOf } from '../lint/lib/texts.mjs'
-import { applyExceptions, violationsIn } from '../lint/lib/violations.mjs'
-import { wordsIn } from '../lint/lib/word-list.mjs'
+import { pythonTokens } from '../lint/lib/python-tokens.ts'
+import { scriptTokens } from '../lint/lib/script-tokens.ts'
+import { textsOf } from '../lint/lib/texts.ts'
+import { applyExceptions, violationsIn } from '../lint/lib/violations.ts'
+import { type TextKind, wordsIn } from '../lint/lib/word-list.ts'
 
-const ofType = (tokens, type) =>
+const ofType = (tokens: { type: string; text: string }[], type: string) =>
   tokens.filter((token) => token.type === type).map(({ text }) => text)
-const textsOfKind = (path, source, kind) =>
+const textsOfKind = (path: string, source: string, kind: TextKind) =>
   textsOf(path, source)
     .filter((text) => text.kind === kind)
     .map(({ text }) => text.trim())
-const groupsIn = (kind, text) => wordsIn(kind, text).map(({ group }) => group)
+const groupsIn = (kind: TextKind, text: string) => wordsIn(kind, text).map(({ group }) => group)
 
 describe('tokens of TypeScript', () => {
   test.each([
@@ -123,7 +123,7 @@ def test_a_thing():
 })
 
 describe('patterns', () => {
-  test.each([
+  test.each<[group: string, kind: TextKind, text: string]>([
     ['persons', 'comment', 'Nobody waits'],
     ['pronouns', 'message', 'ask him'],
     ['messages', 'doc', 'the caller is told'],
@@ -139,7 +139,7 @@ describe('patterns', () => {
     expect(groupsIn(kind, text)).toContain(group)
   })
 
-  test.each([
+  test.each<[kind: TextKind, text: string]>([
     ['document', 'asks for a standing grant'],
     ['comment', 'asyncio.gather and epoch:auth'],
     ['doc', 'Returns what was read'],

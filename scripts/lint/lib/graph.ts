@@ -1,9 +1,14 @@
-/** @typedef {import('./import-graph.mjs').Graph} Graph */
+import type { Graph } from './import-graph.ts'
 
-const NONE = new Set()
+const NONE = new Set<string>()
 
 /** Visits what can be reached from `file` and is not in `seen`, calling `onLeave` for each file after its targets. */
-function visit(graph, file, seen, onLeave) {
+function visit(
+  graph: Graph,
+  file: string,
+  seen: Set<string>,
+  onLeave: (file: string) => void,
+): void {
   if (seen.has(file)) return
   seen.add(file)
   for (const target of graph.get(file) ?? NONE) visit(graph, target, seen, onLeave)
@@ -11,28 +16,23 @@ function visit(graph, file, seen, onLeave) {
 }
 
 /** Graph with all edges turned round. */
-function reversed(graph) {
-  const result = new Map([...graph.keys()].map((file) => [file, new Set()]))
+function reversed(graph: Graph): Graph {
+  const result = new Map([...graph.keys()].map((file) => [file, new Set<string>()]))
   for (const [file, targets] of graph) for (const target of targets) result.get(target)?.add(file)
   return result
 }
 
-/**
- * Strongly connected components with more than one file (Kosaraju and Sharir), each sorted.
- *
- * @param {Graph} graph
- * @returns {string[][]}
- */
-export function cyclesOf(graph) {
-  const order = []
-  const seen = new Set()
+/** Strongly connected components with more than one file (Kosaraju and Sharir), each sorted. */
+export function cyclesOf(graph: Graph): string[][] {
+  const order: string[] = []
+  const seen = new Set<string>()
   for (const file of graph.keys()) visit(graph, file, seen, (left) => order.push(left))
   const importers = reversed(graph)
-  const assigned = new Set()
+  const assigned = new Set<string>()
   return order
     .reverse()
     .map((file) => {
-      const component = []
+      const component: string[] = []
       visit(importers, file, assigned, (left) => component.push(left))
       return component.sort()
     })
@@ -42,23 +42,22 @@ export function cyclesOf(graph) {
 /**
  * Number of import levels: files of the longest path in a part of the graph. Files of one cycle
  * count as one.
- *
- * @param {Graph} graph
- * @param {(file: string) => boolean} isPart
  */
-export function levelsOf(graph, isPart) {
-  const nodeOf = new Map()
+export function levelsOf(graph: Graph, isPart: (file: string) => boolean): number {
+  const nodeOf = new Map<string, string[]>()
   for (const cycle of cyclesOf(graph)) for (const file of cycle) nodeOf.set(file, cycle)
-  const levels = new Map()
-  const levelOf = (file) => {
+  const levels = new Map<string, number>()
+  const levelOf = (file: string): number => {
     const members = nodeOf.get(file) ?? [file]
-    const [key] = members
-    if (levels.has(key)) return levels.get(key)
+    const [key = file] = members
+    const known = levels.get(key)
+    if (known !== undefined) return known
     const below = members
       .flatMap((member) => [...(graph.get(member) ?? [])])
       .filter((target) => isPart(target) && !members.includes(target))
-    levels.set(key, 1 + Math.max(0, ...below.map(levelOf)))
-    return levels.get(key)
+    const level = 1 + Math.max(0, ...below.map(levelOf))
+    levels.set(key, level)
+    return level
   }
   return Math.max(0, ...[...graph.keys()].filter(isPart).map(levelOf))
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { differences, idsOfFile, idsOfTitle, withTests } from '../lint/lib/invariant-ids.mjs'
+import { differences, idsOfFile, idsOfTitle, withTests } from '../lint/lib/invariant-ids.ts'
 
 describe('ids of a title', () => {
   test.each([

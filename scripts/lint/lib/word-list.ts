@@ -1,17 +1,20 @@
 /**
  * The word list: what comments, doc strings, test titles, documents, log and error strings and
  * commit subjects may not say. `docs/glossary.md` has the terms to use instead.
- *
- * @typedef {'comment' | 'doc' | 'title' | 'document' | 'message' | 'code' | 'commit'} TextKind
- * @typedef {{ name: string, pattern: RegExp, kinds: TextKind[], allow?: RegExp }} Group
- *   `allow`: what `pattern` may match none the less
  */
+export type TextKind = 'comment' | 'doc' | 'title' | 'document' | 'message' | 'code' | 'commit'
 
-/** @type {TextKind[]} */
-const PROSE = ['comment', 'doc', 'title', 'document', 'message']
+interface Group {
+  name: string
+  pattern: RegExp
+  kinds: TextKind[]
+  /** Matches of `pattern` that are accepted. */
+  allow?: RegExp
+}
 
-/** @type {Group[]} */
-const GROUPS = [
+const PROSE: TextKind[] = ['comment', 'doc', 'title', 'document', 'message']
+
+const GROUPS: Group[] = [
   {
     name: 'persons',
     kinds: PROSE,
@@ -78,16 +81,13 @@ const GROUPS = [
   },
 ]
 
-const blank = (text) => ' '.repeat(text.length)
+const blank = (text: string) => ' '.repeat(text.length)
 
-/**
- * Finds the words of the list in one text.
- *
- * @param {TextKind} kind
- * @param {string} text
- * @returns {{ group: string, word: string, at: number }[]}
- */
-export function wordsIn(kind, text) {
+/** Finds the words of the list in one text. */
+export function wordsIn(
+  kind: TextKind,
+  text: string,
+): { group: string; word: string; at: number }[] {
   return GROUPS.filter(({ kinds }) => kinds.includes(kind)).flatMap(({ name, pattern, allow }) => {
     const checked = allow ? text.replace(allow, blank) : text
     return [...checked.matchAll(pattern)].map((found) => ({

@@ -1,8 +1,8 @@
 import { basename, extname } from 'node:path'
-import { pythonTexts } from './python-texts.mjs'
-import { scriptTexts } from './script-texts.mjs'
+import { pythonTexts } from './python-texts.ts'
+import { scriptTexts, type Text } from './script-texts.ts'
 
-/** @typedef {import('./script-texts.mjs').Text} Text */
+type Reader = (source: string, path: string) => Text[]
 
 /** Comments and strings of proto and SQL; strings come first where they begin first. */
 const PROTO =
@@ -13,17 +13,18 @@ const SQL =
 const HASH =
   /(?<string>"(?:\\.|[^"\\\n])*"|'[^'\n]*')|(?<comment>(?<=^|\s)(?:#[^\n]*(?:\n[^\S\n]*(?=#))?)+)/gm
 
-const commentsBy = (pattern) => (source) =>
-  [...source.matchAll(pattern)].flatMap(({ index, groups }) =>
-    groups.comment ? [{ kind: 'comment', text: groups.comment, at: index }] : [],
-  )
+const commentsBy =
+  (pattern: RegExp): Reader =>
+  (source) =>
+    [...source.matchAll(pattern)].flatMap(({ index, groups }) =>
+      groups?.comment ? [{ kind: 'comment', text: groups.comment, at: index }] : [],
+    )
 
-const isTest = (path) => /(?:^|\/)tests?\/|\.test\.\w+$/.test(path)
-const script = (source, path) => scriptTexts(source, isTest(path))
+const isTest = (path: string) => /(?:^|\/)tests?\/|\.test\.\w+$/.test(path)
+const script: Reader = (source, path) => scriptTexts(source, isTest(path))
 const hash = commentsBy(HASH)
 
-/** @type {Record<string, (source: string, path: string) => Text[]>} */
-const READERS = {
+const READERS: Record<string, Reader> = {
   '.ts': script,
   '.mjs': script,
   '.js': script,
@@ -41,17 +42,12 @@ const READERS = {
 const HASH_FILES = new Set(['Dockerfile', '.gitignore', '.npmrc', '.editorconfig', 'run'])
 
 /** Reader of a file, or undefined if the check does not cover its type. */
-const readerOf = (path) =>
+const readerOf = (path: string) =>
   READERS[extname(path)] ?? (HASH_FILES.has(basename(path)) ? hash : undefined)
 
 /** True if the check covers the file's type. */
-export const isCovered = (path) => readerOf(path) !== undefined
+export const isCovered = (path: string) => readerOf(path) !== undefined
 
-/**
- * Texts of a file to which the word list applies.
- *
- * @param {string} path
- * @param {string} source
- * @returns {Text[]}
- */
-export const textsOf = (path, source) => readerOf(path)?.(source, path) ?? []
+/** Texts of a file to which the word list applies. */
+export const textsOf = (path: string, source: string): Text[] =>
+  readerOf(path)?.(source, path) ?? []

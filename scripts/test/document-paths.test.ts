@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pathsOf } from '../lint/lib/document-paths.mjs'
+import { pathsOf } from '../lint/lib/document-paths.ts'
 
 test('a document: paths between backticks and targets of links, each with its line', () => {
   const text = `See \`services/a/src/b.ts\` and \`tests/e2e/\`.

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { cyclesOf, levelsOf } from '../lint/lib/graph.mjs'
-import { pythonImports, scriptImports } from '../lint/lib/import-graph.mjs'
-import { refuseImport } from '../lint/lib/layers.mjs'
+import { cyclesOf, levelsOf } from '../lint/lib/graph.ts'
+import { pythonImports, scriptImports } from '../lint/lib/import-graph.ts'
+import { refuseImport } from '../lint/lib/layers.ts'
 
 /** Graph of `{ a: 'b c' }`: a imports b and c. */
-const graphOf = (edges) =>
+const graphOf = (edges: Record<string, string>) =>
   new Map(
     Object.entries(edges).map(([file, targets]) => [
       file,

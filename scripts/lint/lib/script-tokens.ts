@@ -1,7 +1,9 @@
-/**
- * @typedef {'comment' | 'string' | 'template' | 'regex' | 'word' | 'number' | 'punct'} TokenType
- * @typedef {{ type: TokenType, text: string, at: number }} Token `text` is the source text at offset `at`
- */
+/** `text` is the source text at offset `at`. */
+export interface ScriptToken {
+  type: 'comment' | 'string' | 'template' | 'regex' | 'word' | 'number' | 'punct'
+  text: string
+  at: number
+}
 
 const SPACE = /\s+/y
 const COMMENT = /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y
@@ -18,23 +20,24 @@ const BEFORE_REGEX = new Set(
 )
 
 /** Source without hashbang; offsets stay. */
-const withoutHashbang = (source) => source.replace(/^#![^\n]*/, (line) => ' '.repeat(line.length))
+const withoutHashbang = (source: string) =>
+  source.replace(/^#![^\n]*/, (line) => ' '.repeat(line.length))
 
-const match = (pattern, source, at) => {
+const match = (pattern: RegExp, source: string, at: number) => {
   pattern.lastIndex = at
   return pattern.exec(source)?.[0] ?? ''
 }
 
 /** True if a slash after `token` begins a regular expression. */
-const startsRegexAfter = (token) => {
+const startsRegexAfter = (token: ScriptToken | undefined) => {
   if (!token || token.type === 'template') return token?.text.endsWith('${') ?? true
   if (token.type === 'word') return BEFORE_REGEX.has(token.text)
   return token.type === 'punct' && !')]}'.includes(token.text)
 }
 
 /** Reads the token at `at`, which is not white space. */
-function tokenAt(source, at, previous) {
-  const char = source[at]
+function tokenAt(source: string, at: number, previous: ScriptToken | undefined): ScriptToken {
+  const char = source.charAt(at)
   if (char === '`') return { type: 'template', text: match(CHUNK, source, at), at }
   if (char === "'" || char === '"') return { type: 'string', text: match(STRING, source, at), at }
   if (char === '/') {
@@ -50,41 +53,32 @@ function tokenAt(source, at, previous) {
 }
 
 /** Opens and closes braces in `depths`: one entry per open template, counting braces inside its substitution. */
-function trackBraces(depths, token) {
+function trackBraces(depths: number[], token: ScriptToken): void {
   if (token.type === 'template') {
     if (token.text[0] === '}') depths.pop()
     if (token.text.endsWith('${')) depths.push(0)
   } else if (token.type === 'punct' && depths.length > 0) {
-    if (token.text === '{') depths[depths.length - 1]++
-    if (token.text === '}') depths[depths.length - 1]--
+    const change = Number(token.text === '{') - Number(token.text === '}')
+    depths.push((depths.pop() ?? 0) + change)
   }
 }
 
-/**
- * Change of the nesting at a token: 1 where a bracket opens, -1 where one closes.
- *
- * @param {{ type: string, text: string }} token
- */
-export function nesting({ type, text }) {
+/** Change of the nesting at a token: 1 where a bracket opens, -1 where one closes. */
+export function nesting({ type, text }: { type: string; text: string }): number {
   if (type === 'template') return Number(text.endsWith('${')) - Number(text[0] === '}')
   if (type !== 'punct') return 0
   return Number('([{'.includes(text)) - Number(')]}'.includes(text))
 }
 
-/**
- * Splits TypeScript or JavaScript (without JSX) into tokens; white space is left out.
- *
- * @param {string} file
- * @returns {Token[]}
- */
-export function scriptTokens(file) {
+/** Splits TypeScript or JavaScript (without JSX) into tokens; white space is left out. */
+export function scriptTokens(file: string): ScriptToken[] {
   const source = withoutHashbang(file)
-  const tokens = []
-  const depths = []
-  let previous
+  const tokens: ScriptToken[] = []
+  const depths: number[] = []
+  let previous: ScriptToken | undefined
   for (let at = match(SPACE, source, 0).length; at < source.length; ) {
     const resumes = source[at] === '}' && depths.at(-1) === 0
-    const token = resumes
+    const token: ScriptToken = resumes
       ? { type: 'template', text: match(CHUNK, source, at), at }
       : tokenAt(source, at, previous)
     trackBraces(depths, token)
