@@ -1,3 +1,4 @@
+import { InputSchemaCache } from '@windlass/domain/input/input-schemas'
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
 import { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
@@ -35,6 +36,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     executions,
     principals: security.auth.enabled ? identity : undefined,
     serviceIdentity,
+    inputSchemas: new InputSchemaCache(),
     log,
     catchupMs: scheduling.catchup_window * 1_000,
     wake: () => tickLoop.wake(),

@@ -1,3 +1,4 @@
+import { InputSchemaCache } from '@windlass/domain/input/input-schemas'
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
 import { connect } from '@windlass/rpc/client'
@@ -114,7 +115,8 @@ async function overdueFixture() {
   onTestFinished(() => Object.values(clients).forEach((one) => void one.close()))
   const log = createLog('test', 'silent')
   const known = { db, ...clients, principals: undefined, serviceIdentity, log }
-  const deps = { ...known, catchupMs: 3_600_000, wake: () => {} }
+  const inputSchemas = new InputSchemaCache()
+  const deps = { ...known, inputSchemas, catchupMs: 3_600_000, wake: () => {} }
   await makeOverdue(db, made, 1, 3_600)
   return { ...system, made, deps }
 }

@@ -64,6 +64,7 @@ export const ScheduleView = z
     run_as_service_account: z.string().nullable(),
     overlap,
     schedule_config: z.record(z.string(), z.unknown()),
+    input_problem: z.string().nullable(),
     input_data: z.unknown(),
   })
   .meta({ id: 'Schedule' })
@@ -82,6 +83,7 @@ export function rowOf(schedule: Schedule): JsonText {
   const view = {
     ...rest,
     description: rest.description ?? null,
+    input_problem: rest.input_problem ?? null,
     run_as_service_account: rest.run_as_service_account ?? null,
     created_at: timeOf(rest.created_at),
     updated_at: timeOf(rest.updated_at),

@@ -1,3 +1,4 @@
+import type { InputSchemaCache } from '@windlass/domain/input/input-schemas'
 import type { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
 import type { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
@@ -20,6 +21,7 @@ export interface SchedulerDeps {
   principals: Principals | undefined
   /** Signs the account that an execution is started for. */
   serviceIdentity: Pick<ServiceIdentity, 'signCaller'>
+  inputSchemas: InputSchemaCache
   log: Logger
   /** Maximum age of a misfired tick that still fires, in milliseconds. */
   catchupMs: number

@@ -17,7 +17,7 @@ export const onExecutionFinished = (deps: SchedulerDeps) => async (event: Event)
   const { execution_id } = event.body.value
   const execution = (await findExecutions(deps.executions, [execution_id])).get(execution_id)
   if (!execution || !isTerminal(execution.state)) return
-  const ours = await ticks.saveFinished(deps.db, toFinished(execution))
+  const ours = await saveFinished(deps, toFinished(execution))
   if (ours && (await ticks.wakeFirstQueued(deps.db, ours.schedule_id))) deps.wake()
 }
 
@@ -34,18 +34,29 @@ export async function checkUnfinished(deps: SchedulerDeps): Promise<boolean> {
 
 /** Reads and records the states of executions; returns those that are not terminal. */
 export async function recordStates(
-  { db, executions }: SchedulerDeps,
+  deps: SchedulerDeps,
   execution_ids: string[],
 ): Promise<Map<string, Execution>> {
+  const { db, executions } = deps
   const found = await findExecutions(executions, execution_ids)
   for (const execution of found.values()) {
     if (isTerminal(execution.state)) {
-      await ticks.saveFinished(db, toFinished(execution))
+      await saveFinished(deps, toFinished(execution))
       found.delete(execution.execution_id)
     } else await ticks.saveState(db, execution.execution_id, execution.state)
   }
   return found
 }
+
+/** Stores a result and counts a failure. The schedule is locked before the tick, as everywhere. */
+const saveFinished = ({ db }: SchedulerDeps, finished: ticks.FinishedExecution) =>
+  finished.state === 'FAILED'
+    ? db.tx(async (tx) => {
+        await ticks.lockSchedule(tx, finished.execution_id)
+        await ticks.countFailure(tx, finished.execution_id)
+        return ticks.saveFinished(tx, finished)
+      })
+    : ticks.saveFinished(db, finished)
 
 function toFinished({
   execution_id,

@@ -8,6 +8,7 @@ import { autoNames } from '../domain/schedule-names.ts'
 import * as declarations from '../store/declarations.ts'
 import * as schedules from '../store/schedules.ts'
 import { reconfigureLocked, toTiming } from './change-locked.ts'
+import { findInputProblem, recheckInputs } from './check-inputs.ts'
 import type { SchedulerDeps } from './deps.ts'
 
 const RESOLVE_MS = 5_000
@@ -28,8 +29,10 @@ export async function reconcile(
       resolveLatest(deps, workflow),
     ])
     if (latest?.id === known?.workflow_id) return
-    if (latest) await applyDeclaration(deps, tx, known, latest)
-    else if (known) await removeDeclaration(tx, known)
+    if (latest) {
+      await recheckInputs(deps, tx, latest)
+      await applyDeclaration(deps, tx, known, latest)
+    } else if (known) await removeDeclaration(tx, known)
   })
   deps.wake()
 }
@@ -71,7 +74,7 @@ async function applyDeclaration(
       await bindToLatest(tx, existing, latest, same ? undefined : schedule_config),
     )
   } else {
-    declaration.schedule_id = await insertDeclared(tx, latest, schedule_config)
+    declaration.schedule_id = await insertDeclared(deps, tx, latest, schedule_config)
     if (!declaration.schedule_id) {
       deps.log.warn(
         { workflow: autoNames(latest.namespace, latest.name) },
@@ -134,6 +137,7 @@ const toChangedBy = ({ created_by, created_by_issuer = '' }: Workflow) => ({
  * past is accepted.
  */
 async function insertDeclared(
+  deps: SchedulerDeps,
   tx: Tx,
   latest: Workflow,
   schedule_config: string,
@@ -145,6 +149,7 @@ async function insertDeclared(
     workflow_name: latest.name,
     description: 'Declared by the workflow',
     input: 'null',
+    input_problem: findInputProblem(deps, latest, 'null'),
     run_as_service_account: undefined,
     overlap: parseOverlap(schedule_config) ?? ('allow' as const),
     ...toChangedBy(latest),

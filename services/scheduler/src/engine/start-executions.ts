@@ -13,6 +13,7 @@ import { retryDelayMs } from '../domain/retry.ts'
 import * as schedules from '../store/schedules.ts'
 import * as ticks from '../store/ticks.ts'
 import { type AccountStatus, accountKey, describeRefusal, lookUpAccount } from './account-status.ts'
+import { findInputProblem } from './check-inputs.ts'
 import type { SchedulerDeps } from './deps.ts'
 import { SUBMIT_MS } from './lease.ts'
 import { applyOverlapPolicy } from './overlap-policy.ts'
@@ -150,10 +151,8 @@ async function resolveLatest({ catalog, log }: SchedulerDeps, firing: ticks.Firi
 }
 
 /** Submits firings whose schedule is still active and whose lease is still this replica's. */
-async function submit(
-  { db, executions, serviceIdentity, log }: SchedulerDeps,
-  chunk: StartableTick[],
-): Promise<ticks.Outcome[]> {
+async function submit(deps: SchedulerDeps, chunk: StartableTick[]): Promise<ticks.Outcome[]> {
+  const { db, executions, serviceIdentity, log } = deps
   const inputs = await schedules.readActiveInputs(
     db,
     chunk.map(({ firing }) => firing.schedule_id),
@@ -161,16 +160,21 @@ async function submit(
   const ready = chunk.filter(
     ({ firing }) => inputs.has(firing.schedule_id) && performance.now() < firing.submit_before_ms,
   )
-  if (ready.length === 0) return []
-  const commands = ready.map((item) =>
-    toCreateCommand(item, inputs.get(item.firing.schedule_id) ?? 'null', serviceIdentity),
-  )
+  const inputOf = ({ firing }: StartableTick) => inputs.get(firing.schedule_id) ?? 'null'
+  const refused: ticks.Outcome[] = []
+  const startable = ready.filter((item) => {
+    const problem = findInputProblem(deps, item.workflow, inputOf(item))
+    if (problem !== undefined) refused.push(failedOutcome(item.firing, problem))
+    return problem === undefined
+  })
+  if (startable.length === 0) return refused
+  const commands = startable.map((item) => toCreateCommand(item, inputOf(item), serviceIdentity))
   try {
     const { results } = await executions.submit({ commands }, { timeoutMs: SUBMIT_MS })
-    return ready.flatMap((item, i) => toOutcomes(item, results[i]))
+    return [...refused, ...startable.flatMap((item, i) => toOutcomes(item, results[i]))]
   } catch (error) {
     log.warn({ err: error, commands: commands.length }, 'failed to start scheduled executions')
-    return []
+    return refused
   }
 }
 

@@ -5,11 +5,12 @@ import { conflict, unprocessable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { firstTick, parseConfig, parseOverlap } from '../domain/config.ts'
 import { parseScheduleName } from '../domain/schedule-names.ts'
+import { requireValidInput } from '../engine/check-inputs.ts'
 import type { SchedulerDeps } from '../engine/deps.ts'
 import * as schedules from '../store/schedules.ts'
 import { toScheduleView } from './views.ts'
 
-const NO_INPUT = 'null'
+export const NO_INPUT = 'null'
 
 /**
  * Creates a schedule. Faults: `unprocessable` name or configuration, `not_found` workflow,
@@ -33,6 +34,7 @@ export async function createSchedule(
     version: 0,
   })
   const input = request.input_json || NO_INPUT
+  requireValidInput(deps, workflow, input)
   const row = await schedules.insert(db, {
     id: newId(),
     name,
@@ -49,6 +51,7 @@ export async function createSchedule(
     overlap,
     anchor_at: now,
     next_run_at,
+    input_problem: undefined,
   })
   if (!row) throw conflict(`Schedule '${name}' already exists`)
   wake()

@@ -1,12 +1,15 @@
 import type { Caller } from '@windlass/domain/caller'
+import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Schedule, UpdateRequest } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { notFound } from '@windlass/runtime/faults'
 import type { Tx } from '@windlass/runtime/postgres/db'
+import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
 import { firstTick, parseConfig } from '../domain/config.ts'
 import { reconfigureLocked } from '../engine/change-locked.ts'
+import { requireValidInput } from '../engine/check-inputs.ts'
 import type { SchedulerDeps } from '../engine/deps.ts'
 import * as schedules from '../store/schedules.ts'
-import { resolveOverlap } from './create.ts'
+import { NO_INPUT, resolveOverlap } from './create.ts'
 import { toScheduleView } from './views.ts'
 
 /** Locks a schedule, applies `change` and stores the returned row; the same row means no change. */
@@ -26,6 +29,21 @@ export async function updateLocked(
   return view
 }
 
+/** Latest version of the workflow of a schedule; undefined if the workflow was deleted. */
+async function findWorkflow({ db, catalog }: SchedulerDeps, ref: string) {
+  const row = await schedules.find(db, ref)
+  if (!row) throw notFound('Schedule', ref)
+  const { workflow_namespace: namespace, workflow_name: name } = row
+  return await catalog.resolve({ namespace, name, version: 0 }).catch(undefinedIfNotFound)
+}
+
+/** Input of a changed schedule. Throws if the version refuses it. */
+function resolveInput(deps: SchedulerDeps, version: Workflow | undefined, input_json = ''): string {
+  const input = input_json || NO_INPUT
+  if (version) requireValidInput(deps, version, input)
+  return input
+}
+
 /** Changes the given members and keeps the others and the history. */
 export async function updateSchedule(
   deps: SchedulerDeps,
@@ -38,9 +56,12 @@ export async function updateSchedule(
   const overlap = resolveOverlap(request.overlap, schedule_config_json)
   const changes = [schedule_config_json, description, input_json, run_as_service_account, overlap]
 
+  const workflow = await findWorkflow(deps, request.ref)
   return await updateLocked(deps, request.ref, async (tx, row) => {
     if (changes.every((member) => member === undefined)) return row
-    if (input_json !== undefined) await schedules.saveInput(tx, row.id, input_json || 'null')
+    const known = await schedules.readInput(tx, row.id)
+    const input = resolveInput(deps, workflow, input_json ?? known)
+    if (input !== known) await schedules.saveInput(tx, row.id, input)
     const configured =
       schedule_config_json === undefined
         ? row
@@ -48,10 +69,13 @@ export async function updateSchedule(
     return {
       ...configured,
       description: description ?? row.description,
-      run_as_service_account: (run_as_service_account ?? row.run_as_service_account) || undefined,
+      run_as_service_account: nonEmpty(run_as_service_account ?? row.run_as_service_account),
       overlap: overlap ?? row.overlap,
+      input_problem: workflow ? undefined : row.input_problem,
       changed_by: subject,
       changed_by_issuer: issuer,
     }
   })
 }
+
+const nonEmpty = (text: string | undefined) => text || undefined

@@ -23,6 +23,8 @@ export interface ScheduleRow {
   run_count: number
   failure_count: number
   tick_count: number
+  /** Reason why the latest version refuses the input. */
+  input_problem: string | undefined
   created_at: Date
   updated_at: Date
 }
@@ -43,6 +45,7 @@ export type NewSchedule = Pick<
   | 'overlap'
   | 'anchor_at'
   | 'next_run_at'
+  | 'input_problem'
 > & { input: string }
 
 export interface Filter {
@@ -56,7 +59,7 @@ export interface Filter {
 const columns = sql`
   id, name, workflow_id, workflow_namespace, workflow_name, description, schedule_type,
   schedule_config, run_as_service_account, changed_by, changed_by_issuer, overlap, status, anchor_at, next_run_at,
-  last_run_at, run_count, failure_count, tick_count, created_at, updated_at`
+  last_run_at, run_count, failure_count, tick_count, input_problem, created_at, updated_at`
 
 /** The database's clock: the only one that decides which ticks are due. */
 export async function readClock(db: Queries): Promise<Date> {
@@ -70,12 +73,13 @@ export const insert = (db: Queries, row: NewSchedule) =>
     insert into schedules (
       id, name, workflow_id, workflow_namespace, workflow_name, description, schedule_type,
       schedule_config, input, input_bytes, run_as_service_account, changed_by, changed_by_issuer,
-      overlap, anchor_at, next_run_at)
+      overlap, anchor_at, next_run_at, input_problem)
     values (
       ${row.id}, ${row.name}, ${row.workflow_id}, ${row.workflow_namespace}, ${row.workflow_name},
       ${row.description}, ${row.schedule_type}, ${row.schedule_config}, ${row.input},
       ${Buffer.byteLength(row.input)}, ${row.run_as_service_account}, ${row.changed_by},
-      ${row.changed_by_issuer}, ${row.overlap}, ${row.anchor_at}, ${row.next_run_at})
+      ${row.changed_by_issuer}, ${row.overlap}, ${row.anchor_at}, ${row.next_run_at},
+      ${row.input_problem})
     on conflict (name) do nothing
     returning ${columns}`)
 
@@ -134,7 +138,7 @@ export const save = (tx: Tx, row: ScheduleRow) =>
            run_as_service_account = ${row.run_as_service_account}, changed_by = ${row.changed_by},
            changed_by_issuer = ${row.changed_by_issuer}, overlap = ${row.overlap},
            status = ${row.status}, anchor_at = ${row.anchor_at}, next_run_at = ${row.next_run_at},
-           updated_at = now()
+           input_problem = ${row.input_problem}, updated_at = now()
      where id = ${row.id}
      returning ${columns}`)
 
@@ -142,6 +146,16 @@ export const saveInput = (tx: Tx, id: string, input: string) =>
   tx.run(sql`
     update schedules set input = ${input}, input_bytes = ${Buffer.byteLength(input)}
      where id = ${id}`)
+
+/** Schedules of a workflow with their inputs, in id order, locked. */
+export const lockInputs = (tx: Tx, workflow_namespace: string, workflow_name: string) =>
+  tx.rows<Pick<ScheduleRow, 'id' | 'input_problem'> & { input: string }>(sql`
+    select id, input, input_problem from schedules
+     where workflow_namespace = ${workflow_namespace} and workflow_name = ${workflow_name}
+     order by id for update`)
+
+export const saveInputProblem = (tx: Tx, id: string, problem: string | undefined) =>
+  tx.run(sql`update schedules set input_problem = ${problem} where id = ${id}`)
 
 /** Deletes a schedule; `purge` deletes its ticks in batches. */
 export async function remove(tx: Tx, id: string): Promise<boolean> {

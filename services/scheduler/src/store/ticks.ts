@@ -257,6 +257,20 @@ export const saveFinished = (db: Queries, finished: FinishedExecution) =>
      where execution_id = ${finished.execution_id}
      returning schedule_id`)
 
+/** Locks the schedule that started an execution. */
+export const lockSchedule = (tx: Tx, execution_id: string) =>
+  tx.run(sql`
+    select s.id from schedules s
+      join schedule_ticks t on t.schedule_id = s.id and t.execution_id = ${execution_id}
+       for update of s`)
+
+/** Counts an execution that ended FAILED, once: while its result is not stored. Its schedule is locked. */
+export const countFailure = (tx: Tx, execution_id: string) =>
+  tx.run(sql`
+    update schedules s set failure_count = s.failure_count + 1
+      from schedule_ticks t
+     where t.schedule_id = s.id and t.execution_id = ${execution_id} and t.completed_at is null`)
+
 /** Makes the check of the first queued tick due now; true if a tick is queued. */
 export const wakeFirstQueued = async (db: Queries, schedule_id: string): Promise<boolean> =>
   (await db.run(sql`

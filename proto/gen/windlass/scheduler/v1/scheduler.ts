@@ -36,6 +36,8 @@ export interface Schedule {
   input_json: string;
   /** `allow`, `skip`, `queue` or `cancel_previous`. */
   overlap: string;
+  /** Absent: the latest version that the scheduler knows accepts the input. */
+  input_problem?: string | undefined;
 }
 
 /** The creator is the caller. */
@@ -230,6 +232,7 @@ function createBaseSchedule(): Schedule {
     schedule_config_json: "",
     input_json: "",
     overlap: "",
+    input_problem: undefined,
   };
 }
 
@@ -288,6 +291,9 @@ export const Schedule: MessageFns<Schedule> = {
     }
     if (message.overlap !== "") {
       writer.uint32(146).string(message.overlap);
+    }
+    if (message.input_problem !== undefined) {
+      writer.uint32(154).string(message.input_problem);
     }
     return writer;
   },
@@ -447,6 +453,14 @@ export const Schedule: MessageFns<Schedule> = {
             }
 
             message.overlap = reader.string();
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.input_problem = reader.string();
             continue;
           }
         }

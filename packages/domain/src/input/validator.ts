@@ -1,7 +1,7 @@
-import { linearPattern } from '@windlass/domain/pattern'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { linearPattern } from '../pattern.ts'
 
-type Schema = Record<string, unknown>
+export type Schema = Record<string, unknown>
 
 /** Problems of a value; none if it is valid. */
 export type Validator = (value: unknown, chars: number) => readonly ErrorObject[]
