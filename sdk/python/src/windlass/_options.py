@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypedDict
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack
 
 from windlass.output_storage import OutputStorage
 
@@ -77,6 +77,10 @@ class TaskOptions:
     def __post_init__(self) -> None:
         if self.retry_max_attempts < 0 or self.retry_delay < 0 or self.timeout < 0:
             raise ValueError("retry_max_attempts, retry_delay and timeout must not be negative")
+
+    def replace(self, **options: Unpack[TaskOptionNames]) -> TaskOptions:
+        """Returns a copy with some options changed."""
+        return replace(self, **options)
 
 
 @dataclass(frozen=True, slots=True)

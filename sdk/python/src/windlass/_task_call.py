@@ -17,7 +17,10 @@ MAX_NAME_LENGTH = 255
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a task without the task's function. `id` is unique in the execution."""
+    """One call of a task without the task's function. `id` is unique in the execution.
+
+    `arguments` are the recorded arguments by name.
+    """
 
     id: str
     name: str
@@ -53,13 +56,19 @@ def identify_call(
     signature: Signature,
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
+    receiver: tuple[Any, ...] = (),
 ) -> Call:
-    """Creates the call with its id. `template` may contain arguments, as in `fetch_{url}`."""
+    """Creates the call with its id. `template` may contain arguments, as in `fetch_{url}`.
+
+    `receiver` holds the object or class of a bound method, which is also the first of `args`. It
+    identifies the call but is not one of its recorded arguments.
+    """
     bind_positional = signature.bind_positional(args)
     arguments = {**bind_positional, **kwargs}
     name = _to_valid_name(template.format(*args, **arguments)) if "{" in template else template
     key = call_id(name, bind_positional, args, kwargs)
-    return Call(scope.run.assign_id(scope.path, key), name, key, args, kwargs, arguments)
+    recorded = dict(list(arguments.items())[len(receiver) :])
+    return Call(scope.run.assign_id(scope.path, key), name, key, args, kwargs, recorded)
 
 
 def _to_valid_name(name: str) -> str:

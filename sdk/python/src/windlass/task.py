@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from dataclasses import replace
+from copy import copy
 from functools import update_wrapper
-from typing import Any, Generic, ParamSpec, TypeVar, Unpack, overload
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, overload
 
+from windlass._branches import check_limit, close_unawaited, run_branches
 from windlass._options import TaskMetadata, TaskOptionNames, TaskOptions
 from windlass._run import Run, require_scope
 from windlass._task_call import Call, Signature, TaskCall, identify_call
@@ -16,15 +16,20 @@ from windlass._task_execution import TaskExecution
 __all__ = ["Task", "TaskMetadata", "TaskOptions", "task"]
 
 P = ParamSpec("P")
+P2 = ParamSpec("P2")
 R = TypeVar("R")
+R2 = TypeVar("R2")
 
-Procedure = Callable[[Run, Call], Coroutine[Any, Any, Any]]
+Procedure = Callable[[Run, Call, TaskOptions], Coroutine[Any, Any, Any]]
 
 
 class Task(Generic[P, R]):
     """Function whose calls are recorded in the execution's log.
 
     A call whose result is recorded is not executed again: later runs return the recorded result.
+    Methods, class methods and static methods can be tasks. The instance or class is then part of
+    the call's identity by its value, so it must consist of data, or have an attribute
+    `__windlass_id__` with an identity that is the same in every run.
     """
 
     __windlass_task__ = True
@@ -38,30 +43,69 @@ class Task(Generic[P, R]):
         procedure: Procedure | None = None,
     ) -> None:
         update_wrapper(self, func)
+        self._kind = type(func)
+        if isinstance(func, classmethod | staticmethod):
+            func = func.__func__
         self.func: Callable[..., Any] = func
         self.options = options
         self.name = options.name or str(getattr(func, "__name__", type(func).__name__))
+        self._receiver: tuple[Any, ...] = ()
         self._restore = restore
-        self._procedure = procedure or self._execute
+        self._procedure = procedure
         self._signature = Signature(func)
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Task[P, R]: ...
+    @overload
+    def __get__(
+        self: Task[Concatenate[Any, P2], R2], instance: object, owner: type | None = None
+    ) -> Task[P2, R2]: ...
+    def __get__(self, instance: Any, owner: type | None = None) -> Task[..., Any]:
+        """Binds the task to the object or class of which it is a method."""
+        if issubclass(self._kind, classmethod):
+            return self._bind(type(instance) if owner is None else owner)
+        if instance is None or issubclass(self._kind, staticmethod):
+            return self
+        return self._bind(instance)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
         """Creates a call to be awaited. Its position among equal calls is fixed now."""
         scope = require_scope()
-        call = identify_call(scope, self.name, self._signature, args, kwargs)
-        return TaskCall(call.id, self._procedure(scope.run, call))
+        call = identify_call(
+            scope, self.name, self._signature, (*self._receiver, *args), kwargs, self._receiver
+        )
+        procedure = self._procedure or self._execute
+        return TaskCall(call.id, procedure(scope.run, call, self.options))
 
     def with_options(self, **options: Unpack[TaskOptionNames]) -> Task[P, R]:
         """Returns a copy of the task with some options changed; see `TaskOptions`."""
-        return Task(self.func, replace(self.options, **options), restore=self._restore)
+        changed = copy(self)
+        changed.options = self.options.replace(**options)
+        changed.name = changed.options.name or self.name
+        return changed
 
-    async def map(self: Task[[Any], R], items: Iterable[Any]) -> list[R]:
-        """Calls the task once per item, concurrently; returns the results in item order."""
-        return await asyncio.gather(*[self(item) for item in items])
+    async def map(
+        self: Task[[Any], R], items: Iterable[Any], *, limit: int | None = None
+    ) -> list[R]:
+        """Calls the task once per item, concurrently; returns the results in item order.
 
-    async def _execute(self, run: Run, call: Call) -> Any:
+        Limit, failures and pauses are those of `parallel`.
+        """
+        check_limit(limit)
+        calls = [self(item) for item in items]
+        try:
+            return await run_branches(calls, limit)
+        finally:
+            close_unawaited(calls)
+
+    def _bind(self, receiver: Any) -> Task[..., Any]:
+        bound: Task[..., Any] = copy(self)
+        bound._receiver = (receiver,)
+        return bound
+
+    async def _execute(self, run: Run, call: Call, options: TaskOptions) -> Any:
         return await TaskExecution(
-            self.func, self.options, self._restore, self.name, run, call
+            self.func, options, self._restore, self.name, run, call
         ).execute()
 
 

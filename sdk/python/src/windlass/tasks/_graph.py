@@ -10,8 +10,8 @@ from typing import Any
 from windlass._options import TaskOptions
 from windlass.task import Task
 
-Action = Callable[..., Awaitable[Any]]
-Condition = Callable[[Any], bool]
+Action = Callable[..., Any]
+Condition = Callable[[Any], bool | Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,9 @@ class Edge:
 
 class Graph:
     """Task that consists of nodes connected by edges.
+
+    Nodes and conditions are tasks or functions, asynchronous or not; the results of tasks are
+    recorded, functions run again in each run.
 
     The first node gets the input of the call, every other node the results of the nodes before it
     as positional arguments, in the order of the edges. Nodes run one after another in topological
@@ -40,7 +43,7 @@ class Graph:
         self._end: str | None = None
 
     def add_node(self, name: str, action: Action) -> Graph:
-        """Adds a task as a node. Raises ValueError if the name is taken."""
+        """Adds a task or function as a node. Raises ValueError if the name is taken."""
         if name in self._nodes:
             raise ValueError(f"the graph already has a node '{name}'")
         self._nodes[name] = action
@@ -89,13 +92,12 @@ class Graph:
         results: dict[str, Any] = {}
         for node in self._topological_order():
             if node == self._start:
-                results[node] = await self._nodes[node](input)
+                results[node] = await _resolve(self._nodes[node](input))
                 continue
-            open_edges = [edge for edge in self._edges_into(node) if _is_open(edge, results)]
+            open_edges = [edge for edge in self._edges_into(node) if await _is_open(edge, results)]
             if open_edges:
-                results[node] = await self._nodes[node](
-                    *[results[edge.start] for edge in open_edges]
-                )
+                inputs = [results[edge.start] for edge in open_edges]
+                results[node] = await _resolve(self._nodes[node](*inputs))
         return results.get(self._end or "")
 
     def _topological_order(self) -> list[str]:
@@ -111,7 +113,11 @@ class Graph:
         return name
 
 
-def _is_open(edge: Edge, results: dict[str, Any]) -> bool:
+async def _is_open(edge: Edge, results: dict[str, Any]) -> bool:
     if edge.start not in results:
         return False
-    return edge.condition is None or edge.condition(results[edge.start])
+    return edge.condition is None or bool(await _resolve(edge.condition(results[edge.start])))
+
+
+async def _resolve(value: Any) -> Any:
+    return await value if isinstance(value, Awaitable) else value

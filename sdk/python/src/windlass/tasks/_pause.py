@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ParamSpec, Unpack, cast
 
 from windlass._failures import restore_failure
 from windlass._json import encode
-from windlass._options import TaskOptions
+from windlass._options import TaskOptionNames, TaskOptions
 from windlass._replay import Failed, Resume
 from windlass._run import Run
 from windlass._task_call import Call
@@ -15,6 +15,8 @@ from windlass.domain.events import ExecutionEventType as E
 from windlass.errors import PauseRequested
 from windlass.output_storage import InlineOutputStorage, parse_reference
 from windlass.task import Task
+
+P = ParamSpec("P")
 
 
 async def _pause(name: str, output: Any = None) -> Any:
@@ -26,7 +28,7 @@ async def _pause(name: str, output: Any = None) -> Any:
     raise NotImplementedError  # only the signature is used; `_execute_pause` does the work
 
 
-async def _execute_pause(run: Run, call: Call) -> Any:
+async def _execute_pause(run: Run, call: Call, options: TaskOptions) -> Any:
     recorded = run.replay.find_outcome(call.id)
     if isinstance(recorded, Failed):
         raise restore_failure(recorded, {})
@@ -58,4 +60,15 @@ def _record_resumed(run: Run, call: Call, name: str, resume: Resume) -> Any:
     return body
 
 
-pause = Task(_pause, TaskOptions(name="pause", auth_exempt=True), procedure=_execute_pause)
+class Pause(Task[P, Any]):
+    """The task `pause`. A pause has no attempts and no result of its own to store."""
+
+    def with_options(self, **options: Unpack[TaskOptionNames]) -> Pause[P]:
+        """Returns a pause under another `name` in the log; other options are a ValueError."""
+        for name in options:
+            if name != "name":
+                raise ValueError(f"pause does not take the option {name}")
+        return cast("Pause[P]", super().with_options(**options))
+
+
+pause = Pause(_pause, TaskOptions(name="pause", auth_exempt=True), procedure=_execute_pause)

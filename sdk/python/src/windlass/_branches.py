@@ -1,0 +1,88 @@
+"""Concurrent branches of a workflow, with one rule for failures and pauses.
+
+Used by `parallel` and by `Task.map`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from windlass._run import current_scope, require_scope
+from windlass._task_call import TaskCall
+from windlass.errors import PauseRequested
+
+
+async def run_branches(calls: Sequence[Awaitable[Any]], limit: int | None = None) -> list[Any]:
+    """Awaits all calls concurrently, at most `limit` at a time; returns the results in order.
+
+    The first failure is raised at once; the other branches continue to run. A pause is raised only
+    after all other branches have ended, so that their results are recorded first.
+    """
+    slots = asyncio.Semaphore(limit or max(1, len(calls)))
+    branches = [asyncio.ensure_future(_branch(call, n, slots)) for n, call in enumerate(calls)]
+    for branch in branches:
+        # Reads the exception of each branch, or asyncio would warn about unretrieved exceptions.
+        # Further failures are recorded in the log.
+        branch.add_done_callback(_error)
+    try:
+        await _await_branches(branches)
+    except asyncio.CancelledError:
+        for branch in branches:
+            branch.cancel()
+        await asyncio.wait(branches)
+        raise
+    # Failures take precedence over pauses: a failed workflow must not be paused first.
+    errors = [error for branch in branches if branch.done() and (error := _error(branch))]
+    for error in sorted(errors, key=lambda error: isinstance(error, PauseRequested)):
+        raise error
+    return [branch.result() for branch in branches]
+
+
+def check_limit(limit: int | None) -> None:
+    """Raises ValueError unless the limit is None or a positive integer."""
+    if limit is not None and (type(limit) is not int or limit < 1):
+        raise ValueError(f"limit must be a positive integer or None, not {limit!r}")
+
+
+def close_unawaited(calls: Sequence[Any]) -> None:
+    """Closes the calls that were never awaited; without it, Python would warn about each."""
+    for call in calls:
+        if _is_unawaited(call):
+            call.close()
+
+
+async def _await_branches(branches: Sequence[asyncio.Future[Any]]) -> None:
+    """Waits until all branches have ended, or one has failed."""
+    pending = set(branches)
+    while pending:
+        done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_EXCEPTION)
+        failed = [error for error in map(_error, done) if error]
+        if failed and not all(isinstance(error, PauseRequested) for error in failed):
+            return
+
+
+async def _branch(call: Awaitable[Any], number: int, slots: asyncio.Semaphore) -> Any:
+    if not isinstance(call, TaskCall):
+        # A branch counts its calls in a scope of its own. In a shared scope, equal calls of
+        # concurrent branches could exchange their ids between runs.
+        scope = require_scope()
+        current_scope.set(replace(scope, path=f"{scope.path}[{number}]"))
+    async with slots:
+        return await call
+
+
+def _error(branch: asyncio.Future[Any]) -> BaseException | None:
+    return asyncio.CancelledError() if branch.cancelled() else branch.exception()
+
+
+def _is_unawaited(awaitable: Any) -> bool:
+    if isinstance(awaitable, TaskCall):
+        return awaitable.is_unawaited
+    return (
+        inspect.iscoroutine(awaitable)
+        and inspect.getcoroutinestate(awaitable) == inspect.CORO_CREATED
+    )
