@@ -11,6 +11,7 @@ export const dispatcher: RpcAccess<typeof DispatcherService> = {
 
 export const fleet: RpcAccess<typeof FleetService> = {
   pongs: allow('gateway'),
+  reportPresence: allow('gateway'),
   explain: allow('gateway'),
 }
 

@@ -49,6 +49,7 @@ function attachWorker(deps: ConnectDeps, row: StoredWorkerState, response: Serve
   const { workers, heartbeats, log } = deps
   const { name, connection_generation } = row
   const subscription = subscribeWorker(deps, name)
+  response.setHeader('X-Windlass-Connection-Generation', connection_generation)
   const stream = new WorkerStream(response, deps.streamOptions, (reason) => {
     subscription.stop()
     workers.remove(worker)

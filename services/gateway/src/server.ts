@@ -1,10 +1,11 @@
 import { openExecutionTokens } from '@windlass/domain/execution-tokens'
 import { InputSchemaCache } from '@windlass/domain/input/input-schemas'
-import { openServiceIdentity } from '@windlass/rpc/service-identity'
+import { openServiceIdentity, type ServiceIdentity } from '@windlass/rpc/service-identity'
 import { requireLoopbackIfAnonymous } from '@windlass/runtime/config/anonymous-network'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { openBus } from '@windlass/runtime/nats/bus'
+import type { Logger } from '@windlass/runtime/process/log'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { requireTrustedIssuer } from './access/oidc.ts'
@@ -13,11 +14,12 @@ import { createTokenAuthenticator } from './access/token-authenticator.ts'
 import { createCaches } from './cache/create-caches.ts'
 import { createGenerationReader } from './cache/generation-reader.ts'
 import { AuditLog } from './clients/audit-log.ts'
-import { connectServices } from './clients/connect.ts'
+import { type Clients, connectServices } from './clients/connect.ts'
 import { DispatcherStreams } from './clients/dispatcher-streams.ts'
 import { ExecutionsClient } from './clients/executions.ts'
 import { watchHealth } from './clients/health.ts'
 import { HeartbeatClient } from './clients/heartbeats.ts'
+import { WorkerPresence } from './clients/worker-presence.ts'
 import type { RequestContext } from './http/request-context.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { startServer } from './http/server.ts'
@@ -27,6 +29,24 @@ import { routes } from './routes/index.ts'
 
 /** Per client, fixed by the contract. */
 const TOKEN_TEST_RATE = '10/minute'
+
+/** Creates what the worker routes call at the dispatchers. */
+function createWorkerClients(
+  { services }: Settings,
+  { clients, serviceIdentity, log }: WorkerClientsDeps,
+) {
+  const presence = new WorkerPresence(clients.fleet, log)
+  const dispatcherStreams = new DispatcherStreams(services.dispatcher_streams, serviceIdentity, {
+    onWorkerLeft: (name, generation) => presence.reportClosed(name, generation),
+  })
+  return { presence, dispatcherStreams, heartbeats: new HeartbeatClient(clients.fleet) }
+}
+
+interface WorkerClientsDeps {
+  clients: Pick<Clients, 'fleet'>
+  serviceIdentity: ServiceIdentity
+  log: Logger
+}
 
 /** Builds the gateway from the outside in; it keeps no state that another replica would miss. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
@@ -71,14 +91,13 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     }),
     executionTokens: await openExecutionTokens(settings),
     executions,
-    heartbeats: new HeartbeatClient(clients.fleet),
+    ...createWorkerClients(settings, { clients, serviceIdentity, log }),
     subscriptions,
     health,
     bus,
     inputSchemas: new InputSchemaCache(),
     registrationLimit: limitRate('register', settings.workers.register_rate_limit),
     tokenTestLimit: limitRate('test-token', TOKEN_TEST_RATE),
-    dispatcherStreams: new DispatcherStreams(settings.services.dispatcher_streams, serviceIdentity),
     openapi: openapi(routes),
   }
   const limits = {

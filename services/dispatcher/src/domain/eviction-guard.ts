@@ -74,7 +74,8 @@
  *  - a deadline in the memory of the dispatcher that holds the stream: a restart would forget it, and
  *    pongs arrive at other dispatchers;
  *  - eviction on disconnect: a reconnect after a network failure would cost every execution of the
- *    worker. A closed stream ends offers and frees the name; the work stays with the worker;
+ *    worker. A closed stream ends offers and frees the name; the work stays with the worker. Workers
+ *    that promise to reconnect are evicted some seconds after (departures.ts);
  *  - the work returned inside of the eviction: executions may be away, and a transaction would be open
  *    for the time of a remote call. The event is an outbox row instead, Requeue is repeated (as in ADR 2).
  */

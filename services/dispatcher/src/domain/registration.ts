@@ -13,9 +13,10 @@ const MAX_LABELS = 64
 const MAX_PACKAGES = 10_000
 const MAX_RUNNERS = 16
 const MAX_GPUS = 64
+const MAX_RECONNECT_GRACE_S = 3_600
 
 /** Returns the worker of a valid request; else throws `unprocessable` with every invalid field. */
-export function requireValidWorker({ worker, instance }: RegisterRequest): Worker {
+export function requireValidWorker({ worker, instance, reconnect_grace }: RegisterRequest): Worker {
   const problems: Problem[] = []
   const report: Report = (place, msg, type = 'value_error') => {
     problems.push({ loc: ['body', ...place], msg, type })
@@ -26,6 +27,11 @@ export function requireValidWorker({ worker, instance }: RegisterRequest): Worke
   if (instance.length > MAX_TEXT_CHARS) report(['instance'], tooLong(MAX_TEXT_CHARS))
   if (!Number.isInteger(worker.max_concurrent_executions) || worker.max_concurrent_executions < 0)
     report(['max_concurrent_executions'], 'must be 0 or more')
+  if (
+    reconnect_grace !== undefined &&
+    !(reconnect_grace > 0 && reconnect_grace <= MAX_RECONNECT_GRACE_S)
+  )
+    report(['reconnect_grace'], `must be more than 0 and at most ${MAX_RECONNECT_GRACE_S}`)
   checkRuntime(worker, report)
   checkPackages(worker, report)
   checkLabels(worker, report)

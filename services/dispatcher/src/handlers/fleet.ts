@@ -11,6 +11,7 @@ import { unmetRequirements } from '../domain/matching.ts'
 import { statusOf } from '../domain/presence.ts'
 import * as fleet from '../store/fleet.ts'
 import { handlePongs, type PongDeps } from './pong.ts'
+import { recordPresence } from './presence.ts'
 
 const PAGE_WORKERS = 500
 const MAX_WORKERS = 10_000
@@ -20,6 +21,7 @@ const ANY: Requirement = { packages: [], affinity: {}, runner: '' }
 export const fleetHandlers = (service: PongDeps & { db: Db }): Handlers<FleetService> => ({
   explain: ({ requirement = ANY }) => explain(service.db, requirement),
   pongs: ({ pongs }) => handlePongs(service, pongs),
+  reportPresence: (report) => recordPresence(service.db, report),
 })
 
 /** Reads page by page: the package lists of a whole fleet would be one large result. */

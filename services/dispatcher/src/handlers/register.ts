@@ -49,13 +49,13 @@ async function acquireName(
   request: RegisterRequest,
   name: string,
 ): Promise<number | undefined> {
-  const { instance, proven_session_id } = request
-  const fresh = { name, instance, session_id: newId() }
+  const { instance, proven_session_id, reconnect_grace } = request
+  const fresh = { name, instance, session_id: newId(), reconnect_grace }
   if (await workers.claimName(tx, fresh)) return undefined
   const holder = await workers.lockHolder(tx, name)
   if (!holder) throw notFound('Worker', name)
   if (resolveNameClaim(holder, { name, instance, proven_session_id }) === 'keep_session') {
-    await workers.renewRegistration(tx, name)
+    await workers.renewRegistration(tx, fresh)
     return undefined
   }
   return await workers.replaceSession(tx, fresh)

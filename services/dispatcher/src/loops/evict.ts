@@ -1,10 +1,12 @@
 import type { Bus } from '@windlass/runtime/nats/bus'
-import type { Db } from '@windlass/runtime/postgres/db'
+import type { Db, Tx } from '@windlass/runtime/postgres/db'
 import { emit } from '@windlass/runtime/postgres/outbox'
 import type { Logger } from '@windlass/runtime/process/log'
+import { divideCandidates } from '../domain/departures.ts'
 import { publishWorkerSignal } from '../publish-signal.ts'
+import * as departures from '../store/departures.ts'
 import * as watch from '../store/watch.ts'
-import type { Connection } from '../store/workers.ts'
+import type { Connection, Evicted } from '../store/workers.ts'
 
 const BATCH = 100
 
@@ -19,9 +21,27 @@ export interface EvictDeps {
  * Evicts a batch of silent workers in one transaction with their `worker_evicted` events; returns their
  * number. domain/eviction-guard.ts explains when this may run.
  */
-export async function evict({ db, bus, log, eviction_after_ms }: EvictDeps): Promise<number> {
+export const evict = (deps: EvictDeps): Promise<number> =>
+  evictWith(deps, (tx) => watch.evict(tx, deps.eviction_after_ms / 1_000, BATCH))
+
+/** Evicts a batch of workers that closed their streams and did not return (domain/departures.ts). */
+export async function evictDeparted(deps: EvictDeps): Promise<number> {
+  const names = await departures.candidates(deps.db, BATCH)
+  const fleet = await departures.readDepartures(deps.db, names)
+  const { lost, together } = divideCandidates(names, fleet)
+  if (together.length > 0) {
+    await deps.db.tx((tx) => departures.leaveToTimeout(tx, together))
+    deps.log.info({ count: together.length }, 'workers disconnected together')
+  }
+  return lost.length === 0 ? 0 : evictWith(deps, (tx) => departures.evictDeparted(tx, lost))
+}
+
+async function evictWith(
+  { db, bus, log }: EvictDeps,
+  select: (tx: Tx) => Promise<Evicted[]>,
+): Promise<number> {
   const evicted = await db.tx(async (tx) => {
-    const gone = await watch.evict(tx, eviction_after_ms / 1_000, BATCH)
+    const gone = await select(tx)
     await Promise.all(
       lostConnections(gone).map(({ name: worker_name, connection_generation }) =>
         emit(tx, 'dispatcher', worker_name, {
@@ -40,7 +60,7 @@ export async function evict({ db, bus, log, eviction_after_ms }: EvictDeps): Pro
 }
 
 /** Lost connections; a worker that was never connected has none and held no work. */
-const lostConnections = (evicted: readonly watch.Evicted[]): Connection[] =>
+const lostConnections = (evicted: readonly Evicted[]): Connection[] =>
   evicted.flatMap(({ name, release_generation }) =>
     release_generation === undefined ? [] : { name, connection_generation: release_generation },
   )

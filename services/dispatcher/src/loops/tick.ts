@@ -10,7 +10,7 @@ import type { SessionLookup } from '../session-lookup.ts'
 import * as heartbeatStore from '../store/heartbeats.ts'
 import * as streams from '../store/streams.ts'
 import type { PollResult } from '../store/watch.ts'
-import { evict } from './evict.ts'
+import { evict, evictDeparted } from './evict.ts'
 
 const MAX_TICK_MS = 1_000
 const MAX_NORMAL_GAP_MS = 2_000
@@ -53,7 +53,7 @@ export function createTickLoop(deps: TickDeps, outage_ms: number): Loop {
     const seen = await flushAndPoll(deps, now_ms - guard.polled_at_ms)
     guard = afterPoll(guard, now_ms, limits)
     deps.registry.applyChanges(seen.changed)
-    const evicted = seen.hasSilentWorkers && canEvict(guard, now_ms) ? await evict(deps) : 0
+    const evicted = canEvict(guard, now_ms) ? await evictDue(deps, seen) : 0
     if (evicted > 0) deps.onOutboxWrite()
     if (evicted > 0 || seen.hasPendingReleases) deps.releases.wake()
     return evicted > 0
@@ -69,6 +69,10 @@ export function createTickLoop(deps: TickDeps, outage_ms: number): Loop {
     }
   })
 }
+
+const evictDue = async (deps: TickDeps, seen: PollResult): Promise<number> =>
+  (seen.hasDepartedWorkers ? await evictDeparted(deps) : 0) +
+  (seen.hasSilentWorkers ? await evict(deps) : 0)
 
 /** Writes buffered pongs and disconnects, signals changes of health, and returns what the poll found. */
 export function flushAndPoll(

@@ -71,6 +71,7 @@ export async function write(
     healthChanged: names('health_changed'),
     changed: ofKind('changed'),
     hasSilentWorkers: ofKind('silent').length > 0,
+    hasDepartedWorkers: ofKind('departed').length > 0,
     hasPendingReleases: ofKind('pending_release').length > 0,
   }
 }

@@ -31,6 +31,7 @@ export const connect = (
       update workers
          set connection_generation = connection_generation + 1, connected = true,
              connected_at = now(), replica_id = ${replica_id}, healthy = true, evicted_at = null,
+             closed_generation = null,
              last_seen_at = now(), changed_at = now()
        where name = ${name} and session_id = coalesce(${session_id ?? null}::uuid, session_id)
       returning name, session_id, connection_generation, healthy, changed_at)
@@ -39,7 +40,7 @@ export const connect = (
 /** Marks streams as closed, unless they are superseded. Rows are locked in name order. */
 export const disconnect = (db: Queries, gone: readonly Connection[]) =>
   db.run(sql`
-    update workers w set connected = false, replica_id = null, changed_at = now()
+    update workers w set connected = false, replica_id = null, changed_at = now(), disconnected_at = now()
       from (select w.name from workers w
               join unnest(${gone.map(({ name }) => name)}::text[],
                           ${gone.map((it) => it.connection_generation)}::bigint[]) as g (name, generation)

@@ -1,6 +1,7 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
-import type { Connection } from './workers.ts'
+import { isDeparted } from './departures.ts'
+import type { Connection, Evicted } from './workers.ts'
 
 export interface Change extends Connection {
   /** Changes whenever anything but pongs and metrics does. */
@@ -12,6 +13,8 @@ export interface PollResult {
   changed: Change[]
   /** True if a worker is due for eviction. */
   hasSilentWorkers: boolean
+  /** True if a worker is a candidate for early eviction. */
+  hasDepartedWorkers: boolean
   /** True if the work of a lost worker has not been released yet. */
   hasPendingReleases: boolean
 }
@@ -20,11 +23,6 @@ export interface PollWindow {
   /** Age up to which a change is returned. */
   within_seconds: number
   silence_seconds: number
-}
-
-export interface Evicted extends Connection {
-  /** Generation of the lost connection; undefined if the worker was never connected. */
-  release_generation?: number
 }
 
 export const MAX_PENDING_RELEASES = 100
@@ -36,6 +34,8 @@ export const changesQuery = ({ within_seconds, silence_seconds }: PollWindow): S
     union all
     (select 'silent', name, 0, '' from workers
       where evicted_at is null and last_seen_at < now() - make_interval(secs => ${silence_seconds}) limit 1)
+    union all
+    (select 'departed', name, 0, '' from workers w where closed_generation is not null and ${isDeparted} limit 1)
     union all
     (select 'pending_release', name, 0, '' from workers where release_generation is not null limit 1)`
 

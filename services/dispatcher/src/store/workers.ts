@@ -8,6 +8,11 @@ export interface Connection {
   connection_generation: number
 }
 
+export interface Evicted extends Connection {
+  /** Generation of the lost connection; undefined if the worker was never connected. */
+  release_generation?: number
+}
+
 /** Time after the last sign of life of a dispatcher for which its streams count as live. */
 const REPLICA_LIVE_SECONDS = 5
 
@@ -16,14 +21,23 @@ export const hasLiveStream = sql`(w.connected and exists (
   select from replicas r where r.replica_id = w.replica_id
      and r.seen_at > now() - make_interval(secs => ${REPLICA_LIVE_SECONDS})))`
 
+/** Process that registers a name. */
+export interface Registrant {
+  name: string
+  session_id: string
+  instance: string
+  /** Seconds within which it reconnects; undefined: it promises nothing. */
+  reconnect_grace: number | undefined
+}
+
 /** Inserts a name that was never registered; false if it exists. */
 export async function claimName(
   tx: Tx,
-  worker: { name: string; session_id: string; instance: string },
-) {
-  const { name, session_id, instance } = worker
+  { name, session_id, instance, reconnect_grace }: Registrant,
+): Promise<boolean> {
   const claimed = await tx.run(sql`
-    insert into workers (name, session_id, instance) values (${name}, ${session_id}, ${instance})
+    insert into workers (name, session_id, instance, reconnect_grace)
+    values (${name}, ${session_id}, ${instance}, ${reconnect_grace ?? null})
     on conflict (name) do nothing`)
   return claimed === 1
 }
@@ -33,22 +47,23 @@ export const lockHolder = (tx: Tx, name: string) =>
     select session_id, instance, ${hasLiveStream} as has_live_stream from workers w where name = ${name} for update`)
 
 /** Renews the registration of the same process: it keeps its session, its stream and its work. */
-export const renewRegistration = (tx: Tx, name: string) =>
+export const renewRegistration = (tx: Tx, { name, reconnect_grace }: Registrant) =>
   tx.run(sql`
     update workers
-       set registered_at = now(), last_seen_at = now(), changed_at = now(), evicted_at = null
+       set registered_at = now(), last_seen_at = now(), changed_at = now(), evicted_at = null,
+           reconnect_grace = ${reconnect_grace ?? null}
      where name = ${name}`)
 
 /** Gives the name to another process and marks the work of the earlier one for release; returns the new generation. */
 export async function replaceSession(
   tx: Tx,
-  worker: { name: string; session_id: string; instance: string },
-) {
-  const { name, session_id, instance } = worker
+  { name, session_id, instance, reconnect_grace }: Registrant,
+): Promise<number> {
   const row = await tx.maybe<Connection>(sql`
     update workers
        set session_id = ${session_id}, instance = ${instance}, registered_at = now(), last_seen_at = now(),
            changed_at = now(), evicted_at = null, connected = false, replica_id = null, healthy = true,
+           reconnect_grace = ${reconnect_grace ?? null},
            metrics = '{}', connection_generation = connection_generation + 1,
            release_generation = nullif(connection_generation, 0)
      where name = ${name} returning name, connection_generation`)

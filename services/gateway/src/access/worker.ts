@@ -3,6 +3,7 @@ import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault } from '@windlass/runtime/faults'
 import type { Caches } from '../cache/create-caches.ts'
+import type { WorkerPresence } from '../clients/worker-presence.ts'
 import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import type { AuthenticateToken } from './api-key.ts'
 import { isApiKey } from './api-key.ts'
@@ -14,6 +15,7 @@ export interface Deps {
   authenticateToken: AuthenticateToken
   executionTokens: ExecutionTokens
   getSession: Caches['getSession']
+  presence: WorkerPresence
   settings: Settings
 }
 
@@ -29,18 +31,25 @@ export const ownWorker = rule({
     const token = bearerOf(ctx)
     const { name } = params
     if (token === undefined) {
-      if (!deps.settings.security.auth.enabled) return { worker_name: name, session_id: '' }
+      if (!deps.settings.security.auth.enabled)
+        return seen(deps, { worker_name: name, session_id: '' })
       throw new Fault('unauthenticated', 'Authorization token required')
     }
     if (deps.executionTokens.verify(token)) throw permissionDenied('worker:*:*')
     const owner = isApiKey(token) ? await identityOfKey(deps, token) : await deps.getSession(token)
-    if (owner.worker_name === name) return owner
+    if (owner.worker_name === name) return seen(deps, owner)
     throw new Fault(
       'forbidden',
       `Worker identity mismatch: authenticated as '${owner.worker_name}', but accessing endpoint for '${name}'`,
     )
   },
 })
+
+/** Records that the worker sent a request: a worker that does has not died. */
+function seen({ presence }: Deps, worker: WorkerIdentity): WorkerIdentity {
+  presence.reportActive(worker)
+  return worker
+}
 
 /** A service account acts for the worker of its name if it has the permission for workers at all. */
 async function identityOfKey(

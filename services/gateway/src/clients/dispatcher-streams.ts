@@ -19,6 +19,10 @@ const FORWARDED_HEADERS = [
   'x-accel-buffering',
   'retry-after',
 ] as const
+const GENERATION_HEADER = 'x-windlass-connection-generation'
+
+/** Receives the name and the connection generation of a worker that closed its stream. */
+type OnWorkerLeft = (name: string, connection_generation: number) => void
 
 /** Proxies worker streams from the dispatchers, byte for byte. */
 export class DispatcherStreams {
@@ -27,15 +31,20 @@ export class DispatcherStreams {
 
   readonly #serviceIdentity: ServiceIdentity
   readonly #stalledMs: number
+  readonly #onWorkerLeft: OnWorkerLeft | undefined
 
   constructor(
     urls: readonly string[],
     serviceIdentity: ServiceIdentity,
-    { stalledMs = STALL_TIMEOUT_MS } = {},
+    {
+      stalledMs = STALL_TIMEOUT_MS,
+      onWorkerLeft,
+    }: { stalledMs?: number; onWorkerLeft?: OnWorkerLeft } = {},
   ) {
     this.#urls = urls
     this.#serviceIdentity = serviceIdentity
     this.#stalledMs = stalledMs
+    this.#onWorkerLeft = onWorkerLeft
   }
 
   /**
@@ -49,7 +58,11 @@ export class DispatcherStreams {
       const url = this.#urls[(this.#nextIndex + i) % length] ?? ''
       const call = openStream(url, this.#serviceIdentity, ctx, owner)
       const upstream = await waitForResponse(call)
-      if (upstream) return copyStream(upstream, ctx, this.#stalledMs)
+      if (!upstream) continue
+      const generation = Number(upstream.headers[GENERATION_HEADER] ?? 0)
+      const leftBy = await copyStream(upstream, ctx, this.#stalledMs)
+      if (leftBy === 'worker' && generation > 0) this.#onWorkerLeft?.(owner.worker_name, generation)
+      return
     }
     throw unavailable('no dispatcher is within reach')
   }
@@ -93,11 +106,12 @@ function waitForResponse(call: ClientRequest): Promise<IncomingMessage | undefin
   })
 }
 
+/** Copies the stream to its end; resolves to `worker` only if the worker's connection ended first. */
 function copyStream(
   upstream: IncomingMessage,
   { res, id, signal }: RequestContext,
   stalledMs: number,
-): Promise<void> {
+): Promise<'worker' | 'server'> {
   const head = FORWARDED_HEADERS.flatMap((name) => {
     const value = upstream.headers[name]
     return value === undefined ? [] : [name, value]
@@ -105,14 +119,24 @@ function copyStream(
   res.writeHead(upstream.statusCode ?? 502, [...head, 'x-request-id', id])
   res.flushHeaders()
   return new Promise((resolve) => {
+    let leftBy: 'worker' | 'server' = 'worker'
+    // Runs before `close` of the worker's connection if the dispatcher, the link to it, or this process
+    // ended the stream.
+    const endedHere = () => {
+      if (!res.destroyed) leftBy = 'server'
+    }
+    upstream.once('end', endedHere)
+    upstream.once('error', endedHere)
     // A broken stream must not look like an ended one: a worker waits before it reconnects after an
     // end.
     upstream.once('error', () => (signal.aborted ? res.end() : res.destroy()))
-    res.once('close', resolve)
+    res.once('close', () => resolve(leftBy))
     // The dispatcher cannot see the bytes that are buffered here, so a stalled worker is detected
     // here.
     res.setTimeout(stalledMs, () => {
-      if (res.writableLength > 0) res.destroy()
+      if (res.writableLength === 0) return
+      leftBy = 'server'
+      res.destroy()
     })
     upstream.pipe(res)
   })

@@ -49,6 +49,8 @@ const Registration = z
     runners: z.array(text(64)).max(16).nullish(),
     /** Not part of the original protocol: the same value for all registrations of one worker process. */
     instance: text(64).optional(),
+    /** Not part of the original protocol: seconds within which the worker reconnects. */
+    reconnect_grace: z.number().positive().max(3_600).nullish(),
   })
   .meta({ id: 'WorkerRegistration' })
 
@@ -95,6 +97,7 @@ export const registerWorker = route('post', '/workers/register', {
       worker: recordOf(body),
       instance: body.instance ?? '',
       proven_session_id: await provenSession(deps, ctx, body.name),
+      reconnect_grace: body.reconnect_grace ?? undefined,
     })
     const { session_id, worker } = answer
     if (!worker) throw new Error('a registration was not answered')

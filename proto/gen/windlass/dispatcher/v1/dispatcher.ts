@@ -73,6 +73,11 @@ export interface RegisterRequest {
   instance: string;
   /** Session whose token the caller presented; empty: none. */
   proven_session_id: string;
+  /**
+   * Seconds within which the worker reconnects or sends something after its stream has closed; absent:
+   * it promises nothing.
+   */
+  reconnect_grace?: number | undefined;
 }
 
 export interface RegisterResponse {
@@ -118,6 +123,31 @@ export interface PongRefusal {
   /** Kind of fault. */
   kind: string;
   message: string;
+}
+
+export interface ReportPresenceRequest {
+  closed: ClosedStream[];
+  active: ActiveWorker[];
+}
+
+export interface ReportPresenceResponse {
+}
+
+/** Stream that its worker closed while gateway and dispatcher were connected. */
+export interface ClosedStream {
+  name: string;
+  connection_generation: number;
+  /** Milliseconds since it was closed. */
+  age_ms: number;
+}
+
+/** Worker that sent an authenticated request. */
+export interface ActiveWorker {
+  name: string;
+  /** Empty: the newest registration of the name. */
+  session_id: string;
+  /** Milliseconds since the request arrived. */
+  age_ms: number;
 }
 
 export interface ListRequest {
@@ -768,7 +798,7 @@ export const Worker_MetricsEntry: MessageFns<Worker_MetricsEntry> = {
 };
 
 function createBaseRegisterRequest(): RegisterRequest {
-  return { worker: undefined, instance: "", proven_session_id: "" };
+  return { worker: undefined, instance: "", proven_session_id: "", reconnect_grace: undefined };
 }
 
 export const RegisterRequest: MessageFns<RegisterRequest> = {
@@ -781,6 +811,9 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
     }
     if (message.proven_session_id !== "") {
       writer.uint32(26).string(message.proven_session_id);
+    }
+    if (message.reconnect_grace !== undefined) {
+      writer.uint32(33).double(message.reconnect_grace);
     }
     return writer;
   },
@@ -820,6 +853,14 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
             }
 
             message.proven_session_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 33) {
+              break;
+            }
+
+            message.reconnect_grace = reader.double();
             continue;
           }
         }
@@ -1272,6 +1313,234 @@ export const PongRefusal: MessageFns<PongRefusal> = {
   },
 };
 
+function createBaseReportPresenceRequest(): ReportPresenceRequest {
+  return { closed: [], active: [] };
+}
+
+export const ReportPresenceRequest: MessageFns<ReportPresenceRequest> = {
+  encode(message: ReportPresenceRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.closed) {
+      ClosedStream.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.active) {
+      ActiveWorker.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportPresenceRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportPresenceRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.closed.push(ClosedStream.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.active.push(ActiveWorker.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReportPresenceResponse(): ReportPresenceResponse {
+  return {};
+}
+
+export const ReportPresenceResponse: MessageFns<ReportPresenceResponse> = {
+  encode(_: ReportPresenceResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReportPresenceResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReportPresenceResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseClosedStream(): ClosedStream {
+  return { name: "", connection_generation: 0, age_ms: 0 };
+}
+
+export const ClosedStream: MessageFns<ClosedStream> = {
+  encode(message: ClosedStream, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.connection_generation !== 0) {
+      writer.uint32(16).int64(message.connection_generation);
+    }
+    if (message.age_ms !== 0) {
+      writer.uint32(24).int32(message.age_ms);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ClosedStream {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseClosedStream();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.connection_generation = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.age_ms = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseActiveWorker(): ActiveWorker {
+  return { name: "", session_id: "", age_ms: 0 };
+}
+
+export const ActiveWorker: MessageFns<ActiveWorker> = {
+  encode(message: ActiveWorker, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.session_id !== "") {
+      writer.uint32(18).string(message.session_id);
+    }
+    if (message.age_ms !== 0) {
+      writer.uint32(24).int32(message.age_ms);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ActiveWorker {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseActiveWorker();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.session_id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.age_ms = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseListRequest(): ListRequest {
   return { status: "" };
 }
@@ -1659,6 +1928,21 @@ export const FleetService = {
     responseSerialize: (value: PongsResponse): Buffer => Buffer.from(PongsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PongsResponse => PongsResponse.decode(value),
   },
+  /**
+   * Receives worker streams that a gateway saw closed by their workers, and workers that sent it a
+   * request. Safe to repeat.
+   */
+  reportPresence: {
+    path: "/windlass.dispatcher.v1.Fleet/ReportPresence" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ReportPresenceRequest): Buffer =>
+      Buffer.from(ReportPresenceRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReportPresenceRequest => ReportPresenceRequest.decode(value),
+    responseSerialize: (value: ReportPresenceResponse): Buffer =>
+      Buffer.from(ReportPresenceResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReportPresenceResponse => ReportPresenceResponse.decode(value),
+  },
   /** Compares each connected or recently disconnected worker with a requirement. */
   explain: {
     path: "/windlass.dispatcher.v1.Fleet/Explain" as const,
@@ -1674,6 +1958,11 @@ export const FleetService = {
 export interface FleetServer extends UntypedServiceImplementation {
   /** Receives the pongs of many workers; a refused one does not affect the others. Safe to repeat. */
   pongs: handleUnaryCall<PongsRequest, PongsResponse>;
+  /**
+   * Receives worker streams that a gateway saw closed by their workers, and workers that sent it a
+   * request. Safe to repeat.
+   */
+  reportPresence: handleUnaryCall<ReportPresenceRequest, ReportPresenceResponse>;
   /** Compares each connected or recently disconnected worker with a requirement. */
   explain: handleUnaryCall<ExplainRequest, ExplainResponse>;
 }
@@ -1688,6 +1977,17 @@ function fromTimestamp(t: Timestamp): Date {
   let millis = (t.seconds || 0) * 1_000;
   millis += (t.nanos || 0) / 1_000_000;
   return new globalThis.Date(millis);
+}
+
+function longToNumber(int64: { toString(): string }): number {
+  const num = globalThis.Number(int64.toString());
+  if (num > globalThis.Number.MAX_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is larger than Number.MAX_SAFE_INTEGER");
+  }
+  if (num < globalThis.Number.MIN_SAFE_INTEGER) {
+    throw new globalThis.Error("Value is smaller than Number.MIN_SAFE_INTEGER");
+  }
+  return num;
 }
 
 interface MessageFns<T> {

@@ -21,6 +21,10 @@ log = logging.getLogger("windlass.worker")
 FIRST_DELAY_S = 1.0
 MAX_DELAY_S = 60.0
 
+# Promise to the server: a worker whose stream has closed and that has sent nothing for this long is
+# gone. The reconnects of `_connect_stream` start within a second.
+RECONNECT_GRACE_S = 5.0
+
 # The name is free again after the server has evicted the worker that used it.
 _NAME_IN_USE = frozenset({409})
 
@@ -92,4 +96,5 @@ class Registration:
             "max_concurrent_executions": self._settings.max_concurrent_executions,
             "runners": ["inprocess"],
             "instance": self._instance,
+            "reconnect_grace": RECONNECT_GRACE_S,
         }
