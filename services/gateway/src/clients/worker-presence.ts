@@ -7,7 +7,6 @@ import type { RpcClient } from '@windlass/rpc/client'
 import { Batcher } from '@windlass/runtime/batcher'
 import { Fault } from '@windlass/runtime/faults'
 import type { Logger } from '@windlass/runtime/process/log'
-import { LRUCache } from 'lru-cache'
 import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import { callUntilAvailable } from './call-until-available.ts'
 
@@ -30,7 +29,7 @@ type WithTime<T> = Omit<T, 'age_ms'> & { at_ms: number }
 export class WorkerPresence {
   readonly #fleet: Pick<RpcClient<typeof FleetService>, 'reportPresence'>
   readonly #log: Pick<Logger, 'debug'>
-  readonly #reported = new LRUCache<string, number>({ max: MAX_WORKERS })
+  readonly #reported = new Map<string, number>()
   readonly #closed: Batcher<WithTime<ClosedStream>, undefined>
   readonly #active: Batcher<WithTime<ActiveWorker>, undefined>
 
@@ -56,6 +55,8 @@ export class WorkerPresence {
   reportActive({ worker_name, session_id }: WorkerIdentity): void {
     const at_ms = performance.now()
     if (at_ms - (this.#reported.get(worker_name) ?? -Infinity) < ACTIVE_INTERVAL_MS) return
+    // Without the entries a few reports are repeated, which is harmless.
+    if (this.#reported.size >= MAX_WORKERS) this.#reported.clear()
     this.#reported.set(worker_name, at_ms)
     this.#active
       .add({ name: worker_name, session_id, at_ms })
