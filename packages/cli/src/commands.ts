@@ -1,5 +1,5 @@
 import type { Command } from './command.ts'
-import { adminCreateKey } from './commands/admin.ts'
+import { adminCreateKey, adminReviewAnonymous } from './commands/admin.ts'
 import { auditList, auditVerify } from './commands/audit.ts'
 import {
   executionCancel,
@@ -43,6 +43,7 @@ export const commands: readonly Command[] = [
   serverBootstrapToken,
   serverRpcKeys,
   adminCreateKey,
+  adminReviewAnonymous,
   workerStart,
   workflowUpload,
   workflowDiff,

@@ -46,6 +46,8 @@ export const ACTIONS = [
   'principal.revoke_role',
   'key.create',
   'key.revoke',
+  'anonymous.confirm',
+  'anonymous.revoke',
   'role.create',
   'role.update',
   'role.delete',

@@ -13,6 +13,7 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import * as access from './access.ts'
+import { requireReviewedChanges } from './engine/anonymous-review.ts'
 import { createBootstrapTokenReader } from './engine/bootstrap-token.ts'
 import { deriveKeyring } from './engine/derive-keyring.ts'
 import { auditHandlers } from './handlers/audit-handlers.ts'
@@ -39,6 +40,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const { workers, security } = settings
   const service = await openService('identity', settings, { log, teardown })
   const { db, rpc } = service
+  await requireReviewedChanges(db, settings)
   const redis = openRedis(settings.redis.url)
   teardown.add('redis', () => redis.disconnect())
   await redisReady(redis)

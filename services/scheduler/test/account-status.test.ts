@@ -90,6 +90,22 @@ test('T7: schedule created while authentication was off: the tick is skipped', a
   })
 })
 
+test('T7: account named while authentication was off: skipped until an authenticated caller updates it', async () => {
+  const { client, fireNow, newest, executions } = await authFixture()
+  const named = { ...request(), run_as_service_account: 'robot' }
+  const made = await client.create(named, asker('', ''))
+  await fireNow(made)
+  await eventually(() => newest(made.id)).toMatchObject({
+    state: 'SKIPPED',
+    error: expect.stringMatching('the schedule was changed while authentication was off'),
+  })
+  expect(executions.created.size).toBe(0)
+  await client.update({ ref: made.id, description: 'x' }, asker('ada'))
+  await fireNow(made)
+  await eventually(() => executions.created.size).toBe(1)
+  expect(starterOf(executions.submitted[0])).toBe('robot')
+})
+
 test('T7: run_as_service_account: the account applies; without it, the last changer', async () => {
   const { client, by, fireNow, newest, executions } = await authFixture()
   const made = await by('bob', 'corp')

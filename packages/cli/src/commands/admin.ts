@@ -3,6 +3,8 @@ import type { Command } from '../command.ts'
 import { execProgram } from '../exec-program.ts'
 import { projectFile, toDatabaseEnv } from '../project.ts'
 
+const program = (name: string) => fileURLToPath(projectFile(`services/identity/dist/${name}.js`))
+
 /** Writes to the database directly, because at first no key exists for a call of the API. */
 export const adminCreateKey: Command = {
   words: 'admin create-key',
@@ -14,13 +16,29 @@ export const adminCreateKey: Command = {
     days: { type: 'string', value: 'N', about: 'days until it expires; never without' },
   },
   async run({ args, options }, { env }) {
-    const program = fileURLToPath(projectFile('services/identity/dist/create-admin-key.js'))
     const flags = ['name', 'days'].flatMap((option) =>
       options[option] === undefined ? [] : [`--${option}=${options[option]}`],
     )
     return execProgram(
       process.execPath,
-      [program, ...flags, '--', ...args],
+      [program('create-admin-key'), ...flags, '--', ...args],
+      await toDatabaseEnv(env),
+    )
+  },
+}
+
+/** Reads and writes the database directly: identity does not start before all are decided. */
+export const adminReviewAnonymous: Command = {
+  words: 'admin review-anonymous',
+  args: ['decision?', 'object?'],
+  about:
+    'List, confirm or revoke rights that anonymous callers created while authentication was off',
+  options: { all: { type: 'boolean', about: 'decide all of them instead of one object' } },
+  async run({ args, options }, { env }) {
+    const flags = options.all ? ['--all'] : []
+    return execProgram(
+      process.execPath,
+      [program('review-anonymous'), ...flags, '--', ...args],
       await toDatabaseEnv(env),
     )
   },

@@ -8,6 +8,9 @@ import type { SchedulerDeps } from './deps.ts'
 const RESOLVE_MS = 2_000
 const WITHOUT_ACCOUNT =
   'the schedule was created while authentication was off; update it or set run_as_service_account'
+/** The caller that chose the account could not be asked whether it may name it. */
+const CHOSEN_ANONYMOUSLY =
+  'the schedule was changed while authentication was off; update it to confirm its account'
 
 /**
  * An account with its current permissions, undefined if it does not exist, or the fault of a failed
@@ -15,8 +18,8 @@ const WITHOUT_ACCOUNT =
  */
 export type AccountStatus = Account | Fault | undefined
 
-export const accountKey = ({ run_as, run_as_issuer }: Firing) =>
-  JSON.stringify([run_as, run_as_issuer])
+export const accountKey = ({ run_as, run_as_issuer, is_anonymous }: Firing) =>
+  JSON.stringify([run_as, run_as_issuer, is_anonymous])
 
 /** Reads the account of a firing from identity. */
 export async function lookUpAccount(
@@ -35,11 +38,12 @@ export async function lookUpAccount(
 
 /** Returns the reason why the account may not run the workflow, or undefined if it may. */
 export async function describeRefusal(
-  { run_as, workflow_namespace, workflow_name }: Firing,
+  { run_as, is_anonymous, workflow_namespace, workflow_name }: Firing,
   account: Account | undefined,
   { workflow, latest }: { workflow: Workflow; latest: FindLatest },
 ): Promise<string | undefined> {
   if (run_as === '') return `not allowed: ${WITHOUT_ACCOUNT}`
+  if (is_anonymous) return `not allowed: ${CHOSEN_ANONYMOUSLY}`
   if (!account?.principal) return `not allowed: '${run_as}' does not exist`
   if (!account.principal.enabled) return `not allowed: '${run_as}' is disabled`
   const missing = await missingPermissionsToRun(account.permissions, workflow, latest)

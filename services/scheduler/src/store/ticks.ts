@@ -15,6 +15,8 @@ export interface Firing {
   /** Subject whose permissions apply, with its issuer; empty if the schedule has no account. */
   run_as: string
   run_as_issuer: string
+  /** True if an anonymous caller changed the schedule last. */
+  is_anonymous: boolean
   overlap: OverlapPolicy
   attempts: number
   /** True if it waits for earlier executions. */
@@ -29,6 +31,7 @@ export interface Firing {
  */
 export const accountColumns = sql`
   coalesce(s.run_as_service_account, s.changed_by) as run_as,
+  s.changed_by = '' as is_anonymous,
   case when s.run_as_service_account is null then s.changed_by_issuer else ${INTERNAL_ISSUER}::text end as run_as_issuer`
 
 /** Outcome of a firing. */

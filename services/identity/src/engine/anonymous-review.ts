@@ -1,0 +1,86 @@
+import { addMarker } from '@windlass/runtime/cache-generation'
+import type { Settings } from '@windlass/runtime/config/settings'
+import { Fault } from '@windlass/runtime/faults'
+import type { Db, Tx } from '@windlass/runtime/postgres/db'
+import * as anonymous from '../store/anonymous-changes.ts'
+import * as keys from '../store/keys.ts'
+import { authMarkers } from '../store/pending-invalidations.ts'
+import * as principals from '../store/principals.ts'
+import * as roles from '../store/roles.ts'
+import { recordChange, systemOrigin } from './record-change.ts'
+
+const COMMAND = 'windlass admin review-anonymous'
+const BY = systemOrigin(COMMAND)
+const MAX_SHOWN = 20
+
+/** One line for each change that is not decided yet. */
+export const describeChange = ({ object, actions, changed_at }: anonymous.AnonymousChange) =>
+  `${object}  (${actions.join(', ')}; ${changed_at.toISOString()})`
+
+/**
+ * Throws if authentication is on while keys, principals or roles exist that an anonymous caller
+ * created or changed: any caller that reached the open server would keep these rights.
+ */
+export async function requireReviewedChanges(db: Db, { security }: Settings): Promise<void> {
+  if (!security.auth.enabled) return
+  const open = await anonymous.listUndecided(db)
+  if (open.length === 0) return
+  const shown = open.slice(0, MAX_SHOWN).map(describeChange)
+  const more = open.length > MAX_SHOWN ? [`and ${open.length - MAX_SHOWN} more`] : []
+  throw new Error(
+    [
+      `authentication is on, and anonymous callers created or changed ${open.length} objects that grant rights while it was off:`,
+      ...[...shown, ...more].map((line) => `  ${line}`),
+      `Decide each with \`${COMMAND} confirm OBJECT\` or \`${COMMAND} revoke OBJECT\` (or --all).`,
+    ].join('\n'),
+  )
+}
+
+/**
+ * Confirms or revokes objects that anonymous callers created or changed; all that are not decided
+ * yet without `object`. Returns the decided ones. Throws `not_found` for an object that is none.
+ */
+export const decideAnonymous = (
+  db: Db,
+  decision: anonymous.Decision,
+  object: string | undefined,
+): Promise<string[]> =>
+  db.tx(async (tx) => {
+    await principals.lockAdmins(tx)
+    const open = await anonymous.listUndecided(tx)
+    const chosen = open.filter((change) => object === undefined || change.object === object)
+    if (object !== undefined && chosen.length === 0)
+      throw new Fault('not_found', `no undecided anonymous change of '${object}'`)
+    for (const change of chosen)
+      if (decision === 'revoked') await revoke(tx, change)
+      else await recordChange(tx, BY, { action: 'anonymous.confirm', object: change.object })
+    for (const change of chosen) await anonymous.decide(tx, change.object, decision)
+    if (decision === 'revoked') await addMarker(tx, authMarkers)
+    return chosen.map((change) => change.object)
+  })
+
+/**
+ * Deletes a key or role. A principal loses the roles that anonymous callers granted, and is disabled
+ * if they created or updated it.
+ */
+async function revoke(tx: Tx, { object, actions }: anonymous.AnonymousChange): Promise<void> {
+  if (object.startsWith('role:')) {
+    await roles.remove(tx, object.slice('role:'.length))
+    return recorded(tx, object, { deleted: 'role' })
+  }
+  const target = await anonymous.findTarget(tx, object)
+  // Deleted by an earlier object of this batch.
+  if (!target) return
+  if (target.key_name !== undefined) {
+    await keys.remove(tx, target.id, target.key_name)
+    return recorded(tx, object, { deleted: 'key' })
+  }
+  const revoked_roles = await anonymous.revokeAnonymousGrants(tx, target.id)
+  const isOwn = actions.some((action) => action !== 'principal.grant_role')
+  if (isOwn) await principals.update(tx, target.id, { enabled: false })
+  await recorded(tx, object, { revoked_roles, ...(isOwn && { enabled: false }) })
+}
+
+async function recorded(tx: Tx, object: string, detail: Record<string, unknown>): Promise<void> {
+  await recordChange(tx, BY, { action: 'anonymous.revoke', object, detail })
+}
