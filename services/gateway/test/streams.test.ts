@@ -42,6 +42,30 @@ test('a run stream: the events of the workers, then a last frame with the output
   expect(frames[3]?.data.output).toBe('done')
 })
 
+test('a run stream: header and first comment name the execution before any event', async () => {
+  const { json, executions } = await startGateway()
+  const response = await json('POST', `${RUN}/stream`, 1)
+  const execution_id = executions.last
+  expect(response.headers.get('x-svc-execution-id')).toBe(execution_id)
+  const reader = response.body?.getReader()
+  const { value } = (await reader?.read()) ?? {}
+  expect(Buffer.from(value ?? []).toString()).toBe(`: execution_id ${execution_id}\n\n`)
+  await reader?.cancel()
+})
+
+test('every mode of run and resume: the header names the execution', async () => {
+  const { json, executions } = await startGateway()
+  const answer = await json('POST', `${RUN}/async`, 1)
+  expect(answer.headers.get('x-svc-execution-id')).toBe(executions.last)
+  const short = await json('POST', `${RUN}/sync?timeout=0.1`, 1)
+  expect(short.headers.get('x-svc-execution-id')).toBe(executions.last)
+  executions.grow(executions.last, 'PAUSED', [STARTED, { type: 'WORKFLOW_PAUSED' }])
+  const resume = `/workflows/default/hello/resume/${executions.last}`
+  const resumed = await json('POST', `${resume}/stream`, 1)
+  expect(resumed.headers.get('x-svc-execution-id')).toBe(executions.last)
+  await resumed.body?.cancel()
+})
+
 test('S1: a stream: stays open at a pause, ends at a failure or cancellation', async () => {
   const { json, executions } = await startGateway()
   for (const end of ['FAILED', 'CANCELLED']) {

@@ -29,6 +29,12 @@ export function stateAfter(state: string, type: string): string {
   return state === 'CLAIMED' || state === 'RESUME_CLAIMED' ? 'RUNNING' : state
 }
 
+/**
+ * Returns the frame with which the stream of a run begins, before any event. It is a comment: clients
+ * stop at states and expect events of the log only.
+ */
+export const firstFrame = (execution_id: string): string => `: execution_id ${execution_id}\n\n`
+
 /** Returns the frame of one entry, or undefined if it is not sent. */
 export function frameOf(execution_id: string, state: string, entry: LogEntry): string | undefined {
   if (UNSENT.has(entry.type)) return undefined

@@ -18,6 +18,8 @@ interface StreamRequest {
   afterSeq: number
   /** The closing frame contains the whole context. */
   detailed: boolean
+  /** Frame that is sent before the log is read. */
+  first?: string
 }
 
 export interface EventStreamDeps extends LiveDeps {
@@ -30,6 +32,7 @@ export const eventStream = (live: EventStreamDeps, request: StreamRequest): Stre
     const { signal } = ctx
     const pingMs = live.settings.workers.heartbeat_interval * 1_000
     const sse = new SseStream(ctx, { pingMs })
+    sse.send(request.first ?? '')
     const subscriber = new FrameWriter(live, request, sse)
     const { execution_id, afterSeq } = request
     // A stream that fails is broken off and not ended, so that the reader reconnects.

@@ -5,6 +5,7 @@ import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import { toPrincipal } from '../access/caller.ts'
+import { firstFrame } from '../domain/frames.ts'
 import { detailed, summary } from '../domain/views.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { type EventStreamDeps, eventStream } from '../live/event-stream.ts'
@@ -62,13 +63,13 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
         },
       },
     }
-    if (params.mode === 'async') {
-      const { execution, log } = await deps.executions.submit(command)
-      return query.detailed ? detailed(execution, log) : summary(execution)
-    }
     if (params.mode === 'sync') return settled(deps, { command, query, ctx })
-    await deps.executions.submit(command)
-    return eventStream(deps, { execution_id, afterSeq: 0, detailed: query.detailed })
+    const { execution, log } = await deps.executions.submit(command)
+    nameExecution(ctx, execution_id)
+    if (params.mode === 'async')
+      return query.detailed ? detailed(execution, log) : summary(execution)
+    const first = firstFrame(execution_id)
+    return eventStream(deps, { execution_id, afterSeq: 0, detailed: query.detailed, first })
   },
 })
 
@@ -100,6 +101,7 @@ export const resumeWorkflow = route(
       }
       if (params.mode === 'sync') return settled(deps, { command, query, ctx })
       const { execution, log } = await deps.executions.submit(command)
+      nameExecution(ctx, execution_id)
       if (params.mode === 'async')
         return query.detailed ? detailed(execution, log) : summary(execution)
       return eventStream(deps, { execution_id, afterSeq: last_seq, detailed: query.detailed })
@@ -123,8 +125,12 @@ async function settled(deps: Deps, { command, query, ctx }: Sync) {
     timeoutMs: timeout === undefined ? undefined : timeout * 1_000,
     signal: ctx.signal,
   })
+  nameExecution(ctx, command.execution_id)
   return viewOf(deps.executions, execution, detailed)
 }
+
+const nameExecution = (ctx: RequestContext, execution_id: string) =>
+  void ctx.responseHeaders.push('x-svc-execution-id', execution_id)
 
 const identityOf = ({ id, namespace, name, version }: Workflow) => ({
   workflow_id: id,
