@@ -18,11 +18,18 @@ import {
   SERVICE_TOKEN_HEADER,
 } from './call.ts'
 import { MultiplexedPool, UnaryChannels } from './connection-pool.ts'
-import type { MultiplexedStream, OutgoingCall } from './multiplexed-client.ts'
+import {
+  type MultiplexedStream,
+  type OutgoingCall,
+  UnresponsiveReplica,
+} from './multiplexed-client.ts'
+import type { MultiplexedConnection } from './multiplexed-connection.ts'
 import { serviceNameOf } from './policy.ts'
+import { isRepeatable } from './repeatable.ts'
 import type { ServiceIdentity } from './service-identity.ts'
 
 const UNARY_MS = 10_000
+const MAX_STREAM_REQUEST_BYTES = 65_536
 /** A call waits up to MAX_RETRIES * RETRY_MS for a replica that is being restarted. */
 const RETRY_MS = 100
 const MAX_RETRIES = 20
@@ -41,7 +48,8 @@ export type RpcClient<Service> = ClientOf<Service> & { close(): void }
  * stream to a replica, or as unary gRPC calls while no stream is open and for large requests
  * (multiplexed-client.ts). Each has a deadline and rejects with the Fault that the handler threw, or
  * with `unavailable`. A call that found no connection was received by no server and is repeated; a
- * call that broke in flight is not, since its outcome is unknown.
+ * call that broke in flight is not, since its outcome is unknown. A call to a replica that hangs is
+ * sent to another one if it is safe to repeat (repeatable.ts).
  */
 export function connect<S extends ServiceDefinition>(
   definition: S,
@@ -68,25 +76,71 @@ interface ClientDeps {
   identity: ServiceIdentity
 }
 
-function createRpc({ service, channels, pool, identity }: ClientDeps, method: Method) {
+function createRpc(deps: ClientDeps, method: Method) {
+  const { service, pool, identity } = deps
+  const { path } = method
+  const repeatable = isRepeatable(path)
+  const canMove = () => repeatable && pool.hasResponsive
   return async (request: unknown, options: CallOptions = {}) => {
     const { timeoutMs = UNARY_MS, signal, answerNow, requestId = '' } = options
     const deadline = Date.now() + timeoutMs
     const bytes = method.requestSerialize(request)
-    const { path } = method
     const caller = options.caller ? identity.signCaller(options.caller, service, path) : ''
-    const stream = pool.next(bytes)
-    const outgoing = { path, request: bytes, deadline, signal, answerNow, caller, requestId }
-    const response = stream && (await callOnStream(stream, outgoing))
-    if (response) return method.responseDeserialize(response)
-    const call = () => {
-      const metadata = new Metadata()
-      metadata.set(SERVICE_TOKEN_HEADER, identity.serviceToken(service))
-      if (caller) metadata.set(CALLER_HEADER, caller)
-      if (requestId) metadata.set(REQUEST_ID_HEADER, requestId)
-      return callUnary(channels.next(), method, bytes, { deadline, signal, metadata })
+    const outgoing = {
+      path,
+      request: bytes,
+      deadline,
+      signal,
+      answerNow,
+      caller,
+      requestId,
+      canMove,
     }
-    return retryUnconnected(call, { deadline, signal })
+    return callResponsive(deps, method, outgoing)
+  }
+}
+
+/** Calls replicas until one answers or the deadline passes. */
+async function callResponsive(deps: ClientDeps, method: Method, outgoing: OutgoingCall) {
+  for (;;) {
+    const connection = deps.pool.next()
+    const stream = connection?.stream
+    try {
+      const response = stream && (await callOnStream(stream, outgoing))
+      if (response) return method.responseDeserialize(response)
+      return await callUnconnected(deps, method, outgoing, connection)
+    } catch (error) {
+      if (!(error instanceof UnresponsiveReplica)) throw error
+    }
+  }
+}
+
+/** Makes a unary call: to the replica of a connection, or to any replica while none is connected. */
+async function callUnconnected(
+  { service, channels, identity }: ClientDeps,
+  method: Method,
+  { request, deadline, signal, caller, requestId, canMove }: OutgoingCall,
+  connection: MultiplexedConnection | undefined,
+) {
+  const moved = new AbortController()
+  const watch = connection?.stream?.watchUnary(() => {
+    if (canMove()) moved.abort()
+  })
+  const cancelled = AbortSignal.any([moved.signal, ...(signal ? [signal] : [])])
+  const call = () => {
+    const metadata = new Metadata()
+    metadata.set(SERVICE_TOKEN_HEADER, identity.serviceToken(service))
+    if (caller) metadata.set(CALLER_HEADER, caller)
+    if (requestId) metadata.set(REQUEST_ID_HEADER, requestId)
+    const channel = connection?.stream ? connection.channel : channels.next()
+    return callUnary(channel, method, request, { deadline, signal: cancelled, metadata })
+  }
+  try {
+    return await retryUnconnected(call, { deadline, signal: cancelled })
+  } catch (error) {
+    throw moved.signal.aborted && !signal?.aborted ? new UnresponsiveReplica() : error
+  } finally {
+    watch?.release()
   }
 }
 
@@ -107,14 +161,16 @@ async function retryUnconnected(
   }
 }
 
-/** Answers undefined for an rpc that the replica does not serve on streams, such as the standard health check. */
+/** Answers undefined for a large request, and for an rpc that the replica does not serve on streams, such as the standard health check. */
 async function callOnStream(
   stream: MultiplexedStream,
   outgoing: OutgoingCall,
 ): Promise<Buffer | undefined> {
+  if (outgoing.request.length > MAX_STREAM_REQUEST_BYTES) return undefined
   try {
     return await stream.call(outgoing)
   } catch (error) {
+    if (error instanceof UnresponsiveReplica) throw error
     const failure = error as Failure
     if (failure.code === status.UNIMPLEMENTED) return undefined
     throw toFault({ ...failure, cause: error })

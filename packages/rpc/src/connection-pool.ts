@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
 import { Client, type ClientOptions, credentials } from '@grpc/grpc-js'
 import { MAX_MESSAGE_BYTES } from './call.ts'
-import type { MultiplexedConnection, MultiplexedStream } from './multiplexed-client.ts'
+import type { MultiplexedConnection } from './multiplexed-connection.ts'
 import type { ServiceIdentity } from './service-identity.ts'
 import { acquireConnection, type Replica, releaseConnection } from './shared-connections.ts'
 
@@ -68,17 +68,24 @@ export class MultiplexedPool {
     this.#identity = identity
   }
 
-  /** The next open stream that takes this request; undefined if there is none. */
-  next(request: Buffer): MultiplexedStream | undefined {
+  /** The next connection with an open stream, if any; an unresponsive replica only if no other is open. */
+  next(): MultiplexedConnection | undefined {
     const identity = this.#identity
     this.#connections ??= this.#replicas.map((replica) =>
       acquireConnection(replica, identity, () => channelTo(targetOf(replica.address), identity)),
     )
+    let unresponsive: MultiplexedConnection | undefined
     for (const _ of this.#connections) {
-      const stream = this.#connections[this.#turn++ % this.#connections.length]?.streamFor(request)
-      if (stream) return stream
+      const connection = this.#connections[this.#turn++ % this.#connections.length]
+      if (connection?.isResponsive) return connection
+      if (connection?.stream) unresponsive ??= connection
     }
-    return undefined
+    return unresponsive
+  }
+
+  /** True if a replica answers. */
+  get hasResponsive(): boolean {
+    return this.#connections?.some(({ isResponsive }) => isResponsive) === true
   }
 
   close(): void {

@@ -30,34 +30,36 @@
  * - The stream breaks: calls in flight fail with UNAVAILABLE. Their outcome is unknown, as with a
  *   unary call whose connection breaks, so they are not repeated here. The owner of a call that is
  *   safe to repeat repeats it (`retry`).
+ * - The replica hangs: it sends nothing while calls wait, and does not answer a probe, an rpc that
+ *   no server has (replica-probe.ts). New calls go to other replicas until it sends a message, and
+ *   waiting calls that are safe to repeat (repeatable.ts) are sent to another one. If there is no
+ *   other replica, calls wait up to their deadlines.
  * - No stream is open (start, restart of a replica): calls go as unary gRPC calls, which wait for a
- *   replica (client.ts). The stream is opened again after REOPEN_MS, doubling to MAX_REOPEN_MS
- *   while it cannot be opened.
+ *   replica (client.ts). multiplexed-connection.ts opens the
+ *   stream again.
  * - The replica is of a release without `Calls`, or without the rpc: it answers UNIMPLEMENTED, and
  *   the call is made as a unary gRPC call. Releases can be mixed in any order.
  * - A server stops: LEAVING moves new calls to other replicas before its listener closes, and the
  *   stream ends with the last response, so calls in flight are answered.
  *
  * Limits. Messages of one stream are sent in order, so a large request would delay the small ones
- * behind it: requests above MAX_REQUEST_BYTES travel as unary calls. A stream is shared by all
+ * behind it: requests above MAX_STREAM_REQUEST_BYTES travel as unary calls. A stream is shared by all
  * clients of a process for the same replica and closed with the last of them.
  *
  * The service token is verified when the stream opens; a token that ends later does not end the
  * stream. The RPC policy and the on-behalf-of token are verified for every call. See ADR 9.
  */
-import { type Client, type ClientDuplexStream, Metadata, status } from '@grpc/grpc-js'
+import { type ClientDuplexStream, status } from '@grpc/grpc-js'
 import {
   type CallRequest,
   type CallResponse,
-  CallsService,
   type Failure,
   Notice,
 } from '@windlass/proto/windlass/rpc/v1/calls'
-import { SERVICE_TOKEN_HEADER } from './call.ts'
+import { ReplicaProbe } from './replica-probe.ts'
 
-const REOPEN_MS = 100
-const MAX_REOPEN_MS = 1_000
-const MAX_REQUEST_BYTES = 65_536
+/** Answered with UNIMPLEMENTED by every release. */
+const PROBE_PATH = '/windlass.rpc.v1.Calls/Probe'
 const EMPTY = Buffer.alloc(0)
 const EMPTY_REQUEST: CallRequest = {
   id: 0,
@@ -79,62 +81,19 @@ export interface OutgoingCall {
   /** On-behalf-of token; empty for none. */
   caller: string
   requestId: string
+  /** True if the call is safe to repeat and another replica would take it. */
+  canMove: () => boolean
+}
+
+/** The replica does not answer, and the call can be sent to another one. */
+export class UnresponsiveReplica extends Error {
+  override readonly name = 'UnresponsiveReplica'
 }
 
 interface PendingCall {
   resolve(response: Buffer): void
   reject(failure: Failure): void
-}
-
-/** Keeps a stream open to one replica, for all clients of this process: opens it again after each loss. */
-export class MultiplexedConnection {
-  readonly #channel: Client
-  readonly #serviceToken: () => string
-  #current: MultiplexedStream | undefined
-  #pauseMs = REOPEN_MS
-  #reopening: NodeJS.Timeout | undefined
-
-  constructor(channel: Client, serviceToken: () => string) {
-    this.#channel = channel
-    this.#serviceToken = serviceToken
-    this.#open()
-  }
-
-  /** The stream, if it is open and the request is small enough for it. */
-  streamFor(request: Buffer): MultiplexedStream | undefined {
-    return this.#current?.isOpen && request.length <= MAX_REQUEST_BYTES ? this.#current : undefined
-  }
-
-  close(): void {
-    const stream = this.#current
-    this.#current = undefined
-    clearTimeout(this.#reopening)
-    stream?.cancel()
-    this.#channel.close()
-  }
-
-  #open(): void {
-    const { path, requestSerialize, responseDeserialize } = CallsService.carry
-    const metadata = new Metadata()
-    metadata.set(SERVICE_TOKEN_HEADER, this.#serviceToken())
-    const duplex = this.#channel.makeBidiStreamRequest<CallRequest, CallResponse>(
-      path,
-      requestSerialize,
-      responseDeserialize,
-      metadata,
-    )
-    const stream = new MultiplexedStream(duplex, () => this.#onStreamEnd(stream))
-    this.#current = stream
-  }
-
-  /** The pause grows only while no stream opens: a replica that restarts is back soon. */
-  #onStreamEnd(stream: MultiplexedStream): void {
-    if (stream !== this.#current) return
-    this.#pauseMs = stream.wasOpen ? REOPEN_MS : Math.min(2 * this.#pauseMs, MAX_REOPEN_MS)
-    this.#current = undefined
-    this.#reopening = setTimeout(() => this.#open(), this.#pauseMs)
-    this.#reopening.unref()
-  }
+  move(): void
 }
 
 /** One stream, from its opening to its end. */
@@ -142,6 +101,13 @@ export class MultiplexedStream {
   readonly #stream: ClientDuplexStream<CallRequest, CallResponse>
   readonly #onEnd: () => void
   readonly #pending = new Map<number, PendingCall>()
+  /** Ends the unary calls to the same replica that can be sent to another one. */
+  readonly #unary = new Set<() => void>()
+  readonly #probe = new ReplicaProbe({
+    isWaiting: () => this.#pending.size + this.#unary.size > 0,
+    send: () => this.#send({ ...EMPTY_REQUEST, id: ++this.#lastId, path: PROBE_PATH }),
+    onUnresponsive: () => this.#moveCalls(),
+  })
   #lastId = 0
   isOpen = false
   wasOpen = false
@@ -155,9 +121,13 @@ export class MultiplexedStream {
     stream.on('end', () => this.#onLost())
   }
 
-  /** Resolves with the encoded response, or rejects with a Failure. */
+  get isResponsive(): boolean {
+    return this.#probe.isResponsive
+  }
+
+  /** Resolves with the encoded response, or rejects with a Failure or with UnresponsiveReplica. */
   call(outgoing: OutgoingCall): Promise<Buffer> {
-    const { path, request, deadline, signal, answerNow, caller } = outgoing
+    const { path, request, deadline, signal, answerNow, caller, canMove } = outgoing
     const id = ++this.#lastId
     return new Promise<Buffer>((resolve, reject) => {
       const release = () => {
@@ -166,14 +136,17 @@ export class MultiplexedStream {
         answerNow?.removeEventListener('abort', onAnswerNow)
         this.#pending.delete(id)
       }
-      const abandon = (code: status, message: string) => {
+      const abandon = (reason: Failure | Error) => {
         release()
         this.#send({ ...EMPTY_REQUEST, id, abandoned: true })
-        reject(failure(code, message))
+        reject(reason)
       }
-      const onAbort = () => abandon(status.CANCELLED, 'cancelled')
+      const onAbort = () => abandon(failure(status.CANCELLED, 'cancelled'))
       const onAnswerNow = () => this.#send({ ...EMPTY_REQUEST, id, hurried: true })
-      const onDeadline = () => abandon(status.DEADLINE_EXCEEDED, 'deadline exceeded')
+      const onDeadline = () => {
+        abandon(failure(status.DEADLINE_EXCEEDED, 'deadline exceeded'))
+        this.#probe.onTimeout()
+      }
       const timer = setTimeout(onDeadline, deadline - Date.now())
       signal?.addEventListener('abort', onAbort, { once: true })
       answerNow?.addEventListener('abort', onAnswerNow, { once: true })
@@ -186,9 +159,25 @@ export class MultiplexedStream {
           release()
           reject(reason)
         },
+        move: () => {
+          if (canMove()) abandon(new UnresponsiveReplica())
+        },
       })
       this.#send({ ...EMPTY_REQUEST, id, path, request, caller, request_id: outgoing.requestId })
+      this.#probe.onSend()
     })
+  }
+
+  /** Watches a unary call to the same replica; `move` runs when the replica does not answer. */
+  watchUnary(move: () => void): { release(): void } {
+    this.#unary.add(move)
+    this.#probe.onSend()
+    return { release: () => this.#unary.delete(move) }
+  }
+
+  #moveCalls(): void {
+    for (const { move } of [...this.#pending.values()]) move()
+    for (const move of [...this.#unary]) move()
   }
 
   cancel(): void {
@@ -201,6 +190,7 @@ export class MultiplexedStream {
   }
 
   #onResponse({ id, body }: CallResponse): void {
+    this.#probe.onReceive()
     if (body?.$case === 'notice') this.#onNotice(body.value)
     else if (body?.$case === 'response') this.#pending.get(id)?.resolve(body.value)
     else if (body) this.#pending.get(id)?.reject(body.value)
@@ -217,6 +207,7 @@ export class MultiplexedStream {
 
   #onLost(): void {
     this.isOpen = false
+    this.#probe.stop()
     for (const call of [...this.#pending.values()])
       call.reject(failure(status.UNAVAILABLE, 'the stream of calls broke'))
     this.#onEnd()

@@ -1,5 +1,5 @@
 import type { Client } from '@grpc/grpc-js'
-import { MultiplexedConnection } from './multiplexed-client.ts'
+import { MultiplexedConnection } from './multiplexed-connection.ts'
 import type { ServiceIdentity } from './service-identity.ts'
 
 interface SharedConnection {

@@ -43,6 +43,8 @@ export class FakeExecutions {
   ignoresAnswerNow = false
   /** Set to let every call fail. */
   isDown = false
+  /** Set to hold back the answers of leases until the promise resolves. */
+  leaseDelay: Promise<unknown> | undefined
   inFlight = 0
   maxInFlight = 0
 
@@ -192,6 +194,7 @@ export class FakeExecutions {
       worker_name,
       used: this.held.get(worker_name)?.length ?? 0,
     }))
+    await this.leaseDelay
     return { leases, loads, more: wanted.length > MAX_CANDIDATES }
   }
 }

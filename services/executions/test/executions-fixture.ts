@@ -6,7 +6,8 @@ import {
   type Writer,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
-import { openDb } from '@windlass/runtime/postgres/db'
+import { openDb, type Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { startService } from '@windlass/testkit/service'
 import { clientOf, signedCaller } from '@windlass/testkit/service-identity'
@@ -34,6 +35,14 @@ export async function setup({ replicas = 1, env = {} as Record<string, string> }
     await db.close()
   })
   return { client, db, url, ports, another: () => startService(start, settings) }
+}
+
+/** Keeps a transaction open: the server ends one that is idle for some seconds. Returns a function that stops this. */
+export function keepActive(tx: Tx): () => void {
+  const timer = setInterval(() => void tx.rows(sql`select`).catch(() => {}), 1_000)
+  const stop = () => clearInterval(timer)
+  onTestFinished(stop)
+  return stop
 }
 
 /** One client for all rpcs: calls as the gateway, or as a dispatcher where only that is allowed. */

@@ -7,6 +7,7 @@ import {
   create,
   event,
   get,
+  keepActive,
   resume,
   run,
   setup,
@@ -18,7 +19,8 @@ import {
 const withLockedRow = (db: Db, execution_id: string, work: (tx: Tx) => Promise<void>) =>
   db.tx(async (tx) => {
     await tx.rows(sql`select from executions where execution_id = ${execution_id} for update`)
-    await work(tx)
+    const stopActivity = keepActive(tx)
+    await work(tx).finally(stopActivity)
   })
 
 const repeat = <T>(count: number, make: () => Promise<T>) =>
@@ -63,6 +65,21 @@ test('D5: a locked queued execution does not keep others from being leased', asy
   await expect
     .poll(async () => (await w.lease()).leases.map(({ execution }) => execution?.execution_id))
     .toContain(first?.execution_id)
+})
+
+test('D5: a process hangs in a transaction: its rows are freed after some seconds', async () => {
+  const { client, db } = await setup()
+  const { execution_id } = await run(client)
+  let hangs = true
+  const hung = db.tx(async (tx) => {
+    await tx.rows(sql`select from executions where execution_id = ${execution_id} for update`)
+    await expect
+      .poll(() => cancel(client, execution_id).then(({ state }) => state, String))
+      .toBe('CANCELLED')
+    hangs = false
+  })
+  await expect(hung).rejects.toThrow()
+  expect(hangs).toBe(false)
 })
 
 test('rows changed in one batch are locked in id order, whatever their order in the table', async () => {

@@ -9,6 +9,7 @@ import {
   cancel,
   create,
   get,
+  keepActive,
   run,
   setup,
   submit,
@@ -224,12 +225,14 @@ test('D5: a process hangs with the lock of a worker: work is created in time and
   const created: string[] = []
   await db.tx(async (tx) => {
     await lockWorkers(tx, ['w1'])
+    const stopActivity = keepActive(tx)
     for (let i = 0; i < 3; i++) {
       const { waiting } = await wait(client, [offer('w1')])
       created.push((await queue()).execution_id)
       expect((await waiting).leases).toEqual([])
     }
     await expect.poll(() => wakeUps.length).toBe(3)
+    stopActivity()
   })
   for (const id of created)
     expect(await get(client, id)).toMatchObject({ worker_name: '', claim_generation: 0 })

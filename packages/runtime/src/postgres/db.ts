@@ -35,7 +35,8 @@ export interface DbOptions {
 
 const CONNECT_MS = 5_000
 const STATEMENT_MS = 15_000
-const IDLE_IN_TRANSACTION_MS = 30_000
+/** A transaction that is idle for longer belongs to a hung process; the server ends it and frees its rows. */
+const IDLE_IN_TRANSACTION_MS = 5_000
 const MAX_CONNECTIONS = 10
 
 const identity = (text: string) => text

@@ -1,11 +1,13 @@
 import type {
   ExecutionsService,
+  LeaseRequest,
   LeaseResponse,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { RpcClient } from '@windlass/rpc/client'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, loop } from '@windlass/runtime/process/loop'
+import { waitAtMost } from '@windlass/runtime/timeout'
 import type { ConnectedWorkers } from '../connected-workers.ts'
 import { usesMetrics } from '../domain/facts.ts'
 import {
@@ -20,6 +22,10 @@ import type { WorkDelivery } from '../work-delivery.ts'
 
 const POLL_INTERVAL_MS = 1_000
 const MAX_LEASES = 256
+const LIST_TIMEOUT_MS = 2_000
+/** After this a lease is left to its replica, which may hang, and the next one is requested. */
+const LEASE_WAIT_MS = 1_000
+const MAX_LATE_LEASES = 4
 
 export interface LeaseDeps {
   db: Db
@@ -33,14 +39,15 @@ export interface LeaseDeps {
 }
 
 /**
- * Leases queued work for the workers connected here. At most one lease is in flight; wake-ups that
- * arrive meanwhile cause one more round. Each second, as a fallback for lost wake-ups, it lists the ready
+ * Leases queued work for the workers connected here. At most one lease is in flight, besides those
+ * that were not answered within LEASE_WAIT_MS: their work is delivered when the answer comes. Wake-ups
+ * that arrive meanwhile cause one more round. Each second, as a fallback for lost wake-ups, it lists the ready
  * queue and offers every matching worker, whatever its estimated load.
  */
 export function createLeaseLoop(deps: LeaseDeps): Loop {
   /** Time of the last poll. Listings between polls, for unknown requirements, do not postpone the next. */
   let polledAtMs = Number.NEGATIVE_INFINITY
-  const turn = { start: 0 }
+  const turn: Turn = { start: 0, late: new Set() }
 
   const leaseOnce = async (): Promise<boolean> => {
     const { workers, queue, delivery } = deps
@@ -54,7 +61,7 @@ export function createLeaseLoop(deps: LeaseDeps): Loop {
     return more
   }
 
-  return loop({ name: 'lease', pauseMs: POLL_INTERVAL_MS, log: deps.log }, async () => {
+  const leaseLoop = loop({ name: 'lease', pauseMs: POLL_INTERVAL_MS, log: deps.log }, async () => {
     try {
       return await leaseOnce()
     } catch (error) {
@@ -63,17 +70,33 @@ export function createLeaseLoop(deps: LeaseDeps): Loop {
       return false
     }
   })
+  return {
+    wake: leaseLoop.wake,
+    async stop() {
+      await leaseLoop.stop()
+      await Promise.all(turn.late)
+    },
+  }
+}
+
+/** State that one round leaves to the next. */
+interface Turn {
+  /** Position of the first worker to offer. */
+  start: number
+  /** Leases that were not answered within LEASE_WAIT_MS. */
+  late: Set<Promise<void>>
 }
 
 async function pollReadyQueue({ executions, queue }: LeaseDeps): Promise<void> {
   const { version } = queue
-  const { requirements } = await executions.listReady({ known_ids: queue.knownIds })
+  const request = { known_ids: queue.knownIds }
+  const { requirements } = await executions.listReady(request, { timeoutMs: LIST_TIMEOUT_MS })
   queue.replaceListing(requirements, version)
 }
 
 /** Leases once; returns true if more work can be leased immediately. */
-async function leaseAssignments(deps: LeaseDeps, turn: { start: number }, ignoreLoad: boolean) {
-  const { executions, workers, queue, delivery } = deps
+async function leaseAssignments(deps: LeaseDeps, turn: Turn, ignoreLoad: boolean) {
+  const { workers, queue, delivery } = deps
   const { version } = queue
   const entries = filterMatchable(queue.readyRequirements, workers, workers.fleetVersion)
   if (usesMetrics(collectSelectors(entries))) await loadMetrics(deps)
@@ -81,12 +104,35 @@ async function leaseAssignments(deps: LeaseDeps, turn: { start: number }, ignore
   if (offers.length === 0) return false
   turn.start += offers.length
   for (const { worker_name } of offers) workers.get(worker_name)?.load.countRequested()
-  const result = await executions.lease({ offers, limit: MAX_LEASES })
+  const result = await requestLeases(deps, turn, { offers, limit: MAX_LEASES })
+  if (!result) return true
   applyLoads(workers, result)
   if (!result.more) queue.markEmpty(exhaustedRequirements(offers, result.loads), version)
   delivery.send(result.leases)
   // The candidates may all have been for full workers. Their loads are known now, so no retry for them.
   return result.more && (ignoreLoad || result.leases.length > 0)
+}
+
+/** Requests leases; undefined if the answer takes longer than LEASE_WAIT_MS. Then it is delivered when it comes. */
+async function requestLeases(
+  { executions, delivery, log }: LeaseDeps,
+  { late }: Turn,
+  request: LeaseRequest,
+): Promise<LeaseResponse | undefined> {
+  if (late.size >= MAX_LATE_LEASES) await Promise.race(late)
+  let result: LeaseResponse | undefined
+  const answer = executions.lease(request).then((response) => {
+    result = response
+  })
+  await waitAtMost(LEASE_WAIT_MS, answer)
+  if (result) return result
+  log.warn('lease not answered in time; requesting another')
+  const delivered = answer
+    .then(() => delivery.send(result?.leases ?? []))
+    .catch((error: unknown) => log.warn({ err: error }, 'failed to lease work'))
+    .finally(() => late.delete(delivered))
+  late.add(delivered)
+  return undefined
 }
 
 /** Reads the metrics of all workers here: the newest pong may have reached another dispatcher. */

@@ -5,10 +5,9 @@ import type {
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Call } from '@windlass/rpc/call'
 import type { Db } from '@windlass/runtime/postgres/db'
-import type { Execution } from '../domain/execution.ts'
 import type { WaitingDispatchers } from '../engine/waiters.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
-import { leaseAssignments, toLeases } from './lease.ts'
+import { leaseAssignments, releaseUndelivered, toLeases } from './lease.ts'
 
 const MAX_WAIT_MS = 5_000
 
@@ -38,16 +37,3 @@ export const createAwaitWorkHandler =
   }
 
 const NOTHING: LeaseResponse = { leases: [], loads: [], more: false }
-
-/** Returns leases of a dispatcher that has disconnected: no worker would receive them. */
-async function releaseUndelivered(writer: ExecutionWriter, leased: readonly Execution[]) {
-  await Promise.all(
-    leased.map(({ execution_id, held_by = '', held_connection = 0 }) =>
-      writer.submit({
-        execution_id,
-        command: { kind: 'lose', held_by, upToConnection: held_connection, loss: 'released' },
-      }),
-    ),
-  )
-  return []
-}

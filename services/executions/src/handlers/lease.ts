@@ -80,6 +80,7 @@ import type {
   LeaseResponse,
   Offer,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Call } from '@windlass/rpc/call'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { type Assignment, assign } from '../domain/assign.ts'
 import type { Execution } from '../domain/execution.ts'
@@ -96,10 +97,10 @@ const MAX_LEASES = 128
 /** Leases queued work to the offered workers. The answer holds the leases that were committed. */
 export const createLeaseHandler =
   (db: Db, writer: ExecutionWriter, tokens: ExecutionTokens) =>
-  async ({ offers, limit }: LeaseRequest): Promise<LeaseResponse> => {
+  async ({ offers, limit }: LeaseRequest, call: Pick<Call, 'signal'>): Promise<LeaseResponse> => {
     const requirementIds = [...new Set(offers.flatMap((offer) => offer.requirement_ids))]
     const maxLeases = Math.min(limit || MAX_LEASES, MAX_LEASES)
-    if (requirementIds.length === 0) return { leases: [], loads: [], more: false }
+    if (requirementIds.length === 0) return NOTHING
     const names = offers.map(({ worker_name }) => worker_name)
     const [queued, loads] = await Promise.all([
       ready.listQueued(db, requirementIds, maxLeases + 1),
@@ -110,7 +111,12 @@ export const createLeaseHandler =
       toCandidateWorker(offer, used.get(offer.worker_name) ?? 0),
     )
     const assignments = assign(queued.slice(0, maxLeases), workers)
+    if (call.signal.aborted) return NOTHING
     const leased = await leaseAssignments(writer, offers, assignments)
+    if (call.signal.aborted) {
+      await releaseUndelivered(writer, leased)
+      return NOTHING
+    }
     for (const { worker_name = '' } of leased)
       used.set(worker_name, (used.get(worker_name) ?? 0) + 1)
     return {
@@ -119,6 +125,8 @@ export const createLeaseHandler =
       more: queued.length > maxLeases || leased.length < assignments.length,
     }
   }
+
+const NOTHING: LeaseResponse = { leases: [], loads: [], more: false }
 
 /** Submits a lease for each assignment. Returns the rows that were leased. */
 export async function leaseAssignments(
@@ -137,6 +145,19 @@ export async function leaseAssignments(
     }),
   )
   return results.flat()
+}
+
+/** Returns leases of a dispatcher that has disconnected or abandoned its call: no worker would receive them. */
+export async function releaseUndelivered(writer: ExecutionWriter, leased: readonly Execution[]) {
+  await Promise.all(
+    leased.map(({ execution_id, held_by = '', held_connection = 0 }) =>
+      writer.submit({
+        execution_id,
+        command: { kind: 'lose', held_by, upToConnection: held_connection, loss: 'released' },
+      }),
+    ),
+  )
+  return []
 }
 
 export interface LeasedRows {

@@ -1,0 +1,72 @@
+import { type Client, Metadata } from '@grpc/grpc-js'
+import {
+  type CallRequest,
+  type CallResponse,
+  CallsService,
+} from '@windlass/proto/windlass/rpc/v1/calls'
+import { SERVICE_TOKEN_HEADER } from './call.ts'
+import { MultiplexedStream } from './multiplexed-client.ts'
+
+const REOPEN_MS = 100
+const MAX_REOPEN_MS = 1_000
+
+/** Keeps a stream open to one replica, for all clients of this process: opens it again after each loss. */
+export class MultiplexedConnection {
+  readonly #channel: Client
+  readonly #serviceToken: () => string
+  #current: MultiplexedStream | undefined
+  #pauseMs = REOPEN_MS
+  #reopening: NodeJS.Timeout | undefined
+
+  constructor(channel: Client, serviceToken: () => string) {
+    this.#channel = channel
+    this.#serviceToken = serviceToken
+    this.#open()
+  }
+
+  /** The stream, if it is open. */
+  get stream(): MultiplexedStream | undefined {
+    return this.#current?.isOpen ? this.#current : undefined
+  }
+
+  /** True if the stream is open and the replica answers. */
+  get isResponsive(): boolean {
+    return this.stream?.isResponsive === true
+  }
+
+  /** Channel to the same replica, for unary calls. */
+  get channel(): Client {
+    return this.#channel
+  }
+
+  close(): void {
+    const stream = this.#current
+    this.#current = undefined
+    clearTimeout(this.#reopening)
+    stream?.cancel()
+    this.#channel.close()
+  }
+
+  #open(): void {
+    const { path, requestSerialize, responseDeserialize } = CallsService.carry
+    const metadata = new Metadata()
+    metadata.set(SERVICE_TOKEN_HEADER, this.#serviceToken())
+    const duplex = this.#channel.makeBidiStreamRequest<CallRequest, CallResponse>(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      metadata,
+    )
+    const stream = new MultiplexedStream(duplex, () => this.#onStreamEnd(stream))
+    this.#current = stream
+  }
+
+  /** The pause grows only while no stream opens: a replica that restarts is back soon. */
+  #onStreamEnd(stream: MultiplexedStream): void {
+    if (stream !== this.#current) return
+    this.#pauseMs = stream.wasOpen ? REOPEN_MS : Math.min(2 * this.#pauseMs, MAX_REOPEN_MS)
+    this.#current = undefined
+    this.#reopening = setTimeout(() => this.#open(), this.#pauseMs)
+    this.#reopening.unref()
+  }
+}

@@ -1,0 +1,94 @@
+/** Time without a message from the replica, while calls wait for it, before it is probed. */
+const QUIET_MS = 300
+/** Time for the answer to a probe. */
+const ANSWER_MS = 500
+
+export interface ReplicaProbeOptions {
+  /** True while a call waits for this replica. */
+  isWaiting(): boolean
+  /** Sends a message that every replica answers at once. */
+  send(): void
+  /** Runs when a probe was not answered, and again each ANSWER_MS until the replica answers. */
+  onUnresponsive(): void
+}
+
+/**
+ * Distinguishes a replica that hangs from a handler that takes long. A replica that sends nothing
+ * while calls wait is probed; without an answer it is unresponsive until its next message. The
+ * deadlines of the calls do not matter, so a long poll or a slow statement never makes a replica
+ * unresponsive, and a suspended process is found after QUIET_MS + ANSWER_MS.
+ */
+export class ReplicaProbe {
+  readonly #options: ReplicaProbeOptions
+  #isResponsive = true
+  #receivedMs = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: ReplicaProbeOptions) {
+    this.#options = options
+  }
+
+  get isResponsive(): boolean {
+    return this.#isResponsive
+  }
+
+  /** Records that a call was sent. */
+  onSend(): void {
+    if (this.#timer) return
+    this.#receivedMs = performance.now()
+    this.#schedule(() => this.#check(), QUIET_MS)
+  }
+
+  /** Records a message of the replica, of whatever kind. */
+  onReceive(): void {
+    this.#receivedMs = performance.now()
+    this.#isResponsive = true
+  }
+
+  /** Excludes the replica until it answers: a call has exceeded its deadline. */
+  onTimeout(): void {
+    if (!this.#isResponsive) return
+    this.#isResponsive = false
+    this.#probe()
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+
+  #check(): void {
+    this.#timer = undefined
+    if (!this.#options.isWaiting()) return
+    const quietMs = performance.now() - this.#receivedMs
+    if (quietMs < QUIET_MS) this.#schedule(() => this.#check(), QUIET_MS - quietMs)
+    else this.#probe()
+  }
+
+  #probe(): void {
+    this.#options.send()
+    this.#expectAnswer(performance.now())
+  }
+
+  #expectAnswer(sentMs: number): void {
+    // After the poll phase: timers fire first when this process was itself suspended or busy.
+    const judge = () => setImmediate(() => this.#judge(sentMs))
+    this.#schedule(judge, ANSWER_MS)
+  }
+
+  #judge(sentMs: number): void {
+    this.#timer = undefined
+    if (this.#receivedMs >= sentMs) {
+      this.#check()
+      return
+    }
+    this.#isResponsive = false
+    this.#expectAnswer(sentMs)
+    this.#options.onUnresponsive()
+  }
+
+  #schedule(run: () => void, ms: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(run, ms)
+    this.#timer.unref()
+  }
+}

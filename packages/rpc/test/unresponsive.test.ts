@@ -1,0 +1,93 @@
+import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { allowAll, testIdentity } from '@windlass/testkit/service-identity'
+import { ThrottledLink } from '@windlass/testkit/throttled-link'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Handlers } from '../src/call.ts'
+import { connect } from '../src/client.ts'
+import { MultiplexedCall } from '../src/multiplexed-server.ts'
+import { RpcServer } from '../src/server.ts'
+
+const HOST = '127.0.0.1'
+const LARGE = 'x'.repeat(100_000)
+
+/** A replica that answers its name, behind a link that can stop like a suspended process. */
+async function startReplica(name: string) {
+  const server = new RpcServer(pino({ level: 'silent' }), testIdentity('identity'))
+  const calls = { onStream: 0, issued: 0 }
+  const handlers = {
+    async checkSession(_: unknown, call: unknown) {
+      if (call instanceof MultiplexedCall) calls.onStream++
+      return { worker_name: name, session_id: '' }
+    },
+    async issueSession() {
+      calls.issued++
+      return { token: name }
+    },
+  } as unknown as Handlers<typeof IdentityService>
+  server.serve(IdentityService, handlers, allowAll(IdentityService))
+  const port = await server.listen({ host: HOST, port: 0 }, [])
+  const link = await ThrottledLink.to(port)
+  onTestFinished(async () => {
+    link.close()
+    await server.stop()
+  })
+  return { name, link, calls }
+}
+
+async function startTwo() {
+  const [a, b] = [await startReplica('a'), await startReplica('b')]
+  const addresses = [a, b].map(({ link }) => `${HOST}:${link.port}`)
+  const client = connect(IdentityService, addresses, testIdentity('gateway'))
+  onTestFinished(() => client.close())
+  const ask = async (token = '') => (await client.checkSession({ token })).worker_name
+  await expect
+    .poll(async () => {
+      await ask()
+      return a.calls.onStream > 0 && b.calls.onStream > 0
+    })
+    .toBe(true)
+  return { a, b, client, ask }
+}
+
+test('a replica hangs: calls that are safe to repeat are answered by another one', async () => {
+  const { a, ask } = await startTwo()
+  a.link.stop()
+  for (let i = 0; i < 10; i++) expect(await ask()).toBe('b')
+})
+
+test('a replica hangs: large requests are answered by another one', async () => {
+  const { a, ask } = await startTwo()
+  a.link.stop()
+  for (let i = 0; i < 4; i++) expect(await ask(LARGE)).toBe('b')
+})
+
+test('a hung replica continues: it is called again', async () => {
+  const { a, ask } = await startTwo()
+  a.link.stop()
+  expect(await Promise.all([ask(), ask()])).toEqual(['b', 'b'])
+  a.link.resume()
+  await expect.poll(() => ask(), { timeout: 10_000, interval: 5 }).toBe('a')
+})
+
+test('all replicas hang: their calls wait and are answered when one continues', async () => {
+  const { a, b, ask } = await startTwo()
+  a.link.stop()
+  b.link.stop()
+  const answers = Promise.all([ask(), ask(), ask()])
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  b.link.resume()
+  expect(await answers).toContain('b')
+})
+
+test('a call that is not safe to repeat is never sent to two replicas', async () => {
+  const { a, b, client, ask } = await startTwo()
+  a.link.stop()
+  const request = { worker_name: 'w', session_id: '', is_bootstrap: false } as never
+  const issuing = [client.issueSession(request), client.issueSession(request)]
+  await ask()
+  await ask()
+  a.link.resume()
+  await Promise.allSettled(issuing)
+  expect(a.calls.issued + b.calls.issued).toBe(2)
+})
