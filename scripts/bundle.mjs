@@ -8,7 +8,7 @@ import { Stamp } from './setup/stamp.mjs'
 
 /** The programs of a service, and the code of a worker thread, by their entry files. */
 const PROGRAMS = {
-  gateway: ['main'],
+  gateway: ['main', 'route/body.worker'],
   identity: ['main', 'migrate', 'create-admin-key', 'review-anonymous'],
   catalog: ['main', 'migrate', 'analysis/analysis.worker'],
   executions: ['main', 'migrate'],

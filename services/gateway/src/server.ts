@@ -1,5 +1,4 @@
 import { openExecutionTokens } from '@windlass/domain/execution-tokens'
-import { InputSchemaCache } from '@windlass/domain/input/input-schemas'
 import { openServiceIdentity, type ServiceIdentity } from '@windlass/rpc/service-identity'
 import { requireLoopbackIfAnonymous } from '@windlass/runtime/config/anonymous-network'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
@@ -24,11 +23,16 @@ import type { RequestContext } from './http/request-context.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { startServer } from './http/server.ts'
 import { ExecutionSubscriptions } from './live/execution-subscriptions.ts'
+import type { BodyParser } from './route/body-parser.ts'
+import type { BodyLimits } from './route/body-sizes.ts'
+import { BodyThreads } from './route/body-threads.ts'
 import { openapi } from './route/openapi.ts'
 import { routes } from './routes/index.ts'
 
 /** Per client, fixed by the contract. */
 const TOKEN_TEST_RATE = '10/minute'
+/** A second one keeps large bodies of one caller from delaying those of all others. */
+const BODY_THREADS = 2
 
 /** Creates what the worker routes call at the dispatchers. */
 function createWorkerClients(
@@ -49,7 +53,7 @@ interface WorkerClientsDeps {
 }
 
 /** Builds the gateway from the outside in; it keeps no state that another replica would miss. */
-export async function start(settings: Settings, { log, teardown }: Runtime) {
+export async function start(settings: Settings, { log, teardown }: Runtime, workerUrl?: URL) {
   requireAuthSecrets(settings, { log, secrets: ['[svc.security].execution_token_secret'] })
   requireLoopbackIfAnonymous(settings, '[svc.server].host', settings.server.host)
   requireTrustedIssuer(settings.security.auth.oidc)
@@ -76,6 +80,8 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const readCatalog = createGenerationReader(redis, 'catalog')
   const caches = createCaches(settings.workers, { ...clients, readAuth, readCatalog })
   const { getAccount } = caches
+  const bodyThreads = new BodyThreads({ threads: BODY_THREADS, workerUrl })
+  teardown.add('body threads', () => bodyThreads.stop())
   const limitRate = (name: string, rate: string) =>
     createRateLimit({ name, rate, trustedProxies: settings.server.trusted_proxies }, redis)
   // Each rule and handler names what it uses of these; the compiler checks that all of it is here.
@@ -95,16 +101,12 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     subscriptions,
     health,
     bus,
-    inputSchemas: new InputSchemaCache(),
+    inputSchemas: bodyThreads,
     registrationLimit: limitRate('register', settings.workers.register_rate_limit),
     tokenTestLimit: limitRate('test-token', TOKEN_TEST_RATE),
     openapi: openapi(routes),
   }
-  const limits = {
-    maxBytes: settings.server.max_body_bytes,
-    maxDepth: settings.server.max_json_depth,
-    maxUploadBytes: settings.catalog.max_workflow_upload_bytes,
-  }
+  const limits = bodyLimits(settings, bodyThreads)
   const requestLog = createRequestLog(log)
   const openRequests = new Set<RequestContext>()
   const context = { settings, deps, auditLog, limits, log, requestLog, openRequests }
@@ -112,3 +114,10 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   teardown.add('http', () => http.stop())
   return { http: http.port }
 }
+
+const bodyLimits = ({ server, catalog }: Settings, parser: BodyParser): BodyLimits => ({
+  maxBytes: server.max_body_bytes,
+  maxDepth: server.max_json_depth,
+  maxUploadBytes: catalog.max_workflow_upload_bytes,
+  parser,
+})

@@ -30,6 +30,7 @@ import { allowAll, testIdentity } from '@windlass/testkit/service-identity'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
+import { workerUrl } from './body-worker.ts'
 import { FakeExecutions } from './executions-fake.ts'
 
 type FakeHandlers<S> = Partial<Handlers<S>>
@@ -58,7 +59,8 @@ export async function startGateway(scripts: FakeServices = {}, env: Record<strin
   const bus = await openBus(testUrl('TEST_NATS_URL'), log)
   onTestFinished(() => bus.close())
   const executions = new FakeExecutions(bus)
-  const { ports, stop } = await startService(start, {
+  const startWithThreads: typeof start = (settings, runtime) => start(settings, runtime, workerUrl)
+  const { ports, stop } = await startService(startWithThreads, {
     SVC_SERVER__PORT: '0',
     SVC_NATS__URL: storeUrl(testUrl('TEST_NATS_URL'), 'gateway'),
     SVC_REDIS__URL: storeUrl(testUrl('TEST_REDIS_URL'), 'gateway'),

@@ -142,3 +142,18 @@ test('bytes that are not UTF-8 are refused', () => {
   expect(() => decodeJson(Buffer.from([0x22, 0xc0, 0xaf, 0x22]))).toThrow(JsonError)
   expect(decodeJson(Buffer.from('"ü"'))).toBe('"ü"')
 })
+
+test('more elements and members than allowed: refused as too many, nested ones included', () => {
+  const check = (text: string, maxValues: number) => () => checkJson(text, 512, maxValues)
+  for (const [text, values] of [
+    ['1', 1],
+    ['[]', 1],
+    ['[1,2]', 3],
+    ['{"a":1,"b":[]}', 3],
+    ['[[[1]],[[]]]', 6],
+    ['{"a":{"b":{"c":1}}}', 4],
+  ] as const) {
+    expect(check(text, values), text).not.toThrow()
+    expect(check(text, values - 1), text).toThrow(`more than ${values - 1} values`)
+  }
+})

@@ -3,13 +3,16 @@
  * keys, lone surrogates and `__proto__` arrive as they were sent. Nothing here makes values.
  */
 
-/** Position and reason of invalid JSON: `too_deep` exceeds the depth limit, `malformed` violates the grammar. */
+/**
+ * Position and reason of refused JSON: `too_deep` and `too_many` exceed a limit, `malformed` violates
+ * the grammar.
+ */
 export class JsonError extends Error {
   override readonly name = 'JsonError'
   readonly offset: number
-  readonly reason: 'malformed' | 'too_deep'
+  readonly reason: 'malformed' | 'too_deep' | 'too_many'
 
-  constructor(message: string, offset: number, reason: 'malformed' | 'too_deep' = 'malformed') {
+  constructor(message: string, offset: number, reason: JsonError['reason'] = 'malformed') {
     super(message)
     this.offset = offset
     this.reason = reason
@@ -37,14 +40,27 @@ export function decodeJson(bytes: Uint8Array): string {
   }
 }
 
-/** Passes if `text` is one JSON value nested at most `maxDepth` deep; throws JsonError otherwise. Takes linear time and no recursion. */
+/**
+ * Passes if `text` is one JSON value nested at most `maxDepth` deep, with at most `maxValues` elements
+ * and members; throws JsonError otherwise. Takes linear time and no recursion. The number of values
+ * bounds the time and memory of `JSON.parse`, which the size alone does not: a mebibyte of `[],` is a
+ * third of a million objects.
+ */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a scanner is one state machine, clearer in one piece.
-export function checkJson(text: string, maxDepth: number): void {
+export function checkJson(
+  text: string,
+  maxDepth: number,
+  maxValues = Number.POSITIVE_INFINITY,
+): void {
   // One entry for each open container: true for an object.
   const open: boolean[] = []
   let at = skipBlank(text, 0)
+  let values = 0
   for (;;) {
+    const depth = open.length
     at = value(text, at, open, maxDepth)
+    values += 1 + open.length - depth
+    if (values > maxValues) throw new JsonError(`more than ${maxValues} values`, at, 'too_many')
     // A value has ended, or a container was opened that is not empty.
     for (;;) {
       const inObject = open.at(-1)

@@ -21,6 +21,7 @@ const approval = { task_call_id: 'pay_1', task_name: 'pay' } as Approval
 /** A caller with these permissions before an execution of ops/deploy, which requires `ops:deploy`. */
 const request = (permissions: string[] | undefined) =>
   ({
+    ctx: { req: { headers: { 'content-length': '17' } } },
     params: { execution_id: 'x', task_call_id: 'pay_1', task_name: 'pay' },
     caller: { subject: 'me', permissions },
     body: async () => ({ approved: true }),

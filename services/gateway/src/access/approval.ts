@@ -5,6 +5,7 @@ import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
 import { getApprovalByCallOrTask, getApprovalOfCall } from '../clients/approvals.ts'
 import type { Clients } from '../clients/connect.ts'
 import { readableScopes } from '../domain/permissions.ts'
+import { hasBody } from '../http/read-body.ts'
 import { type Caller, hasPermission } from './caller.ts'
 import { type AccessRequest, rule } from './rule.ts'
 import { requireTaskPermission, type TaskPermissionDeps } from './task-permission.ts'
@@ -68,17 +69,21 @@ export const mayDecideTask = rule({
   requiredPermissions: ['workflow:{namespace}:{workflow_name}:read'],
   acceptsExecutionTokens: 'own',
   async authorize(
-    { params, caller, body }: AccessRequest<OfExecution & { task_name: string }>,
+    { ctx, params, caller, body }: AccessRequest<OfExecution & { task_name: string }>,
     deps: Deps,
   ): Promise<Approval | undefined> {
     if (caller.execution) return requireTaskPermission(deps, caller, params)
-    if (caller.permissions && (await body()) === undefined)
-      throw new Fault('forbidden', 'An execution token is required')
+    const isQuestion = caller.permissions && !hasBody(ctx)
+    if (isQuestion) throw executionTokenRequired()
     const execution = await getReadableExecution(deps, caller, params)
     await requireDeclaredPermissions(deps, caller, execution)
+    // A body may be announced and empty. It is read last: refusals above must cost nothing.
+    if (caller.permissions && (await body()) === undefined) throw executionTokenRequired()
     return getApprovalByCallOrTask(deps, params)
   },
 })
+
+const executionTokenRequired = () => new Fault('forbidden', 'An execution token is required')
 
 const FORBIDDEN = { error: 'forbidden' }
 

@@ -7,7 +7,8 @@ import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
 import type { Caches } from '../cache/create-caches.ts'
 import type { Clients } from '../clients/connect.ts'
 import type { ExecutionsClient } from '../clients/executions.ts'
-import { type Caller, hasPermission, requirePermission } from './caller.ts'
+import { mayRegisterSomewhere } from '../domain/permissions.ts'
+import { type Caller, hasPermission, permissionDenied, requirePermission } from './caller.ts'
 import { getInWorkflow } from './execution-in-workflow.ts'
 import { type AccessRequest, rule } from './rule.ts'
 
@@ -108,6 +109,9 @@ export const mayRegister = rule({
     { caller, body }: AccessRequest<unknown>,
     { catalog }: Pick<Clients, 'catalog'>,
   ): Promise<Registrable> {
+    // The namespaces are in the file; a caller that may upload to none need not send it.
+    if (caller.permissions && !mayRegisterSomewhere(caller.permissions))
+      throw permissionDenied('workflow:*:*:register')
     const source = (await body()) as Buffer
     const { workflows } = await catalog.analyze({ source }, { timeoutMs: ANALYSIS_MS })
     for (const namespace of new Set(workflows.map((workflow) => workflow.namespace)))

@@ -19,6 +19,13 @@ export function readableScopes(granted: readonly string[]): { namespace: string;
   })
 }
 
+/** True if these permissions allow to upload to at least one namespace. */
+export const mayRegisterSomewhere = (granted: readonly string[]): boolean =>
+  granted.some((permission) => {
+    const [, namespace = '*'] = permission.split(':')
+    return permits(permission, `workflow:${namespace}:*:register`)
+  })
+
 /** Returns the ids of the schedules that these permissions name one by one for reading. */
 export function schedulesIn(granted: readonly string[]): string[] {
   const named = granted.flatMap((permission) => {

@@ -67,7 +67,7 @@ export function faultOf(error: unknown): Fault | undefined {
 }
 
 function malformed({ offset, reason, message }: JsonError): Fault {
-  const type = reason === 'too_deep' ? 'json_too_deep' : 'json_invalid'
+  const type = reason === 'malformed' ? 'json_invalid' : `json_${reason}`
   const problem: Problem = { loc: ['body', offset], msg: `JSON decode error: ${message}`, type }
   return new Fault('unprocessable', message, { details: { problems: [problem] } })
 }

@@ -1,22 +1,17 @@
 import { Fault, unprocessable } from '@windlass/runtime/faults'
-import { findDuplicateMember } from '@windlass/runtime/json/duplicate-members'
-import { checkJson, decodeJson, membersOf } from '@windlass/runtime/json/json'
 import type { z } from 'zod'
-import { repeated } from '../domain/members.ts'
 import { JsonText } from '../domain/views.ts'
 import { discardBody, hasBody, readBody } from '../http/read-body.ts'
 import type { RequestContext } from '../http/request-context.ts'
+import { type BodyLimits, type BodySize, sizeLimit } from './body-sizes.ts'
+import type { ObjectText, ReaderName, ReaderResult } from './body-task.ts'
 import { problemsOf } from './fields.ts'
-
-export interface BodyLimits {
-  maxBytes: number
-  maxDepth: number
-  maxUploadBytes: number
-}
 
 /** Type of a request body and how it is read. */
 export interface Body<T = unknown> {
   type: 'none' | 'application/json' | 'multipart/form-data'
+  /** Size class of a JSON body. */
+  size?: BodySize
   /** For the documents; absent: any JSON value. */
   schema?: z.ZodType
   optional?: boolean
@@ -28,8 +23,10 @@ export const noBody: Body<undefined> = { type: 'none', read: async () => undefin
 /** Any JSON value as checked text; an empty body is `null`. */
 export const anyJson: Body<string> = {
   type: 'application/json',
+  size: 'payload',
   optional: true,
-  read: async (ctx, limits) => (await readText(ctx, limits)) ?? 'null',
+  read: async (ctx, limits) =>
+    (await readJson(ctx, limits, { reader: 'text', size: 'payload' })) ?? 'null',
 }
 
 /** A body that `read` splits into slices of the checked text; `schema` is for the documents. */
@@ -38,31 +35,26 @@ export const jsonSlices = <T, S extends z.ZodType>(
   read: (text: string) => T,
 ): Body<T> => ({
   type: 'application/json',
+  size: 'names',
   schema,
-  read: async (ctx, limits) => read((await readText(ctx, limits)) ?? required()),
+  read: async (ctx, limits) =>
+    read((await readJson(ctx, limits, { reader: 'text', size: 'names' })) ?? required()),
 })
 
-/** Allowance for the members around the payloads in a worker's report. */
-const WRAPPING_LEVELS = 16
-const WRAPPING_BYTES = 1_048_576
-/** Input, output and the events that repeat them. */
-const PAYLOADS = 4
-
-/** The same for bodies that contain payloads: a payload that is accepted as an input is accepted here. */
-export const workerReport = <T, S extends z.ZodType>(
+/** A body that contains payloads: a payload that is accepted as an input is accepted here. */
+export const workerReport = <N extends ReaderName, S extends z.ZodType>(
   schema: S,
-  read: (text: string) => T,
-): Body<T> => {
-  const body = jsonSlices(schema, read)
-  const widened = ({ maxBytes, maxDepth, ...rest }: BodyLimits): BodyLimits => ({
-    ...rest,
-    maxBytes: PAYLOADS * maxBytes + WRAPPING_BYTES,
-    maxDepth: maxDepth + WRAPPING_LEVELS,
-  })
-  return { ...body, read: (ctx, limits) => body.read(ctx, widened(limits)) }
-}
+  reader: N,
+): Body<ReaderResult<N>> => ({
+  type: 'application/json',
+  size: 'report',
+  schema,
+  read: async (ctx, limits) =>
+    (await readJson(ctx, limits, { reader, size: 'report' })) ?? required(),
+})
 
-interface TextMembers {
+interface ObjectOptions {
+  size?: BodySize
   /** Members that stay text and may have any content, duplicate members included. */
   payloads?: readonly string[]
   /** Members that stay text. */
@@ -72,61 +64,71 @@ interface TextMembers {
 /** An object of known members. */
 export const json = <S extends z.ZodType>(
   schema: S,
-  { payloads = [], texts = [] }: TextMembers = {},
-): Body<z.output<S>> =>
-  jsonSlices(schema, (text) => {
-    requireUniqueMembers(text, payloads)
-    const kept = [...payloads, ...texts]
-    return parse(schema, kept.length > 0 ? parseKeepingText(text, kept) : JSON.parse(text))
-  })
+  options: ObjectOptions = {},
+): Body<z.output<S>> => {
+  const { read, ...body } = optionalJson(schema, options)
+  return {
+    ...body,
+    optional: false,
+    read: async (ctx, limits) => (await read(ctx, limits)) ?? required(),
+  }
+}
 
 /** The same, but the body may be absent. */
-export const optionalJson = <S extends z.ZodType>(schema: S): Body<z.output<S> | undefined> => ({
+export const optionalJson = <S extends z.ZodType>(
+  schema: S,
+  {
+    payloads = [],
+    texts = [],
+    size = payloads.length > 0 ? 'payload' : 'control',
+  }: ObjectOptions = {},
+): Body<z.output<S> | undefined> => ({
   type: 'application/json',
+  size,
   schema,
   optional: true,
   async read(ctx, limits) {
-    const text = await readText(ctx, limits)
-    if (text === undefined) return undefined
-    requireUniqueMembers(text)
-    return parse(schema, JSON.parse(text))
+    const members = { payloads, texts }
+    const object = await readJson(ctx, limits, { reader: 'object', size, members })
+    return object && parse(schema, object)
   },
 })
 
-function requireUniqueMembers(text: string, payloads?: readonly string[]): void {
-  const place = findDuplicateMember(text, payloads)
-  if (place) throw repeated(['body', ...place])
-}
-
-function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const result = schema.safeParse(value)
+function parse<S extends z.ZodType>(schema: S, object: ObjectText): z.output<S> {
+  const result = schema.safeParse(toValue(object))
   if (!result.success) throw unprocessable(...problemsOf('body', result.error))
   return result.data
 }
 
-function parseKeepingText(text: string, kept: readonly string[]): unknown {
-  const members = membersOf(text)
-  if (!members) return JSON.parse(text)
-  const entries = [...members].map(([name, raw]) => [
-    name,
-    kept.includes(name) ? new JsonText(raw) : JSON.parse(raw),
+function toValue({ text, kept = [], parsed = [] }: ObjectText): unknown {
+  if (text !== undefined) return JSON.parse(text)
+  return Object.fromEntries([
+    ...kept.map(([name, raw]) => [name, new JsonText(raw)]),
+    ...parsed.map(([name, raw]) => [name, JSON.parse(raw)]),
   ])
-  return Object.fromEntries(entries)
 }
 
 const required = (): never => {
   throw unprocessable({ loc: ['body'], msg: 'Field required', type: 'missing' })
 }
 
-/** Reads the checked text of a JSON body; undefined without one. */
-async function readText(ctx: RequestContext, limits: BodyLimits): Promise<string | undefined> {
+interface ReadOptions<N extends ReaderName> {
+  reader: N
+  size: BodySize
+  members?: { payloads: readonly string[]; texts: readonly string[] }
+}
+
+/** Reads a JSON body; undefined without one. */
+async function readJson<N extends ReaderName>(
+  ctx: RequestContext,
+  limits: BodyLimits,
+  { size, ...task }: ReadOptions<N>,
+): Promise<ReaderResult<N> | undefined> {
   if (!hasBody(ctx)) return undefined
   requireJsonType(ctx)
-  const bytes = await readBody(ctx, limits.maxBytes)
-  if (bytes.length === 0) return undefined
-  const text = decodeJson(bytes)
-  checkJson(text, limits.maxDepth)
-  return text
+  const limit = sizeLimit(size, limits)
+  const bytes = await readBody(ctx, limit.maxBytes)
+  return bytes.length === 0 ? undefined : limits.parser.parse(bytes, { ...task, limit })
 }
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i

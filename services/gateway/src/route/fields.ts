@@ -136,9 +136,12 @@ export const id = z
   .refine((given) => parseId(given) !== undefined, 'must be an id of 32 hex digits')
   .transform((given) => parseId(given) ?? '')
 
+/** Further problems of the same value would make the refusal larger than the request. */
+const MAX_PROBLEMS = 50
+
 /** Converts the problems of a value to the format of a 422 body. */
 export function problemsOf(where: string, error: z.ZodError): [Problem, ...Problem[]] {
-  const problems = error.issues.map((issue): Problem => {
+  const problems = error.issues.slice(0, MAX_PROBLEMS).map((issue): Problem => {
     const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
     const keys = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
     return {

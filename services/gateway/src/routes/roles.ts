@@ -36,6 +36,7 @@ export const createRole = route('post', '/admin/roles', {
   access: 'admin:roles:manage',
   body: json(
     z.object({ name: plain, permissions: permissions.nullish() }).meta({ id: 'RoleRequest' }),
+    { size: 'names' },
   ),
   returns: RoleView,
   audit: {
@@ -54,6 +55,7 @@ export const updateRole = route('patch', '/admin/roles/{name}', {
     z
       .object({ add_permissions: permissions.nullish(), remove_permissions: permissions.nullish() })
       .meta({ id: 'RoleUpdateRequest' }),
+    { size: 'names' },
   ),
   returns: RoleView,
   audit: {
@@ -118,6 +120,7 @@ export const simulateRole = route('post', '/admin/roles/{name}/simulate', {
         'is either deleted or changed',
       )
       .meta({ id: 'RoleSimulateRequest' }),
+    { size: 'names' },
   ),
   returns: z
     .object({

@@ -1,4 +1,3 @@
-import type { InputSchemaCache } from '@windlass/domain/input/input-schemas'
 import { isTerminal } from '@windlass/domain/states'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
@@ -11,13 +10,14 @@ import type { RequestContext } from '../http/request-context.ts'
 import { type EventStreamDeps, eventStream } from '../live/event-stream.ts'
 import { changeAndWait } from '../live/wait-until-settled.ts'
 import { anyJson } from '../route/body.ts'
+import type { InputValidator } from '../route/body-parser.ts'
 import { flag, oneOf, seconds, versionQuery } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { resolveIdempotencyKey } from './idempotency.ts'
 import { viewOf } from './responses.ts'
 import { ExecutionView } from './schemas.ts'
 
-type Deps = EventStreamDeps & { inputSchemas: InputSchemaCache }
+type Deps = EventStreamDeps & { inputSchemas: InputValidator }
 
 const mode = oneOf(['sync', 'async', 'stream'], "Invalid mode. Use 'sync', 'async', or 'stream'.")
 
@@ -40,7 +40,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
   body: anyJson,
   returns: ExecutionView,
   async handle({ params, query, body, resolved: workflow, caller, ctx }, deps: Deps) {
-    deps.inputSchemas.check(workflow, body)
+    await deps.inputSchemas.check(workflow, body)
     const { execution_id, request_hash } = await resolveIdempotencyKey(ctx, {
       workflow,
       caller,
@@ -150,7 +150,8 @@ const MAX_PREFERENCE_LENGTH = 256
 
 /** A preference only: a value that cannot be a worker name is ignored. */
 function preferredWorker(ctx: RequestContext): string {
-  const wish = ctx.header('x-svc-preferred-worker') ?? ctx.header('x-flux-preferred-worker') ?? ''
-  const name = wish.trim()
+  const preferred =
+    ctx.header('x-svc-preferred-worker') ?? ctx.header('x-flux-preferred-worker') ?? ''
+  const name = preferred.trim()
   return name.length > MAX_PREFERENCE_LENGTH ? '' : name
 }

@@ -6,9 +6,8 @@ import type { Bus } from '@windlass/runtime/nats/bus'
 import { z } from 'zod'
 import type { ExecutionsClient } from '../clients/executions.ts'
 import type { HeartbeatClient } from '../clients/heartbeats.ts'
-import { readCheckpoint } from '../domain/checkpoint.ts'
 import { readMetrics } from '../domain/pong.ts'
-import { inMessages, readProgress } from '../domain/progress.ts'
+import { inMessages } from '../domain/progress.ts'
 import { context, summary } from '../domain/views.ts'
 import { optionalJson, workerReport } from '../route/body.ts'
 import { route } from '../route/route.ts'
@@ -88,7 +87,7 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
   summary: 'Persist the progress of a claimed execution',
   access: 'own worker',
   raw: true,
-  body: workerReport(Checkpoint, readCheckpoint),
+  body: workerReport(Checkpoint, 'checkpoint'),
   returns: ExecutionView,
   async handle({ params: { execution_id }, body, resolved, ctx }, { executions }: Deps) {
     if (parseId(body.execution_id) !== execution_id)
@@ -133,7 +132,7 @@ export const progress = route('post', '/workers/{name}/progress/{execution_id}',
   summary: 'Forward the progress of tasks to the readers of the execution',
   access: 'own worker',
   raw: true,
-  body: workerReport(ProgressItems, (text) => readProgress(text, new Date().toISOString())),
+  body: workerReport(ProgressItems, 'progress'),
   returns: Ok,
   async handle({ params: { execution_id }, body, resolved, ctx }, { bus, executions }: Deps) {
     const command: Command = {

@@ -85,7 +85,7 @@ const viewOf = (worker: Worker): z.input<typeof WorkerView> => ({
 export const registerWorker = route('post', '/workers/register', {
   summary: 'Register a worker; answers its session token',
   access: 'bootstrap',
-  body: json(Registration),
+  body: json(Registration, { size: 'inventory' }),
   returns: WorkerView.extend({ session_token: z.string(), task_authorization: z.boolean() }),
   audit: {
     action: 'worker.register',
