@@ -27,7 +27,7 @@ def test_defaults() -> None:
     assert result.server_url == "http://localhost:8000"
     assert result.bootstrap_token == "from-environment"
     assert (result.labels, result.max_concurrent_executions) == ({}, 16)
-    assert (result.drain_timeout_s, result.stream_idle_s) == (60, 60)
+    assert (result.drain_timeout_s, result.stream_idle_s) == (25, 60)
 
 
 def test_all_options_are_read(tmp_path: Path) -> None:
@@ -86,3 +86,28 @@ def test_invalid_arguments_are_rejected(arguments: list[str], message: str) -> N
 def test_missing_bootstrap_token_is_rejected() -> None:
     with pytest.raises(UsageError, match="SVC_WORKERS__BOOTSTRAP_TOKEN"):
         settings(SVC_WORKERS__BOOTSTRAP_TOKEN="")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--max-concurrent", "-1"],
+        ["--max-concurrent", "2.5"],
+        ["--max-concurrent", "many"],
+        ["--max-concurrent", "\u0664"],
+        ["--drain-timeout", "-1"],
+        ["--drain-timeout", "nan"],
+        ["--drain-timeout", "inf"],
+        ["--stream-idle-timeout", "0"],
+        ["--stream-idle-timeout", "soon"],
+        ["--bootstrap-token-fd", "-3"],
+    ],
+)
+def test_wrong_number_ends_with_code_2_and_names_the_option(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as exited:
+        settings(*arguments)
+    assert exited.value.code == 2
+    last = capsys.readouterr().err.strip().splitlines()[-1]
+    assert arguments[0] in last

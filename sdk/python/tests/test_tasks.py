@@ -348,8 +348,3 @@ async def test_task_without_required_approval_requests_none() -> None:
     log = (await run_from(calling(pay, 5), services=services)).events
     assert log[-1].value == "paid"
     assert services.requested_approvals == []
-
-
-def test_negative_options_are_rejected() -> None:
-    with pytest.raises(ValueError, match="not be negative"):
-        task.with_options(timeout=-1)

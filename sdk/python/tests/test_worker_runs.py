@@ -376,3 +376,15 @@ async def test_60_concurrent_executions_complete(
     await until(lambda: all(stored.state in TERMINAL for stored in all_stored))
     assert [stored.output for stored in all_stored] == [f"Hello, {n}" for n in range(60)]
     assert len([path for _, path in server.requests if "/claim/" in path]) == 60
+
+
+async def test_worker_without_a_limit_releases_no_execution(
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    await workers.start(max_concurrent_executions=0)
+    assert server.registrations[0]["max_concurrent_executions"] == 0
+    all_stored = [server.start(source, "gates", ["a"]) for _ in range(5)]
+    await until(lambda: all("TASK_STARTED" in stored.types() for stored in all_stored))
+    (tmp_path / "a").touch()
+    await until(lambda: all(stored.state in TERMINAL for stored in all_stored))
+    assert [stored.releases for stored in all_stored] == [[]] * 5

@@ -6,6 +6,7 @@ interrupted continues on any worker from that log. `windlass._replay` describes 
 
 import logging
 
+from windlass._current import Current, current
 from windlass._options import TaskMetadata
 from windlass.domain.events import ExecutionEvent, ExecutionEventType
 from windlass.domain.execution_context import ExecutionContext
@@ -44,6 +45,7 @@ from windlass.tasks import (
 from windlass.workflow import workflow
 
 __all__ = [
+    "Current",
     "ExecutionContext",
     "ExecutionError",
     "ExecutionEvent",
@@ -63,6 +65,7 @@ __all__ = [
     "call",
     "choice",
     "cron",
+    "current",
     "interval",
     "logger",
     "now",

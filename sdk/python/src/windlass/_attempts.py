@@ -33,6 +33,7 @@ async def run_attempts(
         record = _attempt_record(options, number)
         if number:
             await asyncio.sleep(record["current_delay"])
+            await run.await_threads(call.id)
             run.record_task(E.TASK_RETRY_STARTED, call.id, call.name, record)
         try:
             value = await attempt(number)

@@ -6,10 +6,11 @@ import asyncio
 import contextvars
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from windlass._run import Run, Scope, current_scope
+from windlass._run import Run, Scope, current_scope, require_scope
 from windlass.errors import ExecutionError, ExecutionTimeoutError
 
 
@@ -29,6 +30,7 @@ async def run_body(
     try:
         if not timeout_s:
             return await _call(func, args, kwargs)
+        scope.attempt.deadline = datetime.now(UTC) + timedelta(seconds=timeout_s)
         limit = asyncio.timeout(timeout_s)
         try:
             async with limit:
@@ -58,9 +60,33 @@ async def _call(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
     if _runs_in_loop(func):
         result = func(*args, **kwargs)
     else:
-        call = partial(contextvars.copy_context().run, func, *args, **kwargs)
-        result = await asyncio.get_running_loop().run_in_executor(None, call)
+        result = await _call_in_thread(partial(func, *args, **kwargs))
     return await result if isinstance(result, Awaitable) else result
+
+
+async def _call_in_thread(func: Callable[[], Any]) -> Any:
+    scope = require_scope()
+    context = contextvars.copy_context()
+
+    def call() -> Any:
+        # The call may have waited for a free thread until its attempt was over.
+        return None if scope.attempt.is_cancelled else context.run(func)
+
+    thread = asyncio.get_running_loop().run_in_executor(None, call)
+    try:
+        return await asyncio.shield(thread)
+    except asyncio.CancelledError:
+        scope.attempt.is_cancelled = True
+        if not thread.done():
+            thread.add_done_callback(_discard_result)
+            scope.run.add_thread(scope.call_id, thread)
+        raise
+
+
+def _discard_result(thread: asyncio.Future[Any]) -> None:
+    """Reads the exception, or asyncio would warn about an unretrieved one."""
+    if not thread.cancelled():
+        thread.exception()
 
 
 def _runs_in_loop(func: Callable[..., Any]) -> bool:

@@ -19,6 +19,7 @@ from windlass.errors import (
     ExecutionError,
     PauseRequested,
     TransientDurabilityError,
+    UnawaitedCallError,
     UnserializableError,
     describe_error,
 )
@@ -49,12 +50,23 @@ async def _advance(run: Run, body: Body) -> None:
     except BaseException as error:
         final_event = _to_final_event(run, error)
     await await_children(run.children)
+    unawaited = _close_unawaited(run)
     if run.is_closed:
         return
+    if unawaited and final_event[0] is E.WORKFLOW_COMPLETED:
+        final_event = E.WORKFLOW_FAILED, describe_error(unawaited), ExecutionState.FAILED
     try:
         run.record_workflow(*final_event)
     except UnserializableError as error:
         run.record_workflow(E.WORKFLOW_FAILED, describe_error(error), ExecutionState.FAILED)
+
+
+def _close_unawaited(run: Run) -> UnawaitedCallError | None:
+    """Closes the calls that were never awaited; returns the error that names the first one."""
+    unawaited = list(run.unawaited.items())
+    for _, (call, _place) in unawaited:
+        call.close()
+    return UnawaitedCallError(unawaited[0][0], unawaited[0][1][1]) if unawaited else None
 
 
 def _to_final_event(run: Run, error: BaseException) -> tuple[E, Any, ExecutionState]:

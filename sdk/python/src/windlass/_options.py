@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, Unpack
+from datetime import timedelta
+from typing import Any, TypedDict, Unpack, cast
 
+from windlass._option_checks import (
+    check_count,
+    check_flag,
+    check_name,
+    check_number,
+    check_storage,
+    check_texts,
+    to_seconds,
+)
 from windlass.output_storage import OutputStorage
 
 
@@ -14,9 +24,9 @@ class TaskOptionNames(TypedDict, total=False):
 
     name: str | None
     retry_max_attempts: int
-    retry_delay: float
+    retry_delay: float | timedelta
     retry_backoff: float
-    timeout: float
+    timeout: float | timedelta
     fallback: Callable[..., Any] | None
     rollback: Callable[..., Any] | None
     secret_requests: Sequence[str]
@@ -37,9 +47,9 @@ class TaskOptions:
         name: name in the log; may contain arguments, as in `"fetch_{url}"`. Default: the
             function's name.
         retry_max_attempts: number of attempts after the first one.
-        retry_delay: seconds before the first retry.
+        retry_delay: seconds before the first retry, or a timedelta.
         retry_backoff: factor by which each further delay grows, up to 600 seconds.
-        timeout: seconds that one attempt may take; 0 means no timeout.
+        timeout: seconds that one attempt may take, or a timedelta; 0 means no timeout.
         fallback: function that is called with the same arguments when all attempts have failed;
             its result becomes the task's.
         rollback: function that is called with the same arguments when all attempts have failed
@@ -75,12 +85,28 @@ class TaskOptions:
     required_permissions: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        if self.retry_max_attempts < 0 or self.retry_delay < 0 or self.timeout < 0:
-            raise ValueError("retry_max_attempts, retry_delay and timeout must not be negative")
+        check_name(self.name)
+        check_count("retry_max_attempts", self.retry_max_attempts)
+        check_number("retry_backoff", self.retry_backoff)
+        for name in ("retry_delay", "timeout"):
+            object.__setattr__(self, name, to_seconds(name, getattr(self, name)))
+        for name in ("metadata", "cache", "auth_exempt"):
+            check_flag(name, getattr(self, name))
+        for name in ("secret_requests", "config_requests", "required_permissions"):
+            check_texts(name, getattr(self, name))
+        for name in ("fallback", "rollback"):
+            if getattr(self, name) is not None and not callable(getattr(self, name)):
+                raise TypeError(f"{name} must be a function, not {getattr(self, name)!r}")
+        if type(self.requires_approval) is not bool and not callable(self.requires_approval):
+            raise TypeError(
+                f"requires_approval must be True, False or a function, not "
+                f"{self.requires_approval!r}"
+            )
+        check_storage(self.output_storage)
 
     def replace(self, **options: Unpack[TaskOptionNames]) -> TaskOptions:
         """Returns a copy with some options changed."""
-        return replace(self, **options)
+        return replace(self, **cast("dict[str, Any]", options))
 
 
 @dataclass(frozen=True, slots=True)

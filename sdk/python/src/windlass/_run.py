@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
+from collections.abc import Coroutine
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from windlass._entry import Entry, create_entry
@@ -15,6 +18,10 @@ from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.execution_context import ExecutionContext
 from windlass.domain.state import ExecutionState
 from windlass.errors import ExecutionContextNotFoundError
+
+log = logging.getLogger("windlass.run")
+
+THREAD_WARNING_S = 10.0
 
 
 class Run:
@@ -39,7 +46,11 @@ class Run:
         self._journal = journal
         self._is_closed = False
         self._is_cancelled = False
+        self._has_recorded = False
         self._calls: dict[str, int] = {}
+        # Calls that were created and not awaited yet, by id, with the place of their creation.
+        self.unawaited: dict[str, tuple[Coroutine[Any, Any, Any], str]] = {}
+        self._threads: dict[str, set[asyncio.Future[Any]]] = {}
         self._unrecorded_resume = self.replay.resume
         self._source = f"{context.workflow_name}_{context.execution_id}"
 
@@ -52,6 +63,11 @@ class Run:
     def is_cancelled(self) -> bool:
         """True once cancellation of the execution was requested."""
         return self._is_cancelled
+
+    @property
+    def is_replaying(self) -> bool:
+        """True until something is recorded that was not in the log when the run began."""
+        return self.replay.is_started and not self._has_recorded
 
     def request_cancel(self) -> None:
         """Marks the run as cancelled, so that a CancelledError in it counts as its cancellation."""
@@ -72,6 +88,24 @@ class Run:
             call_id = f"{call_id}@{hashlib.sha256(path.encode()).hexdigest()[:12]}"
         n = self._calls[call_id] = self._calls.get(call_id, 0) + 1
         return call_id if n == 1 else f"{call_id}#{n}"
+
+    def add_thread(self, call_id: str, thread: asyncio.Future[Any]) -> None:
+        """Remembers a thread of a call that is no longer awaited but still running."""
+        threads = self._threads.setdefault(call_id, set())
+        threads.add(thread)
+        thread.add_done_callback(threads.discard)
+
+    async def await_threads(self, call_id: str) -> None:
+        """Waits until the threads of earlier attempts of a call have ended."""
+        threads = self._threads.get(call_id)
+        while threads:
+            _, running = await asyncio.wait(threads, timeout=THREAD_WARNING_S)
+            if running:
+                log.warning(
+                    "waiting for the thread of a timed out attempt of %s to end; "
+                    "read current().cancelled in tasks that run long",
+                    call_id,
+                )
 
     async def wait_for_capacity(self) -> None:
         """Waits until the journal has capacity for the entries of another task."""
@@ -102,6 +136,7 @@ class Run:
         if self._is_closed:
             raise asyncio.CancelledError("the run is closed")
         entry = create_entry(type, source_id, name, value, state, value_text=value_text)
+        self._has_recorded = True
         self._record_resumed()
         self._append(entry)
 
@@ -125,6 +160,15 @@ class Run:
             self._journal.record(entry)
 
 
+@dataclass(slots=True)
+class Attempt:
+    """One execution of a task's function: its number from 0 and its deadline (UTC)."""
+
+    number: int = 0
+    deadline: datetime | None = None
+    is_cancelled: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Position of running code in a run: the run, the scope's path, and the current task."""
@@ -133,6 +177,7 @@ class Scope:
     path: str = ""
     call_id: str = ""
     task_name: str = ""
+    attempt: Attempt = field(default_factory=Attempt)
 
 
 current_scope: ContextVar[Scope | None] = ContextVar("windlass_scope", default=None)

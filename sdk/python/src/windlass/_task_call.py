@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any, Generic, TypeVar
 
 from windlass._call_id import call_id
-from windlass._run import Scope
+from windlass._run import Run, Scope
 
 R_co = TypeVar("R_co", covariant=True)
 
@@ -77,15 +79,21 @@ def _to_valid_name(name: str) -> str:
 
 
 class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):
-    """Awaitable call of a task. Its position among equal calls is fixed when it is created."""
+    """Awaitable call of a task. Its position among equal calls is fixed when it is created.
 
-    __slots__ = ("__windlass_id__", "_coroutine")
+    Until it is awaited or closed, its run lists it with the place where it was created.
+    """
 
-    def __init__(self, id: str, coroutine: Coroutine[Any, Any, R_co]) -> None:
+    __slots__ = ("__windlass_id__", "_coroutine", "_run")
+
+    def __init__(self, run: Run, id: str, coroutine: Coroutine[Any, Any, R_co]) -> None:
         self.__windlass_id__ = id
         self._coroutine = coroutine
+        self._run = run
+        run.unawaited[id] = (self, _find_caller())
 
     def __await__(self) -> Generator[Any, Any, R_co]:
+        self._run.unawaited.pop(self.__windlass_id__, None)
         return self._coroutine.__await__()
 
     def __str__(self) -> str:
@@ -93,17 +101,28 @@ class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):
 
     def send(self, value: Any, /) -> Any:
         """Forwards to the coroutine."""
+        self._run.unawaited.pop(self.__windlass_id__, None)
         return self._coroutine.send(value)
 
     def throw(self, *error: Any) -> Any:
         """Forwards to the coroutine."""
+        self._run.unawaited.pop(self.__windlass_id__, None)
         return self._coroutine.throw(*error)
 
     def close(self) -> None:
         """Forwards to the coroutine."""
+        self._run.unawaited.pop(self.__windlass_id__, None)
         self._coroutine.close()
 
     @property
     def is_unawaited(self) -> bool:
         """True if the call has not been awaited yet."""
         return inspect.getcoroutinestate(self._coroutine) == inspect.CORO_CREATED
+
+
+def _find_caller() -> str:
+    """Returns file and line of the innermost code outside of this package."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame and frame.f_globals.get("__name__", "").startswith("windlass."):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "an unknown place"

@@ -15,7 +15,7 @@ from windlass._cache import ResultCache
 from windlass._failures import restore_failure, wrap_failure
 from windlass._options import TaskMetadata, TaskOptions
 from windlass._replay import Failed
-from windlass._run import Run, Scope
+from windlass._run import Attempt, Run, Scope
 from windlass._task_call import Call
 from windlass.domain.events import ExecutionEventType as E
 from windlass.errors import ApprovalRejected, ExecutionError, TaskAuthorizationError, describe_error
@@ -67,23 +67,28 @@ class TaskExecution:
         path = f"{self.call.id}~retry{number}" if number else self.call.id
         if number:
             await await_approval(self.options, self.run, self.call, self.task_name, number)
+        attempt = Attempt(number)
         if not self.options.cache:
-            return await self._run_body(self.func, path, await self._resolve_injected())
+            return await self._run_body(self.func, path, attempt, await self._resolve_injected())
         cache = ResultCache()
         value = await asyncio.to_thread(cache.find, self.call.key)
         if value is None:
-            value = await self._run_body(self.func, path, await self._resolve_injected())
+            value = await self._run_body(self.func, path, attempt, await self._resolve_injected())
             await asyncio.to_thread(cache.store, self.call.key, value)
         return value
 
     async def _recover(self, error: Exception) -> Any:
         options = self.options
+        if options.fallback or options.rollback:
+            await self.run.await_threads(self.call.id)
         if options.fallback:
             return await self._run_fallback(options.fallback, error)
         if options.rollback:
             self._record(E.TASK_ROLLBACK_STARTED, to_recordable(self.call.arguments))
             try:
-                output = await self._run_body(options.rollback, f"{self.call.id}~rollback")
+                output = await self._run_body(
+                    options.rollback, f"{self.call.id}~rollback", Attempt()
+                )
                 self._record(E.TASK_ROLLBACK_COMPLETED, await self._store(output))
             except Exception as failure:
                 self._record(E.TASK_ROLLBACK_FAILED, describe_error(failure))
@@ -93,7 +98,7 @@ class TaskExecution:
     async def _run_fallback(self, fallback: Callable[..., Any], error: Exception) -> Any:
         self._record(E.TASK_FALLBACK_STARTED, to_recordable(self.call.arguments))
         try:
-            value = await self._run_body(fallback, f"{self.call.id}~fallback")
+            value = await self._run_body(fallback, f"{self.call.id}~fallback", Attempt())
             form = await self._store(value)
         except Exception as failure:
             self._record(E.TASK_FALLBACK_FAILED, describe_error(failure))
@@ -108,9 +113,13 @@ class TaskExecution:
         return wrap_failure(error)
 
     async def _run_body(
-        self, func: Callable[..., Any], path: str, injected: Mapping[str, Any] | None = None
+        self,
+        func: Callable[..., Any],
+        path: str,
+        attempt: Attempt,
+        injected: Mapping[str, Any] | None = None,
     ) -> Any:
-        scope = Scope(self.run, path, self.call.id, self.call.name)
+        scope = Scope(self.run, path, self.call.id, self.call.name, attempt)
         kwargs = {**self.call.kwargs, **(injected or {})}
         return await run_body(func, self.call.args, kwargs, scope, self.options.timeout)
 

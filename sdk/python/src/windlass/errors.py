@@ -7,6 +7,7 @@ Exception
 │   ├── TaskAuthorizationError      the caller may not run the task
 │   ├── ApprovalRejected            the approval of the task was rejected
 │   ├── TransientDurabilityError    a transient run used a feature that needs the log
+│   ├── UnawaitedCallError          the workflow returned before it awaited a call
 │   ├── UnserializableError         a value cannot be represented as JSON
 │   └── WorkerProcessCrashed        the process of the execution ended before it
 ├── RecordedError                   a recorded exception whose class is unknown in this process
@@ -85,6 +86,18 @@ class ApprovalRejected(ExecutionError):
 
 class TransientDurabilityError(ExecutionError):
     """A transient run keeps no log from which it could continue, so it cannot pause."""
+
+
+class UnawaitedCallError(ExecutionError):
+    """The workflow returned although it had not awaited a call that it had created."""
+
+    def __init__(
+        self, call_id: str | None = None, place: str | None = None, message: str | None = None
+    ) -> None:
+        super().__init__(
+            None,
+            message or f"the call {call_id} was created at {place} and never awaited; await it",
+        )
 
 
 class UnserializableError(ExecutionError):

@@ -11,6 +11,7 @@ from windlass._branches import check_limit, close_unawaited, run_branches
 from windlass._options import TaskMetadata, TaskOptionNames, TaskOptions
 from windlass._run import Run, require_scope
 from windlass._task_call import Call, Signature, TaskCall, identify_call
+from windlass._task_checks import check_task
 from windlass._task_execution import TaskExecution
 
 __all__ = ["Task", "TaskMetadata", "TaskOptions", "task"]
@@ -53,6 +54,7 @@ class Task(Generic[P, R]):
         self._restore = restore
         self._procedure = procedure
         self._signature = Signature(func)
+        check_task(func, options)
 
     @overload
     def __get__(self, instance: None, owner: type) -> Task[P, R]: ...
@@ -75,12 +77,13 @@ class Task(Generic[P, R]):
             scope, self.name, self._signature, (*self._receiver, *args), kwargs, self._receiver
         )
         procedure = self._procedure or self._execute
-        return TaskCall(call.id, procedure(scope.run, call, self.options))
+        return TaskCall(scope.run, call.id, procedure(scope.run, call, self.options))
 
     def with_options(self, **options: Unpack[TaskOptionNames]) -> Task[P, R]:
         """Returns a copy of the task with some options changed; see `TaskOptions`."""
         changed = copy(self)
         changed.options = self.options.replace(**options)
+        check_task(self.func, changed.options)
         changed.name = changed.options.name or self.name
         return changed
 
@@ -132,7 +135,7 @@ class _Decorator:
 
     def with_options(self, **options: Unpack[TaskOptionNames]) -> _Configured:
         """Returns the decorator with options; see `TaskOptions`."""
-        return _Configured(TaskOptions(**options))
+        return _Configured(TaskOptions().replace(**options))
 
 
 class _Configured:

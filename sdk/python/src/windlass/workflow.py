@@ -11,6 +11,13 @@ from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 
 from windlass._body import run_body
 from windlass._inline import InlineRuns
+from windlass._option_checks import (
+    check_labels,
+    check_name,
+    check_queue_timeout,
+    check_storage,
+    check_texts,
+)
 from windlass._run import require_scope
 from windlass.domain.execution_context import ExecutionContext
 from windlass.domain.resource_request import ResourceRequest
@@ -83,6 +90,18 @@ class WorkflowOptions:
     queue_timeout: float | None = None
 
     def __post_init__(self) -> None:
+        check_name(self.name)
+        check_texts("secret_requests", self.secret_requests)
+        check_texts("required_permissions", self.required_permissions)
+        check_labels("affinity", self.affinity)
+        check_storage(self.output_storage)
+        check_queue_timeout(self.queue_timeout)
+        if self.schedule is not None and not isinstance(self.schedule, Schedule):
+            raise TypeError(
+                f"schedule must be a schedule, such as cron(...), not {self.schedule!r}"
+            )
+        if self.requests is not None and not isinstance(self.requests, ResourceRequest):
+            raise TypeError(f"requests must be a ResourceRequest, not {self.requests!r}")
         if self.durability not in _DURABILITIES:
             raise ValueError(f"durability must be one of {sorted(_DURABILITIES)}")
         if self.durability == "transient" and self.schedule:

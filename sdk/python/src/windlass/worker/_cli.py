@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import math
 import os
 import secrets
 import signal
@@ -124,6 +125,29 @@ def _label(text: str) -> tuple[str, str]:
     return key, value
 
 
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer of at least 0")
+    return int(text)
+
+
+def _duration(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds of at least 0")
+    return seconds
+
+
+def _timeout(text: str) -> float:
+    seconds = _duration(text)
+    if seconds == 0:
+        raise argparse.ArgumentTypeError("the timeout must be above 0 seconds")
+    return seconds
+
+
 def create_parser() -> argparse.ArgumentParser:
     """Creates the parser of the command line."""
     parser = argparse.ArgumentParser(prog="windlass worker")
@@ -133,16 +157,28 @@ def create_parser() -> argparse.ArgumentParser:
     start.add_argument("--server-url", help=f"default: {DEFAULT_SERVER_URL}")
     start.add_argument("--name", help="default: worker- and six hex digits")
     start.add_argument("--label", action="append", default=[], metavar="KEY=VALUE")
-    start.add_argument("--max-concurrent", type=int, default=16, metavar="N")
+    start.add_argument(
+        "--max-concurrent",
+        type=_count,
+        default=16,
+        metavar="N",
+        help="executions at a time; 0: no limit; default: 16",
+    )
     start.add_argument("--bootstrap-token", metavar="TOKEN")
     start.add_argument("--bootstrap-token-file", metavar="PATH")
     start.add_argument(
         "--bootstrap-token-fd",
-        type=int,
+        type=_count,
         metavar="N",
         help="inherited file descriptor from which the token is read; closed afterwards",
     )
-    start.add_argument("--drain-timeout", type=float, default=60.0, metavar="SECONDS")
-    start.add_argument("--stream-idle-timeout", type=float, default=60.0, metavar="SECONDS")
+    start.add_argument(
+        "--drain-timeout",
+        type=_duration,
+        default=25.0,
+        metavar="SECONDS",
+        help="time for running executions after SIGTERM; default: 25",
+    )
+    start.add_argument("--stream-idle-timeout", type=_timeout, default=60.0, metavar="SECONDS")
     start.add_argument("--log-level", default="info", choices=["debug", "info", "warning", "error"])
     return parser

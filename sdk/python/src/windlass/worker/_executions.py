@@ -49,8 +49,9 @@ class Executions:
     def accept(self, assignment: Assignment) -> None:
         """Claims and runs an execution, or releases it if the worker is full or draining."""
         # The server limits the number of executions, but it frees a slot before this worker does.
-        # The limit here is therefore twice the number of slots.
-        if self._is_draining or len(self) >= 2 * max(1, self._settings.max_concurrent_executions):
+        # The limit here is therefore twice the number of slots. 0 slots mean no limit.
+        limit = 2 * self._settings.max_concurrent_executions
+        if self._is_draining or 0 < limit <= len(self):
             self._spawn(release(self._api, assignment.execution_id, None))
         elif assignment.execution_id not in self._claiming:
             # Set before the task starts: the next frame may be in the same chunk.

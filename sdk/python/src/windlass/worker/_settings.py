@@ -14,8 +14,10 @@ class Settings:
     server_url: str
     bootstrap_token: str
     labels: Mapping[str, str] = field(default_factory=dict)
+    # 0 means no limit.
     max_concurrent_executions: int = 16
-    drain_timeout_s: float = 60.0
+    # Ends within the 30 seconds that Kubernetes grants by default.
+    drain_timeout_s: float = 25.0
     # Six heartbeats of the default interval.
     stream_idle_s: float = 60.0
     request_timeout_s: float = 30.0

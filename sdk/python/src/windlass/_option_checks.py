@@ -1,0 +1,81 @@
+"""Checks of the values of options. Each raises TypeError or ValueError."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+
+def to_seconds(name: str, value: Any) -> float:
+    """Returns a duration, given in seconds or as a timedelta, in seconds."""
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} must be seconds or a timedelta, not {value!r}")
+    check_number(name, value)
+    return float(value)
+
+
+def check_number(name: str, value: Any) -> None:
+    """Refuses everything but finite numbers of at least 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{name} must be a number of at least 0, not {value!r}")
+
+
+def check_count(name: str, value: Any) -> None:
+    """Refuses everything but integers of at least 0."""
+    if type(value) is not int:
+        raise TypeError(f"{name} must be an integer, not {value!r}")
+    check_number(name, value)
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Refuses everything but True and False."""
+    if type(value) is not bool:
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+
+
+def check_name(value: Any) -> None:
+    """Refuses everything but None and a text that is not empty."""
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"name must be text, not {value!r}")
+    if value == "":
+        raise ValueError("name must not be empty")
+
+
+def check_texts(name: str, value: Any) -> None:
+    """Refuses everything but a sequence of text, above all a single text."""
+    if (
+        isinstance(value, str)
+        or not isinstance(value, Sequence)
+        or not all(isinstance(item, str) for item in value)
+    ):
+        raise TypeError(f"{name} must be a list of text, not {value!r}")
+
+
+def check_labels(name: str, value: Any) -> None:
+    """Refuses everything but None and a mapping of text to text."""
+    if value is not None and not (
+        isinstance(value, Mapping)
+        and all(isinstance(key, str) and isinstance(label, str) for key, label in value.items())
+    ):
+        raise TypeError(f"{name} must be a mapping of text to text, not {value!r}")
+
+
+def check_storage(value: Any) -> None:
+    """Refuses everything but None and an object with the methods of OutputStorage."""
+    if value is not None and not (
+        callable(getattr(value, "store", None)) and callable(getattr(value, "retrieve", None))
+    ):
+        raise TypeError(f"output_storage must be an OutputStorage, not {value!r}")
+
+
+def check_queue_timeout(value: Any) -> None:
+    """Refuses everything but None and a positive, finite number."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (is_number and 0 < value < math.inf):
+        raise ValueError(f"queue_timeout must be seconds above 0, not {value!r}")
