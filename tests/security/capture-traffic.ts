@@ -12,7 +12,7 @@ export async function captureTraffic(defer: Defer) {
   const everything = bus.subscribeBestEffort('>', (bytes, subject) => {
     captured.push(`nats ${subject} ${Buffer.from(bytes).toString('latin1')}`)
   })
-  await everything.flushed()
+  await everything.confirmed()
 
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   defer(() => redis.disconnect())

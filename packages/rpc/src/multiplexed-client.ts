@@ -56,6 +56,7 @@ import {
   type Failure,
   Notice,
 } from '@windlass/proto/windlass/rpc/v1/calls'
+import { countDependencyFailure } from '@windlass/runtime/dependency-failures'
 import { ReplicaProbe } from './replica-probe.ts'
 
 /** Answered with UNIMPLEMENTED by every release. */
@@ -98,6 +99,7 @@ interface PendingCall {
 
 /** One stream, from its opening to its end. */
 export class MultiplexedStream {
+  readonly #service: string
   readonly #stream: ClientDuplexStream<CallRequest, CallResponse>
   readonly #onEnd: () => void
   readonly #pending = new Map<number, PendingCall>()
@@ -113,7 +115,12 @@ export class MultiplexedStream {
   wasOpen = false
 
   /** `onEnd` runs when the stream takes no further calls; responses may still arrive. */
-  constructor(stream: ClientDuplexStream<CallRequest, CallResponse>, onEnd: () => void) {
+  constructor(
+    service: string,
+    stream: ClientDuplexStream<CallRequest, CallResponse>,
+    onEnd: () => void,
+  ) {
+    this.#service = service
     this.#stream = stream
     this.#onEnd = onEnd
     stream.on('data', (response: CallResponse) => this.#onResponse(response))
@@ -144,6 +151,7 @@ export class MultiplexedStream {
       const onAbort = () => abandon(failure(status.CANCELLED, 'cancelled'))
       const onAnswerNow = () => this.#send({ ...EMPTY_REQUEST, id, hurried: true })
       const onDeadline = () => {
+        countDependencyFailure(this.#service, 'timeout')
         abandon(failure(status.DEADLINE_EXCEEDED, 'deadline exceeded'))
         this.#probe.onTimeout()
       }
@@ -176,6 +184,7 @@ export class MultiplexedStream {
   }
 
   #moveCalls(): void {
+    countDependencyFailure(this.#service, 'unresponsive')
     for (const { move } of [...this.#pending.values()]) move()
     for (const move of [...this.#unary]) move()
   }

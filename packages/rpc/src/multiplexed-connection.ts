@@ -12,13 +12,15 @@ const MAX_REOPEN_MS = 1_000
 
 /** Keeps a stream open to one replica, for all clients of this process: opens it again after each loss. */
 export class MultiplexedConnection {
+  readonly #service: string
   readonly #channel: Client
   readonly #serviceToken: () => string
   #current: MultiplexedStream | undefined
   #pauseMs = REOPEN_MS
   #reopening: NodeJS.Timeout | undefined
 
-  constructor(channel: Client, serviceToken: () => string) {
+  constructor(service: string, channel: Client, serviceToken: () => string) {
+    this.#service = service
     this.#channel = channel
     this.#serviceToken = serviceToken
     this.#open()
@@ -57,7 +59,7 @@ export class MultiplexedConnection {
       responseDeserialize,
       metadata,
     )
-    const stream = new MultiplexedStream(duplex, () => this.#onStreamEnd(stream))
+    const stream = new MultiplexedStream(this.#service, duplex, () => this.#onStreamEnd(stream))
     this.#current = stream
   }
 

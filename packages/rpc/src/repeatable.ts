@@ -16,6 +16,7 @@ export const REPEATABLE: ReadonlySet<string> = new Set([
   'windlass.executions.v1.Queue/Loads',
   'windlass.dispatcher.v1.Dispatcher/Pong',
   'windlass.dispatcher.v1.Fleet/Pongs',
+  'windlass.dispatcher.v1.Fleet/ReportPresence',
   'windlass.scheduler.v1.Scheduler/Next',
   'windlass.scheduler.v1.Scheduler/Forecast',
   'windlass.scheduler.v1.Scheduler/Reconcile',

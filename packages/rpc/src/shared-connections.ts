@@ -31,7 +31,7 @@ export function acquireConnection(
     return existing.connection
   }
   const serviceToken = () => identity.serviceToken(replica.service)
-  const connection = new MultiplexedConnection(openChannel(), serviceToken)
+  const connection = new MultiplexedConnection(replica.service, openChannel(), serviceToken)
   connections.set(keyOf(replica), { connection, users: 1 })
   return connection
 }

@@ -75,7 +75,7 @@ test('best-effort messages: delivered to current subscribers', async () => {
   const listening = bus.subscribeBestEffort(`${source}.*`, (bytes, subject) =>
     heard.push(`${subject} ${Buffer.from(bytes)}`),
   )
-  await listening.flushed()
+  await listening.confirmed()
   bus.publishBestEffort(`${source}.a`, Buffer.from('1'))
   await expect.poll(() => heard).toEqual([`${source}.a 1`])
   listening.stop()
@@ -99,7 +99,7 @@ test('systems with different prefixes: do not receive messages of one another', 
     onTestFinished(() => bus.close())
     const heard: string[] = []
     const listening = bus.subscribeBestEffort('said.*', (_, subject) => heard.push(subject))
-    await listening.flushed()
+    await listening.confirmed()
     const stop = bus.consumeDurable({ durable: 'same', subject: 'test.>' }, async ({ key }) => {
       heard.push(key)
     })

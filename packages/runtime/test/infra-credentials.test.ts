@@ -137,7 +137,7 @@ test.skipIf(!hasNats).each(['', 'one', 'two'])(
       'ready.*',
       (_, subject) => void heard.push(subject),
     )
-    await hearing.flushed()
+    await hearing.confirmed()
     executions.publishBestEffort('ready.r1', Buffer.alloc(0))
     const finished = { durable: 'scheduler-executions', subject: 'executions.execution_finished' }
     onTestFinished(scheduler.consumeDurable(finished, hear))

@@ -1,5 +1,6 @@
 import { WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
-import type { Bus, BusSubscription } from '@windlass/runtime/nats/bus'
+import type { BusSubscription } from '@windlass/runtime/nats/best-effort'
+import type { Bus } from '@windlass/runtime/nats/bus'
 import { subjectOf } from '@windlass/runtime/nats/subjects'
 import type { CancelDelivery } from './cancel-delivery.ts'
 import type { ConnectedWorkers } from './connected-workers.ts'

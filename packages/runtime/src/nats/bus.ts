@@ -28,6 +28,7 @@
  * Failures.
  * - NATS is unavailable at start: the process starts without it after three seconds, polls, and uses
  *   it as soon as the connection holds (nats-connection.ts).
+ * - NATS hangs: after the first answer that does not come in time it counts as lost until it answers.
  * - NATS is lost: best-effort messages are dropped; `publishDurable` rejects at once, because its
  *   callers hold a transaction; the outbox keeps the events.
  * - NATS comes back with an empty store: stream and consumers are created again when they are found
@@ -47,15 +48,11 @@ import {
   RetentionPolicy,
   StorageType,
 } from '@nats-io/jetstream'
-import {
-  type NatsConnection,
-  nanos,
-  type Subscription,
-  TimeoutError,
-} from '@nats-io/transport-node'
+import { type NatsConnection, nanos, TimeoutError } from '@nats-io/transport-node'
 import { Event } from '@windlass/proto/windlass/events/v1/events'
 import type { Logger } from 'pino'
 import { loop } from '../process/loop.ts'
+import { type BusSubscription, publishBestEffort, subscribeBestEffort } from './best-effort.ts'
 import { type NatsLink, openNatsConnection } from './nats-connection.ts'
 
 export type EventHandler = (event: Event) => Promise<void>
@@ -68,7 +65,7 @@ export interface Consumer {
 }
 
 export interface Bus {
-  /** True while this process has a connection to NATS, as far as it knows. */
+  /** True while NATS is connected and answers, as far as this process knows. */
   readonly isUp: boolean
   ping(): Promise<unknown>
   /**
@@ -78,7 +75,7 @@ export interface Bus {
   publishDurable(messages: DurableMessage[]): Promise<void>
   /** Publishes a message that may be lost. Never throws; without a connection the message is dropped. */
   publishBestEffort(subject: string, bytes: Uint8Array): void
-  /** Subscribes to best-effort messages; `flushed` resolves when the server has the subscription. */
+  /** Subscribes to best-effort messages; `confirmed` resolves when the server has the subscription. */
   subscribeBestEffort(
     subject: string,
     hear: (bytes: Uint8Array, subject: string) => void,
@@ -92,11 +89,6 @@ export interface DurableMessage {
   subject: string
   bytes: Uint8Array
   event_id: string
-}
-
-export interface BusSubscription {
-  flushed(): Promise<unknown>
-  stop(): void
 }
 
 const RETRY_MS = [100, 1_000, 5_000, 30_000]
@@ -147,40 +139,6 @@ interface StreamScope {
 
 const scopeOf = (prefix: string): StreamScope =>
   prefix ? { root: `${prefix}.`, stream: `EVENTS-${prefix}` } : { root: '', stream: 'EVENTS' }
-
-function publishBestEffort({ connection }: NatsLink, subject: string, bytes: Uint8Array): void {
-  try {
-    connection?.publish(subject, bytes)
-  } catch {
-    // Connection closing or message too large: a best-effort message may be lost, polling covers it.
-  }
-}
-
-function subscribeBestEffort(
-  { connection, connecting }: NatsLink,
-  subject: string,
-  hear: (bytes: Uint8Array, subject: string) => void,
-): BusSubscription {
-  let isStopped = false
-  let subscription: Subscription | undefined
-  const subscribe = (connection: NatsConnection) => {
-    if (isStopped) return
-    subscription = connection.subscribe(subject, {
-      callback: (error, message) => {
-        if (!error) hear(message.data, message.subject)
-      },
-    })
-  }
-  if (connection) subscribe(connection)
-  else connecting.then(subscribe).catch(() => {})
-  return {
-    flushed: async () => (await connecting).flush(),
-    stop() {
-      isStopped = true
-      subscription?.unsubscribe()
-    },
-  }
-}
 
 interface ConsumeOptions {
   handle: EventHandler
@@ -254,7 +212,8 @@ async function publishDurable(
   try {
     await publish()
   } catch (error) {
-    if (error instanceof TimeoutError || !link.isUp) throw error
+    if (error instanceof TimeoutError) link.onTimeout()
+    if (!link.isUp) throw error
     // Usually the server came back with an empty store, without the stream.
     await assertStream(connection, place)
     await publish()

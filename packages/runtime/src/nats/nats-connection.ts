@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AuthorizationError, connect, type NatsConnection } from '@nats-io/transport-node'
 import type { Logger } from 'pino'
+import { countDependencyFailure } from '../dependency-failures.ts'
 import { waitAtMost } from '../timeout.ts'
 
 /** A starting process waits this long for NATS, then starts without it: polling replaces its messages. */
@@ -13,8 +14,10 @@ const PING_MS = 10_000
 export interface NatsLink {
   /** The connection, once established; it reconnects without limit. */
   readonly connection: NatsConnection | undefined
-  /** True while it is connected, as far as this process knows. */
+  /** True while it is connected and answers, as far as this process knows. */
   readonly isUp: boolean
+  /** Marks it unavailable until it answers a ping: an answer was due and did not come. */
+  onTimeout(): void
   /** Resolves when the connection is established; rejects when the link is closed before that. */
   readonly connecting: Promise<NatsConnection>
   close(): Promise<void>
@@ -30,6 +33,13 @@ export async function openNatsConnection(url: string, log: Logger): Promise<Nats
   let made: NatsConnection | undefined
   let isStarting = true
   let isUp = false
+
+  const setUp = (up: boolean) => {
+    if (up === isUp) return
+    isUp = up
+    if (up) log.info('NATS connected')
+    else if (!signal.aborted) log.warn('NATS connection lost; polling until it is restored')
+  }
 
   const connectUntilClosed = async (): Promise<NatsConnection> => {
     for (;;) {
@@ -54,11 +64,7 @@ export async function openNatsConnection(url: string, log: Logger): Promise<Nats
     signal.throwIfAborted()
     made = connection
     isUp = true
-    void watch(connection, (up) => {
-      isUp = up
-      if (up) log.info('NATS connected')
-      else if (!signal.aborted) log.warn('NATS connection lost; polling until it is restored')
-    })
+    void watch(connection, setUp)
     if (!isStarting) log.info('NATS connected')
     return connection
   })
@@ -78,6 +84,14 @@ export async function openNatsConnection(url: string, log: Logger): Promise<Nats
       return isUp
     },
     connecting: making,
+    onTimeout() {
+      countDependencyFailure('nats', 'timeout')
+      setUp(false)
+      made?.flush().then(
+        () => setUp(true),
+        () => {},
+      )
+    },
     async close() {
       closing.abort()
       await made?.close()

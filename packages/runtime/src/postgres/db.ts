@@ -35,6 +35,8 @@ export interface DbOptions {
 
 const CONNECT_MS = 5_000
 const STATEMENT_MS = 15_000
+/** Time after its limit in which the server reports that it ended a statement; then the server hangs. */
+const ANSWER_MS = 1_000
 /** A transaction that is idle for longer belongs to a hung process; the server ends it and frees its rows. */
 const IDLE_IN_TRANSACTION_MS = 5_000
 const MAX_CONNECTIONS = 10
@@ -55,6 +57,7 @@ const types = {
  * text, absent values as undefined. Every wait has an end.
  */
 export function openDb(url: string, schema: string, options: DbOptions = {}): Db {
+  const { statementMs = STATEMENT_MS } = options
   const pool = new pg.Pool({
     connectionString: url,
     options: `-c search_path=${schema} -c lock_timeout=${options.lockMs ?? 0}`,
@@ -62,7 +65,8 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
     types,
     max: options.maxConnections ?? MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_MS,
-    statement_timeout: options.statementMs ?? STATEMENT_MS,
+    statement_timeout: statementMs,
+    query_timeout: statementMs + ANSWER_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
     pipeline: true,

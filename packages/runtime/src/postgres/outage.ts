@@ -1,3 +1,4 @@
+import { countDependencyFailure } from '../dependency-failures.ts'
 import { Fault, unavailable } from '../faults.ts'
 
 /** SQLSTATE classes (PostgreSQL, appendix A) that report the state of the server, not an error of the statement. */
@@ -14,7 +15,9 @@ export function toOutageFault(error: unknown): Fault | undefined {
     typeof code === 'string' && code !== ''
       ? STATES.test(code) || CODES.has(code)
       : MESSAGES.test(error.message)
-  return passing ? unavailable('a required service is unavailable; retry', error) : undefined
+  if (!passing) return undefined
+  countDependencyFailure('postgres', 'unavailable')
+  return unavailable('a required service is unavailable; retry', error)
 }
 
 const LOCK_NOT_AVAILABLE = '55P03'

@@ -1,13 +1,18 @@
 import { Redis } from 'ioredis'
+import { countDependencyFailure } from '../dependency-failures.ts'
 import { waitAtMost } from '../timeout.ts'
 
-const COMMAND_MS = 1_000
+const COMMAND_MS = 500
 const CONNECT_MS = 2_000
 const MAX_RECONNECT_MS = 1_000
 
-/** Opens a connection whose commands fail at once while Redis is unavailable; callers work without it. */
+/**
+ * Opens a connection whose commands fail at once while Redis is unavailable; callers work without it.
+ * The connection is also the circuit breaker for a Redis that hangs: the first command that is not
+ * answered in time closes it, and a new connection takes commands once Redis has answered on it.
+ */
 export function openRedis(url: string): Redis {
-  const redis = new Redis(url, {
+  const redis = new BreakingRedis(url, {
     enableOfflineQueue: false,
     enableAutoPipelining: true,
     commandTimeout: COMMAND_MS,
@@ -17,6 +22,19 @@ export function openRedis(url: string): Redis {
   })
   redis.on('error', () => {})
   return redis
+}
+
+class BreakingRedis extends Redis {
+  override sendCommand(...[command, stream]: Parameters<Redis['sendCommand']>): unknown {
+    const socket = this.stream
+    command.promise.catch((error: Error) => {
+      // Other commands of the connection end with it; the first one closes it.
+      if (error.message !== 'Command timed out' || this.stream !== socket) return
+      countDependencyFailure('redis', 'timeout')
+      this.disconnect(true)
+    })
+    return super.sendCommand(command, stream)
+  }
 }
 
 /** Waits for the first connection, for at most `ms` milliseconds: a service also starts without Redis, without caches. */

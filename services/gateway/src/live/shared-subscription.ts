@@ -1,6 +1,6 @@
 import { Batcher } from '@windlass/runtime/batcher'
-import type { Bus, BusSubscription } from '@windlass/runtime/nats/bus'
-import { waitAtMost } from '@windlass/runtime/timeout'
+import type { BusSubscription } from '@windlass/runtime/nats/best-effort'
+import type { Bus } from '@windlass/runtime/nats/bus'
 
 type Handler<T> = (message: T) => void
 
@@ -13,16 +13,13 @@ interface SubjectState<T> {
   confirmed: Promise<unknown>
 }
 
-/** While NATS is unavailable nothing waits for it longer: polling finds every change. */
-const FLUSH_TIMEOUT_MS = 1_000
-
 /** One subscription per subject for any number of handlers; a message is decoded once. */
 export class SharedSubscription<T> {
   readonly #bus: Bus
   readonly #subjectOf: (key: string) => string
   readonly #decode: (bytes: Uint8Array) => T
   readonly #subjects = new Map<string, SubjectState<T>>()
-  readonly #flushes = new Batcher<BusSubscription, undefined>(flushOnce)
+  readonly #confirmations = new Batcher<BusSubscription, undefined>(confirmAll)
 
   constructor(bus: Bus, subjectOf: (key: string) => string, decode: (bytes: Uint8Array) => T) {
     this.#bus = bus
@@ -62,16 +59,15 @@ export class SharedSubscription<T> {
       state.isSilent = false
       this.deliver(key, this.#decode(bytes))
     })
-    const confirmed = this.#flushes.add(subscription)
+    const confirmed = this.#confirmations.add(subscription)
     const state: SubjectState<T> = { handlers: new Set(), subscription, isSilent: false, confirmed }
     this.#subjects.set(key, state)
     return state
   }
 }
 
-/** One flush confirms all subscriptions made before it. */
-async function flushOnce(made: BusSubscription[]): Promise<undefined[]> {
-  const last = made.at(-1)
-  if (last) await waitAtMost(FLUSH_TIMEOUT_MS, last.flushed()).catch(() => {})
+/** One confirmation covers all subscriptions made before it. */
+async function confirmAll(made: BusSubscription[]): Promise<undefined[]> {
+  await made.at(-1)?.confirmed()
   return made.map(() => undefined)
 }

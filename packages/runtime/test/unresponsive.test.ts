@@ -1,0 +1,66 @@
+import { testUrl } from '@windlass/testkit/database'
+import { ThrottledLink } from '@windlass/testkit/throttled-link'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { dependencyFailures } from '../src/dependency-failures.ts'
+import { openBus } from '../src/nats/bus.ts'
+import { openDb } from '../src/postgres/db.ts'
+import { sql } from '../src/postgres/sql.ts'
+import { openRedis, redisReady } from '../src/redis/redis.ts'
+
+/** A store behind a link that can stop: the connection stays open and nothing is answered. */
+async function stoppable(name: 'TEST_POSTGRES_URL' | 'TEST_NATS_URL' | 'TEST_REDIS_URL') {
+  const url = new URL(testUrl(name))
+  const link = await ThrottledLink.to(Number(url.port))
+  onTestFinished(() => link.close())
+  url.port = String(link.port)
+  url.hostname = '127.0.0.1'
+  return { link, url: url.href }
+}
+
+test('Redis hangs: one command times out, later ones fail at once until it answers', async () => {
+  const { link, url } = await stoppable('TEST_REDIS_URL')
+  const redis = openRedis(url)
+  onTestFinished(() => redis.disconnect())
+  await redisReady(redis)
+  await redis.set('unresponsive', '1')
+  link.stop()
+  await expect(redis.get('unresponsive')).rejects.toThrow('timed out')
+  for (let i = 0; i < 20; i++)
+    await expect(redis.get('unresponsive')).rejects.not.toThrow('timed out')
+  expect(dependencyFailures().get('redis timeout')).toBe(1)
+  link.resume()
+  await expect.poll(() => redis.get('unresponsive').catch(() => undefined)).toBe('1')
+})
+
+test('NATS hangs: after one timeout it counts as unavailable until it answers', async () => {
+  const { link, url } = await stoppable('TEST_NATS_URL')
+  const bus = await openBus(url, pino({ level: 'silent' }))
+  onTestFinished(() => bus.close())
+  const confirm = async () => {
+    const subscription = bus.subscribeBestEffort('unresponsive', () => {})
+    onTestFinished(() => subscription.stop())
+    await subscription.confirmed()
+  }
+  await confirm()
+  expect(bus.isUp).toBe(true)
+  link.stop()
+  await confirm()
+  expect(bus.isUp).toBe(false)
+  const message = { subject: 'events.test.x', bytes: new Uint8Array(), event_id: 'x' }
+  await expect(bus.publishDurable([message])).rejects.toThrow('NATS is unavailable')
+  link.resume()
+  await expect.poll(() => bus.isUp).toBe(true)
+})
+
+test('PostgreSQL hangs: a statement fails at its time limit and its connection is replaced', async () => {
+  const { link, url } = await stoppable('TEST_POSTGRES_URL')
+  const db = openDb(url, 'public', { maxConnections: 2, statementMs: 500 })
+  await db.run(sql`select 1`)
+  link.stop()
+  await expect(db.run(sql`select 1`)).rejects.toThrow('timeout')
+  await expect(db.tx((tx) => tx.run(sql`select 1`))).rejects.toThrow('timeout')
+  link.resume()
+  await expect.poll(() => db.rows(sql`select 1 as one`).catch(() => [])).toEqual([{ one: 1 }])
+  await db.close()
+})
