@@ -8,7 +8,7 @@ import type { Logger } from '@windlass/runtime/process/log'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { requireTrustedIssuer } from './access/oidc.ts'
-import { createRateLimit } from './access/rate-limit.ts'
+import { createRequestLimits } from './access/request-limits.ts'
 import { createTokenAuthenticator } from './access/token-authenticator.ts'
 import { createCaches } from './cache/create-caches.ts'
 import { createGenerationReader } from './cache/generation-reader.ts'
@@ -29,8 +29,6 @@ import { BodyThreads } from './route/body-threads.ts'
 import { openapi } from './route/openapi.ts'
 import { routes } from './routes/index.ts'
 
-/** Per client, fixed by the contract. */
-const TOKEN_TEST_RATE = '10/minute'
 /** A second one keeps large bodies of one caller from delaying those of all others. */
 const BODY_THREADS = 2
 
@@ -82,8 +80,6 @@ export async function start(settings: Settings, { log, teardown }: Runtime, work
   const { getAccount } = caches
   const bodyThreads = new BodyThreads({ threads: BODY_THREADS, workerUrl })
   teardown.add('body threads', () => bodyThreads.stop())
-  const limitRate = (name: string, rate: string) =>
-    createRateLimit({ name, rate, trustedProxies: settings.server.trusted_proxies }, redis)
   // Each rule and handler names what it uses of these; the compiler checks that all of it is here.
   const deps = {
     ...clients,
@@ -102,8 +98,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime, work
     health,
     bus,
     inputSchemas: bodyThreads,
-    registrationLimit: limitRate('register', settings.workers.register_rate_limit),
-    tokenTestLimit: limitRate('test-token', TOKEN_TEST_RATE),
+    ...createRequestLimits(settings, redis),
     openapi: openapi(routes),
   }
   const limits = bodyLimits(settings, bodyThreads)

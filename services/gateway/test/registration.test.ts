@@ -204,3 +204,30 @@ test('N135: Redis loses its counters: registrations above the rate still get 429
   expect(await redis.del(key)).toBe(1)
   expect(await send(0)).toBe(429)
 })
+
+test('a guesser behind the proxy of a fleet: its guesses get 429, the fleet registers', async () => {
+  const checked: string[] = []
+  const services = fakes()
+  const env = { SVC_WORKERS__REGISTER_RATE_LIMIT: '3/hour', SVC_SERVER__TRUSTED_PROXIES: '0' }
+  const { json } = await startGateway(
+    {
+      ...services,
+      identity: {
+        ...services.identity,
+        async checkBootstrap({ token }) {
+          checked.push(token)
+          return { configured: true, valid: token === 'boot' }
+        },
+      },
+    },
+    { ...env, SVC_REDIS__URL: 'redis://127.0.0.1:9' },
+  )
+  const send = async (token: string) =>
+    (await json('POST', '/workers/register', WORKER, { authorization: `Bearer ${token}` })).status
+  expect(await send('boot')).toBe(200)
+  const guesses = await Promise.all(Array.from({ length: 20 }, (_, i) => send(`guess-${i}`)))
+  expect(guesses.filter((status) => status === 403)).toHaveLength(3)
+  expect(guesses.filter((status) => status === 429)).toHaveLength(17)
+  expect(checked.filter((token) => token !== 'boot')).toHaveLength(3)
+  expect([await send('boot'), await send('boot'), await send('boot')]).toEqual([200, 200, 429])
+})

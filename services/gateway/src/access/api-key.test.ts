@@ -25,12 +25,14 @@ function setup(given = holder()) {
   const state = {
     held: given as KeyHolder | undefined,
     generation: 'a' as string | undefined,
+    fault: undefined as Fault | undefined,
     now: 0,
     asked: 0,
   }
   const keys = {
     async find() {
       state.asked++
+      if (state.fault) throw state.fault
       if (!state.held) throw new Fault('unauthenticated', 'Invalid or expired token')
       return state.held
     },
@@ -81,14 +83,6 @@ test('a cached key: still refused once it has expired', async () => {
   await expect(callerOf(KEY)).rejects.toMatchObject(refused)
 })
 
-test('a refused key: not cached', async () => {
-  const { state, callerOf } = setup()
-  state.held = undefined
-  await expect(callerOf(KEY)).rejects.toMatchObject(refused)
-  state.held = holder()
-  expect(await callerOf(KEY)).toMatchObject({ subject: 'robot' })
-})
-
 test('a key of a disabled account or of a user: refused', async () => {
   for (const change of [{ enabled: false }, { type: 'user' }]) {
     const held = holder()
@@ -110,4 +104,29 @@ test.each([
   const { state, callerOf } = setup()
   await expect(callerOf(token)).rejects.toMatchObject(refused)
   expect(state.asked).toBe(0)
+})
+
+test('an unknown key: looked up once in five seconds', async () => {
+  const { state, callerOf } = setup()
+  state.held = undefined
+  for (let i = 0; i < 3; i++) await expect(callerOf(KEY)).rejects.toMatchObject(refused)
+  expect(state.asked).toBe(1)
+  state.now = 5_001
+  await expect(callerOf(KEY)).rejects.toMatchObject(refused)
+  expect(state.asked).toBe(2)
+})
+
+test('a key whose checksum does not match: refused without a lookup', async () => {
+  const { state, callerOf } = setup()
+  await expect(callerOf(`wk_${'0'.repeat(16)}.${'A'.repeat(42)}B`)).rejects.toMatchObject(refused)
+  expect(state.asked).toBe(0)
+})
+
+test('identity is unavailable: the key is looked up again', async () => {
+  const { state, callerOf } = setup()
+  const away = new Fault('unavailable', 'away')
+  state.fault = away
+  await expect(callerOf(KEY)).rejects.toBe(away)
+  state.fault = undefined
+  expect(await callerOf(KEY)).toMatchObject({ subject: 'robot' })
 })

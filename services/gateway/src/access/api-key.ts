@@ -3,6 +3,7 @@ import type { Account, ApiKeysService } from '@windlass/proto/windlass/identity/
 import type { RpcClient } from '@windlass/rpc/client'
 import { Fault } from '@windlass/runtime/faults'
 import type { ReadGeneration } from '../cache/generation-reader.ts'
+import { RefusedTokens } from '../cache/refused-tokens.ts'
 import { UsageReportingCache } from '../cache/usage-reporting-cache.ts'
 import type { Caller } from './caller.ts'
 
@@ -18,8 +19,8 @@ export type AuthenticateToken = (token: string) => Promise<Caller>
 
 /**
  * Authenticates API keys. The account of a key is cached under the hash of the key for one
- * generation; expiry and the enabled flag are checked at each request. Unknown keys are never
- * cached.
+ * generation; expiry and the enabled flag are checked at each request. Unknown keys are
+ * cached for a few seconds.
  */
 export function createApiKeyAuthenticator(
   keys: Pick<RpcClient<typeof ApiKeysService>, 'find'>,
@@ -34,10 +35,13 @@ export function createApiKeyAuthenticator(
     reportIntervalMs: REPORT_INTERVAL_MS,
     now,
   })
+  const refusedTokens = new RefusedTokens(now)
   return async (token) => {
     const [, prefix] = API_KEY.exec(token) ?? []
     if (prefix === undefined) throw refused()
-    const { account, expires_at } = await holders.get(`${prefix} ${hashOf(token)}`)
+    const { account, expires_at } = await refusedTokens.check(token, () =>
+      holders.get(`${prefix} ${hashOf(token)}`),
+    )
     if (expires_at && Number(expires_at) <= now()) throw refused()
     if (account?.principal?.type !== 'service_account') throw refused()
     return { ...toCaller(account), key_prefix: prefix }

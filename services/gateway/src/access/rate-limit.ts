@@ -9,6 +9,8 @@ const SECONDS: Record<string, number> = { second: 1, minute: 60, hour: 3_600 }
 export interface RateLimit {
   /** Counts one more attempt of this client; throws `rate_limited` above the rate. */
   count(ctx: RequestContext): Promise<void>
+  /** Takes back an attempt that was counted. */
+  refund(ctx: RequestContext): Promise<void>
 }
 
 export interface Rate {
@@ -26,7 +28,7 @@ export interface Rate {
  */
 export function createRateLimit({ name, rate, trustedProxies }: Rate, redis: Redis): RateLimit {
   const [, points = '0', unit = ''] = /^(\d+)\/(\w+)$/.exec(rate) ?? []
-  if (points === '0') return { count: async () => {} }
+  if (points === '0') return { count: async () => {}, refund: async () => {} }
   const limits = {
     points: Number(points),
     duration: SECONDS[unit] ?? 60,
@@ -50,6 +52,11 @@ export function createRateLimit({ name, rate, trustedProxies }: Rate, redis: Red
         ctx.responseHeaders.push('retry-after', String(Math.ceil(msBeforeNext / 1_000)))
         throw new Fault('rate_limited', 'Rate limit exceeded. Try again later.')
       }
+    },
+    async refund(ctx) {
+      const address = addressOf(ctx, trustedProxies)
+      await own.reward(address)
+      await shared.reward(address).catch(ignoreOutage)
     },
   }
 }

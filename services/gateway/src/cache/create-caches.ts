@@ -3,6 +3,7 @@ import type { Clients } from '../clients/connect.ts'
 import { declaredSecrets } from '../domain/entries.ts'
 import { GenerationCache } from './generation-cache.ts'
 import type { ReadGeneration } from './generation-reader.ts'
+import { RefusedTokens } from './refused-tokens.ts'
 import { UsageReportingCache } from './usage-reporting-cache.ts'
 
 export interface CachesDeps extends Pick<Clients, 'catalog' | 'identity' | 'principals'> {
@@ -33,6 +34,7 @@ export function createCaches(
   const sessions = new UsageReportingCache(readAuth, (token) => identity.checkSession({ token }), {
     reportIntervalMs: sessionReportIntervalMs(session_idle_timeout),
   })
+  const refusedTokens = new RefusedTokens()
   return {
     /** A workflow without its source; version 0 is the latest. */
     resolveWorkflow: (namespace: string, name: string, version: number) =>
@@ -43,7 +45,7 @@ export function createCaches(
     getAccount: (subject: string, external_issuer: string) =>
       accounts.get(JSON.stringify([subject, external_issuer])),
     /** The worker session of a token; `unauthenticated` for an unknown or ended one. */
-    getSession: (token: string) => sessions.get(token),
+    getSession: (token: string) => refusedTokens.check(token, () => sessions.get(token)),
   }
 }
 

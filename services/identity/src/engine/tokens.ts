@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { encodeSecret, RANDOM_BYTES } from '@windlass/domain/token-checksum'
 
-const SECRET_BYTES = 32
 const PREFIX_BYTES = 8
 const SESSION_TOKEN = /^(ws_[0-9a-f]{16})\.[A-Za-z0-9_-]{43}$/
 
@@ -18,14 +18,14 @@ export const newApiKey = () => newToken('wk')
 
 function newToken(kind: 'ws' | 'wk'): NewToken {
   const prefix = `${kind}_${randomBytes(PREFIX_BYTES).toString('hex')}`
-  const token = `${prefix}.${randomBytes(SECRET_BYTES).toString('base64url')}`
+  const token = `${prefix}.${encodeSecret(prefix, randomBytes(RANDOM_BYTES))}`
   return { token, prefix, token_hash: hashOf(token) }
 }
 
 /** Prefix of a session token; undefined if the text does not have its form. */
 export const sessionPrefixOf = (token: string): string | undefined => SESSION_TOKEN.exec(token)?.[1]
 
-/** SHA-256 suffices: a slow hash protects guessable secrets, and these are 256 random bits. */
+/** SHA-256 suffices: a slow hash protects guessable secrets, and these are 224 random bits. */
 export const hashOf = (token: string): Buffer => createHash('sha256').update(token, 'utf8').digest()
 
 /** True if the token has this hash. The time does not depend on where they differ. */

@@ -1,0 +1,18 @@
+import type { Settings } from '@windlass/runtime/config/settings'
+import type { Redis } from '@windlass/runtime/redis/redis'
+import { GuessLimit } from './guess-limit.ts'
+import { createRateLimit } from './rate-limit.ts'
+
+/** Per client, fixed by the contract. */
+const TOKEN_TEST_RATE = '10/minute'
+
+/** The limits of requests per client address. */
+export function createRequestLimits({ workers, server }: Settings, redis: Redis) {
+  const limitRate = (name: string, rate: string) =>
+    createRateLimit({ name, rate, trustedProxies: server.trusted_proxies }, redis)
+  return {
+    registrationLimit: limitRate('register', workers.register_rate_limit),
+    bootstrapGuesses: new GuessLimit(limitRate('register-failed', workers.register_rate_limit)),
+    tokenTestLimit: limitRate('test-token', TOKEN_TEST_RATE),
+  }
+}

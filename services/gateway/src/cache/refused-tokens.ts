@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import { mayBeGenuine } from '@windlass/domain/token-checksum'
+import { Fault } from '@windlass/runtime/faults'
+
+/** Short, although an unknown token never becomes valid: tokens are random and issued once. */
+const KEEP_MS = 5_000
+const MAX_ENTRIES = 10_000
+
+/**
+ * Negative cache: refuses a token that its owner refused a moment ago, or whose checksum does not
+ * match, without asking again. Bounded: the oldest entry is dropped first.
+ */
+export class RefusedTokens {
+  /** Time of the refusal by the hash of the token, in the order of time. */
+  readonly #refusedAt = new Map<string, number>()
+  readonly #now: () => number
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
+
+  /** Calls `lookUp` unless the token is known to be refused. Throws `unauthenticated` if it is. */
+  async check<T>(token: string, lookUp: () => Promise<T>): Promise<T> {
+    if (!mayBeGenuine(token)) throw refused()
+    const hash = createHash('sha256').update(token, 'utf8').digest('base64url')
+    const refusedAt = this.#refusedAt.get(hash)
+    if (refusedAt !== undefined && this.#now() - refusedAt < KEEP_MS) throw refused()
+    try {
+      return await lookUp()
+    } catch (error) {
+      if (error instanceof Fault && error.kind === 'unauthenticated') this.#add(hash)
+      throw error
+    }
+  }
+
+  #add(hash: string): void {
+    this.#refusedAt.delete(hash)
+    if (this.#refusedAt.size >= MAX_ENTRIES)
+      this.#refusedAt.delete(this.#refusedAt.keys().next().value as string)
+    this.#refusedAt.set(hash, this.#now())
+  }
+}
+
+const refused = () => new Fault('unauthenticated', 'Invalid or expired token')
