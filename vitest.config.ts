@@ -27,7 +27,7 @@ export default defineConfig({
           name: 'unit',
           sequence: { groupOrder: 0 },
           maxWorkers: 2,
-          include: ['{packages,services}/*/src/**/*.test.ts', 'scripts/test/*.test.{mjs,ts}'],
+          include: ['{packages,services}/*/src/**/*.test.ts', 'scripts/test/*.test.ts'],
         },
       },
       {

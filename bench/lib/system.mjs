@@ -1,12 +1,12 @@
 import { readdirSync, rmdirSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { Processes } from '../../scripts/process/processes.mjs'
-import { catchSignals, stopSignal, untilStopped } from '../../scripts/process/signals.mjs'
-import { prepare } from '../../scripts/setup/data-dir.mjs'
-import { Progress } from '../../scripts/setup/progress.mjs'
-import { bringUp } from '../../scripts/system/bring-up.mjs'
-import { temporaryDir } from '../../scripts/testing/temporary-dir.mjs'
+import { prepare } from '../../scripts/bootstrap/data-dir.mjs'
+import { Processes } from '../../scripts/process/processes.ts'
+import { catchSignals, stopSignal, untilStopped } from '../../scripts/process/signals.ts'
+import { Progress } from '../../scripts/setup/progress.ts'
+import { bringUp } from '../../scripts/system/bring-up.ts'
+import { temporaryDir } from '../../scripts/testing/temporary-dir.ts'
 import { durableWriteMs } from './disk.mjs'
 
 const INTERRUPTED = 130

@@ -3,7 +3,7 @@
 //   npm run bench -- schedules        (ROUNDS=10, DUE=1000, STORED=1000,100000)
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { startReplica } from '../../scripts/system/system.mjs'
+import { startReplica } from '../../scripts/system/system.ts'
 import { cpuSeconds } from '../lib/cpu.mjs'
 import { Client } from '../lib/http.mjs'
 import { percentile } from '../lib/load.mjs'

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
 
-const SETTINGS = new URL('../../scripts/system/settings.mjs', import.meta.url).href
+const SETTINGS = new URL('../../scripts/system/settings.ts', import.meta.url).href
 const TOKEN_SECRET = '[svc.security].execution_token_secret'
 const ENCRYPTION_KEY = '[svc.security.encryption].encryption_key'
 

@@ -8,7 +8,8 @@ import { keysOf, RPC_SERVICES } from '@windlass/rpc/pair-keys'
 import { expect, onTestFinished, test } from 'vitest'
 
 const ROOT = new URL('../../', import.meta.url)
-const START = fileURLToPath(new URL('scripts/start.mjs', ROOT))
+const BOOTSTRAP = new URL('scripts/bootstrap.mjs', ROOT).href
+const START = fileURLToPath(new URL('scripts/start.ts', ROOT))
 const START_LIMIT_MS = 200_000
 const TEST_LIMIT_MS = 300_000
 const isRoot = process.getuid?.() === 0
@@ -88,17 +89,22 @@ const reversed = (secrets: Record<string, string>) =>
 
 /** The Python that npm start gives to workers, kept for the next test. */
 async function pythonOfWorkers(dir: string): Promise<string> {
-  const load = (name: string) => import(new URL(`scripts/${name}.mjs`, ROOT).href)
+  const load = (name: string) => import(new URL(`scripts/${name}`, ROOT).href)
   const [{ ensureWorkerPython }, { workerUser }, { projectDataDir }, { Progress }] =
     await Promise.all(
-      ['setup/python', 'system/worker-user', 'setup/data-dir', 'setup/progress'].map(load),
+      [
+        'setup/python.ts',
+        'system/worker-user.ts',
+        'bootstrap/data-dir.mjs',
+        'setup/progress.ts',
+      ].map(load),
     )
   return ensureWorkerPython({ dir: projectDataDir(), progress: new Progress() }, workerUser(dir))
 }
 
 /** A data directory that PostgreSQL's user and the workers may walk through, with secrets of the test. */
 async function dataDir(secrets: Record<string, string>): Promise<string> {
-  const script = new URL('scripts/testing/temporary-dir.mjs', ROOT).href
+  const script = new URL('scripts/testing/temporary-dir.ts', ROOT).href
   const { temporaryDir } = (await import(script)) as { temporaryDir(): string }
   const dir = temporaryDir()
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
@@ -118,7 +124,7 @@ async function npmStart(dir: string, env: Record<string, string>, args: string[]
   )
   const child = spawn(
     process.execPath,
-    [START, '--port', '0', '--no-demo', '--data-dir', dir, ...args],
+    ['--import', BOOTSTRAP, START, '--port', '0', '--no-demo', '--data-dir', dir, ...args],
     {
       env: {
         ...(Object.fromEntries(general) as Record<string, string>),

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadSettings } from '@windlass/runtime/config/load-settings'
 import { Settings } from '@windlass/runtime/config/settings'
+import { findServer } from '@windlass/runtime/process/server-file'
 
 const ROOT = new URL('../../../', import.meta.url)
 
@@ -10,7 +11,7 @@ export const projectFile = (path: string): URL => new URL(path, ROOT)
 
 /** The data directory of this clone, as `npm start` determines it; undefined outside of a clone. */
 export async function findDataDir(): Promise<string | undefined> {
-  const script = projectFile('scripts/setup/data-dir.mjs')
+  const script = projectFile('scripts/bootstrap/data-dir.mjs')
   if (!existsSync(script)) return undefined
   const { projectDataDir } = (await import(script.href)) as { projectDataDir(): string }
   return projectDataDir()
@@ -19,12 +20,7 @@ export async function findDataDir(): Promise<string | undefined> {
 /** The URL of the system that `npm start` runs from this clone, or undefined if none runs. */
 export async function findRunningServer(dir?: string): Promise<string | undefined> {
   const data = dir ?? (await findDataDir())
-  if (data === undefined) return undefined
-  const script = projectFile('scripts/system/server-file.mjs')
-  const { findServer } = (await import(script.href)) as {
-    findServer(dir: string): string | undefined
-  }
-  return findServer(data)
+  return data === undefined ? undefined : findServer(data)
 }
 
 /** The home directory: the configured one, else that of the server that `npm start` runs. */

@@ -1,9 +1,11 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { lock } from '@windlass/runtime/process/lock-file'
+import { publishServer } from '@windlass/runtime/process/server-file'
 import { closedUrl } from '@windlass/testkit/api-fake'
 import { expect, onTestFinished, test } from 'vitest'
-import { findRunningServer, projectFile } from '../src/project.ts'
+import { findRunningServer } from '../src/project.ts'
 import { cliFixture } from './cli-fixture.ts'
 
 test('nothing configured and a system runs from this clone: it is called', async () => {
@@ -39,9 +41,6 @@ test('the data directory of a running system: has its URL while the system runs'
   const dir = await mkdtemp(join(tmpdir(), 'windlass-cli-'))
   onTestFinished(() => rm(dir, { recursive: true }))
   expect(await findRunningServer(dir)).toBeUndefined()
-  const load = (file: string) => import(projectFile(`scripts/${file}`).href)
-  const { lock } = await load('process/lock.mjs')
-  const { publishServer } = await load('system/server-file.mjs')
   const unlock = lock(dir)
   publishServer(dir, 'http://127.0.0.1:8123')
   expect(await findRunningServer(dir)).toBe('http://127.0.0.1:8123')

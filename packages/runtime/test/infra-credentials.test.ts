@@ -16,7 +16,7 @@ import { openBus } from '../src/nats/bus.ts'
 import { toDurableMessage } from '../src/postgres/outbox.ts'
 import { openRedis, redisReady } from '../src/redis/redis.ts'
 
-const CONFIG = new URL('../../../scripts/stores/nats-config.mjs', import.meta.url).href
+const CONFIG = new URL('../../../scripts/stores/nats-config.ts', import.meta.url).href
 const START_MS = 10_000
 
 /** A NATS server with the users of the services, as `npm start` configures it. */

@@ -75,9 +75,9 @@ interface Scripts {
 async function usersOf(password: string) {
   const load = (name: string) => import(/* @vite-ignore */ new URL(name, SCRIPTS).href)
   const { natsConfig, redisUsers, servicePassword }: Scripts = {
-    ...(await load('nats-config.mjs')),
-    ...(await load('redis-users.mjs')),
-    ...(await load('service-passwords.mjs')),
+    ...(await load('nats-config.ts')),
+    ...(await load('redis-users.ts')),
+    ...(await load('service-passwords.ts')),
   }
   const passwordOf = (service: string) => servicePassword(password, service)
   const all = { user: NAME, password }

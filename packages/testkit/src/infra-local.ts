@@ -4,7 +4,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Infra } from './infra-handle.ts'
 
-const SCRIPT = fileURLToPath(new URL('../../../scripts/infra.mjs', import.meta.url))
+const SCRIPTS = new URL('../../../scripts/', import.meta.url)
+const BOOTSTRAP = new URL('bootstrap.mjs', SCRIPTS).href
+const INFRA = fileURLToPath(new URL('infra.ts', SCRIPTS))
 const URLS = ['TEST_POSTGRES_URL', 'TEST_NATS_URL', 'TEST_REDIS_URL'] as const
 
 /**
@@ -12,10 +14,14 @@ const URLS = ['TEST_POSTGRES_URL', 'TEST_NATS_URL', 'TEST_REDIS_URL'] as const
  * the pipe to their supervisor closes, so also when this process is killed.
  */
 export async function startLocal(): Promise<Infra> {
-  const supervisor = spawn(process.execPath, [SCRIPT, 'serve', '--temporary'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    detached: true, // Ctrl-C ends the tests, which then close the pipe.
-  })
+  const supervisor = spawn(
+    process.execPath,
+    ['--import', BOOTSTRAP, INFRA, 'serve', '--temporary'],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      detached: true, // Ctrl-C ends the tests, which then close the pipe.
+    },
+  )
   const exited = once(supervisor, 'exit')
   const urls: Record<string, string> = {}
   for await (const line of createInterface({ input: supervisor.stdout })) {

@@ -22,9 +22,9 @@ const load = (name: string) => import(/* @vite-ignore */ new URL(name, SCRIPTS).
 /** Starts a private PostgreSQL whose address survives a restart. */
 export async function startPrivatePostgres(defer: Defer = withTest) {
   const [{ Processes }, { startPostgres }, { temporaryDir }] = await Promise.all([
-    load('process/processes.mjs'),
-    load('stores/postgres.mjs'),
-    load('testing/temporary-dir.mjs'),
+    load('process/processes.ts'),
+    load('stores/postgres.ts'),
+    load('testing/temporary-dir.ts'),
   ])
   const dir: string = temporaryDir()
   const processes: Processes = new Processes(dir)

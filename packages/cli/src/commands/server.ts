@@ -12,7 +12,16 @@ export const serverStart: Command = {
   about: 'Start the whole system on this machine, as npm start does',
   isPassThrough: true,
   run: ({ args }, { env }) =>
-    execProgram(process.execPath, [fileURLToPath(projectFile('scripts/start.mjs')), ...args], env),
+    execProgram(
+      process.execPath,
+      [
+        '--import',
+        projectFile('scripts/bootstrap.mjs').href,
+        fileURLToPath(projectFile('scripts/start.ts')),
+        ...args,
+      ],
+      env,
+    ),
 }
 
 export const serverBootstrapToken: Command = {

@@ -1,0 +1,91 @@
+import { rmSync } from 'node:fs'
+import path from 'node:path'
+import { PROJECT } from '../bootstrap/data-dir.mjs'
+import { Stamp } from '../bootstrap/stamp.mjs'
+import { aptInstall } from './packages.ts'
+import type { Progress } from './progress.ts'
+import { type RunOptions, run, succeeds } from './run.ts'
+
+const SDK = path.join(PROJECT, 'sdk/python')
+const CANDIDATES = ['python3', 'python3.13', 'python3.12', 'python3.11', '/usr/bin/python3']
+const NEW_ENOUGH = 'import sys; assert sys.version_info >= (3, 11)'
+
+interface SetupContext {
+  dir: string
+  progress: Progress
+}
+
+interface PythonOptions {
+  /** With the packages for tests, types and lint. */
+  dev?: boolean
+  folder?: string
+  /** The python to make the environment of. */
+  from?: string
+}
+
+/**
+ * Returns the python of a virtual environment with the SDK; with `dev` also with the packages for
+ * tests, types and lint.
+ */
+export async function ensurePython(
+  { dir, progress }: SetupContext,
+  { dev = false, folder = 'venv', from }: PythonOptions = {},
+): Promise<string> {
+  const venv = path.join(dir, folder)
+  const python = path.join(venv, 'bin/python')
+  const files = [path.join(SDK, 'pyproject.toml')]
+  const plain = new Stamp(path.join(venv, '.windlass-stamp'), { files, facts: ['plain'] })
+  const full = new Stamp(path.join(venv, '.windlass-stamp'), { files, facts: ['dev'] })
+  const works = await succeeds(python, ['-c', `${NEW_ENOUGH}; import pip`])
+  if (works && (full.matches() || (!dev && plain.matches()))) return python
+  const base = works ? undefined : (from ?? (await findPython(progress)))
+  await progress.step('Setting up Python', async (report) => {
+    if (base) {
+      rmSync(venv, { recursive: true, force: true })
+      await run(base, ['-m', 'venv', venv], { onLine: report })
+    }
+    const flags = ['--disable-pip-version-check', '--no-input', '--progress-bar=off', '--editable']
+    const args = ['-m', 'pip', 'install', ...flags, dev ? `${SDK}[dev]` : SDK]
+    await run(python, args, { onLine: report })
+  })
+  const made = dev ? full : plain
+  made.set()
+  return python
+}
+
+/**
+ * Returns the python for workers that run as `user`. If that user cannot run the ordinary Python (for
+ * example one under /root), an environment of another Python is created; without one, the ordinary is used.
+ */
+export async function ensureWorkerPython(
+  context: SetupContext,
+  user?: { uid: number; gid: number },
+): Promise<string> {
+  const options = { cwd: '/', ...user }
+  const ordinary = path.join(context.dir, 'venv/bin/python')
+  if (!user || (await succeeds(ordinary, ['-c', NEW_ENOUGH], options))) return ensurePython(context)
+  const from = await firstThatCan(options)
+  return ensurePython(context, from === undefined ? {} : { folder: 'worker-venv', from })
+}
+
+/** Returns a python that is new enough and can create virtual environments; installs one if needed. */
+async function findPython(progress: Progress): Promise<string> {
+  const there = await firstThatCan()
+  if (there) return there
+  await aptInstall(progress, 'Python with venv', ['python3', 'python3-venv'])
+  const installed = await firstThatCan()
+  if (installed) return installed
+  throw new Error(
+    'Windlass needs Python 3.11 or newer, and the distribution has only an older one.',
+  )
+}
+
+/** Returns the path of the first candidate that can create virtual environments. */
+async function firstThatCan(options?: RunOptions): Promise<string | undefined> {
+  const program = `${NEW_ENOUGH}; import venv, ensurepip; print(sys.executable)`
+  for (const candidate of CANDIDATES) {
+    const found = await run(candidate, ['-c', program], options).catch(() => undefined)
+    if (found) return found
+  }
+  return undefined
+}

@@ -1,0 +1,74 @@
+import type { Settings } from '../../packages/runtime/src/config/settings.ts'
+import type { Demo } from './demo.ts'
+
+/** Describes the result of the demonstration. */
+export function demoText({ workflow, input, state, output, tookMs }: Demo): string {
+  return `
+  ${workflow.namespace}/${workflow.name}, version ${workflow.version}, ran on a Python worker:
+    input   ${JSON.stringify(input)}
+    output  ${JSON.stringify(output)}
+    state   ${state}
+    time    ${tookMs.toFixed(0)} ms
+`
+}
+
+interface Addresses {
+  url: string
+  mcpUrl: string
+  /** Folder of the logs. */
+  logs: string
+  /** File of the example workflow. */
+  example: string
+}
+
+/** Lists the addresses and the next steps. */
+export function servingText({ url, mcpUrl, logs, example }: Addresses): string {
+  return `
+Windlass serves on ${url}
+
+  Upload    curl -F file=@${example} ${url}/workflows
+  Run       curl -X POST ${url}/workflows/default/hello_world/run/sync \\
+                 -H 'content-type: application/json' -d '"World"'
+  Workers   curl ${url}/workers
+  MCP       ${mcpUrl}
+  Docs      README.md, docs/
+  Logs      ${logs}
+
+Press Ctrl-C to stop everything.
+`
+}
+
+/** Warns that authentication is off, with the hosts that gateway and MCP listen on. */
+export function openText({ server, mcp }: Settings): string {
+  const hosts = [...new Set([server.host, mcp.host])].join(' and ')
+  return `
+  !!  AUTHENTICATION IS OFF. Everyone who can reach these ports may upload and run code here.
+  !!  They listen on ${hosts}. To turn it on:  npm start -- --auth  (docs/security.md)
+`
+}
+
+export const SHARED_USER_TEXT = `
+  !!  WORKERS RUN AS THE SAME USER AS THE SERVER. Whoever can upload a workflow can read the
+  !!  secrets and the data of this server. Upload only what you trust, or run the workers elsewhere:
+  !!  npm start -- --workers 0, and \`windlass worker start\` as another user, in a container or on
+  !!  another host. Started as root, npm start gives each worker a user of its own, if a Python
+  !!  outside of root's home is there for it.
+`
+
+export const NO_WORKER_TEXT = `
+  No worker runs: with authentication on, uploaded code does not run next to the server unless
+  --workers N says so. Elsewhere:  windlass worker start --server-url URL --bootstrap-token-file F
+  (the token:  npx windlass server bootstrap-token).
+`
+
+/** Shows the first administrator's key, which is stored nowhere in clear. */
+export function adminKeyText(key: string, url: string): string {
+  return `
+  The first administrator's key, shown this once:
+
+      ${key}
+
+  curl -H 'authorization: Bearer <the key>' ${url}/workflows
+  Lost it? \`npx windlass admin create-key\` makes another.
+`
+}

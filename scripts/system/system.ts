@@ -1,0 +1,152 @@
+import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Settings } from '../../packages/runtime/src/config/settings.ts'
+import { PROJECT, prepare } from '../bootstrap/data-dir.mjs'
+import { written } from '../process/logs.ts'
+import { freePort, saysPortTaken } from '../process/ports.ts'
+import type { Child, Processes } from '../process/processes.ts'
+import type { Progress } from '../setup/progress.ts'
+import { run } from '../setup/run.ts'
+import { rpcEnv } from './settings.ts'
+import {
+  drawPorts,
+  INNER,
+  migrationEnv,
+  OUTER,
+  type Ports,
+  type SystemContext,
+  serviceEnv,
+} from './topology.ts'
+import { type WorkerPlace, workerPlaces } from './worker-user.ts'
+
+const READY_LIMIT_MS = 30_000
+const DRAWS_MAX = 5
+const DRAIN_S = 3
+const STARTED = /"msg":"started"/
+
+// the highest tier is stopped first; PostgreSQL, NATS and Redis have none
+const TIER = { inner: 1, outer: 2, worker: 3 }
+
+/** A system whose stores run. */
+export interface StartingSystem extends SystemContext {
+  processes: Processes
+  progress: Progress
+}
+
+/** Migrates the databases of the services. */
+export async function migrate(context: StartingSystem): Promise<void> {
+  const { progress } = context
+  const ports = await drawPorts(0)
+  await progress.step('Migrating databases', () =>
+    Promise.all(
+      INNER.filter((service) => existsSync(script(service, 'migrate'))).map((service) =>
+        run(process.execPath, [script(service, 'migrate')], {
+          cwd: PROJECT,
+          env: { ...serviceEnv(service, { ...context, ports }), ...migrationEnv(context) },
+        }),
+      ),
+    ),
+  )
+}
+
+/** Starts all services and returns them with their ports when each has reported ready. */
+export async function startServices(
+  context: StartingSystem,
+  gatewayPort: number,
+): Promise<{ children: Child[]; ports: Ports }> {
+  chmodSync(prepare(path.join(context.dir, 'home')), 0o700)
+  for (let draw = 1; ; draw++) {
+    const ports = await drawPorts(gatewayPort || (await freePort()))
+    const starting = [...INNER, ...OUTER].map((name) => startService(name, { ...context, ports }))
+    const children = await Promise.all(starting)
+    try {
+      await Promise.all(children.map((child) => untilStarted(context.processes, child)))
+      return { children, ports }
+    } catch (error) {
+      await Promise.all(children.map((child) => context.processes.stop(child)))
+      if (!saysPortTaken(error) || draw === DRAWS_MAX) throw error
+    }
+  }
+}
+
+/** Starts another replica of a service at a port of its own choice: for services that no other one calls. */
+export async function startReplica(
+  service: string,
+  name: string,
+  context: StartingSystem & { ports: Ports },
+): Promise<Child> {
+  const child = await startService(service, context, { name, SVC_LISTEN__PORT: '0' })
+  await untilStarted(context.processes, child)
+  return child
+}
+
+async function startService(
+  service: string,
+  context: StartingSystem & { ports: Ports },
+  { name = service, ...more }: NodeJS.ProcessEnv & { name?: string } = {},
+): Promise<Child> {
+  const env = { ...serviceEnv(service, context), ...(await rpcEnv(service, context.dir)), ...more }
+  return context.processes.start({
+    name,
+    command: process.execPath,
+    args: [script(service, 'main')],
+    env,
+    cwd: PROJECT,
+    tier: INNER.includes(service) ? TIER.inner : TIER.outer,
+  })
+}
+
+interface WorkersOptions {
+  count: number
+  /** Base URL of the gateway. */
+  url: string
+  /** Names of variables that the user passes to the workers. */
+  variables: string[]
+}
+
+/**
+ * Starts Python workers, which retry until the gateway accepts them. They get the bootstrap token
+ * over a pipe: environment, command line and files can be read by the code that they run. `isolated`
+ * of the answer says if they run under users of their own.
+ */
+export async function startWorkers(
+  context: StartingSystem & { python: string },
+  { count, url, variables }: WorkersOptions,
+): Promise<{ workers: Child[]; isolated: boolean }> {
+  if (count === 0) return { workers: [], isolated: true }
+  const { dir, processes, python, settings } = context
+  const names = Array.from({ length: count }, (_, index) => `worker-${index + 1}`)
+  const { places, isolated } = await workerPlaces({ dir, python, names, variables })
+  const args = ['-P', '-m', 'windlass.worker', 'start', '--server-url', url]
+  // Its executions then return to the queue before the services stop.
+  const drain = ['--drain-timeout', String(DRAIN_S)]
+  const workers = names.map((name, index) => {
+    const { user, ...place } = places[index] as WorkerPlace
+    return processes.start({
+      name,
+      command: python,
+      args: [...args, ...drain, '--bootstrap-token-fd', '3'],
+      ...place,
+      ...(user && { user }),
+      input: () => bootstrapToken(dir, settings),
+      tier: TIER.worker,
+      expendable: true,
+    })
+  })
+  return { workers, isolated }
+}
+
+/** Returns the configured token, or the one that identity generated at its first start. */
+function bootstrapToken(dir: string, { workers }: Settings): string {
+  return (
+    workers.bootstrap_token?.trim() || readFileSync(path.join(dir, 'home/bootstrap-token'), 'utf8')
+  )
+}
+
+function untilStarted(processes: Processes, child: Child): Promise<void> {
+  return processes.untilReady(child, () => STARTED.test(written(child)), READY_LIMIT_MS)
+}
+
+function script(service: string, name: string): string {
+  return path.join(PROJECT, 'services', service, 'dist', `${name}.js`)
+}

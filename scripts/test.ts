@@ -1,0 +1,50 @@
+// `npm test`: sets up what is missing, runs vitest and pytest, and closes with one line of counts.
+//   npm test                                 everything
+//   npm test -- --project unit               vitest only, with these arguments
+//   npm test -- python -k replay             pytest only, with these arguments
+//   npm run test:chaos                       the long tests, which `npm test` leaves out
+import { mkdtempSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { projectDataDir } from './bootstrap/data-dir.mjs'
+import { catchSignals, stopSignal } from './process/signals.ts'
+import { build } from './setup/build.ts'
+import { ensureChromium } from './setup/packages.ts'
+import { Progress } from './setup/progress.ts'
+import { ensurePython } from './setup/python.ts'
+import { type Counts, closingLine, total } from './testing/counts.ts'
+import { leftoverCounts, temporaryEnv } from './testing/temp-file-check.ts'
+import { runPytest, runVitest } from './testing/test-runs.ts'
+
+catchSignals()
+const folder = mkdtempSync(path.join(os.tmpdir(), 'windlass-test-'))
+let counts: Counts = { passed: 0, failed: 1, skipped: 0 }
+try {
+  counts = total(await runAll(process.argv.slice(2)))
+} catch (error) {
+  process.stderr.write(`\n${(error as Error).message}\n`)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+if (stopSignal.aborted) process.stderr.write(`\n${stopSignal.reason.message}\n`)
+process.stdout.write(`\n${closingLine(counts)}\n`)
+process.exitCode = counts.failed > 0 || stopSignal.aborted ? 1 : 0
+
+async function runAll([first, ...rest]: string[]): Promise<Counts[]> {
+  const context = { dir: projectDataDir(), progress: new Progress() }
+  await build(context)
+  const python = await ensurePython(context, { dev: true })
+  const chromium = first === undefined ? await ensureChromium(context.progress) : undefined
+  const browser = chromium === undefined ? {} : { TEST_CHROMIUM: chromium }
+  const temporary = temporaryEnv(folder)
+  const tools = { folder, python, env: { ...process.env, ...browser, ...temporary } }
+  const counts: Counts[] = []
+  if (first !== 'python') {
+    const chosen = first === undefined ? ['--project=!chaos'] : [first, ...rest]
+    counts.push(await runVitest(chosen, tools))
+  }
+  if ((first === undefined || first === 'python') && !stopSignal.aborted)
+    counts.push(await runPytest(rest, tools))
+  if (!stopSignal.aborted) counts.push(leftoverCounts(temporary))
+  return counts
+}
