@@ -186,6 +186,15 @@ test('refused requests: recorded with the reason and no part of the body', async
   expect(seen).toEqual([])
 })
 
+test('a flood of denied requests: five entries, then one summary when the gateway stops', async () => {
+  const { drafts, send, stop } = await setup(['admin:secrets:manage'])
+  for (let i = 0; i < 100; i++) await send('DELETE', `/workflows/team/x${i}`)
+  expect(drafts).toHaveLength(5)
+  await stop()
+  expect(drafts).toHaveLength(6)
+  expect(JSON.parse(drafts.at(-1)?.detail_json ?? '')).toMatchObject({ repeated: 95 })
+})
+
 test('an unauthenticated request: no entry', async () => {
   const { drafts, send } = await setup()
   const registration = { name: 'w', packages: [] }

@@ -1,17 +1,13 @@
-import type { Caller } from '@windlass/domain/caller'
 import { type AuditRecord, AuditService } from '@windlass/proto/windlass/identity/v1/audit'
 import type { RpcClient } from '@windlass/rpc/client'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { Batcher } from '@windlass/runtime/batcher'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, loop } from '@windlass/runtime/process/loop'
+import type { AuditEntry } from './audit-entry.ts'
+import { RefusalAggregator } from './refusal-aggregator.ts'
 
 type Audit = Pick<RpcClient<typeof AuditService>, 'record'>
-
-/** An entry to record, with its caller. */
-export interface AuditEntry extends Omit<AuditRecord, 'caller'> {
-  caller: Caller
-}
 
 const CALL_TIMEOUT_MS = 3_000
 const RETRY_MS = 1_000
@@ -23,6 +19,7 @@ export class AuditLog {
   readonly #batcher: Batcher<AuditEntry, number>
   readonly #log: Logger
   readonly #retryLoop: Loop
+  readonly #refusals = new RefusalAggregator()
   #pending: AuditEntry[] = []
 
   constructor(audit: Audit, { signCaller }: Pick<ServiceIdentity, 'signCaller'>, log: Logger) {
@@ -60,16 +57,24 @@ export class AuditLog {
       this.#log.error({ action, object, outcome, caller }, 'audit entry lost')
   }
 
+  /** Records refused requests, repeated ones of a caller as one entry a minute. Never throws. */
+  async recordRefusals(entries: readonly AuditEntry[]): Promise<void> {
+    await this.recordEventually(entries.filter((entry) => this.#refusals.admit(entry)))
+  }
+
   /** Tries once more to record the pending entries. */
   async stop(): Promise<void> {
     await this.#retryLoop.stop()
+    this.#pending.push(...this.#refusals.takeSummaries(true))
     await this.#recordPending().catch(() => {})
     for (const { action, object, outcome, caller } of this.#pending)
       this.#log.error({ action, object, outcome, caller }, 'audit entry lost')
   }
 
   async #recordPending(): Promise<void> {
-    const owed = this.#pending.splice(0)
+    const owed = [...this.#pending.splice(0), ...this.#refusals.takeSummaries()]
+    const dropped = this.#refusals.takeDropped()
+    if (dropped > 0) this.#log.error({ dropped }, 'audit entries of refused requests dropped')
     if (owed.length === 0) return
     const results = await Promise.allSettled(owed.map((entry) => this.record(entry)))
     this.#pending.unshift(...owed.filter((_, i) => results[i]?.status === 'rejected'))

@@ -85,7 +85,11 @@ export class AuditTrail {
     // A denied attempt is recorded, also of a dry run.
     if (this.#isDryRun() && outcome !== 'denied') return
     const how = this.#isDryRun() ? { dry_run: true } : {}
-    await this.#log.recordEventually(this.#draftEntries(outcome, { ...reasonOf(error), ...how }))
+    const entries = this.#draftEntries(outcome, { ...reasonOf(error), ...how })
+    // An entry that completes one with `begun` is never aggregated, nor is an unknown outcome.
+    const isRefusal = this.#beginEntries.length === 0 && outcome !== 'unknown'
+    if (isRefusal) await this.#log.recordRefusals(entries)
+    else await this.#log.recordEventually(entries)
   }
 
   #isDryRun(): boolean {
