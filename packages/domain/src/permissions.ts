@@ -14,6 +14,24 @@ export function permits(granted: string, needed: string): boolean {
   return held.every((segment, i) => segment === '*' || segment === asked[i])
 }
 
+/**
+ * Permissions of a caller. `all` stands for a caller whose permissions are not checked, because
+ * authentication is off; an absent value never means that.
+ */
+export type Permissions = { kind: 'all' } | { kind: 'only'; granted: readonly string[] }
+
+export const ALL_PERMISSIONS: Permissions = { kind: 'all' }
+export const NO_PERMISSIONS: Permissions = { kind: 'only', granted: [] }
+
+export const onlyPermissions = (granted: readonly string[]): Permissions => ({
+  kind: 'only',
+  granted,
+})
+
+/** True if the permissions cover a needed one. */
+export const covers = (permissions: Permissions, needed: string): boolean =>
+  permissions.kind === 'all' || permissions.granted.some((granted) => permits(granted, needed))
+
 interface Metadata {
   required_permissions?: string[]
   task_names?: string[]
@@ -76,10 +94,11 @@ function ownPermissionsToRun(workflow: Workflow): string[] {
 
 /** Permissions for running a workflow that no granted permission covers. */
 export async function missingPermissionsToRun(
-  granted: readonly string[],
+  permissions: Permissions,
   workflow: Workflow,
   latest: FindLatest,
 ): Promise<string[]> {
+  if (permissions.kind === 'all') return []
   const needed = await permissionsToRun(workflow, latest)
-  return needed.filter((one) => !granted.some((held) => permits(held, one)))
+  return needed.filter((one) => !covers(permissions, one))
 }

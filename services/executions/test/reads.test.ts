@@ -8,7 +8,11 @@ import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
 import { cancel, event, run, setup, worker } from './executions-fixture.ts'
 
-const page = { state: '', workflow_namespace: '', workflow_name: '', limit: 50, offset: 0 }
+const ALL = { all: true, workflows: [], ids: [] }
+const page = {
+  ...{ state: '', workflow_namespace: '', workflow_name: '' },
+  ...{ visible: ALL, limit: 50, offset: 0 },
+}
 
 async function nats() {
   const { hostname, port, username, password } = new URL(testUrl('TEST_NATS_URL'))
@@ -20,6 +24,37 @@ async function nats() {
   onTestFinished(() => connection.close())
   return connection
 }
+
+test('list of visible workflows: rows and totals of these only, in every page', async () => {
+  const { client, db } = await setup()
+  const runs = [...['one/a', 'two/a', 'one/b', 'two/b', 'one/a'].map((ref) => ref.split('/'))]
+  for (const [workflow_namespace, workflow_name] of runs)
+    await run(client, { workflow_namespace, workflow_name })
+  const only = (...workflows: { namespace: string; name: string }[]) => ({
+    visible: { all: false, workflows, ids: [] },
+  })
+  const listed = async (filter: object) => {
+    const { executions, total, filtered } = await client.list({ ...page, ...filter })
+    expect(filtered).toBe(true)
+    return [total, ...executions.map((row) => `${row.workflow_namespace}/${row.workflow_name}`)]
+  }
+  const one = { namespace: 'one', name: '*' }
+  const check = async () => {
+    expect(await listed(only(one))).toEqual([3, 'one/a', 'one/b', 'one/a'])
+    expect(await listed({ ...only(one), limit: 1, offset: 1 })).toEqual([3, 'one/b'])
+    expect(await listed({ ...only(one), workflow_namespace: 'two' })).toEqual([0])
+    expect(await listed({ ...only(one), workflow_name: 'a' })).toEqual([2, 'one/a', 'one/a'])
+    expect(await listed({ ...only(one), state: 'SCHEDULED' })).toHaveLength(4)
+    expect(await listed({ ...only(one), state: 'COMPLETED' })).toEqual([0])
+    const b = { namespace: '*', name: 'b' }
+    expect(await listed(only(b))).toEqual([2, 'two/b', 'one/b'])
+    expect(await listed(only(one, b))).toHaveLength(5)
+    expect(await listed(only())).toEqual([0])
+  }
+  await check()
+  await expect.poll(() => db.rows(sql`select 1 from totals_delta`), { timeout: 10_000 }).toEqual([])
+  await check()
+})
 
 test('lists are newest first, filtered by workflow and state, with totals', async () => {
   const { client, db } = await setup()

@@ -109,6 +109,7 @@ test('a repeated create: one execution', async () => {
       state: '',
       workflow_namespace: '',
       workflow_name: '',
+      visible: { all: true, workflows: [], ids: [] },
       limit: 50,
       offset: 0,
     }),

@@ -86,6 +86,7 @@ export class FakeExecutions {
       list: async () => ({
         executions: [...this.rows.values()].map(({ execution }) => execution),
         total: this.rows.size,
+        filtered: true,
       }),
     }
   }

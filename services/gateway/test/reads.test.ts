@@ -107,7 +107,7 @@ test('lists of executions: paged, with all filters passed on', async () => {
     executions: {
       async list(request) {
         requests.push(request)
-        return { executions: [], total: 7 }
+        return { executions: [], total: 7, filtered: true }
       },
     },
   })
@@ -115,10 +115,15 @@ test('lists of executions: paged, with all filters passed on', async () => {
   await get(made, '/executions?state=paused&workflow_name=w&namespace=n&limit=3&offset=99999999999')
   await get(made, '/workflows/default/hello/executions?state=')
   expect((await made.call('GET', '/workflows/default/missing/executions')).status).toBe(404)
-  const none = { state: '', workflow_namespace: '', workflow_name: '', limit: 50, offset: 0 }
+  const visible = { all: true, workflows: [], ids: [] }
+  const none = {
+    ...{ state: '', workflow_namespace: '', workflow_name: '' },
+    ...{ visible, limit: 50, offset: 0 },
+  }
   expect(requests).toEqual([
     none,
     {
+      visible,
       state: 'PAUSED',
       workflow_namespace: 'n',
       workflow_name: 'w',

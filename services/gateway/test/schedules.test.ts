@@ -72,7 +72,7 @@ test('schedule lists: an array of schedules; the history is a page', async () =>
     scheduler: {
       async list(request) {
         requests.push(request)
-        return { schedules: [SCHEDULE], total: 1 }
+        return { schedules: [SCHEDULE], total: 1, filtered: true }
       },
       history: async () => ({
         schedule_id: SCHEDULE.id,
@@ -173,7 +173,7 @@ test('next and forecast: the ticks, clock changes and clashes of the scheduler',
   })
   expect(requests).toEqual([
     { ref: SCHEDULE.id, count: 3 },
-    { hours: 168, limit: 1_000, all: true, ids: [] },
+    { hours: 168, limit: 1_000, all: true, ids: [], workflows: [] },
   ])
   for (const wrong of [
     '/schedules/forecast?hours=0',

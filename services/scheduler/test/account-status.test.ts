@@ -100,10 +100,20 @@ test('T7: account named while authentication was off: skipped until an authentic
     error: expect.stringMatching('the schedule was changed while authentication was off'),
   })
   expect(executions.created.size).toBe(0)
-  await client.update({ ref: made.id, description: 'x' }, asker('ada'))
+  await client.update({ ref: made.id, description: 'x', may_name_accounts: true }, asker('ada'))
   await fireNow(made)
   await eventually(() => executions.created.size).toBe(1)
   expect(starterOf(executions.submitted[0])).toBe('robot')
+})
+
+test('account named anonymously: removed by the change of a caller that may not name it', async () => {
+  const { client, fireNow, executions } = await authFixture()
+  const named = { ...request(), run_as_service_account: 'robot' }
+  const made = await client.create(named, asker('', ''))
+  await client.update({ ref: made.id, description: 'x' }, asker('ada'))
+  await fireNow(made)
+  await eventually(() => executions.created.size).toBe(1)
+  expect(starterOf(executions.submitted[0])).toBe('ada')
 })
 
 test('T7: run_as_service_account: the account applies; without it, the last changer', async () => {

@@ -1,6 +1,6 @@
 import { toDurableMessage } from '@windlass/runtime/postgres/outbox'
 import { expect, test } from 'vitest'
-import { eventually, newName, request, schedulerFixture } from './scheduler-fixture.ts'
+import { ALL, eventually, newName, request, schedulerFixture } from './scheduler-fixture.ts'
 
 const hourly = { type: 'interval', interval_seconds: 3_600, start_time: null }
 const daily = { type: 'cron', cron_expression: '0 5 * * *', timezone: 'Europe/Berlin' }
@@ -18,7 +18,12 @@ async function declaredFixture(env: Record<string, string> = {}) {
   }
   const find = (ref = `${name}_auto`) => client.get({ ref }).catch(({ kind }) => kind as string)
   const count = async () => {
-    const all = { workflow_namespace: 'team', workflow_name: name, active_only: false }
+    const all = {
+      workflow_namespace: 'team',
+      workflow_name: name,
+      active_only: false,
+      visible: ALL,
+    }
     return (await client.list({ ...all, limit: 0, offset: 0 })).total
   }
   return { ...system, client, name, reconcile, upload, find, count }
@@ -146,6 +151,7 @@ test('workflow events: the schedule is created and removed', async () => {
       workflow_namespace: '',
       workflow_name: name,
       active_only: false,
+      visible: ALL,
       limit: 1,
       offset: 0,
     }),

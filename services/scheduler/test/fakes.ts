@@ -132,9 +132,10 @@ function applyCommand(created: Map<string, Execution>, { execution_id, body }: C
 /** Accounts by `subject@issuer`, which the test changes. */
 export async function fakePrincipals() {
   const accounts = new Map<string, { enabled: boolean; permissions: string[] }>()
-  const script = { down: false }
+  const script = { down: false, beforeResolve: async () => {} }
   const address = await startFake(PrincipalsService, {
     async resolve({ subject, external_issuer }) {
+      await script.beforeResolve()
       if (script.down) throw unavailable('down')
       const account = accounts.get(`${subject}@${external_issuer}`)
       if (!account) throw notFound('Principal', subject)

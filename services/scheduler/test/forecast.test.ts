@@ -4,8 +4,8 @@ import { everySeconds, newName, request, schedulerFixture } from './scheduler-fi
 const cron = (cron_expression: string, timezone = 'UTC') =>
   JSON.stringify({ type: 'cron', cron_expression, timezone })
 
-const YEAR = { hours: 8_784, limit: 10_000, all: true, ids: [] }
-const WEEK = { hours: 168, limit: 1_000, all: true, ids: [] }
+const YEAR = { hours: 8_784, limit: 10_000, all: true, ids: [], workflows: [] }
+const WEEK = { hours: 168, limit: 1_000, all: true, ids: [], workflows: [] }
 
 test('next: lists coming ticks in UTC and local time, also of a paused schedule', async () => {
   const { replica } = await schedulerFixture()

@@ -67,6 +67,9 @@ export async function schedulerFixture(
 /** Call options with this caller. */
 export const callAs = (subject: string, issuer = 'corp') => ({ caller: { subject, issuer } })
 
+/** Visibility of a caller that may read all schedules. */
+export const ALL = { all: true, workflows: [], ids: [] }
+
 /** Default caller of the tests. */
 export const ADA = callAs('ada').caller
 

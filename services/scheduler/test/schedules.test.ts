@@ -1,6 +1,7 @@
 import { newId } from '@windlass/runtime/ids'
 import { expect, test } from 'vitest'
 import {
+  ALL,
   callAs,
   everySeconds,
   newName,
@@ -87,8 +88,11 @@ test('invalid configuration or name: unprocessable, and nothing is stored', asyn
 
   for (const bad of [{ config: '{"type":"cron"}' }, { config: onceInHours(-1) }, { name: 'a/b' }])
     await expect(client.create(request(bad))).rejects.toMatchObject({ kind: 'unprocessable' })
-  const all = { workflow_namespace: '', workflow_name: '', active_only: false }
-  expect(await client.list({ ...all, limit: 10, offset: 0 })).toEqual({ schedules: [], total: 0 })
+  const all = { workflow_namespace: '', workflow_name: '', active_only: false, visible: ALL }
+  expect(await client.list({ ...all, limit: 10, offset: 0 })).toMatchObject({
+    schedules: [],
+    total: 0,
+  })
 })
 
 test('catalog unavailable: create answers unavailable', async () => {
@@ -114,6 +118,7 @@ test('list: newest first, paged, filtered by workflow and status', async () => {
       workflow_namespace: '',
       workflow_name: '',
       active_only: false,
+      visible: ALL,
       limit: 0,
       offset: 0,
     }
@@ -179,4 +184,38 @@ test('pause and resume: idempotent; the anchor is unchanged', async () => {
   const resumed = await client.resume({ ref: made.id })
   expect(resumed).toMatchObject({ status: 'active', next_run_at: made.next_run_at })
   expect(await client.resume({ ref: made.id })).toEqual(resumed)
+})
+
+test('list and forecast of visible schedules: others are left out, in totals too', async () => {
+  const { replica, catalog } = await schedulerFixture()
+  const client = await replica()
+  catalog.put('other', 'report')
+  const mine = await client.create(request())
+  const other = await client.create({ ...request(), workflow_namespace: 'other' })
+  const page = {
+    workflow_namespace: '',
+    workflow_name: '',
+    active_only: true,
+    limit: 10,
+    offset: 0,
+  }
+  const seen = async (visible: {
+    workflows: { namespace: string; name: string }[]
+    ids: string[]
+  }) => {
+    const list = await client.list({ ...page, visible: { all: false, ...visible } })
+    const forecast = await client.forecast({ hours: 2, limit: 10, all: false, ...visible })
+    expect([list.filtered, list.total, forecast.active]).toEqual([
+      true,
+      list.schedules.length,
+      list.schedules.length,
+    ])
+    return list.schedules.map(({ id }) => id)
+  }
+  const scope = (namespace: string, name = '*') => ({ workflows: [{ namespace, name }], ids: [] })
+  expect(await seen(scope('team'))).toEqual([mine.id])
+  expect(await seen(scope('*', 'report'))).toEqual([other.id, mine.id])
+  expect(await seen(scope('team', 'another'))).toEqual([])
+  expect(await seen({ workflows: [], ids: [other.id] })).toEqual([other.id])
+  expect(await seen({ workflows: [], ids: [] })).toEqual([])
 })

@@ -1,4 +1,5 @@
 import { toRecordedCaller } from '@windlass/domain/caller'
+import type { Visibility } from '@windlass/domain/visibility'
 import type {
   ApprovalsService,
   Approval as Message,
@@ -20,7 +21,7 @@ const NO_FILTER = {
   workflow_namespace: '',
   workflow_name: '',
   task_name: '',
-  within: [],
+  visible: { kind: 'all' } as const,
   limit: MAX_PAGE,
   offset: 0,
 }
@@ -51,9 +52,12 @@ export const approvalsHandlers = (db: Db, writer: ExecutionWriter): ApprovalsHan
     return { approval: toApproval(decided), execution: toMessage(execution) }
   },
 
-  async list({ limit, ...filter }) {
+  async list({ limit, within, ...filter }) {
+    // By the message an empty list means all; gateways refuse a caller that may read no workflow.
+    const visible: Visibility =
+      within.length === 0 ? { kind: 'all' } : { kind: 'only', workflows: within, ids: [] }
     const most = Math.min(limit || MAX_PAGE, MAX_PAGE)
-    const { rows, total } = await approvals.list(db, { ...filter, limit: most })
+    const { rows, total } = await approvals.list(db, { ...filter, visible, limit: most })
     return { approvals: rows.map(toApproval), total }
   },
 })

@@ -1,4 +1,5 @@
 import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
+import { readVisibility } from '@windlass/domain/visibility'
 import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Handlers } from '@windlass/rpc/call'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
@@ -70,12 +71,13 @@ export function executionsHandlers(deps: ExecutionsDeps): Handlers<typeof Execut
       return { execution: toMessage(row), entries: page, more: page.length < entries.length }
     },
 
-    async list({ limit, offset, ...filter }) {
+    async list({ limit, offset, visible: requested, ...request }) {
+      const filter = { ...request, visible: readVisibility(requested) }
       const [rows, total] = await Promise.all([
         lists.list(db, { ...filter, limit, offset }),
         totals.count(db, filter),
       ])
-      return { executions: rows.map(toMessage), total }
+      return { executions: rows.map(toMessage), total, filtered: true }
     },
 
     async listReady({ known_ids }) {

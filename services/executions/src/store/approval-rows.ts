@@ -1,4 +1,6 @@
+import type { Visibility } from '@windlass/domain/visibility'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { inScopes } from '@windlass/runtime/postgres/in-scopes'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { Approval } from '../domain/approvals.ts'
 
@@ -41,8 +43,7 @@ export interface ApprovalFilter {
   task_name: string
   task_call_id: string
   requested_before?: Date
-  /** Empty: all workflows. `*` matches every namespace or name. */
-  within: readonly { namespace: string; name: string }[]
+  visible: Visibility
   limit: number
   offset: number
 }
@@ -62,18 +63,14 @@ export async function list(db: Queries, filter: ApprovalFilter) {
   return { rows, total: counted?.total ?? 0 }
 }
 
+const OF_EXECUTION = { namespace: sql`e.workflow_namespace`, name: sql`e.workflow_name` }
+
 function matchingOf(filter: ApprovalFilter): Sql {
-  const { execution_id, requested_before, within } = filter
+  const { execution_id, requested_before, visible } = filter
   const ofExecution = execution_id ? sql`and a.execution_id = ${execution_id}` : sql``
   const before = requested_before ? sql`and a.requested_at <= ${requested_before}` : sql``
   const scoped =
-    within.length === 0
-      ? sql``
-      : sql`and exists (
-          select from unnest(${within.map(({ namespace }) => namespace)}::text[],
-            ${within.map(({ name }) => name)}::text[]) as scope (namespace, name)
-           where scope.namespace in ('*', e.workflow_namespace)
-             and scope.name in ('*', e.workflow_name))`
+    visible.kind === 'all' ? sql`` : sql`and ${inScopes(visible.workflows, OF_EXECUTION)}`
   return sql`
     from approvals a join executions e using (execution_id)
    where (${filter.status} = '' or a.status = ${filter.status})

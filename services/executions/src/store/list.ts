@@ -3,22 +3,48 @@ import type { Queries } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { Execution } from '../domain/execution.ts'
 import { listed } from './columns.ts'
-import type { ExecutionFilter } from './totals.ts'
+import { type ExecutionFilter, isVisible } from './totals.ts'
 
 export interface Page extends ExecutionFilter {
   limit: number
   offset: number
 }
 
-/** One page, newest first. Only the filters in use are in the statement, so that the planner finds their index. */
-export const list = (db: Queries, { limit, offset, ...filter }: Page) =>
+/**
+ * One page, newest first. Only the filters in use are in the statement, so that the planner finds
+ * their index.
+ */
+export const list = (db: Queries, page: Page) =>
+  page.visible.kind === 'all' ? listAll(db, page) : listVisible(db, page)
+
+const listAll = (db: Queries, { limit, offset, ...filter }: Page) =>
   db.rows<Execution>(sql`
     select ${listed} from executions where true ${clauses(filter)}
      order by created_at desc, execution_id desc limit ${limit} offset ${offset}::bigint`)
 
+/**
+ * The page of a caller that may see some workflows. The newest of each workflow are read by their
+ * index, so that the cost does not grow with the executions of others.
+ */
+const listVisible = (db: Queries, { limit, offset, ...filter }: Page) =>
+  db.rows<Execution>(sql`
+    with scope as (
+      select workflow_namespace, workflow_name from (
+        select workflow_namespace, workflow_name from totals
+        union select workflow_namespace, workflow_name from totals_delta) as known
+       where ${isVisible(filter.visible)})
+    select newest.* from scope, lateral (
+      select ${listed} from executions
+       where executions.workflow_namespace = scope.workflow_namespace
+         and executions.workflow_name = scope.workflow_name ${clauses(filter)}
+       order by created_at desc, execution_id desc limit ${limit + offset}::bigint) as newest
+     order by created_at desc, execution_id desc limit ${limit} offset ${offset}::bigint`)
+
 function clauses({ state, workflow_namespace, workflow_name }: ExecutionFilter): Sql {
-  const namespace = workflow_namespace ? sql`and workflow_namespace = ${workflow_namespace}` : sql``
-  const name = workflow_name ? sql`and workflow_name = ${workflow_name}` : sql``
+  const namespace = workflow_namespace
+    ? sql`and executions.workflow_namespace = ${workflow_namespace}`
+    : sql``
+  const name = workflow_name ? sql`and executions.workflow_name = ${workflow_name}` : sql``
   return sql`${namespace} ${name} ${state ? inState(state) : sql``}`
 }
 

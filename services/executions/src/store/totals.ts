@@ -1,5 +1,7 @@
+import type { Visibility } from '@windlass/domain/visibility'
 import type { Db, Queries, Tx } from '@windlass/runtime/postgres/db'
-import { sql } from '@windlass/runtime/postgres/sql'
+import { inScopes } from '@windlass/runtime/postgres/in-scopes'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 
 export interface TotalsDelta {
   workflow_namespace: string
@@ -43,13 +45,21 @@ export interface ExecutionFilter {
   state: string
   workflow_namespace: string
   workflow_name: string
+  visible: Visibility
 }
+
+const OF_WORKFLOW = { namespace: sql`workflow_namespace`, name: sql`workflow_name` }
+
+/** Condition for rows of visible workflows; executions are never visible by their ids in a list. */
+export const isVisible = (visible: Visibility): Sql =>
+  visible.kind === 'all' ? sql`true` : inScopes(visible.workflows, OF_WORKFLOW)
 
 /** Number of matching executions: a sum over the few rows of totals and of unfolded deltas. */
 export async function count(db: Queries, filter: ExecutionFilter): Promise<number> {
-  const { state, workflow_namespace, workflow_name } = filter
+  const { state, workflow_namespace, workflow_name, visible } = filter
   const matching = sql`
-     where (${state} = '' or state = ${state})
+     where ${isVisible(visible)}
+       and (${state} = '' or state = ${state})
        and (${workflow_namespace} = '' or workflow_namespace = ${workflow_namespace})
        and (${workflow_name} = '' or workflow_name = ${workflow_name})`
   const row = await db.maybe<{ total: number }>(sql`

@@ -1,3 +1,4 @@
+import { onlyPermissions } from '@windlass/domain/permissions'
 import type { KeyHolder } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
@@ -49,7 +50,12 @@ const refused = { kind: 'unauthenticated' }
 
 test('a key in use: fetched once per generation', async () => {
   const { state, callerOf } = setup()
-  const caller = { subject: 'robot', issuer: 'svc', roles: ['viewer'], permissions: ['a:b'] }
+  const caller = {
+    subject: 'robot',
+    issuer: 'svc',
+    roles: ['viewer'],
+    permissions: onlyPermissions(['a:b']),
+  }
   const known = [await callerOf(KEY), await callerOf(KEY)]
   expect(known).toMatchObject([caller, caller])
   expect(state.asked).toBe(1)

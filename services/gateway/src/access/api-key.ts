@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { onlyPermissions } from '@windlass/domain/permissions'
 import type { Account, ApiKeysService } from '@windlass/proto/windlass/identity/v1/principals'
 import type { RpcClient } from '@windlass/rpc/client'
 import { Fault } from '@windlass/runtime/faults'
@@ -52,7 +53,7 @@ export function createApiKeyAuthenticator(
 export function toCaller({ principal, permissions }: Account): Caller {
   if (!principal?.enabled) throw refused()
   const { subject, external_issuer: issuer, roles } = principal
-  return { subject, issuer, roles, permissions }
+  return { subject, issuer, roles, permissions: onlyPermissions(permissions) }
 }
 
 const hashOf = (token: string) => createHash('sha256').update(token, 'utf8').digest('hex')

@@ -1,3 +1,4 @@
+import { ALL_PERMISSIONS, onlyPermissions } from '@windlass/domain/permissions'
 import type { Approval, Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { notFound } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
@@ -23,7 +24,10 @@ const request = (permissions: string[] | undefined) =>
   ({
     ctx: { req: { headers: { 'content-length': '17' } } },
     params: { execution_id: 'x', task_call_id: 'pay_1', task_name: 'pay' },
-    caller: { subject: 'me', permissions },
+    caller: {
+      subject: 'me',
+      permissions: permissions ? onlyPermissions(permissions) : ALL_PERMISSIONS,
+    },
     body: async () => ({ approved: true }),
   }) as unknown as AccessRequest<{ execution_id: string; task_call_id: string; task_name: string }>
 
@@ -42,6 +46,7 @@ const without = (absent?: 'execution' | 'workflow') =>
     },
   }) as unknown as Deps
 
+const ALL = { kind: 'all' }
 const READ = 'workflow:ops:deploy:read'
 const APPROVE = 'workflow:ops:deploy:task:pay:approve'
 
@@ -98,11 +103,13 @@ test.each([
 
 test('list of approvals: only those of readable workflows', async () => {
   expect(await mayReadApprovals.authorize(request([READ]), without())).toBe(execution)
-  expect(await mayListApprovals.authorize(request(undefined), without())).toEqual([])
-  expect(await mayListApprovals.authorize(request(['workflow:*:*:read']), without())).toEqual([])
-  expect(await mayListApprovals.authorize(request([READ, 'schedule:*']), without())).toEqual([
-    { namespace: 'ops', name: 'deploy' },
-  ])
+  expect(await mayListApprovals.authorize(request(undefined), without())).toEqual(ALL)
+  expect(await mayListApprovals.authorize(request(['workflow:*:*:read']), without())).toEqual(ALL)
+  expect(await mayListApprovals.authorize(request([READ, 'schedule:*']), without())).toEqual({
+    kind: 'only',
+    workflows: [{ namespace: 'ops', name: 'deploy' }],
+    ids: [],
+  })
   await expect(
     mayListApprovals.authorize(request(['schedule:*']), without()),
   ).rejects.toMatchObject({

@@ -1,10 +1,11 @@
 import { declaredPermissions } from '@windlass/domain/permissions'
+import type { Visibility } from '@windlass/domain/visibility'
 import type { Approval, Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
 import { getApprovalByCallOrTask, getApprovalOfCall } from '../clients/approvals.ts'
 import type { Clients } from '../clients/connect.ts'
-import { readableScopes } from '../domain/permissions.ts'
+import { visibleScopes } from '../domain/permissions.ts'
 import { hasBody } from '../http/read-body.ts'
 import { type Caller, hasPermission } from './caller.ts'
 import { type AccessRequest, rule } from './rule.ts'
@@ -18,15 +19,15 @@ export interface OfExecution {
   execution_id: string
 }
 
-/** Resolves to the workflows whose approvals the caller may read; empty: all of them. */
+/** Resolves to the approvals that the caller may read. */
 export const mayListApprovals = rule({
   summary: 'workflow:<namespace>:<name>:read; approvals of other workflows are left out',
   for: 'people',
   requiredPermissions: ['workflow:{namespace}:{workflow_name}:read'],
-  async authorize({ caller }: AccessRequest<unknown>) {
-    if (!caller.permissions || hasPermission(caller, 'workflow:*:*:read')) return []
+  async authorize({ caller }: AccessRequest<unknown>): Promise<Visibility> {
+    if (hasPermission(caller, 'workflow:*:*:read')) return { kind: 'all' }
     requireAnyRead(caller)
-    return readableScopes(caller.permissions)
+    return { kind: 'only', workflows: visibleScopes(caller.permissions, 'workflow'), ids: [] }
   },
 })
 
@@ -73,12 +74,12 @@ export const mayDecideTask = rule({
     deps: Deps,
   ): Promise<Approval | undefined> {
     if (caller.execution) return requireTaskPermission(deps, caller, params)
-    const isQuestion = caller.permissions && !hasBody(ctx)
-    if (isQuestion) throw executionTokenRequired()
+    const isChecked = caller.permissions.kind === 'only'
+    if (isChecked && !hasBody(ctx)) throw executionTokenRequired()
     const execution = await getReadableExecution(deps, caller, params)
     await requireDeclaredPermissions(deps, caller, execution)
     // A body may be announced and empty. It is read last: refusals above must cost nothing.
-    if (caller.permissions && (await body()) === undefined) throw executionTokenRequired()
+    if (isChecked && (await body()) === undefined) throw executionTokenRequired()
     return getApprovalByCallOrTask(deps, params)
   },
 })
@@ -113,7 +114,7 @@ async function getReadableExecution(
 
 /** Refuses a caller that may read no workflow at all, before any lookup. */
 function requireAnyRead({ permissions }: Caller): void {
-  if (permissions && readableScopes(permissions).length === 0)
+  if (visibleScopes(permissions, 'workflow').length === 0)
     throw new Fault('forbidden', 'forbidden', { details: FORBIDDEN })
 }
 
@@ -126,7 +127,7 @@ async function requireDeclaredPermissions(
   caller: Caller,
   execution: Execution,
 ) {
-  if (!caller.permissions) return
+  if (caller.permissions.kind === 'all') return
   const { workflow_namespace: namespace, workflow_name: name, workflow_version } = execution
   const workflow = await resolveWorkflow(namespace, name, workflow_version).catch(
     undefinedIfNotFound,

@@ -1,8 +1,9 @@
 import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
+import { NO_PERMISSIONS } from '@windlass/domain/permissions'
 import { Fault, invalid } from '@windlass/runtime/faults'
 import { countHeader, type RequestContext } from '../http/request-context.ts'
 import type { AuthenticateToken } from './api-key.ts'
-import { ANONYMOUS, type Caller } from './caller.ts'
+import { type Caller, UNCHECKED_CALLER } from './caller.ts'
 import { authenticateExecutionToken, type ExecutionTokenDeps } from './execution-token.ts'
 
 /**
@@ -46,9 +47,9 @@ export async function authenticate(
   const token = bearerOf(ctx)
   const claims = token === undefined ? undefined : executionTokens.verify(token)
   if (claims && takesExecutions) return authenticateExecutionToken(deps, claims)
-  if (!settings.security.auth.enabled) return ANONYMOUS
+  if (!settings.security.auth.enabled) return UNCHECKED_CALLER
   if (token === undefined) throw new Fault('unauthenticated', 'Authorization token required')
   if (!claims) return authenticateToken(token)
   const { sub: subject, principal_issuer: issuer } = claims
-  return { subject, issuer, permissions: [], execution: claims }
+  return { subject, issuer, permissions: NO_PERMISSIONS, execution: claims }
 }

@@ -1,7 +1,8 @@
+import { NO_PERMISSIONS } from '@windlass/domain/permissions'
 import { Fault } from '@windlass/runtime/faults'
 import type { RequestContext } from '../http/request-context.ts'
 import { type AuthenticateDeps, authenticate } from './authenticate.ts'
-import { ANONYMOUS, type Caller, requirePermission } from './caller.ts'
+import { type Caller, requirePermission, UNAUTHENTICATED_CALLER } from './caller.ts'
 import type { AccessRequest } from './rule.ts'
 import { type RuleDeps, ruleOf } from './rules.ts'
 
@@ -9,7 +10,7 @@ import { type RuleDeps, ruleOf } from './rules.ts'
 export type AccessDeps = AuthenticateDeps & RuleDeps
 
 /** The holder of the bootstrap token has no other identity. */
-const BOOTSTRAP: Caller = { subject: 'bootstrap-token' }
+const BOOTSTRAP: Caller = { subject: 'bootstrap-token', permissions: NO_PERMISSIONS }
 
 /** Authenticates the caller as far as the route needs before authorization. */
 export async function authenticateRequest(
@@ -19,7 +20,7 @@ export async function authenticateRequest(
 ): Promise<Caller> {
   if (access === 'bootstrap') return BOOTSTRAP
   const rule = ruleOf(access)
-  if (access === 'public' || rule?.for === 'machines') return ANONYMOUS
+  if (access === 'public' || rule?.for === 'machines') return UNAUTHENTICATED_CALLER
   return authenticate(ctx, deps, {
     takesExecutions: rule?.acceptsExecutionTokens !== undefined,
   })

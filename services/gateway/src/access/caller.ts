@@ -4,12 +4,17 @@ import {
   type Caller as Principal,
 } from '@windlass/domain/caller'
 import type { ExecutionClaims } from '@windlass/domain/execution-tokens'
-import { permits } from '@windlass/domain/permissions'
+import {
+  ALL_PERMISSIONS,
+  covers,
+  NO_PERMISSIONS,
+  type Permissions,
+} from '@windlass/domain/permissions'
 import type { CallOptions } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
 import type { RequestContext } from '../http/request-context.ts'
 
-/** The authenticated caller. Without `permissions` nothing is checked: authentication is off. */
+/** The authenticated caller. */
 export interface Caller {
   /** Empty for an anonymous caller. */
   subject: string
@@ -18,7 +23,7 @@ export interface Caller {
   /** Prefix of the API key, if one was used. */
   key_prefix?: string
   roles?: readonly string[]
-  permissions?: readonly string[]
+  permissions: Permissions
   /** The execution on whose behalf a worker calls, from its execution token. */
   execution?: ExecutionClaims
 }
@@ -33,7 +38,11 @@ export const toPrincipal = ({
     ? ANONYMOUS_CALLER
     : { subject, issuer, ...(key_prefix !== undefined && { key_prefix }) }
 
-export const ANONYMOUS: Caller = { subject: '' }
+/** Every caller while authentication is off. */
+export const UNCHECKED_CALLER: Caller = { subject: '', permissions: ALL_PERMISSIONS }
+
+/** A caller that presents no identity of its own: nothing is granted before a rule has checked it. */
+export const UNAUTHENTICATED_CALLER: Caller = { subject: '', permissions: NO_PERMISSIONS }
 
 /** Call options of an rpc on behalf of the caller of a request. */
 export const onBehalfOf = (
@@ -42,7 +51,7 @@ export const onBehalfOf = (
 ): Pick<CallOptions, 'caller' | 'requestId'> => ({ caller: toPrincipal(caller), requestId: id })
 
 export const hasPermission = ({ permissions }: Caller, needed: string): boolean =>
-  permissions === undefined || permissions.some((granted) => permits(granted, needed))
+  covers(permissions, needed)
 
 /** Throws a refusal that names the missing permission. */
 export function requirePermission(caller: Caller, needed: string): void {

@@ -1,4 +1,5 @@
 import type { ExecutionClaims } from '@windlass/domain/execution-tokens'
+import { ALL_PERMISSIONS, onlyPermissions } from '@windlass/domain/permissions'
 import { isTerminal } from '@windlass/domain/states'
 import type { Starter } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
@@ -24,14 +25,21 @@ export async function authenticateExecutionToken(
   deps: ExecutionTokenDeps,
   claims: ExecutionClaims,
 ): Promise<Caller> {
-  if (!deps.settings.security.auth.enabled) return { subject: '', execution: claims }
+  if (!deps.settings.security.auth.enabled)
+    return { subject: '', permissions: ALL_PERMISSIONS, execution: claims }
   const { sub: subject, principal_issuer: issuer } = claims
   const [account] = await Promise.all([
     getStarter(deps, subject, issuer),
     requireCurrentClaim(deps, claims),
   ])
   const { permissions, principal } = account
-  return { subject, issuer, roles: principal?.roles ?? [], permissions, execution: claims }
+  return {
+    subject,
+    issuer,
+    roles: principal?.roles ?? [],
+    permissions: onlyPermissions(permissions),
+    execution: claims,
+  }
 }
 
 async function getStarter(

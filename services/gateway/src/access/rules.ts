@@ -1,8 +1,15 @@
 import { mayDecideCall, mayDecideTask, mayListApprovals, mayReadApprovals } from './approval.ts'
 import { bootstrap } from './bootstrap.ts'
 import { mayReadConfigs } from './config.ts'
+import { mayListExecutions, mayReadExecution } from './execution.ts'
 import type { AccessRequest, AccessRule } from './rule.ts'
-import { mayForecast, mayReadSchedule } from './schedule.ts'
+import {
+  mayCreateSchedule,
+  mayListSchedules,
+  mayManageSchedule,
+  mayReadHistory,
+  mayReadSchedule,
+} from './schedule.ts'
 import { ownWorker } from './worker.ts'
 import { listReadable, mayRegister, mayResume, mayRun } from './workflow.ts'
 
@@ -15,7 +22,12 @@ export const rules = {
   'may register': mayRegister,
   'sees readable': listReadable,
   'may read schedule': mayReadSchedule,
-  'may forecast': mayForecast,
+  'may list schedules': mayListSchedules,
+  'may read history': mayReadHistory,
+  'may create schedule': mayCreateSchedule,
+  'may manage schedule': mayManageSchedule,
+  'may read execution': mayReadExecution,
+  'may list executions': mayListExecutions,
   'may read configs': mayReadConfigs,
   'may list approvals': mayListApprovals,
   'may read approvals': mayReadApprovals,

@@ -27,7 +27,7 @@ export async function requireTaskPermission(
 ): Promise<undefined> {
   if (caller.execution?.exec_id !== execution_id)
     throw new Fault('forbidden', 'Execution token is not bound to this execution')
-  if (!caller.permissions) return undefined
+  if (caller.permissions.kind === 'all') return undefined
   const execution = await executions.get(execution_id)
   const { workflow_namespace: namespace, workflow_name: name, workflow_version } = execution
   const needed = `workflow:${namespace}:${name}:task:${task_name}:execute`

@@ -33,7 +33,6 @@ async function requireRunPermission(
   workflow: Workflow,
   deps: Resolves,
 ): Promise<void> {
-  if (!caller.permissions) return
   const missing = await missingPermissionsToRun(caller.permissions, workflow, findLatestOf(deps))
   if (missing.length > 0) throw denied(missing)
 }
@@ -110,8 +109,7 @@ export const mayRegister = rule({
     { catalog }: Pick<Clients, 'catalog'>,
   ): Promise<Registrable> {
     // The namespaces are in the file; a caller that may upload to none need not send it.
-    if (caller.permissions && !mayRegisterSomewhere(caller.permissions))
-      throw permissionDenied('workflow:*:*:register')
+    if (!mayRegisterSomewhere(caller.permissions)) throw permissionDenied('workflow:*:*:register')
     const source = (await body()) as Buffer
     const { workflows } = await catalog.analyze({ source }, { timeoutMs: ANALYSIS_MS })
     for (const namespace of new Set(workflows.map((workflow) => workflow.namespace)))

@@ -1,19 +1,20 @@
 import { permits } from '@windlass/domain/permissions'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readableScopes, schedulesIn } from './permissions.ts'
+import { schedulesIn, scopesIn } from './permissions.ts'
 
 test('any permissions: a workflow is in a readable scope if and only if it may be read', () => {
-  const part = fc.constantFrom('workflow', 'a', 'x', 'read', '*')
+  const resource = 'execution'
+  const part = fc.constantFrom(resource, 'a', 'x', 'read', '*')
   const any = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(':'))
   const name = fc.constantFrom('a', 'x', 'read')
   fc.assert(
     fc.property(fc.array(any, { maxLength: 3 }), name, name, (granted, namespace, workflow) => {
-      const isIn = readableScopes(granted).some(
+      const isIn = scopesIn(granted, { resource, verb: 'read' }).some(
         (scope) =>
           ['*', namespace].includes(scope.namespace) && ['*', workflow].includes(scope.name),
       )
-      const needed = `workflow:${namespace}:${workflow}:read`
+      const needed = `${resource}:${namespace}:${workflow}:read`
       expect(isIn).toBe(granted.some((permission) => permits(permission, needed)))
     }),
     { numRuns: 2_000 },

@@ -1,30 +1,52 @@
 import {
   type FindLatest,
   metadataOf,
+  type Permissions,
   permissionsToRun,
   permits,
 } from '@windlass/domain/permissions'
+import type { WorkflowScope } from '@windlass/domain/visibility'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 
-/** Returns the workflows that these permissions allow to read; `*` stands for every namespace or name. */
-export function readableScopes(granted: readonly string[]): { namespace: string; name: string }[] {
+/** Kinds of objects that belong to a workflow: `<resource>:<namespace>:<workflow>:<verb>`. */
+type Resource = 'workflow' | 'execution' | 'schedule'
+
+/**
+ * Returns the workflows to which these permissions extend a verb; `*` stands for every namespace or
+ * name.
+ */
+export function scopesIn(
+  granted: readonly string[],
+  needed: { resource: Resource; verb: string },
+): WorkflowScope[] {
   return granted.flatMap((permission) => {
     const held = permission.split(':')
     const isOpen = held.at(-1) === '*'
     if (isOpen) held.pop()
     if (isOpen ? held.length > 4 : held.length !== 4) return []
     const [resource = '*', namespace = '*', name = '*', verb = '*'] = held
-    const reads = ['workflow', '*'].includes(resource) && ['read', '*'].includes(verb)
-    return reads ? [{ namespace, name }] : []
+    const isCovered = [needed.resource, '*'].includes(resource) && [needed.verb, '*'].includes(verb)
+    return isCovered ? [{ namespace, name }] : []
   })
 }
 
 /** True if these permissions allow to upload to at least one namespace. */
-export const mayRegisterSomewhere = (granted: readonly string[]): boolean =>
-  granted.some((permission) => {
+export const mayRegisterSomewhere = (permissions: Permissions): boolean =>
+  permissions.kind === 'all' ||
+  permissions.granted.some((permission) => {
     const [, namespace = '*'] = permission.split(':')
     return permits(permission, `workflow:${namespace}:*:register`)
   })
+
+/** Returns `scopesIn` of a caller; all workflows while permissions are not checked. */
+export const visibleScopes = (
+  permissions: Permissions,
+  resource: Resource,
+  verb = 'read',
+): WorkflowScope[] =>
+  permissions.kind === 'all'
+    ? [{ namespace: '*', name: '*' }]
+    : scopesIn(permissions.granted, { resource, verb })
 
 /** Returns the ids of the schedules that these permissions name one by one for reading. */
 export function schedulesIn(granted: readonly string[]): string[] {

@@ -20,6 +20,8 @@ interface StreamRequest {
   detailed: boolean
   /** Frame that is sent before the log is read. */
   first?: string
+  /** False for a reader that may not read the log: frames of tasks have no values. */
+  hasValues: boolean
 }
 
 export interface EventStreamDeps extends LiveDeps {
@@ -87,16 +89,20 @@ class FrameWriter implements StreamSubscriber {
     if (this.#sse.isAboveHighWater) return
     const { execution_id } = this.#request
     const place = { execution_id, state: this.#state, seq: this.#seq }
-    this.#sse.send(items.map((item) => progressFrame(place, item)).join(''))
+    const hidden = this.#request.hasValues ? {} : { value_json: NO_VALUE }
+    this.#sse.send(items.map((item) => progressFrame(place, { ...item, ...hidden })).join(''))
   }
 
   async #frame(entry: LogEntry, row?: () => Promise<Execution> | Execution): Promise<string> {
     this.#state = stateAfter(this.#state, entry.type)
     this.#seq = entry.seq
     const execution = row && closes(entry) ? await row() : undefined
-    return execution && isTerminal(execution.state)
-      ? closingFrame(execution, entry, await this.#wholeLog())
-      : sharedFrame(this.#request.execution_id, this.#state, entry)
+    if (execution && isTerminal(execution.state))
+      return closingFrame(execution, entry, await this.#wholeLog())
+    const { execution_id, hasValues } = this.#request
+    return hasValues || !entry.type.startsWith('TASK_')
+      ? sharedFrame(execution_id, this.#state, entry)
+      : (frameOf(execution_id, this.#state, { ...entry, value_json: NO_VALUE }) ?? '')
   }
 
   async #wholeLog(): Promise<LogEntry[] | undefined> {
@@ -104,6 +110,8 @@ class FrameWriter implements StreamSubscriber {
     return detailed ? (await this.#live.executions.withLog(execution_id)).log : undefined
   }
 }
+
+const NO_VALUE = 'null'
 
 const rendered = new WeakMap<LogEntry, { state: string; frame: string }>()
 

@@ -1,4 +1,5 @@
 import { objects } from '@windlass/domain/audit'
+import type { Visibility, WorkflowScope } from '@windlass/domain/visibility'
 import type { Approval } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
@@ -86,18 +87,25 @@ export const listApprovals = route('get', '/approvals', {
     ...page,
   },
   returns: ApprovalPage.extend({ auth_filtered: z.boolean() }).meta({ id: 'ApprovalList' }),
-  async handle({ query: { status, age_min, ...query }, resolved: within }, deps: Deps) {
+  async handle({ query: { status, age_min, ...query }, resolved: visible }, deps: Deps) {
     const { limit, offset } = query
     const { approvals, total } = await list(deps, {
       ...query,
-      within,
+      within: withinOf(visible),
       status: status === 'all' ? '' : status || 'pending',
       requested_before: age_min === undefined ? undefined : new Date(Date.now() - age_min),
     })
-    const auth_filtered = within.length > 0
+    const auth_filtered = visible.kind === 'only'
     return { approvals: approvals.map(viewOf), total, limit, offset, auth_filtered }
   },
 })
+
+/** An empty list means all workflows here, so that nothing visible must not become an empty list. */
+function withinOf(visible: Visibility): WorkflowScope[] {
+  if (visible.kind === 'all') return []
+  if (visible.workflows.length === 0) throw new Error('a list without visible workflows')
+  return [...visible.workflows]
+}
 
 /**
  * Decisions have refusals in a format of their own: for clients a 409 of it means that another

@@ -89,8 +89,9 @@ async function verdictOf(
   if (!settings.security.auth.enabled)
     return { valid: true, subject: 'anonymous', roles: [], permissions: [] }
   try {
-    const { subject, roles = [], permissions = [] } = await authenticateToken(token)
-    return { valid: true, subject, roles: [...roles].sort(), permissions: [...permissions].sort() }
+    const { subject, roles = [], permissions } = await authenticateToken(token)
+    const granted = permissions.kind === 'all' ? ['*'] : [...permissions.granted].sort()
+    return { valid: true, subject, roles: [...roles].sort(), permissions: granted }
   } catch (error) {
     if (error instanceof Fault && error.kind === 'unauthenticated')
       return { valid: false, error: error.message }

@@ -3,6 +3,7 @@ import { isState, isTerminal, STATES } from '@windlass/domain/states'
 import { invalid, notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
+import { mayReadLog } from '../access/execution.ts'
 import { getInWorkflow } from '../access/execution-in-workflow.ts'
 import type { Caches } from '../cache/create-caches.ts'
 import { type EventStreamDeps, eventStream, lastEventId } from '../live/event-stream.ts'
@@ -19,11 +20,11 @@ const detailed = flag.default(false)
 
 export const listExecutions = route('get', '/executions', {
   summary: 'List executions, newest first',
-  access: 'execution:*:read',
+  access: 'may list executions',
   query: { state: filter, workflow_name: filter, namespace: filter, ...page },
   returns: ExecutionList,
-  handle: ({ query }, { executions }: Deps) =>
-    listView(executions, {
+  handle: ({ query, resolved: visible }, { executions }: Deps) =>
+    listView(executions, visible, {
       state: stateOf(query.state),
       workflow_namespace: query.namespace,
       workflow_name: query.workflow_name,
@@ -43,20 +44,25 @@ export const listWorkflowExecutions = route(
     async handle({ params, query }, { executions, resolveWorkflow }: Deps) {
       const state = stateOf(query.state)
       const { namespace, name } = await resolveWorkflow(params.namespace, params.workflow_name, 0)
-      return listView(executions, {
-        state,
-        workflow_namespace: namespace,
-        workflow_name: name,
-        limit: query.limit,
-        offset: query.offset,
-      })
+      // The access rule permits this workflow only, and the filter names it.
+      return listView(
+        executions,
+        { kind: 'all' },
+        {
+          state,
+          workflow_namespace: namespace,
+          workflow_name: name,
+          limit: query.limit,
+          offset: query.offset,
+        },
+      )
     },
   },
 )
 
 export const getExecution = route('get', '/executions/{execution_id}', {
   summary: 'Show an execution, or follow it with mode=stream',
-  access: 'execution:{execution_id}:read',
+  access: 'may read execution',
   query: { detailed, mode: z.string().default('sync') },
   returns: ExecutionView,
   async handle({ params: { execution_id }, query, ctx }, deps: Deps) {
@@ -65,19 +71,25 @@ export const getExecution = route('get', '/executions/{execution_id}', {
     const execution = await deps.executions.get(execution_id)
     if (query.mode === 'sync') return viewOf(deps.executions, execution, query.detailed)
     const afterSeq = lastEventId(ctx)
-    return eventStream(deps, { execution_id, afterSeq, detailed: query.detailed })
+    return eventStream(deps, {
+      ...{ execution_id, afterSeq },
+      ...{ detailed: query.detailed, hasValues: true },
+    })
   },
 })
 
 export const followExecution = route('get', '/executions/{execution_id}/events', {
   summary: 'Follow an execution from the beginning of its log, or from Last-Event-ID',
-  access: 'execution:{execution_id}:read',
+  access: 'may read execution',
   query: { detailed },
   returns: EventStream,
   async handle({ params: { execution_id }, query, ctx }, deps: Deps) {
     if (!(await deps.executions.find(execution_id))) throw notFound('Execution', execution_id)
     const afterSeq = lastEventId(ctx)
-    return eventStream(deps, { execution_id, afterSeq, detailed: query.detailed })
+    return eventStream(deps, {
+      ...{ execution_id, afterSeq },
+      ...{ detailed: query.detailed, hasValues: true },
+    })
   },
 })
 
@@ -129,7 +141,7 @@ export const cancelExecution = route(
               timeoutMs: undefined,
               signal,
             })
-      return viewOf(deps.executions, execution, query.detailed)
+      return viewOf(deps.executions, execution, query.detailed && mayReadLog(caller, execution))
     },
   },
 )

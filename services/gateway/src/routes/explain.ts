@@ -47,7 +47,7 @@ const Explanation = z
 export const explainExecution = route('get', '/executions/{execution_id}/explain', {
   summary:
     'Explain why an execution does not run, with the smallest change that would let it start',
-  access: 'execution:{execution_id}:read',
+  access: 'may read execution',
   returns: Explanation,
   async handle({ params: { execution_id } }, deps: Deps) {
     const wait = await deps.queue.explain({ execution_id })

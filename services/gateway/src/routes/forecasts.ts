@@ -1,3 +1,4 @@
+import { toVisibilityMessage } from '@windlass/domain/visibility'
 import type { Clients } from '../clients/connect.ts'
 import { integer } from '../route/fields.ts'
 import { route } from '../route/route.ts'
@@ -29,14 +30,16 @@ export const getNextTicks = route('get', '/schedules/{schedule_id}/next', {
 
 export const getForecast = route('get', '/schedules/forecast', {
   summary: 'List upcoming ticks, their overlaps and the clock changes',
-  access: 'may forecast',
+  access: 'may list schedules',
   query: {
     hours: integer({ min: 1, max: 8_784 }).default(168),
     limit: integer({ min: 1, max: 10_000 }).default(1_000),
   },
   returns: ForecastView,
   async handle({ query, resolved }, { scheduler }: Deps) {
-    const forecast = await scheduler.forecast({ ...query, ...resolved })
+    // A scheduler of an earlier release ignores the workflows and lists the ids only.
+    const visible = toVisibilityMessage(resolved)
+    const forecast = await scheduler.forecast({ ...query, ...visible })
     return {
       ...forecast,
       from: timeOf(forecast.from) ?? '',

@@ -1,4 +1,6 @@
+import { toVisibilityMessage, type Visibility } from '@windlass/domain/visibility'
 import type { Execution, ListRequest } from '@windlass/proto/windlass/executions/v1/executions'
+import { unavailable } from '@windlass/runtime/faults'
 import type { z } from 'zod'
 import type { ExecutionsClient } from '../clients/executions.ts'
 import { detailed, type JsonText, summary } from '../domain/views.ts'
@@ -18,10 +20,12 @@ export async function viewOf(
 /** Returns a page of executions, without their payloads. */
 export async function listView(
   executions: ExecutionsClient,
-  request: ListRequest,
+  visible: Visibility,
+  request: Omit<ListRequest, 'visible'>,
 ): Promise<z.input<typeof ExecutionList>> {
   const { limit, offset } = request
-  const page = await executions.list(request)
+  const page = await executions.list({ ...request, visible: toVisibilityMessage(visible) })
+  requireFiltered(page, visible)
   const rows = page.executions.map((row) => ({
     execution_id: row.execution_id,
     workflow_id: row.workflow_id,
@@ -33,6 +37,15 @@ export async function listView(
     updated_at: timeOf(row.updated_at) ?? '',
   }))
   return { executions: rows, total: page.total, limit, offset }
+}
+
+/**
+ * Refuses a list that a service of an earlier release did not restrict to what the caller may see:
+ * 503 until it is upgraded.
+ */
+export function requireFiltered({ filtered }: { filtered: boolean }, visible: Visibility): void {
+  if (visible.kind === 'only' && !filtered)
+    throw unavailable('lists within a namespace require the upgrade of a service; retry')
 }
 
 /** RFC 3339 in UTC; null for an absent time. */

@@ -4,6 +4,7 @@ import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import { toPrincipal } from '../access/caller.ts'
+import { mayReadLog } from '../access/execution.ts'
 import { firstFrame } from '../domain/frames.ts'
 import { detailed, summary } from '../domain/views.ts'
 import type { RequestContext } from '../http/request-context.ts'
@@ -47,9 +48,11 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
       body,
       executions: deps.executions,
     })
+    const hasLog = mayReadLog(caller, { execution_id, ...identityOf(workflow) })
+    const isDetailed = query.detailed && hasLog
     const command: Command = {
       execution_id,
-      with_log: params.mode === 'async' && query.detailed,
+      with_log: params.mode === 'async' && isDetailed,
       body: {
         $case: 'create',
         value: {
@@ -63,13 +66,14 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
         },
       },
     }
-    if (params.mode === 'sync') return settled(deps, { command, query, ctx })
+    if (params.mode === 'sync') return settled(deps, { command, query, isDetailed, ctx })
     const { execution, log } = await deps.executions.submit(command)
     nameExecution(ctx, execution_id)
-    if (params.mode === 'async')
-      return query.detailed ? detailed(execution, log) : summary(execution)
-    const first = firstFrame(execution_id)
-    return eventStream(deps, { execution_id, afterSeq: 0, detailed: query.detailed, first })
+    if (params.mode === 'async') return isDetailed ? detailed(execution, log) : summary(execution)
+    return eventStream(deps, {
+      ...{ execution_id, afterSeq: 0, first: firstFrame(execution_id) },
+      ...{ detailed: isDetailed, hasValues: hasLog },
+    })
   },
 })
 
@@ -84,12 +88,14 @@ export const resumeWorkflow = route(
     query: waiting,
     body: anyJson,
     returns: ExecutionView,
-    async handle({ params, query, body, resolved, ctx }, deps: Deps) {
+    async handle({ params, query, body, resolved, caller, ctx }, deps: Deps) {
       const { execution_id, last_seq } = resolved.execution
+      const hasLog = mayReadLog(caller, resolved.execution)
+      const isDetailed = query.detailed && hasLog
       const isNewest = deps.settings.executions.resume_version === 'newest'
       const command: Command = {
         execution_id,
-        with_log: params.mode === 'async' && query.detailed,
+        with_log: params.mode === 'async' && isDetailed,
         body: {
           $case: 'resume',
           value: {
@@ -99,25 +105,28 @@ export const resumeWorkflow = route(
           },
         },
       }
-      if (params.mode === 'sync') return settled(deps, { command, query, ctx })
+      if (params.mode === 'sync') return settled(deps, { command, query, isDetailed, ctx })
       const { execution, log } = await deps.executions.submit(command)
       nameExecution(ctx, execution_id)
-      if (params.mode === 'async')
-        return query.detailed ? detailed(execution, log) : summary(execution)
-      return eventStream(deps, { execution_id, afterSeq: last_seq, detailed: query.detailed })
+      if (params.mode === 'async') return isDetailed ? detailed(execution, log) : summary(execution)
+      return eventStream(deps, {
+        ...{ execution_id, afterSeq: last_seq },
+        ...{ detailed: isDetailed, hasValues: hasLog },
+      })
     },
   },
 )
 
 interface Sync {
   command: Command
-  query: { detailed: boolean; wait_for?: 'paused'; timeout?: number }
+  query: { wait_for?: 'paused'; timeout?: number }
+  isDetailed: boolean
   ctx: RequestContext
 }
 
 /** Makes the change; resolves once the execution is terminal, or as the query says. */
-async function settled(deps: Deps, { command, query, ctx }: Sync) {
-  const { detailed, wait_for, timeout } = query
+async function settled(deps: Deps, { command, query, isDetailed, ctx }: Sync) {
+  const { wait_for, timeout } = query
   const execution = await changeAndWait(deps, {
     execution_id: command.execution_id,
     change: () => deps.executions.submit(command),
@@ -126,7 +135,7 @@ async function settled(deps: Deps, { command, query, ctx }: Sync) {
     signal: ctx.signal,
   })
   nameExecution(ctx, command.execution_id)
-  return viewOf(deps.executions, execution, detailed)
+  return viewOf(deps.executions, execution, isDetailed)
 }
 
 const nameExecution = (ctx: RequestContext, execution_id: string) =>

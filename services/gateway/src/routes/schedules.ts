@@ -1,15 +1,15 @@
 import { objects } from '@windlass/domain/audit'
-import { namespaceOf, splitWorkflowRef, workflowNameOf } from '@windlass/domain/names'
-import { unprocessable } from '@windlass/runtime/faults'
+import { splitWorkflowRef } from '@windlass/domain/names'
+import { toVisibilityMessage } from '@windlass/domain/visibility'
 import { z } from 'zod'
 import { type Caller, onBehalfOf } from '../access/caller.ts'
-import { requireAccount } from '../access/schedule.ts'
+import { mayNameAccounts, requireAccount } from '../access/schedule.ts'
 import type { Clients } from '../clients/connect.ts'
 import { JsonText } from '../domain/views.ts'
 import { json } from '../route/body.ts'
 import { flag, integer, page, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
-import { timeOf } from './responses.ts'
+import { requireFiltered, timeOf } from './responses.ts'
 import {
   HistoryView,
   NewSchedule,
@@ -31,7 +31,7 @@ const named = ({ params }: { params: { schedule_id: string } }) =>
 
 export const createSchedule = route('post', '/schedules', {
   summary: 'Create a schedule',
-  access: 'schedule:*:manage',
+  access: 'may create schedule',
   body: json(NewSchedule, { payloads: ['input_data'], texts: ['schedule_config'] }),
   returns: ScheduleView,
   audit: {
@@ -39,13 +39,13 @@ export const createSchedule = route('post', '/schedules', {
     object: ({ body }) => objects.schedule(body?.name),
     recorded: 'around',
   },
-  async handle({ body, caller, ctx }, deps: Deps) {
+  async handle({ body, resolved: workflow, caller, ctx }, deps: Deps) {
     const { run_as_service_account } = body
     if (run_as_service_account) await requireAccount(caller, deps, run_as_service_account)
     return viewOf(
       await deps.scheduler.create(
         {
-          ...workflowOf(body),
+          ...workflow,
           name: body.name,
           schedule_config_json: body.schedule_config?.text ?? '',
           description: body.description ?? undefined,
@@ -59,24 +59,9 @@ export const createSchedule = route('post', '/schedules', {
   },
 })
 
-function workflowOf(body: z.output<typeof NewSchedule>) {
-  const { namespace, name } = body.workflow_namespace
-    ? { namespace: body.workflow_namespace, name: body.workflow_name }
-    : splitWorkflowRef(body.workflow_name)
-  const workflow_namespace = namespaceOf(namespace)
-  const workflow_name = workflowNameOf(name)
-  if (workflow_namespace !== undefined && workflow_name !== undefined)
-    return { workflow_namespace, workflow_name }
-  throw unprocessable({
-    loc: ['body', workflow_namespace === undefined ? 'workflow_namespace' : 'workflow_name'],
-    msg: 'is no name of a workflow',
-    type: 'value_error',
-  })
-}
-
 export const listSchedules = route('get', '/schedules', {
   summary: 'List schedules, newest first',
-  access: 'schedule:*:read',
+  access: 'may list schedules',
   query: {
     workflow_name: text(255).default(''),
     active_only: flag.default(true),
@@ -84,15 +69,17 @@ export const listSchedules = route('get', '/schedules', {
     offset: page.offset,
   },
   returns: z.array(ScheduleRow),
-  async handle({ query: { workflow_name, ...query } }, { scheduler }: Deps) {
+  async handle({ query: { workflow_name, ...query }, resolved: visible }, { scheduler }: Deps) {
     const isFull = workflow_name.includes('/')
     const { namespace, name } = splitWorkflowRef(workflow_name)
-    const { schedules } = await scheduler.list({
+    const page = await scheduler.list({
       ...query,
+      visible: toVisibilityMessage(visible),
       workflow_namespace: isFull ? namespace : '',
       workflow_name: name,
     })
-    return new JsonText(`[${schedules.map((schedule) => rowOf(schedule).text).join(',')}]`)
+    requireFiltered(page, visible)
+    return new JsonText(`[${page.schedules.map((schedule) => rowOf(schedule).text).join(',')}]`)
   },
 })
 
@@ -105,12 +92,11 @@ export const getSchedule = route('get', '/schedules/{schedule_id}', {
 
 export const updateSchedule = route('put', '/schedules/{schedule_id}', {
   summary: 'Change a schedule; absent and null members stay unchanged',
-  access: 'schedule:*:manage',
+  access: 'may manage schedule',
   body: json(ScheduleChange, { payloads: ['input_data'], texts: ['schedule_config'] }),
   returns: ScheduleView,
   audit: { action: 'schedule.update', object: named, recorded: 'around' },
-  async handle({ params, body, caller, ctx }, deps: Deps) {
-    const ref = params.schedule_id
+  async handle({ body, resolved: { ref }, caller, ctx }, deps: Deps) {
     return viewOf(
       await deps.scheduler.update(
         {
@@ -118,8 +104,9 @@ export const updateSchedule = route('put', '/schedules/{schedule_id}', {
           schedule_config_json: keptText(body.schedule_config),
           description: body.description ?? undefined,
           input_json: keptText(body.input_data),
-          run_as_service_account: await accountFor(caller, deps, { ...body, ref }),
+          run_as_service_account: await accountFor(caller, deps, body, ref),
           overlap: body.overlap ?? undefined,
+          may_name_accounts: mayNameAccounts(caller),
         },
         onBehalfOf(ctx, caller),
       ),
@@ -127,55 +114,66 @@ export const updateSchedule = route('put', '/schedules/{schedule_id}', {
   },
 })
 
-/** Returns the account that a change sets; undefined if the schedule has it already. */
+/**
+ * Returns the account that a change sets. A request that changes nothing else may repeat the account
+ * that the schedule has; with another change the caller must be allowed to name it.
+ */
 async function accountFor(
   caller: Caller,
   deps: Deps,
-  { ref, run_as_service_account: named }: { ref: string; run_as_service_account?: string | null },
+  { run_as_service_account: named, ...changes }: z.output<typeof ScheduleChange>,
+  ref: string,
 ): Promise<string | undefined> {
   if (!named) return named ?? undefined
-  const known = await deps.scheduler.get({ ref })
-  if (known.run_as_service_account === named) return undefined
+  const isAlone =
+    !changes.overlap && !keptText(changes.schedule_config) && !keptText(changes.input_data)
+  if (isAlone) {
+    const known = await deps.scheduler.get({ ref })
+    if (known.run_as_service_account === named) return undefined
+  }
   await requireAccount(caller, deps, named)
   return named
 }
 
 export const pauseSchedule = route('post', '/schedules/{schedule_id}/pause', {
   summary: 'Pause a schedule',
-  access: 'schedule:*:manage',
+  access: 'may manage schedule',
   returns: ScheduleView,
   audit: { action: 'schedule.pause', object: named, recorded: 'around' },
-  handle: async ({ params, caller, ctx }, { scheduler }: Deps) =>
-    viewOf(await scheduler.pause({ ref: params.schedule_id }, onBehalfOf(ctx, caller))),
+  handle: async ({ resolved, caller, ctx }, { scheduler }: Deps) =>
+    viewOf(await scheduler.pause(resolved, onBehalfOf(ctx, caller))),
 })
 
 export const resumeSchedule = route('post', '/schedules/{schedule_id}/resume', {
   summary: 'Resume a schedule',
-  access: 'schedule:*:manage',
+  access: 'may manage schedule',
   returns: ScheduleView,
   audit: { action: 'schedule.resume', object: named, recorded: 'around' },
-  handle: async ({ params, caller, ctx }, { scheduler }: Deps) =>
-    viewOf(await scheduler.resume({ ref: params.schedule_id }, onBehalfOf(ctx, caller))),
+  handle: async ({ resolved: { ref }, caller, ctx }, { scheduler }: Deps) => {
+    const request = { ref, may_name_accounts: mayNameAccounts(caller) }
+    return viewOf(await scheduler.resume(request, onBehalfOf(ctx, caller)))
+  },
 })
 
 export const deleteSchedule = route('delete', '/schedules/{schedule_id}', {
   summary: 'Delete a schedule',
-  access: 'schedule:*:manage',
+  access: 'may manage schedule',
   returns: Success,
   audit: { action: 'schedule.delete', object: named, recorded: 'around' },
-  async handle({ params: { schedule_id: ref }, caller, ctx }, { scheduler }: Deps) {
-    await scheduler.delete({ ref }, onBehalfOf(ctx, caller))
-    return { status: 'success' as const, message: `Schedule '${ref}' deleted successfully` }
+  async handle({ params, resolved, caller, ctx }, { scheduler }: Deps) {
+    await scheduler.delete(resolved, onBehalfOf(ctx, caller))
+    const message = `Schedule '${params.schedule_id}' deleted successfully`
+    return { status: 'success' as const, message }
   },
 })
 
 export const getScheduleHistory = route('get', '/schedules/{schedule_id}/history', {
   summary: 'List the ticks of a schedule, newest first',
-  access: 'schedule:*:read',
+  access: 'may read history',
   query: page,
   returns: HistoryView,
-  async handle({ params, query }, { scheduler }: Deps) {
-    const history = await scheduler.history({ ref: params.schedule_id, ...query })
+  async handle({ query, resolved }, { scheduler }: Deps) {
+    const history = await scheduler.history({ ...resolved, ...query })
     const entries = history.entries.map((entry) => ({
       ...entry,
       execution_id: entry.execution_id || null,

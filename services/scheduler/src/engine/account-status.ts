@@ -1,4 +1,8 @@
-import { type FindLatest, missingPermissionsToRun } from '@windlass/domain/permissions'
+import {
+  type FindLatest,
+  missingPermissionsToRun,
+  onlyPermissions,
+} from '@windlass/domain/permissions'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
@@ -46,7 +50,11 @@ export async function describeRefusal(
   if (is_anonymous) return `not allowed: ${CHOSEN_ANONYMOUSLY}`
   if (!account?.principal) return `not allowed: '${run_as}' does not exist`
   if (!account.principal.enabled) return `not allowed: '${run_as}' is disabled`
-  const missing = await missingPermissionsToRun(account.permissions, workflow, latest)
+  const missing = await missingPermissionsToRun(
+    onlyPermissions(account.permissions),
+    workflow,
+    latest,
+  )
   if (missing.length === 0) return undefined
   const needs = missing.map((permission) => `'${permission}'`).join(', ')
   return `not allowed: '${run_as}' may not run ${workflow_namespace}/${workflow_name}: requires ${needs}`

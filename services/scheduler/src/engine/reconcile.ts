@@ -12,6 +12,7 @@ import { findInputProblem, recheckInputs } from './check-inputs.ts'
 import type { SchedulerDeps } from './deps.ts'
 
 const RESOLVE_MS = 5_000
+const NO_INPUT = 'null'
 
 /**
  * Creates, updates or removes the declared schedule of a workflow according to its latest version. A
@@ -71,7 +72,10 @@ async function applyDeclaration(
     const same = schedule_config === known?.schedule_config
     await schedules.save(
       tx,
-      await bindToLatest(tx, existing, latest, same ? undefined : schedule_config),
+      await bindToLatest(deps, tx, existing, {
+        latest,
+        schedule_config: same ? undefined : schedule_config,
+      }),
     )
   } else {
     declaration.schedule_id = await insertDeclared(deps, tx, latest, schedule_config)
@@ -110,21 +114,30 @@ function isReadable(
   }
 }
 
-/** Binds the row to the latest version; `schedule_config` is given only if the declaration changed. */
+/**
+ * Binds the row to the latest version. `schedule_config` is given only if the declaration changed: then
+ * it replaces what clients changed, input and account included. Otherwise a schedule that a client
+ * changed keeps its owner: the uploader must not run an input that another principal set.
+ */
 async function bindToLatest(
+  deps: SchedulerDeps,
   tx: Tx,
   row: schedules.ScheduleRow,
-  latest: Workflow,
-  schedule_config: string | undefined,
+  { latest, schedule_config }: { latest: Workflow; schedule_config: string | undefined },
 ): Promise<schedules.ScheduleRow> {
-  const timed =
-    schedule_config === undefined
-      ? row
-      : {
-          ...(await reconfigureLocked(tx, row, schedule_config)),
-          overlap: parseOverlap(schedule_config) ?? 'allow',
-        }
-  return { ...timed, workflow_id: latest.id, ...toChangedBy(latest) }
+  const workflow_id = latest.id
+  if (schedule_config === undefined)
+    return { ...row, workflow_id, ...(row.changed_by_client ? {} : toChangedBy(latest)) }
+  await schedules.saveInput(tx, row.id, NO_INPUT)
+  return {
+    ...(await reconfigureLocked(tx, row, schedule_config)),
+    overlap: parseOverlap(schedule_config) ?? 'allow',
+    run_as_service_account: undefined,
+    changed_by_client: false,
+    input_problem: findInputProblem(deps, latest, NO_INPUT),
+    workflow_id,
+    ...toChangedBy(latest),
+  }
 }
 
 const toChangedBy = ({ created_by, created_by_issuer = '' }: Workflow) => ({
@@ -148,8 +161,8 @@ async function insertDeclared(
     workflow_namespace: latest.namespace,
     workflow_name: latest.name,
     description: 'Declared by the workflow',
-    input: 'null',
-    input_problem: findInputProblem(deps, latest, 'null'),
+    input: NO_INPUT,
+    input_problem: findInputProblem(deps, latest, NO_INPUT),
     run_as_service_account: undefined,
     overlap: parseOverlap(schedule_config) ?? ('allow' as const),
     ...toChangedBy(latest),

@@ -150,7 +150,10 @@ async function resolveLatest({ catalog, log }: SchedulerDeps, firing: ticks.Firi
   }
 }
 
-/** Submits firings whose schedule is still active and whose lease is still this replica's. */
+/**
+ * Submits firings whose schedule is still active and still runs as the account that was checked, and
+ * whose lease is still this replica's. The others are leased again with the current account.
+ */
 async function submit(deps: SchedulerDeps, chunk: StartableTick[]): Promise<ticks.Outcome[]> {
   const { db, executions, serviceIdentity, log } = deps
   const inputs = await schedules.readActiveInputs(
@@ -158,9 +161,11 @@ async function submit(deps: SchedulerDeps, chunk: StartableTick[]): Promise<tick
     chunk.map(({ firing }) => firing.schedule_id),
   )
   const ready = chunk.filter(
-    ({ firing }) => inputs.has(firing.schedule_id) && performance.now() < firing.submit_before_ms,
+    ({ firing }) =>
+      isOfAccount(inputs.get(firing.schedule_id), firing) &&
+      performance.now() < firing.submit_before_ms,
   )
-  const inputOf = ({ firing }: StartableTick) => inputs.get(firing.schedule_id) ?? 'null'
+  const inputOf = ({ firing }: StartableTick) => inputs.get(firing.schedule_id)?.input ?? 'null'
   const refused: ticks.Outcome[] = []
   const startable = ready.filter((item) => {
     const problem = findInputProblem(deps, item.workflow, inputOf(item))
@@ -177,6 +182,9 @@ async function submit(deps: SchedulerDeps, chunk: StartableTick[]): Promise<tick
     return refused
   }
 }
+
+const isOfAccount = (input: schedules.ActiveInput | undefined, firing: ticks.Firing) =>
+  input?.run_as === firing.run_as && input.run_as_issuer === firing.run_as_issuer
 
 function toCreateCommand(
   { firing, workflow }: StartableTick,

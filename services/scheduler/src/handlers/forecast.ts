@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { readVisibility } from '@windlass/domain/visibility'
 import type {
   ForecastRequest,
   ForecastResponse,
@@ -60,8 +61,9 @@ export async function forecastTicks(
 ): Promise<ForecastResponse> {
   const from = await schedules.readClock(db)
   const to = new Date(from.getTime() + clamp(request.hours, MAX_HOURS) * HOUR_MS)
-  const ids = request.all ? undefined : request.ids
-  const { schedules: rows, total } = await schedules.listUpcoming(db, ids, MAX_SCHEDULES)
+  const { all, workflows, ids } = request
+  const visible = readVisibility({ all, workflows, ids })
+  const { schedules: rows, total } = await schedules.listUpcoming(db, visible, MAX_SCHEDULES)
   const maxOfOne = clamp(Math.floor(MAX_COMPUTED / Math.max(rows.length, 1)), MAX_OF_ONE)
   const listed: ForecastSchedule[] = []
   const ticks: ForecastTick[] = []

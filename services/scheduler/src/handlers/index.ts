@@ -1,8 +1,10 @@
+import { readVisibility } from '@windlass/domain/visibility'
 import type { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { callerOf, type Handlers } from '@windlass/rpc/call'
 import { notFound } from '@windlass/runtime/faults'
 import { pauseLocked, resumeLocked } from '../engine/change-locked.ts'
 import type { SchedulerDeps } from '../engine/deps.ts'
+import { ownedAfterResume } from '../engine/owner.ts'
 import * as schedules from '../store/schedules.ts'
 import * as ticks from '../store/ticks.ts'
 import { createSchedule } from './create.ts'
@@ -32,10 +34,13 @@ export const handlers = (
     return toScheduleView(row, await schedules.readInput(deps.db, row.id))
   },
 
-  async list({ workflow_namespace, workflow_name, active_only, ...page }) {
-    const filter = { workflow_namespace, workflow_name, active_only, ...pageOf(page) }
+  async list({ workflow_namespace, workflow_name, active_only, visible, ...page }) {
+    const filter = {
+      ...{ workflow_namespace, workflow_name, active_only },
+      ...{ visible: readVisibility(visible), ...pageOf(page) },
+    }
     const { schedules: rows, total } = await schedules.list(deps.db, filter)
-    return { schedules: rows.map((row) => toScheduleView(row)), total }
+    return { schedules: rows.map((row) => toScheduleView(row)), total, filtered: true }
   },
 
   update: (request, call) => updateSchedule(deps, request, callerOf(call)),
@@ -45,10 +50,11 @@ export const handlers = (
       row.status === 'paused' ? row : pauseLocked(tx, row),
     ),
 
-  resume: ({ ref }) =>
-    updateLocked(deps, ref, async (tx, row) =>
-      row.status === 'active' ? row : resumeLocked(tx, row),
-    ),
+  resume: ({ ref, may_name_accounts = false }, call) =>
+    updateLocked(deps, ref, async (tx, row) => {
+      if (row.status === 'active') return row
+      return resumeLocked(tx, ownedAfterResume(row, { ...callerOf(call), may_name_accounts }))
+    }),
 
   async delete({ ref }) {
     await deps.db.tx(async (tx) => {

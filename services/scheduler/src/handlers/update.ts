@@ -8,6 +8,7 @@ import { firstTick, parseConfig } from '../domain/config.ts'
 import { reconfigureLocked } from '../engine/change-locked.ts'
 import { requireValidInput } from '../engine/check-inputs.ts'
 import type { SchedulerDeps } from '../engine/deps.ts'
+import { accountAfter, changedBy } from '../engine/owner.ts'
 import * as schedules from '../store/schedules.ts'
 import { NO_INPUT, resolveOverlap } from './create.ts'
 import { toScheduleView } from './views.ts'
@@ -44,17 +45,23 @@ function resolveInput(deps: SchedulerDeps, version: Workflow | undefined, input_
   return input
 }
 
-/** Changes the given members and keeps the others and the history. */
+/**
+ * Changes the given members and keeps the others and the history. A change of what runs, or when, by
+ * a caller that may not name the account makes the schedule run as the caller (confused deputy).
+ */
 export async function updateSchedule(
   deps: SchedulerDeps,
   request: UpdateRequest,
-  { subject, issuer }: Caller,
+  caller: Caller,
 ): Promise<Schedule> {
   const { schedule_config_json, description, input_json, run_as_service_account } = request
   if (schedule_config_json !== undefined)
     firstTick(parseConfig(schedule_config_json), await schedules.readClock(deps.db))
   const overlap = resolveOverlap(request.overlap, schedule_config_json)
-  const changes = [schedule_config_json, description, input_json, run_as_service_account, overlap]
+  const effective = [schedule_config_json, input_json, overlap]
+  const isEffective = effective.some((member) => member !== undefined)
+  const changes = [...effective, description, run_as_service_account]
+  const by = { ...caller, may_name_accounts: request.may_name_accounts ?? false }
 
   const workflow = await findWorkflow(deps, request.ref)
   return await updateLocked(deps, request.ref, async (tx, row) => {
@@ -69,13 +76,10 @@ export async function updateSchedule(
     return {
       ...configured,
       description: description ?? row.description,
-      run_as_service_account: nonEmpty(run_as_service_account ?? row.run_as_service_account),
+      run_as_service_account: accountAfter(row, { isEffective, named: run_as_service_account, by }),
       overlap: overlap ?? row.overlap,
       input_problem: workflow ? undefined : row.input_problem,
-      changed_by: subject,
-      changed_by_issuer: issuer,
+      ...changedBy(caller),
     }
   })
 }
-
-const nonEmpty = (text: string | undefined) => text || undefined

@@ -1,6 +1,7 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { accountColumns, type Firing } from './ticks.ts'
+import { accountColumns } from './account-columns.ts'
+import type { Firing } from './ticks.ts'
 
 /** Milliseconds until each kind of work is due; 0 or less: due now; undefined: no work of the kind. */
 export interface DueSummary {

@@ -1,7 +1,10 @@
 import type { OverlapPolicy } from '@windlass/domain/overlap'
+import type { Visibility } from '@windlass/domain/visibility'
 import { parseId } from '@windlass/runtime/ids'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { inScopes } from '@windlass/runtime/postgres/in-scopes'
 import { sql } from '@windlass/runtime/postgres/sql'
+import { accountColumns } from './account-columns.ts'
 
 export interface ScheduleRow {
   id: string
@@ -15,6 +18,8 @@ export interface ScheduleRow {
   run_as_service_account: string | undefined
   changed_by: string
   changed_by_issuer: string
+  /** True if a client changed a declared schedule: new versions do not change its owner. */
+  changed_by_client: boolean
   overlap: OverlapPolicy
   status: 'active' | 'paused'
   anchor_at: Date
@@ -52,14 +57,16 @@ export interface Filter {
   workflow_namespace: string
   workflow_name: string
   active_only: boolean
+  visible: Visibility
   limit: number
   offset: number
 }
 
 const columns = sql`
   id, name, workflow_id, workflow_namespace, workflow_name, description, schedule_type,
-  schedule_config, run_as_service_account, changed_by, changed_by_issuer, overlap, status, anchor_at, next_run_at,
-  last_run_at, run_count, failure_count, tick_count, input_problem, created_at, updated_at`
+  schedule_config, run_as_service_account, changed_by, changed_by_issuer, changed_by_client, overlap, status,
+  anchor_at, next_run_at, last_run_at, run_count, failure_count, tick_count, input_problem, created_at,
+  updated_at`
 
 /** The database's clock: the only one that decides which ticks are due. */
 export async function readClock(db: Queries): Promise<Date> {
@@ -96,12 +103,13 @@ export const lock = (tx: Tx, ref: string) =>
   tx.maybe<ScheduleRow>(sql`select ${columns} from schedules where ${matchesRef(ref)} for update`)
 
 export async function list(db: Queries, filter: Filter) {
-  const { workflow_namespace, workflow_name, active_only, limit, offset } = filter
+  const { workflow_namespace, workflow_name, active_only, visible, limit, offset } = filter
   const matching = sql`
     from schedules
      where (${workflow_namespace} = '' or workflow_namespace = ${workflow_namespace})
        and (${workflow_name} = '' or workflow_name = ${workflow_name})
-       and (not ${active_only}::boolean or status = 'active')`
+       and (not ${active_only}::boolean or status = 'active')
+       and ${isVisible(visible)}`
   const [schedules, [count]] = await Promise.all([
     db.rows<ScheduleRow>(sql`
       select ${columns} ${matching}
@@ -111,15 +119,22 @@ export async function list(db: Queries, filter: Filter) {
   return { schedules, total: count?.total ?? 0 }
 }
 
+const OF_WORKFLOW = { namespace: sql`workflow_namespace`, name: sql`workflow_name` }
+
+function isVisible(visible: Visibility) {
+  if (visible.kind === 'all') return sql`true`
+  return sql`(id = any(${visible.ids}::uuid[]) or ${inScopes(visible.workflows, OF_WORKFLOW)})`
+}
+
 /**
- * Active schedules that will fire again, the next one first: all, or those of `ids`. Returns the
+ * Active schedules that will fire again, the next one first, as far as they are visible. Returns the
  * first `limit` and the total.
  */
-export async function listUpcoming(db: Queries, ids: string[] | undefined, limit: number) {
+export async function listUpcoming(db: Queries, visible: Visibility, limit: number) {
   const matching = sql`
     from schedules
      where status = 'active' and next_run_at is not null
-       and (${ids === undefined}::boolean or id = any(${ids ?? []}::uuid[]))`
+       and ${isVisible(visible)}`
   const [schedules, [count]] = await Promise.all([
     db.rows<ScheduleRow>(
       sql`select ${columns} ${matching} order by next_run_at, id limit ${limit}`,
@@ -136,7 +151,8 @@ export const save = (tx: Tx, row: ScheduleRow) =>
        set workflow_id = ${row.workflow_id}, description = ${row.description},
            schedule_type = ${row.schedule_type}, schedule_config = ${row.schedule_config},
            run_as_service_account = ${row.run_as_service_account}, changed_by = ${row.changed_by},
-           changed_by_issuer = ${row.changed_by_issuer}, overlap = ${row.overlap},
+           changed_by_issuer = ${row.changed_by_issuer},
+           changed_by_client = ${row.changed_by_client}, overlap = ${row.overlap},
            status = ${row.status}, anchor_at = ${row.anchor_at}, next_run_at = ${row.next_run_at},
            input_problem = ${row.input_problem}, updated_at = now()
      where id = ${row.id}
@@ -169,10 +185,23 @@ export async function readInput(db: Queries, id: string): Promise<string | undef
   return row?.input
 }
 
-/** Inputs of those of these schedules that exist and are active now. */
-export async function readActiveInputs(db: Queries, ids: string[]): Promise<Map<string, string>> {
-  const rows = await db.rows<{ id: string; input: string }>(
-    sql`select id, input from schedules where id = any(${ids}::uuid[]) and status = 'active'`,
-  )
-  return new Map(rows.map(({ id, input }) => [id, input]))
+/** Input of a schedule, with the account that its ticks run as. */
+export interface ActiveInput {
+  input: string
+  run_as: string
+  run_as_issuer: string
+}
+
+/**
+ * Inputs of those of these schedules that exist and are active now, each in one read with the account
+ * that it belongs to.
+ */
+export async function readActiveInputs(
+  db: Queries,
+  ids: string[],
+): Promise<Map<string, ActiveInput>> {
+  const rows = await db.rows<ActiveInput & { id: string }>(sql`
+    select s.id, s.input, ${accountColumns}
+      from schedules s where s.id = any(${ids}::uuid[]) and s.status = 'active'`)
+  return new Map(rows.map(({ id, ...input }) => [id, input]))
 }

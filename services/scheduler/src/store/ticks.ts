@@ -1,8 +1,8 @@
-import { INTERNAL_ISSUER } from '@windlass/domain/caller'
 import type { OverlapPolicy } from '@windlass/domain/overlap'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { UnfinishedTick } from '../domain/overlap.ts'
+import { accountColumns } from './account-columns.ts'
 
 /** A tick that an execution must be started for. */
 export interface Firing {
@@ -24,15 +24,6 @@ export interface Firing {
   /** Submission deadline on the monotonic clock of the replica that leased it. */
   submit_before_ms: number
 }
-
-/**
- * Columns of `schedules s` with the account of its ticks. A named service account has the internal
- * issuer.
- */
-export const accountColumns = sql`
-  coalesce(s.run_as_service_account, s.changed_by) as run_as,
-  s.changed_by = '' as is_anonymous,
-  case when s.run_as_service_account is null then s.changed_by_issuer else ${INTERNAL_ISSUER}::text end as run_as_issuer`
 
 /** Outcome of a firing. */
 export interface Outcome {

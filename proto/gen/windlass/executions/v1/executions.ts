@@ -8,6 +8,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
+import { Visibility } from "../../access/v1/visibility.ts";
 import { Requirement } from "../../matching/v1/matching.ts";
 
 export interface Execution {
@@ -284,12 +285,19 @@ export interface ListRequest {
   /** Newest first. */
   limit: number;
   offset: number;
+  /**
+   * Executions that the caller may read. Absent in requests of gateways of earlier releases, which list
+   * only for callers that may read all.
+   */
+  visible: Visibility | undefined;
 }
 
 export interface ListResponse {
   /** Without input, output and log. */
   executions: Execution[];
   total: number;
+  /** True if `visible` was applied. Replicas of earlier releases ignore it and do not set this. */
+  filtered: boolean;
 }
 
 export interface ListReadyRequest {
@@ -2842,7 +2850,7 @@ export const LogResponse: MessageFns<LogResponse> = {
 };
 
 function createBaseListRequest(): ListRequest {
-  return { state: "", workflow_namespace: "", workflow_name: "", limit: 0, offset: 0 };
+  return { state: "", workflow_namespace: "", workflow_name: "", limit: 0, offset: 0, visible: undefined };
 }
 
 export const ListRequest: MessageFns<ListRequest> = {
@@ -2861,6 +2869,9 @@ export const ListRequest: MessageFns<ListRequest> = {
     }
     if (message.offset !== 0) {
       writer.uint32(40).int64(message.offset);
+    }
+    if (message.visible !== undefined) {
+      Visibility.encode(message.visible, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -2918,6 +2929,14 @@ export const ListRequest: MessageFns<ListRequest> = {
             message.offset = longToNumber(reader.int64());
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.visible = Visibility.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2932,7 +2951,7 @@ export const ListRequest: MessageFns<ListRequest> = {
 };
 
 function createBaseListResponse(): ListResponse {
-  return { executions: [], total: 0 };
+  return { executions: [], total: 0, filtered: false };
 }
 
 export const ListResponse: MessageFns<ListResponse> = {
@@ -2942,6 +2961,9 @@ export const ListResponse: MessageFns<ListResponse> = {
     }
     if (message.total !== 0) {
       writer.uint32(16).int64(message.total);
+    }
+    if (message.filtered !== false) {
+      writer.uint32(24).bool(message.filtered);
     }
     return writer;
   },
@@ -2973,6 +2995,14 @@ export const ListResponse: MessageFns<ListResponse> = {
             }
 
             message.total = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.filtered = reader.bool();
             continue;
           }
         }

@@ -8,6 +8,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
+import { Visibility, WorkflowScope } from "../../access/v1/visibility.ts";
 
 export interface Schedule {
   id: string;
@@ -60,6 +61,8 @@ export interface CreateRequest {
 
 export interface RefRequest {
   ref: string;
+  /** For Resume, as in UpdateRequest. */
+  may_name_accounts?: boolean | undefined;
 }
 
 export interface ListRequest {
@@ -69,11 +72,18 @@ export interface ListRequest {
   active_only: boolean;
   limit: number;
   offset: number;
+  /**
+   * Schedules that the caller may read. Absent in requests of gateways of earlier releases, which list
+   * only for callers that may read all.
+   */
+  visible: Visibility | undefined;
 }
 
 export interface ListResponse {
   schedules: Schedule[];
   total: number;
+  /** True if `visible` was applied. Schedulers of earlier releases ignore it and do not set this. */
+  filtered: boolean;
 }
 
 /** Absent fields are unchanged. The actor is the caller. */
@@ -86,7 +96,14 @@ export interface UpdateRequest {
     | undefined;
   /** Empty: no service account any more. */
   run_as_service_account?: string | undefined;
-  overlap?: string | undefined;
+  overlap?:
+    | string
+    | undefined;
+  /**
+   * True: the caller may name any account to run as. Otherwise a change of configuration, input or
+   * overlap by another principal than the account makes the schedule run as the caller.
+   */
+  may_name_accounts?: boolean | undefined;
 }
 
 export interface DeleteResponse {
@@ -159,6 +176,8 @@ export interface ForecastRequest {
   /** Schedule ids; ignored with `all`. */
   ids: string[];
   all: boolean;
+  /** Also the schedules of these workflows; ignored with `all`. */
+  workflows: WorkflowScope[];
 }
 
 export interface ForecastTick {
@@ -609,13 +628,16 @@ export const CreateRequest: MessageFns<CreateRequest> = {
 };
 
 function createBaseRefRequest(): RefRequest {
-  return { ref: "" };
+  return { ref: "", may_name_accounts: undefined };
 }
 
 export const RefRequest: MessageFns<RefRequest> = {
   encode(message: RefRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.ref !== "") {
       writer.uint32(10).string(message.ref);
+    }
+    if (message.may_name_accounts !== undefined) {
+      writer.uint32(16).bool(message.may_name_accounts);
     }
     return writer;
   },
@@ -641,6 +663,14 @@ export const RefRequest: MessageFns<RefRequest> = {
             message.ref = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.may_name_accounts = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -655,7 +685,7 @@ export const RefRequest: MessageFns<RefRequest> = {
 };
 
 function createBaseListRequest(): ListRequest {
-  return { workflow_namespace: "", workflow_name: "", active_only: false, limit: 0, offset: 0 };
+  return { workflow_namespace: "", workflow_name: "", active_only: false, limit: 0, offset: 0, visible: undefined };
 }
 
 export const ListRequest: MessageFns<ListRequest> = {
@@ -674,6 +704,9 @@ export const ListRequest: MessageFns<ListRequest> = {
     }
     if (message.offset !== 0) {
       writer.uint32(40).int64(message.offset);
+    }
+    if (message.visible !== undefined) {
+      Visibility.encode(message.visible, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -731,6 +764,14 @@ export const ListRequest: MessageFns<ListRequest> = {
             message.offset = longToNumber(reader.int64());
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.visible = Visibility.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -745,7 +786,7 @@ export const ListRequest: MessageFns<ListRequest> = {
 };
 
 function createBaseListResponse(): ListResponse {
-  return { schedules: [], total: 0 };
+  return { schedules: [], total: 0, filtered: false };
 }
 
 export const ListResponse: MessageFns<ListResponse> = {
@@ -755,6 +796,9 @@ export const ListResponse: MessageFns<ListResponse> = {
     }
     if (message.total !== 0) {
       writer.uint32(16).int64(message.total);
+    }
+    if (message.filtered !== false) {
+      writer.uint32(24).bool(message.filtered);
     }
     return writer;
   },
@@ -788,6 +832,14 @@ export const ListResponse: MessageFns<ListResponse> = {
             message.total = longToNumber(reader.int64());
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.filtered = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -809,6 +861,7 @@ function createBaseUpdateRequest(): UpdateRequest {
     input_json: undefined,
     run_as_service_account: undefined,
     overlap: undefined,
+    may_name_accounts: undefined,
   };
 }
 
@@ -831,6 +884,9 @@ export const UpdateRequest: MessageFns<UpdateRequest> = {
     }
     if (message.overlap !== undefined) {
       writer.uint32(66).string(message.overlap);
+    }
+    if (message.may_name_accounts !== undefined) {
+      writer.uint32(72).bool(message.may_name_accounts);
     }
     return writer;
   },
@@ -894,6 +950,14 @@ export const UpdateRequest: MessageFns<UpdateRequest> = {
             }
 
             message.overlap = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.may_name_accounts = reader.bool();
             continue;
           }
         }
@@ -1495,7 +1559,7 @@ export const NextResponse: MessageFns<NextResponse> = {
 };
 
 function createBaseForecastRequest(): ForecastRequest {
-  return { hours: 0, limit: 0, ids: [], all: false };
+  return { hours: 0, limit: 0, ids: [], all: false, workflows: [] };
 }
 
 export const ForecastRequest: MessageFns<ForecastRequest> = {
@@ -1511,6 +1575,9 @@ export const ForecastRequest: MessageFns<ForecastRequest> = {
     }
     if (message.all !== false) {
       writer.uint32(32).bool(message.all);
+    }
+    for (const v of message.workflows) {
+      WorkflowScope.encode(v!, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -1558,6 +1625,14 @@ export const ForecastRequest: MessageFns<ForecastRequest> = {
             }
 
             message.all = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.workflows.push(WorkflowScope.decode(reader, reader.uint32()));
             continue;
           }
         }
