@@ -135,6 +135,22 @@ test('a secret: text, or JSON with --json, and printed as it was set', async () 
   }
   api.answers.set('GET /admin/secrets', { body: '["a","db port"]' })
   expect(await windlass('secret', 'list')).toMatchObject({ out: 'a\ndb port\n' })
+  const details = {
+    ...{ name: 'a', namespaces: ['team', 'x-*'], workflows: null, version: 3 },
+    previous_until: '2030-01-01T00:00:00.000Z',
+  }
+  api.answers.set('GET /admin/secrets?detailed=true', { body: JSON.stringify([details]) })
+  expect(await windlass('secret', 'list', '--detailed')).toMatchObject({
+    out: 'a\tversion 3\tnamespaces team,x-*\tworkflows *\tprevious until 2030-01-01T00:00:00.000Z\n',
+  })
+  api.answers.set('GET /admin/secrets/a?version=previous', { body: '{"name":"a","value":"old"}' })
+  expect(await windlass('secret', 'get', 'a', '--previous')).toMatchObject({ out: 'old\n' })
+  const scope = ['--namespaces', 'team, x-*', '--workflows', '*', '--keep-previous', '60']
+  await windlass('secret', 'set', 'a', 'v', ...scope)
+  expect(JSON.parse(api.seen.at(-1)?.body ?? '')).toEqual({
+    ...{ name: 'a', value: 'v', namespaces: ['team', 'x-*'], workflows: null },
+    keep_previous: 60,
+  })
   api.answers.set('DELETE /admin/secrets/a%2Bb', { body: '{"message":"deleted"}' })
   expect(await windlass('secret', 'delete', 'a+b')).toMatchObject({ out: 'deleted\n' })
 })
@@ -158,6 +174,7 @@ test.each([
   [['secret', 'get', 'a/b'], 'Invalid secret name'],
   [['secret', 'set', '..', 'x'], 'Invalid secret name'],
   [['secret', 'set', 'a', '{', '--json'], 'the value is not JSON'],
+  [['secret', 'set', 'a', 'b', '--keep-previous', '1h'], 'a whole number of seconds'],
   [['workflow', 'fly'], "unknown command 'workflow fly'"],
   [['fly'], "unknown command 'fly'"],
 ])('wrong use %j: exit status 2, and no request is sent', async (argv, expected) => {

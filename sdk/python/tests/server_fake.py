@@ -107,6 +107,7 @@ class FakeServer:
         self.requests: list[tuple[str, str]] = []
         self.secrets: dict[str, Any] = {}
         self.configs: dict[str, Any] = {}
+        self.config_readers: list[str | None] = []
         self.approvals: dict[str, dict[str, Any]] = {}
         self.runs: list[tuple[str, str | None, Any]] = []
         self.run_answers: list[dict[str, Any]] = []
@@ -321,6 +322,7 @@ class FakeServer:
         return web.json_response({name: self.secrets[name] for name in body["names"]})
 
     async def _configs(self, request: web.Request) -> web.Response:
+        self.config_readers.append(request.headers.get("X-Svc-Execution-Id"))
         return web.json_response({name: self.configs[name] for name in await request.json()})
 
     async def _request_approval(self, request: web.Request) -> web.Response:

@@ -310,6 +310,7 @@ async def test_secrets_and_configs_are_read_from_the_server(
     stored = server.start(source, "informs")
     await until(lambda: stored.state in TERMINAL)
     assert stored.output == ["canary", 5]
+    assert server.config_readers == [stored.execution_id]
     del server.secrets["key"]
     refused = server.start(source, "informs")
     await until(lambda: refused.state in TERMINAL)

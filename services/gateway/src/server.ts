@@ -94,6 +94,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime, work
     executionTokens: await openExecutionTokens(settings),
     executions,
     ...createWorkerClients(settings, { clients, serviceIdentity, log }),
+    signCaller: serviceIdentity.signCaller,
     subscriptions,
     health,
     bus,

@@ -10,7 +10,7 @@ export function fakeSecrets(what: 'Secret' | 'Config') {
     return value_json === undefined ? [] : [{ name, value_json }]
   }
   const handlers: Omit<Handlers<typeof SecretsService>, 'rotateKey'> = {
-    list: async () => ({ names: [...values.keys()] }),
+    list: async () => ({ names: [...values.keys()], entries: [] }),
     async put({ entry }) {
       if (entry) values.set(entry.name, entry.value_json)
       return {}
@@ -21,6 +21,9 @@ export function fakeSecrets(what: 'Secret' | 'Config') {
       return entry
     },
     getMany: async ({ names }) => ({
+      entries: names.flatMap((name) => entryOf(name.normalize('NFC'))),
+    }),
+    use: async ({ names }) => ({
       entries: names.flatMap((name) => entryOf(name.normalize('NFC'))),
     }),
     async delete({ name }) {

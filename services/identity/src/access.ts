@@ -49,6 +49,8 @@ export const secrets: RpcAccess<typeof SecretsService> = {
   put: allowOnBehalfOf('gateway'),
   get: allow('gateway'),
   getMany: allow('gateway'),
+  /** On behalf of the principal that started the execution. */
+  use: allowOnBehalfOf('gateway'),
   delete: allowOnBehalfOf('gateway'),
   rotateKey: allowOnBehalfOf('gateway'),
 }
@@ -58,6 +60,8 @@ export const configs: RpcAccess<typeof ConfigsService> = {
   put: allowOnBehalfOf('gateway'),
   get: allow('gateway'),
   getMany: allow('gateway'),
+  /** On behalf of the principal that started the execution. */
+  use: allowOnBehalfOf('gateway'),
   delete: allowOnBehalfOf('gateway'),
 }
 

@@ -16,6 +16,7 @@ import * as access from './access.ts'
 import { requireReviewedChanges } from './engine/anonymous-review.ts'
 import { createBootstrapTokenReader } from './engine/bootstrap-token.ts'
 import { deriveKeyring } from './engine/derive-keyring.ts'
+import { openUsePolicy } from './engine/use-policy.ts'
 import { auditHandlers } from './handlers/audit-handlers.ts'
 import { configHandlers } from './handlers/config-handlers.ts'
 import { handlers } from './handlers/index.ts'
@@ -25,6 +26,7 @@ import { roleHandlers } from './handlers/role-handlers.ts'
 import { secretHandlers } from './handlers/secret-handlers.ts'
 import { deleteEndedSessions, endIdleSessions } from './loops/end-sessions.ts'
 import { authMarkers } from './store/pending-invalidations.ts'
+import { deleteExpired } from './store/secrets.ts'
 
 const USED_SECRETS = [
   '[svc.security.encryption].encryption_key',
@@ -49,10 +51,14 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   await bootstrapToken()
   const keys = await deriveKeyring(db, security.encryption)
 
+  const { verifyCaller } = service.serviceIdentity
+  const policy = await openUsePolicy({ db, settings, verifyCaller })
+
   const caches = new CacheInvalidator({ db, redis, markers: authMarkers, log })
   const sessionIdleS = workers.session_idle_timeout
   service.startLoop('invalidate caches', INVALIDATE_INTERVAL_MS, () => caches.sweep())
   service.startLoop('delete ended sessions', DELETE_INTERVAL_MS, () => deleteEndedSessions(db))
+  service.startLoop('delete previous secrets', END_INTERVAL_MS, () => deleteExpired(db))
   service.startLoop('end idle sessions', END_INTERVAL_MS, () => endIdleSessions(db, sessionIdleS))
 
   rpc.serve(
@@ -63,8 +69,8 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   rpc.serve(PrincipalsService, principalHandlers(db, caches), access.principals)
   rpc.serve(ApiKeysService, keyHandlers(db, caches), access.keys)
   rpc.serve(RolesService, roleHandlers(db, caches), access.roles)
-  rpc.serve(SecretsService, secretHandlers({ db, log, keys }), access.secrets)
-  rpc.serve(ConfigsService, configHandlers(db), access.configs)
+  rpc.serve(SecretsService, secretHandlers({ db, log, keys, policy }), access.secrets)
+  rpc.serve(ConfigsService, configHandlers({ db, policy }), access.configs)
   rpc.serve(AuditService, auditHandlers(db, service.serviceIdentity), access.audit)
   return { grpc: await service.listen() }
 }

@@ -39,6 +39,7 @@ test('each change: adds one entry with caller, action and object, and without a 
   const session_id = newId()
   const { token } = await identity.issueSession({ worker_name: 'w1', session_id })
 
+  const unrestricted = { namespaces: null, workflows: null }
   const { entries, total, head_seq } = await list()
   expect([total, head_seq]).toEqual([16, 16])
   expect(
@@ -59,9 +60,13 @@ test('each change: adds one entry with caller, action and object, and without a 
     ['key.revoke', 'key:svc/robot/ci', {}],
     ['principal.delete', 'principal:svc/robot', { force: true, keys: [] }],
     ['role.delete', 'role:s', { permissions: ['a:b'] }],
-    ['secret.put', 'secret:db', { key_id: expect.stringMatching(/^[0-9a-f]{16}$/) }],
+    [
+      'secret.put',
+      'secret:db',
+      { key_id: expect.stringMatching(/^[0-9a-f]{16}$/), version: 1, ...unrestricted },
+    ],
     ['secret.delete', 'secret:db', { was_there: true }],
-    ['config.put', 'config:limit', {}],
+    ['config.put', 'config:limit', unrestricted],
     ['config.delete', 'config:limit', { was_there: true }],
     [
       'worker.register',

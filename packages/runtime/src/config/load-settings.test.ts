@@ -63,6 +63,7 @@ const samples: Record<string, unknown[]> = {
   'scheduling.catchup_window': number,
   'security.execution_token_secret': text,
   'security.execution_token_ttl': number,
+  'security.secrets': ['declared', 'uploader'],
   'security.auth.enabled': flag,
   'security.auth.oidc.enabled': flag,
   'security.auth.oidc.issuer': text,

@@ -142,6 +142,8 @@ const executions = table({
 const security = table({
   execution_token_secret: z.string().min(1).optional(),
   execution_token_ttl: seconds.default(86_400),
+  /** Secrets and configs that a running workflow may use; unset: by the age of the installation. */
+  secrets: z.enum(['declared', 'scoped', 'uploader']).optional(),
   auth: table({
     enabled: flag.default(false),
     oidc: table({

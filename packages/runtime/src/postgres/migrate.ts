@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { loadSettings } from '../config/load-settings.ts'
 import { grantRole } from './service-role.ts'
-import { waitForPostgres } from './wait-for-postgres.ts'
 
 const LOCK_MS = 60_000
 /** First line of a file that was renamed after its release: the name under which databases record it. */
@@ -23,10 +22,10 @@ export async function migrate(
   folder: URL,
   serviceUrl?: string,
 ): Promise<string[]> {
-  const client = await waitForPostgres(
-    () => connect(url, schema),
-    ({ message }) => process.stderr.write(`waiting for PostgreSQL: ${message}\n`),
-  )
+  const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` })
+  // A lost connection rejects the running statement; without a handler its event would end the process.
+  client.on('error', () => {})
+  await client.connect()
   try {
     await client.query(`set lock_timeout = ${LOCK_MS}`)
     await client.query('select pg_advisory_lock(hashtext($1))', [`migrate ${schema}`])
@@ -43,14 +42,6 @@ export async function migrate(
   } finally {
     await client.end()
   }
-}
-
-async function connect(url: string, schema: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` })
-  // A lost connection rejects the running statement; without a handler its event would end the process.
-  client.on('error', () => {})
-  await client.connect()
-  return client
 }
 
 /** Reads the files in their order, each with the name under which databases record it. */

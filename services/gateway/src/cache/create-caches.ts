@@ -1,9 +1,9 @@
 import type { Settings } from '@windlass/runtime/config/settings'
 import type { Clients } from '../clients/connect.ts'
-import { declaredSecrets } from '../domain/entries.ts'
 import { GenerationCache } from './generation-cache.ts'
 import type { ReadGeneration } from './generation-reader.ts'
 import { RefusedTokens } from './refused-tokens.ts'
+import { toRunningVersion } from './running-version.ts'
 import { UsageReportingCache } from './usage-reporting-cache.ts'
 
 export interface CachesDeps extends Pick<Clients, 'catalog' | 'identity' | 'principals'> {
@@ -24,8 +24,8 @@ export function createCaches(
     const [namespace = '', name = '', version] = key.split('/')
     return catalog.resolve({ namespace, name, version: Number(version) })
   })
-  const secrets = new GenerationCache(readCatalog, async (id) =>
-    declaredSecrets((await catalog.getById({ id })).metadata_json),
+  const versions = new GenerationCache(readCatalog, async (id) =>
+    toRunningVersion(await catalog.getById({ id })),
   )
   const accounts = new GenerationCache(readAuth, (key) => {
     const [subject, external_issuer] = JSON.parse(key) as [string, string]
@@ -39,8 +39,8 @@ export function createCaches(
     /** A workflow without its source; version 0 is the latest. */
     resolveWorkflow: (namespace: string, name: string, version: number) =>
       workflows.get(`${namespace}/${name}/${version}`),
-    /** The secrets that a version of a workflow, by its id, declares. */
-    getDeclaredSecrets: (workflow_id: string) => secrets.get(workflow_id),
+    /** Namespace, uploader and declared secrets of a version of a workflow, by its id. */
+    getRunningVersion: (workflow_id: string) => versions.get(workflow_id),
     /** Current roles and permissions of a principal; `not_found` for an unknown one. */
     getAccount: (subject: string, external_issuer: string) =>
       accounts.get(JSON.stringify([subject, external_issuer])),

@@ -1,5 +1,5 @@
 import { entryNameOf } from '@windlass/domain/names'
-import type { Entry } from '@windlass/proto/windlass/identity/v1/secrets'
+import type { Entry, Patterns } from '@windlass/proto/windlass/identity/v1/secrets'
 import { Fault, invalid, unprocessable } from '@windlass/runtime/faults'
 import { elementsOf, quote, stringOf } from '@windlass/runtime/json/json'
 import { membersOnce } from './members.ts'
@@ -77,9 +77,34 @@ export function batchOf(
   return new JsonText(`{${asked.map(({ name, value }) => `${quote(name)}:${value}`).join(',')}}`)
 }
 
-/** Splices a name and its value. */
-export const entryView = ({ name, value_json }: Entry): JsonText =>
-  new JsonText(`{"name":${quote(name)},"value":${value_json}}`)
+/** Splices a name, its value and, if it is restricted or they are requested, the details. */
+export function entryView(entry: Entry, isDetailed: boolean): JsonText {
+  const details = Object.entries(detailsOf(entry, isDetailed))
+  const members = details.map(([name, value]) => `,${quote(name)}:${JSON.stringify(value)}`)
+  return new JsonText(
+    `{"name":${quote(entry.name)},"value":${entry.value_json}${members.join('')}}`,
+  )
+}
+
+/**
+ * Patterns and version of an entry. Clients of the original contract know none of them, so without
+ * `isDetailed` an entry that all workflows may use has none.
+ */
+export function detailsOf(entry: Entry, isDetailed: boolean) {
+  const { namespaces, workflows, version, previous_until } = entry
+  const isPlain = (namespaces?.all ?? true) && (workflows?.all ?? true) && !previous_until
+  if (isPlain && !isDetailed) return {}
+  return {
+    namespaces: patternsOf(namespaces),
+    workflows: patternsOf(workflows),
+    ...(version !== undefined && { version, previous_until: timeOf(previous_until) }),
+  }
+}
+
+const patternsOf = (patterns: Patterns | undefined) =>
+  !patterns || patterns.all ? null : patterns.items
+
+const timeOf = (time: Date | undefined) => time?.toISOString() ?? null
 
 /** Formats names as a Python list, as clients know these messages. */
 export const listed = (names: readonly string[]): string => `[${names.map(shown).join(', ')}]`

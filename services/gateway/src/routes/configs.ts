@@ -1,35 +1,67 @@
 import { objects } from '@windlass/domain/audit'
-import { z } from 'zod'
+import { ConfigsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { onBehalfOf } from '../access/caller.ts'
+import type { Caches } from '../cache/create-caches.ts'
 import type { Clients } from '../clients/connect.ts'
 import { batchOf, entryView } from '../domain/entries.ts'
+import type { WorkerIdentity } from '../domain/worker-identity.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import { route } from '../route/route.ts'
-import { EntryView, entryName, names, newEntry, Values } from './entries.ts'
+import { claimHolderOf } from './claim-holder.ts'
+import {
+  detailedQuery,
+  EntryList,
+  EntryView,
+  entryName,
+  listEntries,
+  names,
+  newConfig,
+  SavedEntry,
+  savedEntry,
+  toEntry,
+  Values,
+} from './entries.ts'
+import { type EntryUseDeps, useEntries } from './entry-use.ts'
+import { getHeldExecution } from './held-execution.ts'
 import { Success } from './schemas.ts'
 
 type Deps = Pick<Clients, 'configs'>
+export interface BatchDeps extends Deps, EntryUseDeps {
+  getRunningVersion: Caches['getRunningVersion']
+}
+
+/**
+ * The execution that a worker names in X-Svc-Execution-Id, if it holds it. Workers of earlier releases
+ * name none; they get the configs without patterns.
+ */
+async function runningFor(worker: WorkerIdentity, ctx: RequestContext, deps: BatchDeps) {
+  const ref = ctx.header('x-svc-execution-id')
+  if (ref === undefined) return undefined
+  const execution = await getHeldExecution(deps.executions, ref, claimHolderOf(worker, ctx))
+  return { execution, version: await deps.getRunningVersion(execution.workflow_id) }
+}
 
 export const listConfigs = route('get', '/admin/configs', {
   summary: 'List the names of configs',
   access: 'config:*:read',
-  returns: z.array(z.string()),
-  handle: async (_, { configs }: Deps) => (await configs.list({})).names,
+  query: detailedQuery,
+  returns: EntryList,
+  handle: async ({ query }, { configs }: Deps) => listEntries(await configs.list({}), query),
 })
 
 export const putConfig = route('post', '/admin/configs', {
   summary: 'Create or replace a config; its value may be any JSON but null',
   access: 'config:*:manage',
-  body: newEntry,
-  returns: Success,
+  body: newConfig,
+  returns: SavedEntry,
   audit: {
     action: 'config.put',
     object: ({ body }) => objects.config(body?.name),
     recorded: 'owner',
   },
-  async handle({ body: { name, value }, caller, ctx }, { configs }: Deps) {
-    const entry = { name, value_json: value.text }
-    await configs.put({ entry }, onBehalfOf(ctx, caller))
-    return { status: 'success' as const, message: `Config '${name}' saved successfully` }
+  async handle({ body, caller, ctx }, { configs }: Deps) {
+    const request = { entry: toEntry(body) }
+    return savedEntry('Config', body.name, await configs.put(request, onBehalfOf(ctx, caller)))
   },
 })
 
@@ -37,9 +69,10 @@ export const getConfig = route('get', '/admin/configs/{name}', {
   summary: 'Show a config with its value',
   access: 'config:*:read',
   params: { name: entryName },
+  query: detailedQuery,
   returns: EntryView,
-  async handle({ params: { name } }, { configs }: Deps) {
-    return entryView(await configs.get({ name }))
+  async handle({ params: { name }, query }, { configs }: Deps) {
+    return entryView(await configs.get({ name }), query.detailed)
   },
 })
 
@@ -60,12 +93,18 @@ export const deleteConfig = route('delete', '/admin/configs/{name}', {
 })
 
 export const getConfigs = route('post', '/admin/configs/batch', {
-  summary: 'Fetch the values of several configs',
+  summary: 'Fetch the values of several configs; a worker gets those that its workflow may use',
   access: 'may read configs',
   body: names,
   returns: Values,
-  async handle({ body }, { configs }: Deps) {
-    const { entries } = await configs.getMany({ names: body })
-    return batchOf(body, entries, 'configs')
+  async handle({ body, resolved, ctx }, deps: BatchDeps) {
+    if (!resolved) {
+      const { entries } = await deps.configs.getMany({ names: body })
+      return batchOf(body, entries, 'configs')
+    }
+    const running = await runningFor(resolved, ctx, deps)
+    const rpc = ConfigsService.use.path
+    const use = { names: body, worker_name: resolved.worker_name, rpc, running }
+    return batchOf(body, await useEntries(deps.configs.use, use, ctx, deps), 'configs')
   },
 })

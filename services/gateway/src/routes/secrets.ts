@@ -5,7 +5,22 @@ import type { Clients } from '../clients/connect.ts'
 import { batchOf, entryView } from '../domain/entries.ts'
 import { integer, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
-import { EntryView, entryName, names, newEntry, unkept, Values } from './entries.ts'
+import {
+  detailedQuery,
+  EntryList,
+  EntryView,
+  entryName,
+  isPrevious,
+  listEntries,
+  names,
+  newSecret,
+  SavedEntry,
+  savedEntry,
+  secretVersion,
+  toEntry,
+  unkept,
+  Values,
+} from './entries.ts'
 import { Success } from './schemas.ts'
 
 type Deps = Pick<Clients, 'secrets'>
@@ -13,24 +28,24 @@ type Deps = Pick<Clients, 'secrets'>
 export const listSecrets = route('get', '/admin/secrets', {
   summary: 'List the names of secrets',
   access: 'admin:secrets:read',
-  returns: z.array(z.string()),
-  handle: async (_, { secrets }: Deps) => (await secrets.list({})).names,
+  query: detailedQuery,
+  returns: EntryList,
+  handle: async ({ query }, { secrets }: Deps) => listEntries(await secrets.list({}), query),
 })
 
 export const putSecret = route('post', '/admin/secrets', {
   summary: 'Create or replace a secret; its value may be any JSON but null',
   access: 'admin:secrets:manage',
-  body: newEntry,
-  returns: Success,
+  body: newSecret,
+  returns: SavedEntry,
   audit: {
     action: 'secret.put',
     object: ({ body }) => objects.secret(body?.name),
     recorded: 'owner',
   },
-  async handle({ body: { name, value }, caller, ctx }, { secrets }: Deps) {
-    const entry = { name, value_json: value.text }
-    await secrets.put({ entry }, onBehalfOf(ctx, caller))
-    return { status: 'success' as const, message: `Secret '${name}' saved successfully` }
+  async handle({ body, caller, ctx }, { secrets }: Deps) {
+    const request = { entry: toEntry(body), keep_previous: body.keep_previous }
+    return savedEntry('Secret', body.name, await secrets.put(request, onBehalfOf(ctx, caller)))
   },
 })
 
@@ -38,15 +53,16 @@ export const getSecret = route('get', '/admin/secrets/{name}', {
   summary: 'Show a secret with its value',
   access: 'admin:secrets:read',
   params: { name: entryName },
+  query: { ...detailedQuery, version: secretVersion },
   returns: EntryView,
   audit: {
     action: 'secret.read',
     object: ({ params }) => objects.secret(params.name),
     recorded: 'after',
   },
-  async handle({ params: { name }, ctx }, { secrets }: Deps) {
+  async handle({ params: { name }, query, ctx }, { secrets }: Deps) {
     unkept(ctx)
-    return entryView(await secrets.get({ name }))
+    return entryView(await secrets.get({ name, previous: isPrevious(query) }), query.detailed)
   },
 })
 
@@ -69,6 +85,7 @@ export const deleteSecret = route('delete', '/admin/secrets/{name}', {
 export const getSecrets = route('post', '/admin/secrets/batch', {
   summary: 'Fetch the values of several secrets',
   access: 'admin:secrets:read',
+  query: { version: secretVersion },
   body: names,
   returns: Values,
   audit: {
@@ -76,9 +93,9 @@ export const getSecrets = route('post', '/admin/secrets/batch', {
     object: ({ body }) => body?.map(objects.secret) ?? objects.secret(),
     recorded: 'after',
   },
-  async handle({ body, ctx }, { secrets }: Deps) {
+  async handle({ body, query, ctx }, { secrets }: Deps) {
     unkept(ctx)
-    const { entries } = await secrets.getMany({ names: body })
+    const { entries } = await secrets.getMany({ names: body, previous: isPrevious(query) })
     return batchOf(body, entries, 'secrets')
   },
 })

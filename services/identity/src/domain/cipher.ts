@@ -12,7 +12,7 @@ export interface EncryptedValue {
   ciphertext: Uint8Array
 }
 
-/** A stored value was encrypted under another key or for another name, or its bytes were changed. */
+/** A stored value was encrypted under another key or for another place, or its bytes were changed. */
 export class DecryptionError extends Error {
   override readonly name = 'Unreadable'
 }
@@ -35,36 +35,36 @@ export async function importKey(material: Uint8Array): Promise<Key> {
 }
 
 /**
- * Encrypts a value with AES-256-GCM (NIST SP 800-38D), bound to its name. A nonce must never be
- * used twice with one key.
+ * Encrypts a value with AES-256-GCM (NIST SP 800-38D), bound to this additional data. A nonce must
+ * never be used twice with one key.
  */
 export async function encrypt(
   key: Key,
-  name: string,
+  aad: string,
   value: string,
   nonce: Uint8Array,
 ): Promise<EncryptedValue> {
   const plain = new TextEncoder().encode(value)
-  const stored = await crypto.subtle.encrypt(gcmParams(name, nonce), key.secret, plain)
+  const stored = await crypto.subtle.encrypt(gcmParams(aad, nonce), key.secret, plain)
   return { key_id: key.id, nonce, ciphertext: new Uint8Array(stored) }
 }
 
-/** Decrypts the value of this name. Throws DecryptionError; never returns the value of another name. */
-export async function decrypt(key: Key, name: string, stored: EncryptedValue): Promise<string> {
+/** Decrypts a value that is bound to this additional data. Throws DecryptionError for any other. */
+export async function decrypt(key: Key, aad: string, stored: EncryptedValue): Promise<string> {
   if (stored.key_id !== key.id) throw new DecryptionError(`key ${stored.key_id} is not configured`)
   try {
     const ciphertext = Uint8Array.from(stored.ciphertext)
-    const plain = await crypto.subtle.decrypt(gcmParams(name, stored.nonce), key.secret, ciphertext)
+    const plain = await crypto.subtle.decrypt(gcmParams(aad, stored.nonce), key.secret, ciphertext)
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(plain)
   } catch {
     throw new DecryptionError('the stored value was changed')
   }
 }
 
-const gcmParams = (name: string, nonce: Uint8Array) => ({
+const gcmParams = (aad: string, nonce: Uint8Array) => ({
   name: 'AES-GCM',
   iv: Uint8Array.from(nonce),
-  additionalData: new TextEncoder().encode(name),
+  additionalData: new TextEncoder().encode(aad),
 })
 
 const toHex = (bytes: Uint8Array) =>

@@ -7,6 +7,7 @@ import {
   type Key,
   NONCE_BYTES,
 } from '../domain/cipher.ts'
+import { type SecretContext, toAad } from '../domain/secret-context.ts'
 
 interface KeyDerivations {
   /** Derives the same keys, in the same order, under the fixed salt of earlier releases. */
@@ -33,17 +34,27 @@ export class Keyring {
     return (await this.#current()).id
   }
 
-  /** Encrypts a value for its name under the current key. */
-  async encrypt(name: string, value: string): Promise<EncryptedValue> {
-    return encrypt(await this.#current(), name, value, randomBytes(NONCE_BYTES))
+  /** Encrypts a value for its place under the current key. */
+  async encrypt(context: SecretContext, value: string): Promise<EncryptedValue> {
+    const key = await this.#current()
+    return encrypt(key, this.#aadOf(key, context), value, randomBytes(NONCE_BYTES))
   }
 
-  /** Decrypts a value of this name with the key that encrypted it. Throws DecryptionError. */
-  async decrypt(name: string, stored: EncryptedValue): Promise<string> {
+  /** Decrypts the value of this place with the key that encrypted it. Throws DecryptionError. */
+  async decrypt(context: SecretContext, stored: EncryptedValue): Promise<string> {
     const hasId = ({ id }: Key) => id === stored.key_id
     const key = this.#salted.find(hasId) ?? (await this.#fixedKeys()).find(hasId)
     if (!key) throw new DecryptionError(`key ${stored.key_id} is not configured`)
-    return decrypt(key, name, stored)
+    return decrypt(key, this.#aadOf(key, context), stored)
+  }
+
+  /** True if values under this key are bound to version and scope; earlier releases bind to the name. */
+  bindsVersions(key_id: string): boolean {
+    return this.#salted.some(({ id }) => id === key_id)
+  }
+
+  #aadOf({ id }: Key, context: SecretContext): string {
+    return this.bindsVersions(id) ? toAad(context) : context.name
   }
 
   /** Read until it is true: another replica may switch the installation to its salt. */

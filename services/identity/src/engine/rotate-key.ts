@@ -3,13 +3,15 @@ import type {
   RotateKeyResponse,
 } from '@windlass/proto/windlass/identity/v1/secrets'
 import { invalid } from '@windlass/runtime/faults'
-import type { Db } from '@windlass/runtime/postgres/db'
+import type { Db, Tx } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
 import { DecryptionError } from '../domain/cipher.ts'
+import { MAX_ENTRIES } from '../domain/entry.ts'
 import { useKeySalt } from '../store/installation.ts'
 import * as secrets from '../store/secrets.ts'
 import type { Keyring } from './keyring.ts'
 import { type Origin, recordChange } from './record-change.ts'
+import { reencryptSecret } from './secret-values.ts'
 
 const MAX_BATCH = 1_000
 
@@ -20,9 +22,9 @@ interface RotateDeps {
 }
 
 /**
- * Encrypts one batch under the current key, derived with the salt of the installation. Its rows stay locked from reading to writing, so a
- * concurrent write is never overwritten by an older value. A value that cannot be decrypted is
- * reported in `unreadable` and not changed.
+ * Encrypts one batch under the current key, derived with the salt of the installation. Its rows stay
+ * locked from reading to writing, so a concurrent write is never overwritten by an older value. A
+ * value that cannot be decrypted is reported in `unreadable` and not changed.
  */
 export async function rotateKey(
   { db, log, keys }: RotateDeps,
@@ -34,8 +36,8 @@ export async function rotateKey(
   const key_id = await keys.currentId()
   return db.tx(async (tx) => {
     const rows = await secrets.lockUnderOtherKeys(tx, key_id, after, limit)
-    const { renewed, unreadable } = await reencryptRows({ db, log, keys }, rows)
-    if (renewed.length > 0) await secrets.reencrypt(tx, renewed)
+    const { renewed, unreadable } = await reencryptRows(tx, { log, keys }, rows)
+    await Promise.all(renewed.map((row) => secrets.put(tx, row, MAX_ENTRIES)))
     const remaining = await secrets.countUnderOtherKeys(tx, key_id)
     const detail = { key_id, rotated: renewed.length, remaining, unreadable }
     if (rows.length > 0)
@@ -45,13 +47,17 @@ export async function rotateKey(
   })
 }
 
-async function reencryptRows({ log, keys }: RotateDeps, rows: readonly secrets.SecretRow[]) {
+async function reencryptRows(
+  tx: Tx,
+  { log, keys }: Omit<RotateDeps, 'db'>,
+  rows: readonly secrets.StoredSecret[],
+) {
   const renewed: secrets.SecretRow[] = []
   const unreadable: string[] = []
   for (const row of rows) {
     const { name, key_id } = row
     try {
-      renewed.push({ name, ...(await keys.encrypt(name, await keys.decrypt(name, row))) })
+      renewed.push(await reencryptSecret(tx, keys, row))
     } catch (error) {
       if (!(error instanceof DecryptionError)) throw error
       log.error({ name, key_id, reason: error.message }, 'failed to decrypt secret')

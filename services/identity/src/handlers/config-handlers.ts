@@ -1,36 +1,69 @@
 import { objects } from '@windlass/domain/audit'
-import type { ConfigsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { ConfigsService, type Entry } from '@windlass/proto/windlass/identity/v1/secrets'
 import type { Handlers } from '@windlass/rpc/call'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { MAX_ENTRIES, parseEntryName, parseEntryNames, requireValidValue } from '../domain/entry.ts'
+import { changedScope, type EntryScope, toScopeMessage } from '../domain/entry-scope.ts'
+import { entryNotFound, requireEntry, tooMany } from '../engine/entry-faults.ts'
 import { originOf, recordChange } from '../engine/record-change.ts'
+import type { UsePolicy } from '../engine/use-policy.ts'
 import * as configs from '../store/configs.ts'
-import { entryNotFound, requireEntry, tooMany } from './entry-faults.ts'
 
-/** Rpcs of configs: like those of secrets, for values that need no encryption. */
-export const configHandlers = (db: Db): Handlers<typeof ConfigsService> => ({
-  list: async () => ({ names: (await configs.listNames(db)).map(({ name }) => name) }),
+const describeConfig = (row: EntryScope & { name: string; value_json?: string }): Entry => ({
+  ...{ name: row.name, value_json: row.value_json ?? '' },
+  ...toScopeMessage(row),
+})
 
-  async put({ entry }, call) {
-    const { name, value_json } = requireEntry(entry)
-    const known = parseEntryName(name)
+const permissionsToUse = (name: string) => [`config:${name}:read`]
+
+interface ConfigDeps {
+  db: Db
+  policy: UsePolicy
+}
+
+/** Rpcs of configs: like those of secrets, for values that need no encryption and have no versions. */
+export const configHandlers = ({ db, policy }: ConfigDeps): Handlers<typeof ConfigsService> => ({
+  async list() {
+    const entries = (await configs.listAll(db)).map(describeConfig)
+    return { names: entries.map(({ name }) => name), entries }
+  },
+
+  async put({ entry: requested }, call) {
+    const entry = requireEntry(requested)
+    const { value_json } = entry
+    const name = parseEntryName(entry.name)
     requireValidValue(value_json)
-    await db.tx(async (tx) => {
-      if (!(await configs.put(tx, { name: known, value_json }, MAX_ENTRIES)))
+    return db.tx(async (tx) => {
+      const scope = changedScope(entry, await configs.lockScope(tx, name))
+      if (!(await configs.put(tx, { name, value_json, ...scope }, MAX_ENTRIES)))
         throw tooMany('configs', MAX_ENTRIES)
-      const object = objects.config(known)
-      await recordChange(tx, originOf(call), { action: 'config.put', object })
+      const { namespaces = null, workflows = null } = scope
+      const detail = { namespaces, workflows }
+      const object = objects.config(name)
+      await recordChange(tx, originOf(call), { action: 'config.put', object, detail })
+      return { entry: describeConfig({ name, ...scope }) }
     })
-    return {}
   },
 
   async get({ name }) {
     const [row] = await configs.getMany(db, [parseEntryName(name)])
     if (!row) throw entryNotFound('Config', name)
-    return row
+    return describeConfig(row)
   },
 
-  getMany: async ({ names }) => ({ entries: await configs.getMany(db, parseEntryNames(names)) }),
+  getMany: async ({ names }) => ({
+    entries: (await configs.getMany(db, parseEntryNames(names))).map(describeConfig),
+  }),
+
+  async use(request, call) {
+    const names = parseEntryNames(request.names)
+    const rpc = ConfigsService.use.path
+    await policy.requireUploader({ request, call, rpc, permissionsFor: permissionsToUse })
+    const rows = await configs.getMany(db, names)
+    return {
+      entries: rows.filter((row) => policy.permits(row, request)).map(describeConfig),
+    }
+  },
 
   async delete({ name }, call) {
     const known = parseEntryName(name)

@@ -1,77 +1,82 @@
 import { objects } from '@windlass/domain/audit'
-import type { Entry, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import type { Handlers } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
-import { DecryptionError } from '../domain/cipher.ts'
-import { MAX_ENTRIES, parseEntryName, parseEntryNames, requireValidValue } from '../domain/entry.ts'
+import { parseEntryName, parseEntryNames } from '../domain/entry.ts'
+import { entryNotFound } from '../engine/entry-faults.ts'
 import type { Keyring } from '../engine/keyring.ts'
 import { originOf, recordChange } from '../engine/record-change.ts'
 import { rotateKey } from '../engine/rotate-key.ts'
+import { describeSecret, hasPrevious, putSecret, readSecret } from '../engine/secret-values.ts'
+import type { UsePolicy } from '../engine/use-policy.ts'
 import * as secrets from '../store/secrets.ts'
-import { entryNotFound, requireEntry, tooMany } from './entry-faults.ts'
 
 interface SecretDeps {
   db: Db
   log: Logger
   keys: Keyring | undefined
+  policy: UsePolicy
 }
 
+/** Permissions of which the uploader of a workflow needs one: to read all secrets, or to use this one. */
+const permissionsToUse = (name: string) => ['admin:secrets:read', `secret:${name}:use`]
+
 /** Every rpc checks for a key first: without one nothing is read or written, not even the list of names. */
-export function secretHandlers({ db, log, keys }: SecretDeps): Handlers<typeof SecretsService> {
+export function secretHandlers({
+  db,
+  log,
+  keys: configured,
+  policy,
+}: SecretDeps): Handlers<typeof SecretsService> {
   const requireKeys = (): Keyring => {
-    if (keys) return keys
+    if (configured) return configured
     throw new Fault(
       'misconfigured',
       'Secrets need an encryption key: [svc.security.encryption].encryption_key is not set',
     )
   }
-
-  async function read(keys: Keyring, row: secrets.SecretRow): Promise<Entry> {
-    const { name, key_id } = row
-    try {
-      return { name, value_json: await keys.decrypt(name, row) }
-    } catch (error) {
-      if (!(error instanceof DecryptionError)) throw error
-      log.error({ name, key_id, reason: error.message }, 'failed to decrypt secret')
-      throw new Fault('misconfigured', `Secret '${name}' cannot be decrypted`)
-    }
+  const read = async (names: readonly string[], previous = false) => {
+    const rows = await secrets.getMany(db, names)
+    return previous ? rows.filter(hasPrevious) : rows
   }
 
   return {
     async list() {
       requireKeys()
-      return { names: (await secrets.listNames(db)).map(({ name }) => name) }
+      const rows = await secrets.listAll(db)
+      const entries = rows.map((row) => describeSecret(row, row.previous_until))
+      return { names: entries.map(({ name }) => name), entries }
     },
 
-    async put({ entry }, call) {
-      const keys = requireKeys()
-      const { name, value_json } = requireEntry(entry)
-      const known = parseEntryName(name)
-      requireValidValue(value_json)
-      const encrypted = await keys.encrypt(known, value_json)
-      await db.tx(async (tx) => {
-        if (!(await secrets.put(tx, { name: known, ...encrypted }, MAX_ENTRIES)))
-          throw tooMany('secrets', MAX_ENTRIES)
-        const detail = { key_id: encrypted.key_id }
-        const object = objects.secret(known)
-        await recordChange(tx, originOf(call), { action: 'secret.put', object, detail })
-      })
-      return {}
-    },
+    put: async (request, call) => ({
+      entry: await putSecret({ db, log, keys: requireKeys() }, request, originOf(call)),
+    }),
 
-    async get({ name }) {
+    async get({ name, previous = false }) {
       const keys = requireKeys()
-      const [row] = await secrets.getMany(db, [parseEntryName(name)])
+      const [row] = await read([parseEntryName(name)], previous)
       if (!row) throw entryNotFound('Secret', name)
-      return read(keys, row)
+      return readSecret({ keys, log }, row, { previous })
     },
 
-    async getMany({ names }) {
+    async getMany({ names, previous = false }) {
       const keys = requireKeys()
-      const rows = await secrets.getMany(db, parseEntryNames(names))
-      return { entries: await Promise.all(rows.map((row) => read(keys, row))) }
+      const rows = await read(parseEntryNames(names), previous)
+      const entries = rows.map((row) => readSecret({ keys, log }, row, { previous }))
+      return { entries: await Promise.all(entries) }
+    },
+
+    async use(request, call) {
+      const keys = requireKeys()
+      const { previous = false } = request
+      const names = parseEntryNames(request.names)
+      const rpc = SecretsService.use.path
+      await policy.requireUploader({ request, call, rpc, permissionsFor: permissionsToUse })
+      const rows = (await read(names, previous)).filter((row) => policy.permits(row, request))
+      const entries = rows.map((row) => readSecret({ keys, log }, row, { previous }))
+      return { entries: await Promise.all(entries) }
     },
 
     async delete({ name }, call) {

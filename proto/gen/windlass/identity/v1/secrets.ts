@@ -7,11 +7,30 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
+import { Timestamp } from "../../../google/protobuf/timestamp.ts";
 
 export interface Entry {
   name: string;
-  /** JSON text, passed on unchanged; never `null`. */
+  /** JSON text, passed on unchanged; never `null`. Empty in lists. */
   value_json: string;
+  /** Namespaces and workflows that may use it. Absent: all of them; in a Put: unchanged. */
+  namespaces?: Patterns | undefined;
+  workflows?:
+    | Patterns
+    | undefined;
+  /** Secrets only: grows with each value. */
+  version?:
+    | number
+    | undefined;
+  /** Secrets only: the value before this one is readable until then. Absent: it is not kept. */
+  previous_until?: Date | undefined;
+}
+
+/** Names in which `*` stands for any characters. */
+export interface Patterns {
+  items: string[];
+  /** Every name, and `items` is empty. */
+  all: boolean;
 }
 
 export interface ListEntriesRequest {
@@ -19,21 +38,48 @@ export interface ListEntriesRequest {
 
 export interface ListEntriesResponse {
   names: string[];
+  /** The same entries without their values. Absent from earlier releases. */
+  entries: Entry[];
 }
 
 export interface PutEntryRequest {
-  entry: Entry | undefined;
+  entry:
+    | Entry
+    | undefined;
+  /** Secrets only: seconds for which the present value stays readable as the previous one; 0: not. */
+  keep_previous?: number | undefined;
 }
 
 export interface PutEntryResponse {
+  /** The stored entry without its value. Absent from earlier releases. */
+  entry?: Entry | undefined;
 }
 
 export interface GetEntryRequest {
   name: string;
+  /** Secrets only: the value before the current one. */
+  previous?: boolean | undefined;
 }
 
 export interface GetEntriesRequest {
   names: string[];
+  /** Secrets only: the values before the current ones. */
+  previous?: boolean | undefined;
+}
+
+export interface UseEntriesRequest {
+  names: string[];
+  /** Version that runs; empty: unknown, which permits only entries without patterns. */
+  namespace: string;
+  workflow: string;
+  workflow_version: number;
+  /** On-behalf-of token, for `Use`, of the principal that registered the version. */
+  uploader: string;
+  execution_id: string;
+  worker_name: string;
+  client_address: string;
+  /** Secrets only: the values before the current ones. */
+  previous?: boolean | undefined;
 }
 
 export interface GetEntriesResponse {
@@ -69,7 +115,14 @@ export interface RotateKeyResponse {
 }
 
 function createBaseEntry(): Entry {
-  return { name: "", value_json: "" };
+  return {
+    name: "",
+    value_json: "",
+    namespaces: undefined,
+    workflows: undefined,
+    version: undefined,
+    previous_until: undefined,
+  };
 }
 
 export const Entry: MessageFns<Entry> = {
@@ -79,6 +132,18 @@ export const Entry: MessageFns<Entry> = {
     }
     if (message.value_json !== "") {
       writer.uint32(18).string(message.value_json);
+    }
+    if (message.namespaces !== undefined) {
+      Patterns.encode(message.namespaces, writer.uint32(26).fork()).join();
+    }
+    if (message.workflows !== undefined) {
+      Patterns.encode(message.workflows, writer.uint32(34).fork()).join();
+    }
+    if (message.version !== undefined) {
+      writer.uint32(40).uint32(message.version);
+    }
+    if (message.previous_until !== undefined) {
+      Timestamp.encode(toTimestamp(message.previous_until), writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -110,6 +175,95 @@ export const Entry: MessageFns<Entry> = {
             }
 
             message.value_json = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.namespaces = Patterns.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.workflows = Patterns.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.version = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.previous_until = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePatterns(): Patterns {
+  return { items: [], all: false };
+}
+
+export const Patterns: MessageFns<Patterns> = {
+  encode(message: Patterns, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.items) {
+      writer.uint32(10).string(v!);
+    }
+    if (message.all !== false) {
+      writer.uint32(16).bool(message.all);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Patterns {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePatterns();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.items.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.all = reader.bool();
             continue;
           }
         }
@@ -161,13 +315,16 @@ export const ListEntriesRequest: MessageFns<ListEntriesRequest> = {
 };
 
 function createBaseListEntriesResponse(): ListEntriesResponse {
-  return { names: [] };
+  return { names: [], entries: [] };
 }
 
 export const ListEntriesResponse: MessageFns<ListEntriesResponse> = {
   encode(message: ListEntriesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.names) {
       writer.uint32(10).string(v!);
+    }
+    for (const v of message.entries) {
+      Entry.encode(v!, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -193,6 +350,14 @@ export const ListEntriesResponse: MessageFns<ListEntriesResponse> = {
             message.names.push(reader.string());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.entries.push(Entry.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -207,13 +372,16 @@ export const ListEntriesResponse: MessageFns<ListEntriesResponse> = {
 };
 
 function createBasePutEntryRequest(): PutEntryRequest {
-  return { entry: undefined };
+  return { entry: undefined, keep_previous: undefined };
 }
 
 export const PutEntryRequest: MessageFns<PutEntryRequest> = {
   encode(message: PutEntryRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.entry !== undefined) {
       Entry.encode(message.entry, writer.uint32(10).fork()).join();
+    }
+    if (message.keep_previous !== undefined) {
+      writer.uint32(24).uint32(message.keep_previous);
     }
     return writer;
   },
@@ -239,6 +407,14 @@ export const PutEntryRequest: MessageFns<PutEntryRequest> = {
             message.entry = Entry.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.keep_previous = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -253,11 +429,14 @@ export const PutEntryRequest: MessageFns<PutEntryRequest> = {
 };
 
 function createBasePutEntryResponse(): PutEntryResponse {
-  return {};
+  return { entry: undefined };
 }
 
 export const PutEntryResponse: MessageFns<PutEntryResponse> = {
-  encode(_: PutEntryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: PutEntryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.entry !== undefined) {
+      Entry.encode(message.entry, writer.uint32(10).fork()).join();
+    }
     return writer;
   },
 
@@ -274,6 +453,14 @@ export const PutEntryResponse: MessageFns<PutEntryResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.entry = Entry.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -288,13 +475,16 @@ export const PutEntryResponse: MessageFns<PutEntryResponse> = {
 };
 
 function createBaseGetEntryRequest(): GetEntryRequest {
-  return { name: "" };
+  return { name: "", previous: undefined };
 }
 
 export const GetEntryRequest: MessageFns<GetEntryRequest> = {
   encode(message: GetEntryRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.name !== "") {
       writer.uint32(10).string(message.name);
+    }
+    if (message.previous !== undefined) {
+      writer.uint32(16).bool(message.previous);
     }
     return writer;
   },
@@ -320,6 +510,14 @@ export const GetEntryRequest: MessageFns<GetEntryRequest> = {
             message.name = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.previous = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -334,13 +532,16 @@ export const GetEntryRequest: MessageFns<GetEntryRequest> = {
 };
 
 function createBaseGetEntriesRequest(): GetEntriesRequest {
-  return { names: [] };
+  return { names: [], previous: undefined };
 }
 
 export const GetEntriesRequest: MessageFns<GetEntriesRequest> = {
   encode(message: GetEntriesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.names) {
       writer.uint32(10).string(v!);
+    }
+    if (message.previous !== undefined) {
+      writer.uint32(16).bool(message.previous);
     }
     return writer;
   },
@@ -364,6 +565,158 @@ export const GetEntriesRequest: MessageFns<GetEntriesRequest> = {
             }
 
             message.names.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.previous = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUseEntriesRequest(): UseEntriesRequest {
+  return {
+    names: [],
+    namespace: "",
+    workflow: "",
+    workflow_version: 0,
+    uploader: "",
+    execution_id: "",
+    worker_name: "",
+    client_address: "",
+    previous: undefined,
+  };
+}
+
+export const UseEntriesRequest: MessageFns<UseEntriesRequest> = {
+  encode(message: UseEntriesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.names) {
+      writer.uint32(10).string(v!);
+    }
+    if (message.namespace !== "") {
+      writer.uint32(18).string(message.namespace);
+    }
+    if (message.workflow !== "") {
+      writer.uint32(26).string(message.workflow);
+    }
+    if (message.workflow_version !== 0) {
+      writer.uint32(32).int32(message.workflow_version);
+    }
+    if (message.uploader !== "") {
+      writer.uint32(42).string(message.uploader);
+    }
+    if (message.execution_id !== "") {
+      writer.uint32(50).string(message.execution_id);
+    }
+    if (message.worker_name !== "") {
+      writer.uint32(58).string(message.worker_name);
+    }
+    if (message.client_address !== "") {
+      writer.uint32(66).string(message.client_address);
+    }
+    if (message.previous !== undefined) {
+      writer.uint32(72).bool(message.previous);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UseEntriesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUseEntriesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.names.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.namespace = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.workflow = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.workflow_version = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.uploader = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.execution_id = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.worker_name = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.client_address = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.previous = reader.bool();
             continue;
           }
         }
@@ -710,6 +1063,20 @@ export const SecretsService = {
     responseDeserialize: (value: Buffer): DeleteEntryResponse => DeleteEntryResponse.decode(value),
   },
   /**
+   * Returns values to a running version of a workflow, as far as the policy of secrets permits. The
+   * caller is the principal that started the execution. A name outside of its scope is left out like
+   * an unknown one; `forbidden` if the uploader of the version may not use a name.
+   */
+  use: {
+    path: "/windlass.identity.v1.Secrets/Use" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UseEntriesRequest): Buffer => Buffer.from(UseEntriesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UseEntriesRequest => UseEntriesRequest.decode(value),
+    responseSerialize: (value: GetEntriesResponse): Buffer => Buffer.from(GetEntriesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetEntriesResponse => GetEntriesResponse.decode(value),
+  },
+  /**
    * Re-encrypts a page of values, by name, that are encrypted under another key than the current one.
    * May be repeated, interrupted and run concurrently.
    */
@@ -735,6 +1102,12 @@ export interface SecretsServer extends UntypedServiceImplementation {
   getMany: handleUnaryCall<GetEntriesRequest, GetEntriesResponse>;
   /** Deleting an unknown name changes nothing. */
   delete: handleUnaryCall<DeleteEntryRequest, DeleteEntryResponse>;
+  /**
+   * Returns values to a running version of a workflow, as far as the policy of secrets permits. The
+   * caller is the principal that started the execution. A name outside of its scope is left out like
+   * an unknown one; `forbidden` if the uploader of the version may not use a name.
+   */
+  use: handleUnaryCall<UseEntriesRequest, GetEntriesResponse>;
   /**
    * Re-encrypts a page of values, by name, that are encrypted under another key than the current one.
    * May be repeated, interrupted and run concurrently.
@@ -790,6 +1163,15 @@ export const ConfigsService = {
     responseSerialize: (value: DeleteEntryResponse): Buffer => Buffer.from(DeleteEntryResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DeleteEntryResponse => DeleteEntryResponse.decode(value),
   },
+  use: {
+    path: "/windlass.identity.v1.Configs/Use" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UseEntriesRequest): Buffer => Buffer.from(UseEntriesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UseEntriesRequest => UseEntriesRequest.decode(value),
+    responseSerialize: (value: GetEntriesResponse): Buffer => Buffer.from(GetEntriesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetEntriesResponse => GetEntriesResponse.decode(value),
+  },
 } as const;
 
 export interface ConfigsServer extends UntypedServiceImplementation {
@@ -798,6 +1180,19 @@ export interface ConfigsServer extends UntypedServiceImplementation {
   get: handleUnaryCall<GetEntryRequest, Entry>;
   getMany: handleUnaryCall<GetEntriesRequest, GetEntriesResponse>;
   delete: handleUnaryCall<DeleteEntryRequest, DeleteEntryResponse>;
+  use: handleUnaryCall<UseEntriesRequest, GetEntriesResponse>;
+}
+
+function toTimestamp(date: Date): Timestamp {
+  const seconds = Math.trunc(date.getTime() / 1_000);
+  const nanos = (date.getTime() % 1_000) * 1_000_000;
+  return { seconds, nanos };
+}
+
+function fromTimestamp(t: Timestamp): Date {
+  let millis = (t.seconds || 0) * 1_000;
+  millis += (t.nanos || 0) / 1_000_000;
+  return new globalThis.Date(millis);
 }
 
 interface MessageFns<T> {

@@ -54,8 +54,8 @@ class Api(Protocol):
     async def fetch_secrets(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
         """Returns the values of secrets that the workflow declares."""
 
-    async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
-        """Returns the values of configs."""
+    async def fetch_configs(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
+        """Returns the values of configs that the workflow may use."""
 
     async def authorize_task(self, execution_id: str, task_name: str, token: str) -> None:
         """Returns if the execution's token permits the task; raises Refused otherwise."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -17,6 +18,7 @@ from windlass.worker._models import Claim, parse_context
 from windlass.worker._registration import Registration
 from windlass.worker._settings import Settings
 
+EXECUTION_HEADER = "X-Svc-Execution-Id"
 GENERATION_HEADER = "X-Svc-Claim-Generation"
 # Name of the header that servers of the reference release expect.
 COMPATIBLE_GENERATION_HEADER = "X-Flux-Claim-Generation"
@@ -72,9 +74,12 @@ class HttpApi:
         response = await self._post("/secrets/batch", body, renew_at=frozenset({401}))
         return cast("dict[str, Any]", loads(response.body))
 
-    async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_configs(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
         url = f"{self._settings.server_url}/admin/configs/batch"
-        response = await self._send("POST", url, encode(list(names)).encode())
+        body = encode(list(names)).encode()
+        # The server answers the configs that the workflow of this execution may use.
+        more = {EXECUTION_HEADER: execution_id}
+        response = await self._send("POST", url, body, renew_at=frozenset({401}), more=more)
         return cast("dict[str, Any]", loads(response.body))
 
     async def authorize_task(self, execution_id: str, task_name: str, token: str) -> None:
@@ -141,10 +146,11 @@ class HttpApi:
         body: bytes | None,
         generation: str | None = None,
         renew_at: frozenset[int] = _SESSION_REJECTED,
+        more: Mapping[str, str] = MappingProxyType({}),
     ) -> HttpResponse:
         for _ in range(2):
             token = self._registration.token
-            headers = {"Authorization": f"Bearer {token}"}
+            headers = {"Authorization": f"Bearer {token}", **more}
             if body is not None:
                 headers["Content-Type"] = "application/json"
             if generation is not None:

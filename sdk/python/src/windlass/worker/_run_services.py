@@ -51,8 +51,8 @@ class RunServices:
         return await self._call_api(lambda: self._api.fetch_secrets(self._execution_id, names))
 
     async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
-        """Reads configs through the administration route, which workers may read."""
-        return await self._call_api(lambda: self._api.fetch_configs(names))
+        """Reads configs through the administration route, for the workflow of this execution."""
+        return await self._call_api(lambda: self._api.fetch_configs(self._execution_id, names))
 
     async def authorize_task(self, task_name: str) -> None:
         """Checks the task against the caller's permissions if the server requires it."""

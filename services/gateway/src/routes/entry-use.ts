@@ -1,0 +1,74 @@
+import { ANONYMOUS_CALLER, type Caller, INTERNAL_ISSUER } from '@windlass/domain/caller'
+import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
+import type {
+  ConfigsService,
+  Entry,
+  SecretsService,
+  UseEntriesRequest,
+} from '@windlass/proto/windlass/identity/v1/secrets'
+import { type RpcClient, UnimplementedRpc } from '@windlass/rpc/client'
+import type { ServiceIdentity } from '@windlass/rpc/service-identity'
+import type { Settings } from '@windlass/runtime/config/settings'
+import { unavailable } from '@windlass/runtime/faults'
+import { addressOf } from '../access/address.ts'
+import type { RunningVersion } from '../cache/running-version.ts'
+import type { ExecutionsClient } from '../clients/executions.ts'
+import type { RequestContext } from '../http/request-context.ts'
+
+type Use = RpcClient<typeof SecretsService>['use'] | RpcClient<typeof ConfigsService>['use']
+
+export interface EntryUseDeps {
+  executions: ExecutionsClient
+  settings: Settings
+  signCaller: ServiceIdentity['signCaller']
+}
+
+/** Names that a worker requests, and the execution for which it does. */
+export interface EntryUse {
+  names: readonly string[]
+  worker_name: string
+  previous?: boolean
+  /** Path of the rpc, for which the token of the uploader is signed. */
+  rpc: string
+  running?: { execution: Execution; version: RunningVersion } | undefined
+}
+
+/**
+ * Reads entries for a worker on behalf of the principal that started the execution. An identity of an
+ * earlier release cannot apply the policy of secrets; then the answer is 503, never a value.
+ */
+export async function useEntries(
+  use: Use,
+  { names, worker_name, previous = false, rpc, running }: EntryUse,
+  ctx: RequestContext,
+  { executions, settings, signCaller }: EntryUseDeps,
+): Promise<Entry[]> {
+  const caller = running ? await starterOf(executions, running.execution) : ANONYMOUS_CALLER
+  const request: UseEntriesRequest = {
+    names: [...names],
+    namespace: running?.version.namespace ?? '',
+    workflow: running?.version.name ?? '',
+    workflow_version: running?.version.version ?? 0,
+    uploader: running ? signCaller(running.version.uploader, 'identity', rpc) : '',
+    execution_id: running?.execution.execution_id ?? '',
+    worker_name,
+    client_address: addressOf(ctx, settings.server.trusted_proxies),
+    previous,
+  }
+  try {
+    return (await use(request, { caller, requestId: ctx.id })).entries
+  } catch (error) {
+    if (!(error instanceof UnimplementedRpc)) throw error
+    throw unavailable('identity is of an earlier release: upgrade all of its replicas')
+  }
+}
+
+/** Only an execution that was read by `get` names its starter. */
+async function starterOf(
+  executions: ExecutionsClient,
+  { execution_id }: Execution,
+): Promise<Caller> {
+  const starter = (await executions.find(execution_id))?.starter
+  if (!starter || starter.subject === '') return ANONYMOUS_CALLER
+  return { subject: starter.subject, issuer: starter.issuer || INTERNAL_ISSUER }
+}
