@@ -9,7 +9,7 @@ export const credentialCases: Case[] = [
   ['N001: no header', () => ({}), b1],
   ['N002: Basic', bearer('Basic dTpw'), b2],
   ['N002: Token', bearer('Token x'), b2],
-  ['N002: bearer in lower case', bearer('bearer x'), b2],
+  ['N002: bearer in lower case', bearer('bearer x'), b4],
   ['N003: Bearer without a token', bearer('Bearer'), b2],
   ['N003: Bearer with blanks', bearer('Bearer    '), b2],
   ['N003: Bearer with a tab', bearer('Bearer\t'), b2],

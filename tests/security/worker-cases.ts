@@ -1,6 +1,6 @@
 import { workerRecord } from '@windlass/testkit/worker-record'
 import type { RequestSpec } from './auth-system.ts'
-import { b4, b5, b6, type Expected } from './cases.ts'
+import { b5, b6, type Expected } from './cases.ts'
 import { claimHeaders, completedCheckpoint, type WorkerFixture } from './worker-fixture.ts'
 
 type WorkerRequest = RequestSpec & { what: string }
@@ -132,7 +132,7 @@ const OTHER_ROUTES: [what: string, refused: Expected][] = [
 
 const beyond: WorkerCase[] = [
   ...OTHER_ROUTES.map(([what, refused]): WorkerCase => [`N088: ${what} with a key of the role worker`, async ({ keyWith }) => ({ what, token: await keyWith(['worker:*:*']), body: what.startsWith('POST') ? null : undefined }), refused]),
-  ...OTHER_ROUTES.map(([what]): WorkerCase => [`N088: ${what} with a worker session`, ({ a }) => ({ what, token: a.token }), b4]),
+  ...OTHER_ROUTES.map(([what]): WorkerCase => [`N088: ${what} with a worker session`, ({ a }) => ({ what, token: a.token }), 403]),
 ]
 
 const register =

@@ -19,6 +19,7 @@ import { ExecutionsClient } from './clients/executions.ts'
 import { watchHealth } from './clients/health.ts'
 import { HeartbeatClient } from './clients/heartbeats.ts'
 import { WorkerPresence } from './clients/worker-presence.ts'
+import { BodyBudget } from './http/body-budget.ts'
 import type { RequestContext } from './http/request-context.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { startServer } from './http/server.ts'
@@ -105,7 +106,11 @@ export async function start(settings: Settings, { log, teardown }: Runtime, work
   const limits = bodyLimits(settings, bodyThreads)
   const requestLog = createRequestLog(log)
   const openRequests = new Set<RequestContext>()
-  const context = { settings, deps, auditLog, limits, log, requestLog, openRequests }
+  const bodyBudget = new BodyBudget({
+    maxBytes: settings.server.max_body_bytes_in_flight,
+    maxBytesPerPrincipal: settings.server.max_principal_body_bytes_in_flight,
+  })
+  const context = { settings, deps, auditLog, limits, bodyBudget, log, requestLog, openRequests }
   const http = await startServer(routes, context)
   teardown.add('http', () => http.stop())
   return { http: http.port }

@@ -47,7 +47,7 @@ test('authentication on: a 401 names the Bearer scheme and the reason', async ()
   const cases: [headers: Record<string, string>, detail: string][] = [
     [{}, 'Authorization token required'],
     [{ authorization: 'Bearer nonsense' }, 'Invalid or expired token'],
-    [{ authorization: 'bearer x' }, "Unsupported authorization scheme. Use 'Bearer <token>'."],
+    [{ authorization: 'Basic eDp5' }, "Unsupported authorization scheme. Use 'Bearer <token>'."],
   ]
   for (const [headers, detail] of cases)
     for (const path of ['/workflows', `/workflows/default/hello/status/${ID}`]) {

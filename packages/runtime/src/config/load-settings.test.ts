@@ -20,6 +20,8 @@ const samples: Record<string, unknown[]> = {
   'server.port': port,
   'server.max_body_bytes': number,
   'server.max_json_depth': number,
+  'server.max_body_bytes_in_flight': number,
+  'server.max_principal_body_bytes_in_flight': number,
   'server.trusted_proxies': number,
   'server.public_url': ['https://windlass.example', 'http://10.0.0.1:8000'],
   'server.allowed_hosts': hosts,

@@ -75,6 +75,9 @@ const server = table({
   port: port.default(8000),
   max_body_bytes: count.default(16 * MEBIBYTE),
   max_json_depth: count.default(512),
+  /** Request bodies that a gateway receives and passes on at the same time: all, and those of one principal. */
+  max_body_bytes_in_flight: count.default(256 * MEBIBYTE),
+  max_principal_body_bytes_in_flight: count.default(128 * MEBIBYTE),
   /** How many proxies in front of the gateway may be believed about the client's address. */
   trusted_proxies: count.default(0),
   /** Address at which browsers reach the gateway, if it differs from `host` and `port`. */

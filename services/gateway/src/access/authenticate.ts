@@ -1,6 +1,7 @@
 import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import { NO_PERMISSIONS } from '@windlass/domain/permissions'
 import { Fault, invalid } from '@windlass/runtime/faults'
+import type { Caches } from '../cache/create-caches.ts'
 import { countHeader, type RequestContext } from '../http/request-context.ts'
 import type { AuthenticateToken } from './api-key.ts'
 import { type Caller, UNCHECKED_CALLER } from './caller.ts'
@@ -16,6 +17,9 @@ export function authorizationOf({ req, headers }: RequestContext): string | unde
   return headers.authorization
 }
 
+/** The scheme is case-insensitive (RFC 9110, 11.1). */
+const BEARER = /^bearer +(\S.*)$/i
+
 /**
  * Returns the bearer token, undefined without a header. Any other scheme is refused, also while
  * authentication is off.
@@ -23,13 +27,24 @@ export function authorizationOf({ req, headers }: RequestContext): string | unde
 export function bearerOf(ctx: RequestContext): string | undefined {
   const authorization = authorizationOf(ctx)
   if (authorization === undefined) return undefined
-  const token = authorization.startsWith('Bearer ') ? authorization.slice(7).trim() : ''
-  if (token === '')
+  const token = BEARER.exec(authorization)?.[1]
+  if (token === undefined)
     throw new Fault('unauthenticated', "Unsupported authorization scheme. Use 'Bearer <token>'.")
   return token
 }
 
+const SESSION_TOKEN = /^ws_[0-9a-f]{16}\.[A-Za-z0-9_-]{43}$/
+
+const isSessionToken = (token: string): boolean => SESSION_TOKEN.test(token)
+
+/** A worker is known on every route, and has rights only on those that accept session tokens. */
+async function workerOf({ getSession }: AuthenticateDeps, token: string): Promise<Caller> {
+  const session = await getSession(token)
+  return { subject: session.worker_name, permissions: NO_PERMISSIONS, session }
+}
+
 export interface AuthenticateDeps extends ExecutionTokenDeps {
+  getSession: Caches['getSession']
   executionTokens: ExecutionTokens
   authenticateToken: AuthenticateToken
 }
@@ -49,7 +64,7 @@ export async function authenticate(
   if (claims && takesExecutions) return authenticateExecutionToken(deps, claims)
   if (!settings.security.auth.enabled) return UNCHECKED_CALLER
   if (token === undefined) throw new Fault('unauthenticated', 'Authorization token required')
-  if (!claims) return authenticateToken(token)
+  if (!claims) return isSessionToken(token) ? workerOf(deps, token) : authenticateToken(token)
   const { sub: subject, principal_issuer: issuer } = claims
   return { subject, issuer, permissions: NO_PERMISSIONS, execution: claims }
 }

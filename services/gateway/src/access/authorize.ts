@@ -40,6 +40,11 @@ export async function authorize(
     (rule || access === 'authenticated')
   )
     throw new Fault('forbidden', 'Permission denied: an execution token does not serve here')
+  if (request.caller.session && (rule || access === 'authenticated'))
+    throw new Fault(
+      'forbidden',
+      'Permission denied: a session token of a worker does not serve here',
+    )
   if (access === 'authenticated') return undefined
   if (rule) return rule.authorize(request as AccessRequest<never>, deps)
   requirePermission(

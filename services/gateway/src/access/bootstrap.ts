@@ -25,7 +25,7 @@ export const bootstrap = rule({
     const authorization = authorizationOf(ctx)
     if (authorization === undefined)
       throw new Fault('unauthenticated', 'Authorization header missing')
-    const [, token] = /^Bearer\s+(\S+)\s*$/.exec(authorization) ?? []
+    const [, token] = /^Bearer\s+(\S+)\s*$/i.exec(authorization) ?? []
     if (token === undefined) throw new Fault('unauthenticated', 'Invalid authorization format')
     const { configured, valid } = await bootstrapGuesses.verify(ctx, token, () =>
       identity.checkBootstrap({ token }),

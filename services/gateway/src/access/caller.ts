@@ -12,6 +12,7 @@ import {
 } from '@windlass/domain/permissions'
 import type { CallOptions } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
+import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
 /** The authenticated caller. */
@@ -26,6 +27,8 @@ export interface Caller {
   permissions: Permissions
   /** The execution on whose behalf a worker calls, from its execution token. */
   execution?: ExecutionClaims
+  /** The session of a worker, from its session token. */
+  session?: WorkerIdentity
 }
 
 /** Converts a caller to the principal that on-behalf-of tokens carry to other services. */

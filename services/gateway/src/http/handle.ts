@@ -1,13 +1,16 @@
 import type { Settings } from '@windlass/runtime/config/settings'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type AccessDeps, authenticateRequest, authorize } from '../access/authorize.ts'
+import type { Caller } from '../access/caller.ts'
 import { recheckAccess } from '../access/stream-recheck.ts'
 import type { AuditLog } from '../clients/audit-log.ts'
 import { JsonText } from '../domain/views.ts'
 import { AuditTrail, type RequestInput } from '../route/audit-trail.ts'
 import type { BodyLimits } from '../route/body-sizes.ts'
+import { readTarget, refuseTarget } from '../route/read-target.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import type { Route } from '../route/route.ts'
+import type { BodyBudget } from './body-budget.ts'
 import type { RequestContext } from './request-context.ts'
 import { logRequest } from './request-log.ts'
 import { faultOf, sendFault, sendJson } from './response.ts'
@@ -18,6 +21,7 @@ export interface ServerContext<Deps = unknown> {
   deps: Deps & AccessDeps
   auditLog: AuditLog
   limits: BodyLimits
+  bodyBudget: BodyBudget
   log: Logger
   /** Receives one line per request. */
   requestLog: Logger
@@ -27,7 +31,7 @@ export interface ServerContext<Deps = unknown> {
 
 /**
  * Handles a routed request: authenticate, read the path and query, authorize, read the body,
- * handle, respond.
+ * handle, respond. A malformed path or query is refused after authorization.
  */
 export async function handleRequest<Deps>(
   route: Route<Deps>,
@@ -51,16 +55,15 @@ async function runRoute<Deps>(
   route: Route<Deps>,
   ctx: RequestContext,
   raw: Record<string, string>,
-  { settings, deps, auditLog, limits }: ServerContext<Deps>,
+  { settings, deps, auditLog, limits, bodyBudget }: ServerContext<Deps>,
 ): Promise<void> {
   const { access, audit } = route
   const caller = await authenticateRequest(access, ctx, deps)
-  const params: Record<string, string> = {}
-  for (const name in route.params)
-    params[name] = route.params[name]?.read(raw[name] ?? '') as string
-  const query = route.readQuery(ctx.search) as { version?: number }
+  const { params, query, fault } = readTarget(route, ctx, raw)
+  if (fault) return refuseTarget({ access, fault, request: { ctx, params, query, caller } }, deps)
   let bodyRead: Promise<unknown> | undefined
   const body = () => {
+    ctx.bodyReservation ??= bodyBudget.open(principalOf(caller, params))
     bodyRead ??= route.body.read(ctx, limits)
     return bodyRead
   }
@@ -78,6 +81,8 @@ async function runRoute<Deps>(
   } catch (error) {
     await trail?.recordRefusal(error)
     throw error
+  } finally {
+    ctx.bodyReservation?.release()
   }
   if (reply instanceof JsonText) sendJson(ctx, route.status, reply.text)
   else if (reply instanceof StreamedResponse && settings.security.auth.enabled) {
@@ -88,6 +93,12 @@ async function runRoute<Deps>(
     await reply.write(ctx).finally(stop)
   } else if (reply instanceof StreamedResponse) await reply.write(ctx)
   else sendJson(ctx, route.status, JSON.stringify(reply))
+}
+
+/** Bytes of bodies are counted for each principal and each worker; anonymous ones only in total. */
+function principalOf({ subject, issuer }: Caller, { name }: Record<string, string>) {
+  if (subject !== '') return `${issuer} ${subject}`
+  return name === undefined ? undefined : `worker ${name}`
 }
 
 function sendRefusal(route: Route, ctx: RequestContext, error: unknown, log: Logger): void {

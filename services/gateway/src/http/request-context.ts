@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { Fault } from '@windlass/runtime/faults'
+import type { BodyReservation } from './body-budget.ts'
 
 const REQUEST_ID = /^[\w.:+/=-]{1,128}$/
 
@@ -18,6 +19,8 @@ export class RequestContext {
   route: string | undefined
   /** Headers of the response, whatever it will be. */
   readonly responseHeaders: string[] = []
+  /** Memory that the body of the request is accounted for. */
+  bodyReservation: BodyReservation | undefined
   #closed: AbortController | undefined
 
   constructor(req: IncomingMessage, res: ServerResponse) {

@@ -1,5 +1,6 @@
 import { Fault, type Kind, type Problem } from '@windlass/runtime/faults'
 import { JsonError, quote } from '@windlass/runtime/json/json'
+import { discardBody, hasBody } from './read-body.ts'
 import type { RequestContext } from './request-context.ts'
 
 const STATUSES: Record<Kind, number> = {
@@ -50,6 +51,7 @@ export function send(
 
 /** Sends a refusal. The text of a Fault is for the caller; of any other error nothing is disclosed. */
 export function sendFault(ctx: RequestContext, error: unknown): void {
+  if (!ctx.req.complete && !ctx.req.readableFlowing && hasBody(ctx)) discardBody(ctx)
   const fault = faultOf(error)
   ctx.responseHeaders.push(...((fault && HEADERS[fault.kind]) ?? []))
   if (fault) sendJson(ctx, STATUSES[fault.kind], bodyOf(fault))

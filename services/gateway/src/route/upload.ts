@@ -20,6 +20,7 @@ export const upload: Body<Buffer> = {
       parser = parserFor(ctx, maxUploadBytes)
       if (Number(ctx.header('content-length') ?? 0) > maxUploadBytes + OVERHEAD_BYTES)
         throw tooLarge(maxUploadBytes)
+      ctx.bodyReservation?.growTo(maxUploadBytes)
       const [file, ...more] = await filesOf(ctx, parser, maxUploadBytes)
       if (more.length > 0) throw new Fault('invalid', `more than one field '${FIELD}'`)
       if (!file) throw missing()

@@ -129,7 +129,8 @@ async function settled(deps: Deps, { command, query, isDetailed, ctx }: Sync) {
   const { wait_for, timeout } = query
   const execution = await changeAndWait(deps, {
     execution_id: command.execution_id,
-    change: () => deps.executions.submit(command),
+    // While it waits, the request holds no body.
+    change: () => deps.executions.submit(command).finally(() => ctx.bodyReservation?.release()),
     isDone: (state) => isTerminal(state) || (state === 'PAUSED' && wait_for === 'paused'),
     timeoutMs: timeout === undefined ? undefined : timeout * 1_000,
     signal: ctx.signal,
