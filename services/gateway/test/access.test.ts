@@ -25,6 +25,7 @@ const ADMITTED: Record<string, string[]> = {
   public: CREDENTIALS,
   bootstrap: ['Bearer nonsense', 'Bearer session-of-w1'],
   'own worker': ['Bearer session-of-w1'],
+  'own execution': ['Bearer session-of-w1'],
   'may read configs': ['Bearer session-of-w1'],
 }
 
@@ -61,7 +62,7 @@ test('authentication on: a 401 names the Bearer scheme and the reason', async ()
 test('authentication off: every caller is admitted, an unsupported scheme gets 401', async () => {
   const { call } = await startGateway()
   for (const { method, path, access } of routes) {
-    if (access === 'bootstrap' || access === 'own worker') continue
+    if (['bootstrap', 'own worker', 'own execution'].includes(access)) continue
     const send = (headers: Record<string, string>) =>
       call(method.toUpperCase(), fillPath(path), { headers }).then(statusOf)
     const name = `${method} ${path}`

@@ -56,6 +56,7 @@ export async function setup(given: State = {}, scripts: FakeServices = {}) {
         async resolve({ namespace, name }) {
           return workflow({ namespace, name, metadata_json: JSON.stringify(metadata) })
         },
+        getById: async ({ id }) => workflow({ id, metadata_json: JSON.stringify(metadata) }),
       },
     },
     { SVC_SECURITY__AUTH__ENABLED: String(isOn) },

@@ -26,3 +26,11 @@ test('same instance: session is kept; empty instance: never', () => {
     'new_session',
   )
 })
+
+test('session token alone: keeps the session of the same instance, and never begins another', () => {
+  const renewing = { ...applicant, proven_session_id: 's1', renewal: true }
+  expect(resolveNameClaim(holder, { ...renewing, instance: 'i1' })).toBe('keep_session')
+  const refused = expect.objectContaining({ kind: 'forbidden' })
+  expect(() => resolveNameClaim(holder, renewing)).toThrow(refused)
+  expect(() => resolveNameClaim(holder, { ...renewing, instance: '' })).toThrow(refused)
+})

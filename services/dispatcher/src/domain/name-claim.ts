@@ -1,4 +1,4 @@
-import { conflict } from '@windlass/runtime/faults'
+import { conflict, Fault } from '@windlass/runtime/faults'
 
 /** Process that holds a worker name. */
 export interface NameHolder {
@@ -14,6 +14,8 @@ export interface NameApplicant {
   instance: string
   /** Session whose token was presented; empty: none. */
   proven_session_id: string
+  /** It presented nothing else. */
+  renewal?: boolean | undefined
 }
 
 export type NameClaim = 'keep_session' | 'new_session'
@@ -22,10 +24,17 @@ export type NameClaim = 'keep_session' | 'new_session'
  * Decides the registration of a name that is taken. Throws `conflict` while the holder's stream is
  * live, unless the applicant presents the holder's token. The same process (`instance`) keeps its
  * session and so its executions; any other gets a new session, and the work of the earlier is released.
+ * Throws `forbidden` if such a new session is claimed with the session token alone.
  */
 export function resolveNameClaim(holder: NameHolder, applicant: NameApplicant): NameClaim {
   if (holder.has_live_stream && applicant.proven_session_id !== holder.session_id)
     throw conflict(`Worker '${applicant.name}' is connected already`)
   const isSameProcess = applicant.instance !== '' && applicant.instance === holder.instance
-  return isSameProcess ? 'keep_session' : 'new_session'
+  if (isSameProcess) return 'keep_session'
+  if (applicant.renewal)
+    throw new Fault(
+      'forbidden',
+      'A session token renews the registration of its own process only; register with a bootstrap token',
+    )
+  return 'new_session'
 }

@@ -49,12 +49,12 @@ async function acquireName(
   request: RegisterRequest,
   name: string,
 ): Promise<number | undefined> {
-  const { instance, proven_session_id, reconnect_grace } = request
+  const { instance, proven_session_id, reconnect_grace, renewal } = request
   const fresh = { name, instance, session_id: newId(), reconnect_grace }
   if (await workers.claimName(tx, fresh)) return undefined
   const holder = await workers.lockHolder(tx, name)
   if (!holder) throw notFound('Worker', name)
-  if (resolveNameClaim(holder, { name, instance, proven_session_id }) === 'keep_session') {
+  if (resolveNameClaim(holder, { name, instance, proven_session_id, renewal }) === 'keep_session') {
     await workers.renewRegistration(tx, fresh)
     return undefined
   }

@@ -1,5 +1,7 @@
 import { Fault } from '@windlass/runtime/faults'
+import type { Caches } from '../cache/create-caches.ts'
 import type { Clients } from '../clients/connect.ts'
+import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import { authorizationOf } from './authenticate.ts'
 import type { GuessLimit } from './guess-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -9,29 +11,58 @@ export interface Deps {
   identity: Clients['identity']
   registrationLimit: RateLimit
   bootstrapGuesses: GuessLimit
+  getSession: Caches['getSession']
+}
+
+/** Rights of a registration, from its credential. */
+export interface Registrar {
+  /** The session that a worker renews, in place of a bootstrap token. */
+  renewed?: WorkerIdentity | undefined
 }
 
 /**
  * Attempts with a wrong token are counted apart from registrations, and before the token is checked.
  */
 export const bootstrap = rule({
-  summary: 'the bootstrap token',
+  summary: 'the bootstrap token, or the session token of the worker that renews its registration',
   for: 'machines',
   requiredPermissions: [],
   async authorize(
     { ctx }: AccessRequest<unknown>,
-    { identity, registrationLimit, bootstrapGuesses }: Deps,
-  ): Promise<void> {
+    { identity, registrationLimit, bootstrapGuesses, getSession }: Deps,
+  ): Promise<Registrar> {
     const authorization = authorizationOf(ctx)
     if (authorization === undefined)
       throw new Fault('unauthenticated', 'Authorization header missing')
     const [, token] = /^Bearer\s+(\S+)\s*$/i.exec(authorization) ?? []
     if (token === undefined) throw new Fault('unauthenticated', 'Invalid authorization format')
-    const { configured, valid } = await bootstrapGuesses.verify(ctx, token, () =>
-      identity.checkBootstrap({ token }),
+    const { configured, valid, renewed } = await bootstrapGuesses.verify(ctx, token, () =>
+      isSessionToken(token) ? checkRenewal(getSession, token) : checkToken(identity, token),
     )
     if (!configured) throw new Fault('misconfigured', 'No bootstrap token is configured.')
+    // An ended session is answered like any other token that does not open this route.
     if (!valid) throw new Fault('forbidden', 'Invalid bootstrap token.')
     await registrationLimit.count(ctx)
+    return { renewed }
   },
 })
+
+const isSessionToken = (token: string) => token.startsWith('ws_')
+
+interface Verdict extends Registrar {
+  configured: boolean
+  valid: boolean
+}
+
+const checkToken = (identity: Deps['identity'], token: string): Promise<Verdict> =>
+  identity.checkBootstrap({ token })
+
+async function checkRenewal(getSession: Deps['getSession'], token: string): Promise<Verdict> {
+  try {
+    return { configured: true, valid: true, renewed: await getSession(token) }
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'unauthenticated')
+      return { configured: true, valid: false }
+    throw error
+  }
+}

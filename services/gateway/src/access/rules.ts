@@ -10,13 +10,14 @@ import {
   mayReadHistory,
   mayReadSchedule,
 } from './schedule.ts'
-import { ownWorker } from './worker.ts'
+import { ownExecution, ownWorker } from './worker.ts'
 import { listReadable, mayRegister, mayResume, mayRun } from './workflow.ts'
 
 /** Access rules by the name under which routes declare them. */
 export const rules = {
   bootstrap,
   'own worker': ownWorker,
+  'own execution': ownExecution,
   'may run': mayRun,
   'may resume': mayResume,
   'may register': mayRegister,

@@ -38,12 +38,37 @@ export const ownWorker = rule({
     if (deps.executionTokens.verify(token)) throw permissionDenied('worker:*:*')
     const owner = isApiKey(token) ? await identityOfKey(deps, token) : await deps.getSession(token)
     if (owner.worker_name === name) return seen(deps, owner)
-    throw new Fault(
-      'forbidden',
-      `Worker identity mismatch: authenticated as '${owner.worker_name}', but accessing endpoint for '${name}'`,
-    )
+    throw identityMismatch(owner.worker_name, name)
   },
 })
+
+export const ownExecution = rule({
+  summary:
+    'as *own worker*, or the execution token of the execution, with which the worker in the path holds it',
+  for: 'machines',
+  requiredPermissions: ['worker:*:*'],
+  acceptsExecutionTokens: 'own',
+  async authorize(request: AccessRequest<{ name: string }>, deps: Deps): Promise<WorkerIdentity> {
+    const token = bearerOf(request.ctx)
+    const claims = token === undefined ? undefined : deps.executionTokens.verify(token)
+    if (!claims) return ownWorker.authorize(request, deps)
+    const { exec_id: execution_id, generation: claim_generation, worker: worker_name } = claims
+    const { name } = request.params
+    if (worker_name !== name) throw identityMismatch(worker_name, name)
+    // The claim is compared by `executions` with every write; claimHolderOf compares the execution.
+    return seen(deps, {
+      worker_name,
+      session_id: '',
+      execution: { execution_id, claim_generation },
+    })
+  },
+})
+
+export const identityMismatch = (authenticated: string, name: string) =>
+  new Fault(
+    'forbidden',
+    `Worker identity mismatch: authenticated as '${authenticated}', but accessing endpoint for '${name}'`,
+  )
 
 /** Records that the worker sent a request: a worker that does has not died. */
 function seen({ presence }: Deps, worker: WorkerIdentity): WorkerIdentity {

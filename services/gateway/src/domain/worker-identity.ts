@@ -3,4 +3,6 @@ export interface WorkerIdentity {
   worker_name: string
   /** Empty: the newest registration of the name is meant. */
   session_id: string
+  /** The only execution that it may act for, under this claim generation; undefined: each that it holds. */
+  execution?: { execution_id: string; claim_generation: number }
 }

@@ -29,10 +29,15 @@ export function accessFor(access: string, callerKind: string): Verdict {
     ruleOf(access)?.requiredPermissions ?? (access === 'authenticated' ? [] : [access])
   const covered = (needed: string) => granted.some((held) => permits(held, sampleOf(needed)))
   if (!required.every(covered)) return 'no'
-  return access === 'own worker' ? 'own' : 'yes'
+  return OWN.has(access) ? 'own' : 'yes'
 }
 
-const SESSION: Record<string, Verdict> = { 'own worker': 'own', 'may read configs': 'yes' }
+const OWN = new Set(['own worker', 'own execution'])
+const SESSION: Record<string, Verdict> = {
+  'own worker': 'own',
+  'own execution': 'own',
+  'may read configs': 'yes',
+}
 const EXECUTION = { all: 'yes', own: 'own', none: 'no' } as const
 
 /** A permission with sample values in place of the path parameters. */

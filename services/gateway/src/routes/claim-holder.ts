@@ -1,12 +1,29 @@
-import { unprocessable } from '@windlass/runtime/faults'
+import { Fault, unprocessable } from '@windlass/runtime/faults'
 import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
-/** Returns the calling worker with the claim generation from its header. */
-export function claimHolderOf({ worker_name, session_id }: WorkerIdentity, ctx: RequestContext) {
+/**
+ * Returns the calling worker with the claim generation of its header or of its execution token; refuses
+ * a token of another execution or claim.
+ */
+export function claimHolderOf(worker: WorkerIdentity, ctx: RequestContext, execution_id: string) {
+  const { worker_name, session_id, execution } = worker
+  const claim_generation = generationOf(ctx)
+  if (!execution)
+    return claim_generation === undefined
+      ? { worker_name, session_id }
+      : { worker_name, session_id, claim_generation }
+  if (execution.execution_id !== execution_id)
+    throw new Fault('forbidden', 'Permission denied: the execution token is of another execution')
+  if (claim_generation !== undefined && claim_generation !== execution.claim_generation)
+    throw new Fault('forbidden', 'Permission denied: the execution token is of another claim')
+  return { worker_name, session_id, claim_generation: execution.claim_generation }
+}
+
+function generationOf(ctx: RequestContext): number | undefined {
   const text = ctx.header('x-svc-claim-generation') ?? ctx.header('x-flux-claim-generation')
-  if (text === undefined) return { worker_name, session_id }
-  if (/^\d{1,15}$/.test(text)) return { worker_name, session_id, claim_generation: Number(text) }
+  if (text === undefined) return undefined
+  if (/^\d{1,15}$/.test(text)) return Number(text)
   throw unprocessable({
     loc: ['header', 'claim-generation'],
     msg: 'must be a whole number',

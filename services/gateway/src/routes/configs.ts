@@ -1,5 +1,6 @@
 import { objects } from '@windlass/domain/audit'
 import { ConfigsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { parseId } from '@windlass/runtime/ids'
 import { onBehalfOf } from '../access/caller.ts'
 import type { Caches } from '../cache/create-caches.ts'
 import type { Clients } from '../clients/connect.ts'
@@ -37,7 +38,8 @@ export interface BatchDeps extends Deps, EntryUseDeps {
 async function runningFor(worker: WorkerIdentity, ctx: RequestContext, deps: BatchDeps) {
   const ref = ctx.header('x-svc-execution-id')
   if (ref === undefined) return undefined
-  const execution = await getHeldExecution(deps.executions, ref, claimHolderOf(worker, ctx))
+  const writer = claimHolderOf(worker, ctx, parseId(ref) ?? '')
+  const execution = await getHeldExecution(deps.executions, ref, writer)
   return { execution, version: await deps.getRunningVersion(execution.workflow_id) }
 }
 

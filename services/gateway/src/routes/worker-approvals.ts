@@ -20,11 +20,11 @@ const Question = z
 
 export const requestApproval = route('post', '/workers/{name}/approvals/{execution_id}', {
   summary: 'Request approval of a call',
-  access: 'own worker',
+  access: 'own execution',
   body: json(Question),
   returns: z.object({ status: z.enum(['created', 'exists', 'granted', 'cancelled']) }),
   async handle({ params: { execution_id }, body, resolved, ctx }, { approvals }: Deps) {
-    const request = { execution_id, writer: claimHolderOf(resolved, ctx), ...body }
+    const request = { execution_id, writer: claimHolderOf(resolved, ctx, execution_id), ...body }
     const { status } = await callUntilAvailable(() => approvals.request(request))
     return { status: status as 'created' }
   },
@@ -51,13 +51,13 @@ export const readApproval = route(
   '/workers/{name}/approvals/{execution_id}/{task_call_id}',
   {
     summary: 'Show the decision of a call',
-    access: 'own worker',
+    access: 'own execution',
     returns: z.object({ approval: Answer.nullable() }),
     async handle({ params: { execution_id, task_call_id }, resolved, ctx }, deps: Deps) {
       await deps.executions.submit({
         execution_id,
         with_log: false,
-        body: { $case: 'verify', value: { writer: claimHolderOf(resolved, ctx) } },
+        body: { $case: 'verify', value: { writer: claimHolderOf(resolved, ctx, execution_id) } },
       })
       const row = await findApproval(deps, { execution_id, task_call_id })
       if (!row) return { approval: null }

@@ -47,7 +47,7 @@ export const claim = route('post', '/workers/{name}/claim/{execution_id}', {
     const { execution, log, execution_token } = await executions.submit({
       execution_id,
       with_log: true,
-      body: { $case: 'claim', value: { writer: claimHolderOf(resolved, ctx) } },
+      body: { $case: 'claim', value: { writer: claimHolderOf(resolved, ctx, execution_id) } },
     })
     const generation = String(execution.claim_generation)
     ctx.responseHeaders.push('x-svc-claim-generation', generation)
@@ -85,7 +85,7 @@ const Checkpoint = z
 
 export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_id}', {
   summary: 'Persist the progress of a claimed execution',
-  access: 'own worker',
+  access: 'own execution',
   raw: true,
   body: workerReport(Checkpoint, 'checkpoint'),
   returns: ExecutionView,
@@ -102,7 +102,7 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
       with_log: false,
       body: {
         $case: 'checkpoint',
-        value: { writer: claimHolderOf(resolved, ctx), state, output_json, events },
+        value: { writer: claimHolderOf(resolved, ctx, execution_id), state, output_json, events },
       },
     })
     return summary(execution)
@@ -118,7 +118,7 @@ export const release = route('post', '/workers/{name}/release/{execution_id}', {
     const { execution } = await executions.submit({
       execution_id,
       with_log: false,
-      body: { $case: 'release', value: { writer: claimHolderOf(resolved, ctx) } },
+      body: { $case: 'release', value: { writer: claimHolderOf(resolved, ctx, execution_id) } },
     })
     return { status: 'released' as const, state: execution.state }
   },
@@ -130,7 +130,7 @@ const ProgressItems = z
 
 export const progress = route('post', '/workers/{name}/progress/{execution_id}', {
   summary: 'Forward the progress of tasks to the readers of the execution',
-  access: 'own worker',
+  access: 'own execution',
   raw: true,
   body: workerReport(ProgressItems, 'progress'),
   returns: Ok,
@@ -138,7 +138,7 @@ export const progress = route('post', '/workers/{name}/progress/{execution_id}',
     const command: Command = {
       execution_id,
       with_log: false,
-      body: { $case: 'verify', value: { writer: claimHolderOf(resolved, ctx) } },
+      body: { $case: 'verify', value: { writer: claimHolderOf(resolved, ctx, execution_id) } },
     }
     await executions.submit(command)
     for (const items of inMessages(body))

@@ -1,5 +1,6 @@
 import { SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { Fault } from '@windlass/runtime/faults'
+import { parseId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import type { Caches } from '../cache/create-caches.ts'
 import type { Clients } from '../clients/connect.ts'
@@ -22,13 +23,13 @@ const SecretsRequest = z
 
 export const workerSecrets = route('post', '/workers/{name}/secrets/batch', {
   summary: 'Fetch secrets that the workflow of a held execution declares and may use',
-  access: 'own worker',
+  access: 'own execution',
   query: { version: secretVersion },
   body: jsonSlices(SecretsRequest, readSecretsRequest),
   returns: Values,
   async handle({ body: { execution_id, names }, query, resolved, ctx }, deps: Deps) {
     unkept(ctx)
-    const writer = claimHolderOf(resolved, ctx)
+    const writer = claimHolderOf(resolved, ctx, parseId(execution_id) ?? '')
     const execution = await getHeldExecution(deps.executions, execution_id, writer)
     const version = await deps.getRunningVersion(execution.workflow_id)
     const others = undeclared(names, version.declared)

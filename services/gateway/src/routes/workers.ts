@@ -1,10 +1,12 @@
 import { objects } from '@windlass/domain/audit'
 import { plainNameOf } from '@windlass/domain/names'
+import { NO_PERMISSIONS } from '@windlass/domain/permissions'
 import type { RegisterRequest, Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
-import { onBehalfOf } from '../access/caller.ts'
+import { type Caller, onBehalfOf } from '../access/caller.ts'
+import { identityMismatch } from '../access/worker.ts'
 import type { Caches } from '../cache/create-caches.ts'
 import type { Clients } from '../clients/connect.ts'
 import type { DispatcherStreams } from '../clients/dispatcher-streams.ts'
@@ -83,32 +85,48 @@ const viewOf = (worker: Worker): z.input<typeof WorkerView> => ({
 })
 
 export const registerWorker = route('post', '/workers/register', {
-  summary: 'Register a worker; answers its session token',
+  summary: 'Register a worker, or renew its registration; answers its session token',
   access: 'bootstrap',
   body: json(Registration, { size: 'inventory' }),
-  returns: WorkerView.extend({ session_token: z.string(), task_authorization: z.boolean() }),
+  returns: WorkerView.extend({
+    session_token: z.string(),
+    task_authorization: z.boolean(),
+    features: z.array(z.string()),
+  }),
   audit: {
     action: 'worker.register',
     object: ({ body }) => objects.worker(body?.name),
     recorded: 'owner',
   },
-  async handle({ body, caller, ctx }, deps: Deps) {
+  async handle({ body, caller, resolved: { renewed }, ctx }, deps: Deps) {
+    if (renewed && renewed.worker_name !== body.name)
+      throw identityMismatch(renewed.worker_name, body.name)
     const answer = await deps.dispatcher.register({
       worker: recordOf(body),
       instance: body.instance ?? '',
-      proven_session_id: await provenSession(deps, ctx, body.name),
+      proven_session_id: renewed?.session_id ?? (await provenSession(deps, ctx, body.name)),
+      renewal: renewed !== undefined,
       reconnect_grace: body.reconnect_grace ?? undefined,
     })
     const { session_id, worker } = answer
     if (!worker) throw new Error('a registration was not answered')
     const { token } = await deps.identity.issueSession(
       { worker_name: body.name, session_id },
-      onBehalfOf(ctx, caller),
+      onBehalfOf(ctx, renewed ? SESSION : caller),
     )
     const task_authorization = deps.settings.security.auth.enabled
-    return { ...viewOf(worker), session_token: token, task_authorization }
+    return { ...viewOf(worker), session_token: token, task_authorization, features: FEATURES }
   },
 })
+
+/** The holder of a session token that renews its registration. */
+const SESSION: Caller = { subject: 'session-token', permissions: NO_PERMISSIONS }
+
+/**
+ * Additions to the original protocol: a registration is renewed with the session token; an execution
+ * token is accepted by the routes of a worker that concern its execution.
+ */
+const FEATURES = ['session_renewal', 'execution_tokens']
 
 function recordOf(body: z.output<typeof Registration>): RegisterRequest['worker'] {
   const { name, runtime, packages, resources, labels } = body

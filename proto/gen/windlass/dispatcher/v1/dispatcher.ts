@@ -77,7 +77,11 @@ export interface RegisterRequest {
    * Seconds within which the worker reconnects or sends something after its stream has closed; absent:
    * it promises nothing.
    */
-  reconnect_grace?: number | undefined;
+  reconnect_grace?:
+    | number
+    | undefined;
+  /** The caller presented nothing but the session token: only the same process may keep its registration. */
+  renewal?: boolean | undefined;
 }
 
 export interface RegisterResponse {
@@ -798,7 +802,7 @@ export const Worker_MetricsEntry: MessageFns<Worker_MetricsEntry> = {
 };
 
 function createBaseRegisterRequest(): RegisterRequest {
-  return { worker: undefined, instance: "", proven_session_id: "", reconnect_grace: undefined };
+  return { worker: undefined, instance: "", proven_session_id: "", reconnect_grace: undefined, renewal: undefined };
 }
 
 export const RegisterRequest: MessageFns<RegisterRequest> = {
@@ -814,6 +818,9 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
     }
     if (message.reconnect_grace !== undefined) {
       writer.uint32(33).double(message.reconnect_grace);
+    }
+    if (message.renewal !== undefined) {
+      writer.uint32(40).bool(message.renewal);
     }
     return writer;
   },
@@ -861,6 +868,14 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
             }
 
             message.reconnect_grace = reader.double();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.renewal = reader.bool();
             continue;
           }
         }
