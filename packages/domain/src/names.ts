@@ -33,11 +33,11 @@ export const entryNameOf = within(LABEL)
 /** Names and call ids of tasks: any text of the worker, unchanged. */
 export const callOf = (text: string) => (CALL.test(text) ? text : undefined)
 
-/** Subjects as their issuers chose them, dots and slashes included. */
-export function subjectOf(text: string): string | undefined {
-  const subject = text.normalize('NFC')
-  return SUBJECT.test(subject) ? subject : undefined
-}
+/**
+ * Subjects as their issuers chose them, dots and slashes included; unchanged, since an issuer may tell
+ * two subjects apart that have one NFC.
+ */
+export const subjectOf = (text: string) => (SUBJECT.test(text) ? text : undefined)
 
 /** Splits `name` or `namespace/name`; without a namespace it is `default`. */
 export function splitWorkflowRef(ref: string): { namespace: string; name: string } {

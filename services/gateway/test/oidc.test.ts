@@ -9,6 +9,13 @@ import { startGateway } from './gateway-fixture.ts'
 const OIDC = 'SVC_SECURITY__AUTH__OIDC__'
 const AUTH = { SVC_SECURITY__AUTH__ENABLED: 'true', [`${OIDC}ENABLED`]: 'true' }
 
+const REQUIRE_ACCESS = { [`${OIDC}REQUIRE_ACCESS_TOKEN`]: 'true' }
+const MAX_AGE = { [`${OIDC}MAX_TOKEN_AGE`]: '600' }
+const CLAIMS = { [`${OIDC}REQUIRED_CLAIMS`]: 'email_verified=true, tenant' }
+const GROUP = { [`${OIDC}REQUIRED_CLAIMS`]: 'groups=ops' }
+const PARTY = { [`${OIDC}AUTHORIZED_PARTIES`]: 'app' }
+const ago = (seconds: number) => Math.floor(Date.now() / 1_000) - seconds
+
 /** Starts a gateway with two principals of the issuer: `ann`, and `bob`, which is disabled. */
 async function setup(env: Record<string, string> = {}) {
   const idp = await startOidcIssuer()
@@ -91,6 +98,49 @@ test('an invalid token of any kind: 401', async () => {
   for (const [what, wrong] of Object.entries(cases)) expect(await send(wrong), what).toEqual(FAILED)
   expect((await send(token({ ...ann, exp: nowS() - 10 })))[0]).toBe(200)
 })
+
+const JWT = { typ: 'JWT' }
+const LOGOUT = { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }
+
+/** Settings, then members of the token of `ann`, its header, and the expected status. */
+const tokenRules: [string, Record<string, string>, object, object, number][] = [
+  ['no type', {}, {}, {}, 200],
+  ['type JWT', {}, {}, JWT, 200],
+  ['type at+jwt', {}, {}, { typ: 'at+jwt' }, 200],
+  ['type application/AT+JWT', {}, {}, { typ: 'application/AT+JWT' }, 200],
+  ['type logout+jwt', {}, {}, { typ: 'logout+jwt' }, 401],
+  ['type secevent+jwt', {}, {}, { typ: 'secevent+jwt' }, 401],
+  ['type id+jwt', {}, {}, { typ: 'id+jwt' }, 401],
+  ['type dpop+jwt', {}, {}, { typ: 'dpop+jwt' }, 401],
+  ['an empty type', {}, {}, { typ: '' }, 401],
+  ['a logout token without a type', {}, LOGOUT, JWT, 401],
+  ['a refresh token', {}, { typ: 'Refresh' }, JWT, 401],
+  ['an ID token', {}, { nonce: 'n', at_hash: 'h' }, JWT, 200],
+  ['an ID token, access required', REQUIRE_ACCESS, { nonce: 'n', scope: 'x' }, JWT, 401],
+  ['no access token, access required', REQUIRE_ACCESS, {}, JWT, 401],
+  ['a scope, access required', REQUIRE_ACCESS, { scope: 'api' }, JWT, 200],
+  ['type at+jwt, access required', REQUIRE_ACCESS, {}, { typ: 'at+jwt' }, 200],
+  ['a token of 20 minutes, age 600', MAX_AGE, { iat: ago(1_200) }, JWT, 401],
+  ['no time of issue, age 600', MAX_AGE, { iat: undefined }, JWT, 401],
+  ['a new token, age 600', MAX_AGE, { iat: ago(60) }, JWT, 200],
+  ['a missing claim', CLAIMS, { email_verified: true }, JWT, 401],
+  ['another value', CLAIMS, { email_verified: false, tenant: 'a' }, JWT, 401],
+  ['all claims', CLAIMS, { email_verified: true, tenant: 'a' }, JWT, 200],
+  ['a list that contains the value', GROUP, { groups: ['x', 'ops'] }, JWT, 200],
+  ['a list without the value', GROUP, { groups: ['opsx'] }, JWT, 401],
+  ['another party', PARTY, { azp: 'other' }, JWT, 401],
+  ['no party', PARTY, {}, JWT, 401],
+  ['the party', PARTY, { azp: 'app' }, JWT, 200],
+  ['the client', PARTY, { client_id: 'app' }, JWT, 200],
+]
+
+test.each(tokenRules)(
+  'token with %s: accepted or refused',
+  async (...[, env, claims, header, status]) => {
+    const { send, token } = await setup(env)
+    expect((await send(token({ sub: 'ann', ...claims }, { header })))[0]).toBe(status)
+  },
+)
 
 test('unknown key ids and opaque tokens: no further requests to the issuer', async () => {
   const { send, token, asked } = await setup()

@@ -5,6 +5,22 @@ import { expect, test } from 'vitest'
 import { createAdminKey } from '../src/engine/admin-key.ts'
 import { grant, principalsFixture, robot } from './principals-fixture.ts'
 
+test('subjects that differ by their bytes only: two at an issuer, one among local accounts', async () => {
+  const { principals, make } = await principalsFixture()
+  const [composed, decomposed] = ['caf\u00e9', 'cafe\u0301']
+  const idp = { external_issuer: 'https://idp/', type: 'user' }
+  await make({ ...idp, subject: composed, roles: ['admin'] })
+  await expect(
+    principals.resolve({ subject: decomposed, external_issuer: 'https://idp/' }),
+  ).rejects.toMatchObject({ kind: 'not_found' })
+  await make({ ...idp, subject: decomposed })
+  const { permissions } = await principals.resolve({ ...idp, subject: decomposed })
+  expect(permissions).toEqual([])
+
+  await make({ subject: composed })
+  await expect(make({ subject: decomposed })).rejects.toMatchObject({ kind: 'conflict' })
+})
+
 test('same subject at two issuers: two principals', async () => {
   const { principals, make } = await principalsFixture()
   const a = await make({ display_name: 'Robot', roles: ['worker', 'viewer', 'worker'] })

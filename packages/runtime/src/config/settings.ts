@@ -158,6 +158,14 @@ const security = table({
       jwks_hosts: list.default([]),
       jwks_cache_ttl: seconds.default(3600),
       clock_skew: number.pipe(z.number().nonnegative()).default(30),
+      /** Refuses ID tokens: only access tokens call an API. */
+      require_access_token: flag.default(false),
+      /** Longest time since a token was issued; then `iat` is required. */
+      max_token_age: seconds.optional(),
+      /** `name` or `name=value` of claims that a token must have. */
+      required_claims: list.default([]),
+      /** Clients (`azp`, else `client_id`) whose tokens are accepted; empty: any. */
+      authorized_parties: list.default([]),
       /** Deprecated by the contract; read and ignored. */
       roles_claim: z.string().optional(),
     }),

@@ -5,6 +5,7 @@ import { Fault } from '@windlass/runtime/faults'
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import { type AuthenticateToken, toCaller } from './api-key.ts'
 import { createKeySource, type Hooks, parseTrustedUrl } from './oidc-keys.ts'
+import { isAcceptedToken } from './token-claims.ts'
 
 type Oidc = Settings['security']['auth']['oidc']
 type Principals = Pick<RpcClient<typeof PrincipalsService>, 'provision'>
@@ -37,14 +38,16 @@ export function createOidcAuthenticator(
       // Checked before any key is fetched: a token of another issuer causes no request to ours.
       if (decodeProtectedHeader(token).alg !== ALGORITHM || decodeJwt(token).iss !== issuer)
         throw refused()
-      const { payload } = await jwtVerify(token, keys, {
+      const { payload, protectedHeader } = await jwtVerify(token, keys, {
         algorithms: [ALGORITHM],
         issuer,
         audience,
         clockTolerance: oidc.clock_skew,
         requiredClaims: ['sub', 'iss', 'aud', 'exp'],
+        maxTokenAge: oidc.max_token_age,
       })
-      if (Number(payload.exp) > Date.now() / 1_000 + MAX_LIFETIME_S) throw refused()
+      const isShortLived = Number(payload.exp) <= Date.now() / 1_000 + MAX_LIFETIME_S
+      if (!isShortLived || !isAcceptedToken(protectedHeader, payload, oidc)) throw refused()
       return payload
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof TypeError) throw refused()

@@ -26,7 +26,6 @@ export const label = z
     (text) => subjectOf(text) !== undefined,
     'must be 1 to 255 characters without control characters',
   )
-  .transform((text) => text.normalize('NFC'))
 
 /** Names of roles and keys in bodies. */
 export const plain = z

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { applyChange, parseName, parsePermissions, parseText, parseType } from './grants.ts'
+import {
+  applyChange,
+  parseDisplayName,
+  parseName,
+  parsePermissions,
+  parsePrintable,
+  parseType,
+} from './grants.ts'
 
 test.each(['*', 'a', 'workflow:*:{name}:read', 'A-b_c:1', 'workflow:n:é.v2:run', 'x'.repeat(512)])(
   'valid permission: %.20s',
@@ -66,15 +73,16 @@ test.each(['', '.', '..', 'a b', 'a\n', 'a/b', 'a:b', '*', 'é', 'x'.repeat(129)
 )
 
 test.each(['', 'a\n', '\0', '\ud800', '\u0085', 'x'.repeat(256)])('invalid subject: %j', (text) =>
-  expect(() => parseText('subject', text)).toThrow(
+  expect(() => parsePrintable('subject', text)).toThrow(
     expect.objectContaining({ kind: 'unprocessable' }),
   ),
 )
 
-test('subject: any printable text is accepted and normalized to NFC', () => {
+test('subject: any printable text is accepted unchanged; a display name is normalized to NFC', () => {
   for (const text of ['ann+1@ex ample.org', 'a:b/*', '..', ' ', '\u{1f600}'.repeat(255)])
-    expect(parseText('subject', text)).toBe(text)
-  expect(parseText('subject', 'cafe\u0301')).toBe('caf\u00e9')
+    expect(parsePrintable('subject', text)).toBe(text)
+  expect(parsePrintable('subject', 'cafe\u0301')).toBe('cafe\u0301')
+  expect(parseDisplayName('cafe\u0301')).toBe('caf\u00e9')
 })
 
 test('type of a principal: only user and service_account are accepted', () => {

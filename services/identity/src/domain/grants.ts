@@ -32,13 +32,16 @@ export function parseNewRoleName(member: string, name: string): string {
   return parseName(member, name)
 }
 
-/** Subject, issuer or display name in NFC. Throws `unprocessable` with the member. */
-export function parseText(member: string, text: string): string {
-  const normal = text.normalize('NFC')
-  if (!TEXT.test(normal))
+/** Subject, issuer or display name, unchanged. Throws `unprocessable` with the member. */
+export function parsePrintable(member: string, text: string): string {
+  if (!TEXT.test(text))
     throw refused(member, 'must be 1 to 255 characters without control characters')
-  return normal
+  return text
 }
+
+/** Display name in NFC. */
+export const parseDisplayName = (text: string) =>
+  parsePrintable('display_name', text.normalize('NFC'))
 
 export function parseType(type: string): string {
   if (!TYPES.includes(type)) throw refused('type', "must be 'user' or 'service_account'")

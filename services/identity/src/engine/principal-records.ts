@@ -1,4 +1,5 @@
 import { objects } from '@windlass/domain/audit'
+import { INTERNAL_ISSUER } from '@windlass/domain/caller'
 import type {
   Account,
   CreatePrincipalRequest,
@@ -8,7 +9,7 @@ import type {
 import { conflict, invalid, notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
-import { parseText, parseType } from '../domain/grants.ts'
+import { parseDisplayName, parsePrintable, parseType } from '../domain/grants.ts'
 import * as principals from '../store/principals.ts'
 import * as roles from '../store/roles.ts'
 
@@ -25,15 +26,15 @@ export async function createPrincipal(
   request: CreatePrincipalRequest & { created_by: string },
 ): Promise<Principal> {
   const id = newId()
-  const ref = {
-    subject: parseText('subject', request.subject),
-    external_issuer: parseText('external_issuer', request.external_issuer),
-  }
+  const ref = normalizeRef({
+    subject: parsePrintable('subject', request.subject),
+    external_issuer: parsePrintable('external_issuer', request.external_issuer),
+  })
   const inserted = await principals.insert(tx, {
     id,
     ...ref,
     type: parseType(request.type),
-    display_name: request.display_name && parseText('display_name', request.display_name),
+    display_name: request.display_name && parseDisplayName(request.display_name),
   })
   if (inserted === 0)
     throw conflict(`Principal '${ref.subject}' already exists at issuer '${ref.external_issuer}'`)
@@ -49,10 +50,13 @@ export async function requireRoles(tx: Tx, names: readonly string[]): Promise<vo
   if (missing !== undefined) throw notFound('Role', missing)
 }
 
-/** The form in which references are stored and compared. */
+/**
+ * The form in which references are stored and compared: names that are chosen here in NFC, subjects of
+ * an issuer byte for byte, since it may tell two subjects apart that have one NFC.
+ */
 export const normalizeRef = ({ subject, external_issuer }: PrincipalRef): PrincipalRef => ({
-  subject: subject.normalize('NFC'),
-  external_issuer: external_issuer.normalize('NFC'),
+  subject: external_issuer === INTERNAL_ISSUER ? subject.normalize('NFC') : subject,
+  external_issuer,
 })
 
 /** Throws `invalid` without a reference, `not_found` for an unknown one. */

@@ -8,7 +8,7 @@ import { type Call, callerOf, type Handlers } from '@windlass/rpc/call'
 import type { CacheInvalidator } from '@windlass/runtime/cache-generation'
 import { conflict, Fault, invalid } from '@windlass/runtime/faults'
 import type { Db, Tx } from '@windlass/runtime/postgres/db'
-import { parseText } from '../domain/grants.ts'
+import { parseDisplayName } from '../domain/grants.ts'
 import { requireRemainingAdmin } from '../engine/last-admin-guard.ts'
 import {
   auditName,
@@ -43,7 +43,7 @@ export const principalHandlers = (
   update: ({ principal: ref, display_name, enabled }, call) =>
     caches.commitAndInvalidate(async (tx) => {
       const [by, { id }] = [originOf(call), await lockPrincipal(tx, ref)]
-      const name = display_name && parseText('display_name', display_name)
+      const name = display_name && parseDisplayName(display_name)
       await requireRemainingAdmin(tx, by, () =>
         principals.update(tx, id, { display_name: name, enabled }),
       )
