@@ -15,7 +15,7 @@ const INTERRUPTED = 130
 export async function installPackages() {
   const stamp = new Stamp(path.join(PROJECT, 'node_modules/.windlass-stamp'), {
     files: SOURCES.map((name) => path.join(PROJECT, name)),
-    facts: [process.versions.modules, PNPM_VERSION],
+    facts: [PNPM_VERSION],
   })
   if (stamp.matches()) return
   const pnpm = await ensurePnpm()

@@ -9,20 +9,22 @@ interface TestTools {
   /** Folder for reports. */
   folder: string
   python: string
+  /** The Node that runs vitest and what vitest starts; this one if absent. */
+  node?: string
   env: NodeJS.ProcessEnv
 }
 
 /** Runs vitest with visible output and counts its tests; end-to-end tests run workers with `python`. */
 export async function runVitest(
   args: string[],
-  { folder, python, env }: TestTools,
+  { folder, python, env, node = process.execPath }: TestTools,
 ): Promise<Counts> {
   const report = path.join(folder, 'vitest.json')
   const vitest = path.join(PROJECT, 'node_modules/vitest/vitest.mjs')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const command = [vitest, 'run', ...reporters, ...args]
   const options = { cwd: PROJECT, env: { ...env, TEST_PYTHON: python } }
-  const code = await show(process.execPath, command, options)
+  const code = await show(node, command, options)
   return vitestCounts(textOf(report), code)
 }
 

@@ -47,7 +47,7 @@ test('S1: event stream at any gateway, opened before or after the end: one termi
 })
 
 test(
-  'S2: a hundred readers at two gateways: every event in order, progress never repeated or reordered',
+  'S2: a hundred readers at two gateways: every event in order, progress of each gateway in order, once',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 1)
@@ -83,7 +83,12 @@ test(
       const progress = frames.flatMap(({ event, data }) =>
         event === 'task_progress' ? [JSON.parse(data).value] : [],
       )
-      expect(progress).toEqual([...new Set(progress)].sort((x, y) => x - y))
+      expect(progress).toHaveLength(new Set(progress).size)
+      // Gateways publish over connections of their own, so order holds within one gateway only.
+      for (const isOne of [true, false]) {
+        const ofGateway = progress.filter((n: number) => isOne === n % 3 > 0)
+        expect(ofGateway).toEqual(ofGateway.toSorted((x: number, y: number) => x - y))
+      }
     }
     const [last] = (await Promise.all([follow(a, id, a.two, '50')])).map((read) => read)
     if (!last) expect.unreachable()

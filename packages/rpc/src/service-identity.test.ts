@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { keysOf, parseKeys, RPC_SERVICES } from './pair-keys.ts'
 import { createServiceIdentity, openServiceIdentity } from './service-identity.ts'
 
-const SECRET = 'one secret of the cluster'
+const SECRET = 'one secret of the cluster, long enough'
 const member = (service: string, secret = SECRET) =>
   createServiceIdentity(parseKeys(service, keysOf(secret, service)), service)
 
