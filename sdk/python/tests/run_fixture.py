@@ -111,3 +111,8 @@ def value(event: ExecutionEvent) -> Any:
         if isinstance(recorded_value, dict) and "metadata" in recorded_value
         else recorded_value
     )
+
+
+def failure_of(recorded_failure: Any) -> dict[str, Any]:
+    """Returns type and message of a recorded failure, without traceback and cause."""
+    return {name: recorded_failure[name] for name in ("type", "message")}

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from run_fixture import FakeServices, resuming, run_from, types, value
+from run_fixture import FakeServices, failure_of, resuming, run_from, types, value
 from windlass import (
     ExecutionContext,
     ExecutionEvent,
@@ -108,7 +108,7 @@ async def test_parallel_failure_is_raised_and_cancels_branches_at_the_end_of_the
         return await parallel(slow("a", 10), fails())
 
     log = (await run_from(both)).events
-    assert log[-1].value == {"type": "ValueError", "message": "failed"}
+    assert failure_of(log[-1].value) == {"type": "ValueError", "message": "failed"}
     assert done == ["a stopped"]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conftest import Workers, until
-from run_fixture import run_from, types
+from run_fixture import failure_of, run_from, types
 from server_fake import TERMINAL, FakeServer
 from windlass import ExecutionContext, pause, task, workflow
 from windlass._call_id import call_id
@@ -149,7 +149,7 @@ async def test_deeper_argument_or_output_fails_the_workflow_with_a_reason(levels
     for broken in (gives, ends):
         failed = (await run_from(broken)).events[-1]
         assert failed.type == "WORKFLOW_FAILED"
-        assert failed.value == {
+        assert failure_of(failed.value) == {
             "type": "UnserializableError",
             "message": "the value is nested too deeply for JSON",
         }

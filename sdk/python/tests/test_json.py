@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+import threading
+from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum, IntEnum
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from windlass._json import canonical_json, encode, loads, slice_json
+from windlass._json import canonical_json, encode, encode_for_display, loads, slice_json
 from windlass.errors import ExecutionError, UnserializableError
 
 
@@ -57,16 +61,18 @@ class Called:
         (timedelta(minutes=1.5), 90.0),
         (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
         (Decimal("1.50"), "1.50"),
-        (b"x", "b'x'"),
-        ({1}, "{1}"),
+        (b"x", "eA=="),
+        ({3, 1, 2}, [1, 2, 3]),
+        (frozenset({"b", "a"}), ["a", "b"]),
+        (range(3), [0, 1, 2]),
+        (deque([1]), [1]),
+        (Path("/tmp/x"), "/tmp/x"),
         (Point(1, ["a"]), {"x": 1, "tags": ["a"]}),
         (Slotted(1), {"x": 1}),
         (Plain(), {"name": "n"}),
         (ValueError("no"), {"type": "ValueError", "message": "no"}),
         (ExecutionError(KeyError("k")), {"type": "KeyError", "message": "'k'"}),
-        (Point, "Point"),
-        (encode, "encode"),
-        (Called(), "Called"),
+        (Called(), {}),
         ({1: "a", None: "b", False: "c"}, {"1": "a", "null": "b", "false": "c"}),
         ({(1, 2): "a", Colour.RED: "b"}, {"(1, 2)": "a", "red": "b"}),
         ({"deep": [{UUID(int=2): Plain()}]}, {"deep": [{str(UUID(int=2)): {"name": "n"}}]}),
@@ -76,6 +82,42 @@ class Called:
 )
 def test_value_is_encoded_as_expected(value: Any, expected: Any) -> None:
     assert json.loads(encode(value)) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (
+            {"rows": [1, {"blob": iter([])}]},
+            r"\$\.rows\[1\]\.blob: .* type list_iterator has no",
+        ),
+        ([Slotted(threading.Lock())], r"\$\[0\]\.x: a value of the type lock has no JSON form"),  # type: ignore[arg-type]
+        (Point, r"\$: a value of the type type has no JSON form"),
+        (encode, "type function has no JSON form"),
+        ({"a": [float("nan")]}, r"\$\.a\[0\]: JSON has no NaN"),
+        (re, "type module has no JSON form"),
+    ],
+)
+def test_value_without_a_json_form_is_rejected_with_its_place(value: Any, message: str) -> None:
+    with pytest.raises(UnserializableError, match=message):
+        encode(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Point, "Point"),
+        (encode, "encode"),
+        (Called(), "Called"),
+        ({"lock": [{1}]}, {"lock": [[1]]}),
+    ],
+)
+def test_arguments_without_a_json_form_are_shown_as_text(value: Any, expected: Any) -> None:
+    assert json.loads(encode_for_display(value)) == expected
+
+
+def test_lock_among_arguments_is_shown_as_text() -> None:
+    assert "lock" in json.loads(encode_for_display([threading.Lock()]))[0]
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), [{"a": -float("inf")}]])

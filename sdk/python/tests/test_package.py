@@ -96,7 +96,7 @@ def test_approval_pause() -> None:
     assert context.events[-1].value["output"] == {"amount": 40}
     answer = {"approved": True, "by": "me"}
     paid = payment.resume(context.execution_id, answer)
-    assert paid.output == {"result": "paid 40", "answer": answer}
+    assert paid.output == {"result": "paid 40.0", "answer": answer}
     refused = payment.run({"amount": 40})
     assert payment.resume(refused.execution_id, None).output["result"] == "refused"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from run_fixture import run_from, types
+from run_fixture import failure_of, run_from, types
 from windlass import (
     ExecutionContext,
     ExecutionState,
@@ -103,7 +103,8 @@ def test_any_exception_fails_the_workflow(error: BaseException, expected: dict[s
         raise error
 
     context = fails.run()
-    assert (context.state, context.output) == (ExecutionState.FAILED, expected)
+    assert context.state == ExecutionState.FAILED
+    assert failure_of(context.output) == expected
 
 
 def test_output_that_json_lacks_fails_the_workflow() -> None:
@@ -144,9 +145,13 @@ def test_workflow_calls_another_workflow() -> None:
 
     @workflow
     async def unlucky(ctx: ExecutionContext[Any]) -> Any:
-        return await call(doubled, "x" if ctx.input is None else ctx.input)
+        return await call(doubled, "x")
 
-    assert unlucky.run().output == "xx"
+    assert failure_of(unlucky.run().output) == {
+        "type": "ValueMismatchError",
+        "message": "the input of default/doubled does not fit its annotation: "
+        "Expected `int`, got `str`",
+    }
 
 
 def test_output_is_stored_in_a_local_file(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ interrupted continues on any worker from that log. `windlass._replay` describes 
 
 import logging
 
+from windlass import values
 from windlass._current import Current, current
 from windlass._options import TaskMetadata
 from windlass.domain.events import ExecutionEvent, ExecutionEventType
@@ -20,7 +21,7 @@ from windlass.domain.schedule import (
     once,
 )
 from windlass.domain.state import ExecutionState
-from windlass.errors import ExecutionError, PauseRequested
+from windlass.errors import ExecutionError, NonRetryable, PauseRequested, RetryAfter
 from windlass.output_storage import (
     InlineOutputStorage,
     LocalFileStorage,
@@ -54,10 +55,12 @@ __all__ = [
     "Graph",
     "InlineOutputStorage",
     "LocalFileStorage",
+    "NonRetryable",
     "OutputStorage",
     "OutputStorageReference",
     "PauseRequested",
     "ResourceRequest",
+    "RetryAfter",
     "Schedule",
     "ScheduleStatus",
     "ScheduleType",
@@ -79,6 +82,7 @@ __all__ = [
     "sleep",
     "task",
     "uuid4",
+    "values",
     "workflow",
 ]
 

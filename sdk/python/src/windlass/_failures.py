@@ -1,51 +1,159 @@
-"""Converts failures of tasks into the exceptions that a workflow sees, live or replayed."""
+"""Failures: exceptions as the log holds them, and the exceptions that a workflow sees.
+
+A workflow sees the same exception in the run in which a task failed and in every replay, because
+both are built from the record. It is an ExecutionError, and also an instance of the class that the
+task raised if this class can be found: `except httpx.HTTPStatusError` and `except ExecutionError`
+both catch it. Of other classes only the name is left: `inner_exception` is a RecordedError.
+"""
 
 from __future__ import annotations
 
 import builtins
+import importlib
+import sys
+import traceback
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 from windlass import errors
-from windlass._replay import Failed
-from windlass.errors import ExecutionError, RecordedError, RetryError
+from windlass._json import encode
+from windlass.errors import (
+    ExecutionError,
+    RecordedError,
+    UnserializableError,
+    describe_error,
+    recorded_failure,
+    root_cause,
+)
+
+MAX_TEXT = 16 * 1024
+MAX_ARGS = 4 * 1024
+MAX_CAUSES = 5
+
+_PACKAGE = __name__.partition(".")[0]
 
 
-def wrap_failure(error: BaseException) -> ExecutionError:
-    """Wraps an exception of a task in the ExecutionError that the workflow sees.
+def describe_failure(error: BaseException) -> dict[str, Any]:
+    """Returns an exception as the log holds it.
 
-    The result is the same in the run in which the task failed and in every replay. Details that the
-    log does not hold, such as a RetryError, are only in `__cause__`.
+    Members: `type`, `message` (at most 16 KiB), `module`, `args` (JSON, or null), `traceback` (the
+    frames of user code, at most 16 KiB) and `cause` (the same members, or null).
     """
-    inner = error.inner_exception if isinstance(error, RetryError) else error
-    wrapped = inner if isinstance(inner, ExecutionError) else ExecutionError(inner)
-    if wrapped is not error:
-        wrapped.__cause__ = error
-    return wrapped
+    return _describe(error, MAX_CAUSES)
 
 
-def restore_failure(failed: Failed, names: Mapping[str, Any]) -> ExecutionError:
-    """Restores a recorded failure as an exception.
+def restore_failure(failure: Mapping[str, Any], names: Mapping[str, Any]) -> ExecutionError:
+    """Returns the exception that the workflow sees.
 
-    `names` are the globals of the task's module; exception classes are looked up there, in the
-    SDK's errors and in `builtins`. An unknown class becomes a RecordedError.
+    `names` are the globals of the task's module, where exception classes are looked up first.
     """
-    sdk_class = getattr(errors, failed.type, None)
+    type_name, message = str(failure.get("type") or "Exception"), str(failure.get("message") or "")
+    sdk_class = getattr(errors, type_name, None)
     if isinstance(sdk_class, type) and issubclass(sdk_class, ExecutionError):
-        error: ExecutionError = _instance(sdk_class, failed.message)
+        error: ExecutionError = _create(sdk_class, failure, message)
+        error.inner_exception, error.message = None, message
         return error
-    user_class = names.get(failed.type) or getattr(builtins, failed.type, None)
-    if isinstance(user_class, type) and issubclass(user_class, BaseException):
-        return ExecutionError(_instance(user_class, failed.message), failed.message)
-    return ExecutionError(RecordedError(failed.type, failed.message), failed.message)
+    user_class = _find_class(failure, type_name, names)
+    if user_class is None:
+        inner: BaseException = RecordedError(type_name, message, failure)
+        combined: type[ExecutionError] = ExecutionError
+    else:
+        inner = _create(user_class, failure, message)
+        combined = _combine(user_class)
+    restored = combined.__new__(combined)
+    vars(restored).update(vars(inner))
+    restored.args, restored.inner_exception, restored.message = inner.args, inner, message
+    return restored
 
 
-def _instance(kind: Any, message: str) -> Any:
-    # Bypasses `__init__`: a user's exception class may require any arguments.
-    error = kind.__new__(kind, message)
-    error.args = (message,)
-    error.__windlass_message__ = message
-    if isinstance(error, ExecutionError):
-        error.inner_exception = None
-        error.message = message
+def _describe(error: BaseException, causes: int) -> dict[str, Any]:
+    inner = root_cause(error)
+    recorded = recorded_failure(inner)
+    if recorded is not None:
+        return dict(recorded)
+    described: dict[str, Any] = dict(describe_error(inner))
+    described["message"] = described["message"][:MAX_TEXT]
+    cause = inner.__cause__ or (None if inner.__suppress_context__ else inner.__context__)
+    return {
+        **described,
+        "module": type(inner).__module__,
+        "args": _describe_args(inner),
+        "traceback": _format_traceback(inner),
+        "cause": _describe(cause, causes - 1) if cause is not None and causes > 1 else None,
+    }
+
+
+def _describe_args(error: BaseException) -> list[Any] | None:
+    args = list(error.args)
+    try:
+        return args if len(encode(args)) <= MAX_ARGS and _is_plain(args) else None
+    except UnserializableError:
+        return None
+
+
+def _is_plain(args: list[Any]) -> bool:
+    return all(arg is None or type(arg) in {str, int, float, bool} for arg in args)
+
+
+def _format_traceback(error: BaseException) -> str:
+    """Returns the frames of user code; those of this package say nothing to its author."""
+    frames = traceback.StackSummary()
+    for frame in traceback.extract_tb(error.__traceback__):
+        frames.append(frame)
+    shown = [frame for frame in frames if not _is_internal(frame.filename)]
+    text = "".join(traceback.StackSummary.from_list(shown or list(frames)).format())
+    return text if len(text) <= MAX_TEXT else f"…\n{text[-MAX_TEXT + 2 :]}"
+
+
+def _is_internal(filename: str) -> bool:
+    return filename.startswith((_DIRECTORY, "<frozen"))
+
+
+_DIRECTORY = (sys.modules[_PACKAGE].__file__ or "").rpartition("__init__")[0] or "\0"
+
+
+def _find_class(failure: Mapping[str, Any], name: str, names: Mapping[str, Any]) -> Any:
+    """Finds an exception class in the task's module, in its own module, or among the built-ins."""
+    module = failure.get("module")
+    for scope in (names, _find_module(module), vars(builtins)):
+        found = scope.get(name)
+        if isinstance(found, type) and issubclass(found, BaseException):
+            return found
+    return None
+
+
+def _find_module(name: Any) -> Mapping[str, Any]:
+    if not isinstance(name, str):
+        return {}
+    try:
+        return vars(sys.modules.get(name) or importlib.import_module(name))
+    except Exception:
+        return {}
+
+
+@lru_cache(256)
+def _combine(user_class: Any) -> type[ExecutionError]:
+    """Returns a class of which both `except ExecutionError` and `except user_class` are true."""
+    if not issubclass(user_class, Exception):
+        return ExecutionError
+    try:
+        members = {"__module__": errors.__name__, "__str__": lambda error: error.message}
+        return type("ExecutionError", (ExecutionError, user_class), members)
+    except TypeError:  # for example a class that forbids subclasses
+        return ExecutionError
+
+
+def _create(kind: Any, failure: Mapping[str, Any], message: str) -> Any:
+    """Creates the exception from its arguments, as pickle does, or without its `__init__`."""
+    args = failure.get("args")
+    error = None
+    if isinstance(args, list):
+        with suppress(Exception):
+            error = kind(*args)
+    if error is None or list(error.args) != args:
+        error = kind.__new__(kind)
+        error.args = (message,)
+    error.__windlass_failure__ = failure
     return error

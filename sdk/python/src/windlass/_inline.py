@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from windlass._children import track_children
 from windlass._entry import Entry, create_entry
-from windlass._json import loads
+from windlass._json import encode, loads
 from windlass._lifecycle import advance_execution
 from windlass._run import Run
 from windlass._services import Approval, RunnableWorkflow, WorkflowTarget
@@ -116,7 +116,7 @@ class InlineServices:
             "type": "ExecutionError",
             "message": f"the workflow is {settled.state}",
         }
-        error = RecordedError(failure["type"], failure["message"])
+        error = RecordedError(failure["type"], failure["message"], failure)
         raise ExecutionError(error)
 
     def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
@@ -129,7 +129,7 @@ def create_context(workflow: RunnableWorkflow, input: Any) -> ExecutionContext[A
         execution_id=uuid4().hex,
         workflow_name=workflow.name,
         workflow_namespace=workflow.namespace,
-        input=input,
+        input=loads(encode(input)),
         state=ExecutionState.CLAIMED,
     )
 

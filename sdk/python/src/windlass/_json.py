@@ -6,19 +6,16 @@ does to the object afterwards, in whichever thread.
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 import json
 import re
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
 from enum import Enum
 from itertools import accumulate
 from json.encoder import encode_basestring_ascii
 from typing import Any
-from uuid import UUID
 
-from windlass.errors import UnserializableError, describe_error
+from windlass._plain import find_refused, to_display_form, to_json_form
+from windlass.errors import UnserializableError
 
 quote_json = encode_basestring_ascii
 
@@ -29,14 +26,29 @@ TOO_DEEP = "the value is nested too deeply for JSON"
 
 
 def encode(value: Any) -> str:
-    """Returns `value` as compact JSON. Raises UnserializableError if JSON cannot represent it."""
+    """Returns `value` as compact JSON.
+
+    Raises UnserializableError if JSON cannot represent it; the message names the place.
+    """
+    return _encode(value, _compact, to_json_form)
+
+
+def encode_for_display(value: Any) -> str:
+    """Returns `value` as compact JSON; values that JSON lacks become texts. For arguments.
+
+    Raises UnserializableError for numbers that JSON lacks, cycles and values nested too deeply.
+    """
+    return _encode(value, _compact_display, to_display_form)
+
+
+def _encode(value: Any, compact: Callable[[Any], str], form: Callable[[Any], Any]) -> str:
     try:
         try:
-            text = _compact(value)
+            text = compact(value)
         except (TypeError, RecursionError):  # a key that JSON lacks, or too many levels
-            text = _compact(_to_plain(value))
-    except ValueError as error:
-        raise UnserializableError(message=_describe_refusal(error)) from error
+            text = compact(_to_plain(value, form))
+    except (TypeError, ValueError) as error:
+        raise UnserializableError(message=_describe_refusal(value, error)) from error
     except RecursionError as error:
         raise UnserializableError(message=TOO_DEEP) from error
     if _count_levels(text) > MAX_LEVELS:
@@ -49,7 +61,7 @@ def canonical_json(value: Any) -> str:
     try:
         return _sorted(value)
     except TypeError:  # keys of several types cannot be sorted
-        return _sorted(json.loads(_compact(_to_plain(value))))
+        return _sorted(json.loads(_compact_display(_to_plain(value, to_display_form))))
 
 
 def convert_nested(value: Any, form: Callable[[Any], Any], max_levels: int) -> Any:
@@ -69,31 +81,6 @@ def convert_nested(value: Any, form: Callable[[Any], Any], max_levels: int) -> A
             items = converted.items() if isinstance(converted, dict) else enumerate(converted)
             todo += [(converted, at, level + 1) for at, item in items if type(item) not in _SCALARS]
     return root[0]
-
-
-def simplify(value: Any) -> Any:
-    """Converts a value that JSON does not have one step closer to one that it has."""
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, datetime | date | time):
-        return value.isoformat()
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    if isinstance(value, UUID):
-        return str(value)
-    if isinstance(value, BaseException):
-        return describe_error(value)
-    if inspect.isroutine(value) or isinstance(value, type):
-        return value.__name__
-    if inspect.iscoroutine(value):
-        return value.__qualname__
-    if callable(value):
-        return type(value).__name__
-    if dataclasses.is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if hasattr(value, "__dict__"):
-        return vars(value)
-    return str(value)
 
 
 def loads(text: str | bytes) -> Any:
@@ -140,8 +127,11 @@ def _value_end(text: str, at: int) -> int:
     return _raw.raw_decode(text, at)[1]
 
 
-_compact = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=simplify).encode
-_sorted = json.JSONEncoder(sort_keys=True, default=simplify).encode
+_compact = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=to_json_form).encode
+_compact_display = json.JSONEncoder(
+    allow_nan=False, separators=(",", ":"), default=to_display_form
+).encode
+_sorted = json.JSONEncoder(sort_keys=True, default=to_display_form).encode
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
@@ -166,16 +156,15 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def _to_plain(value: Any) -> Any:
-    return convert_nested(value, _to_plain_form, MAX_LEVELS)
+def _to_plain(value: Any, form: Callable[[Any], Any]) -> Any:
+    def convert(item: Any) -> Any:
+        while not (item is None or isinstance(item, str | int | float | dict | list | tuple)):
+            item = form(item)
+        if isinstance(item, dict):
+            return {_to_key(key): part for key, part in item.items()}
+        return list(item) if isinstance(item, list | tuple) else item
 
-
-def _to_plain_form(value: Any) -> Any:
-    while not (value is None or isinstance(value, str | int | float | dict | list | tuple)):
-        value = simplify(value)
-    if isinstance(value, dict):
-        return {_to_key(key): item for key, item in value.items()}
-    return list(value) if isinstance(value, list | tuple) else value
+    return convert_nested(value, convert, MAX_LEVELS)
 
 
 def _count_levels(text: str) -> int:
@@ -203,9 +192,7 @@ def _to_key(key: Any) -> str:
     return str(key)
 
 
-def _describe_refusal(error: ValueError) -> str:
-    if "Out of range float" in str(error):
-        return "JSON has no NaN and no infinite numbers; use None or a string instead"
+def _describe_refusal(value: Any, error: Exception) -> str:
     if "Circular reference" in str(error):
         return "the value contains itself, which JSON cannot represent"
-    return str(error)
+    return find_refused(value) or str(error)

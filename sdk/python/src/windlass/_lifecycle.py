@@ -11,6 +11,7 @@ from typing import Any
 
 from windlass._body import is_cancel_requested
 from windlass._children import await_children
+from windlass._failures import describe_failure
 from windlass._json import encode
 from windlass._run import Run, Scope, current_scope
 from windlass.domain.events import ExecutionEventType as E
@@ -21,7 +22,6 @@ from windlass.errors import (
     TransientDurabilityError,
     UnawaitedCallError,
     UnserializableError,
-    describe_error,
 )
 
 Body = Callable[[], Awaitable[Any]]
@@ -54,11 +54,11 @@ async def _advance(run: Run, body: Body) -> None:
     if run.is_closed:
         return
     if unawaited and final_event[0] is E.WORKFLOW_COMPLETED:
-        final_event = E.WORKFLOW_FAILED, describe_error(unawaited), ExecutionState.FAILED
+        final_event = E.WORKFLOW_FAILED, describe_failure(unawaited), ExecutionState.FAILED
     try:
         run.record_workflow(*final_event)
     except UnserializableError as error:
-        run.record_workflow(E.WORKFLOW_FAILED, describe_error(error), ExecutionState.FAILED)
+        run.record_workflow(E.WORKFLOW_FAILED, describe_failure(error), ExecutionState.FAILED)
 
 
 def _close_unawaited(run: Run) -> UnawaitedCallError | None:
@@ -73,6 +73,8 @@ def _to_final_event(run: Run, error: BaseException) -> tuple[E, Any, ExecutionSt
     pause = _find_pause(error)
     if pause and not run.is_transient:
         value = {"name": pause.name, "output": pause.output}
+        if pause.refused is not None:
+            value["refused"] = pause.refused
         return E.WORKFLOW_PAUSED, value, ExecutionState.PAUSED
     if pause:
         error = TransientDurabilityError(message="a transient run cannot pause")
@@ -82,7 +84,7 @@ def _to_final_event(run: Run, error: BaseException) -> tuple[E, Any, ExecutionSt
         error = error.exceptions[0]
     if not isinstance(error, Exception):
         error = ExecutionError(message=f"user code raised {type(error).__name__}: {error}")
-    return E.WORKFLOW_FAILED, describe_error(error), ExecutionState.FAILED
+    return E.WORKFLOW_FAILED, describe_failure(error), ExecutionState.FAILED
 
 
 def _find_pause(error: BaseException) -> PauseRequested | None:

@@ -37,6 +37,7 @@ class TaskOptionNames(TypedDict, total=False):
     auth_exempt: bool
     requires_approval: bool | Callable[..., Any]
     required_permissions: Sequence[str]
+    record_arguments: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class TaskOptions:
         requires_approval: holds the task until it is approved; True, or a function of the
             arguments.
         required_permissions: further permissions that the caller needs.
+        record_arguments: records the arguments in the log; above 64 KiB only size and hash.
     """
 
     name: str | None = None
@@ -83,6 +85,7 @@ class TaskOptions:
     auth_exempt: bool = False
     requires_approval: bool | Callable[..., Any] = False
     required_permissions: Sequence[str] = ()
+    record_arguments: bool = True
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -90,7 +93,7 @@ class TaskOptions:
         check_number("retry_backoff", self.retry_backoff)
         for name in ("retry_delay", "timeout"):
             object.__setattr__(self, name, to_seconds(name, getattr(self, name)))
-        for name in ("metadata", "cache", "auth_exempt"):
+        for name in ("metadata", "cache", "auth_exempt", "record_arguments"):
             check_flag(name, getattr(self, name))
         for name in ("secret_requests", "config_requests", "required_permissions"):
             check_texts(name, getattr(self, name))

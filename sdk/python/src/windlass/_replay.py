@@ -102,7 +102,7 @@ Alternatives
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -120,10 +120,9 @@ class Completed:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Call that raised."""
+    """Call that raised; `failure` is the record of `_failures.describe_failure`."""
 
-    type: str
-    message: str
+    failure: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +216,7 @@ class Replay:
 def _to_failed(value: Any) -> Failed:
     reference = parse_reference(value)
     recorded = reference.metadata.get("value") if reference else value
-    return Failed(
-        str(_member(recorded, "type", "Exception")), str(_member(recorded, "message", ""))
-    )
+    return Failed(recorded if isinstance(recorded, dict) else {})
 
 
 def _member(value: Any, name: str, default: Any) -> Any:

@@ -84,10 +84,17 @@ class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):
     Until it is awaited or closed, its run lists it with the place where it was created.
     """
 
-    __slots__ = ("__windlass_id__", "_coroutine", "_run")
+    __slots__ = ("__windlass_id__", "_coroutine", "_run", "decode")
 
-    def __init__(self, run: Run, id: str, coroutine: Coroutine[Any, Any, R_co]) -> None:
+    def __init__(
+        self,
+        run: Run,
+        id: str,
+        coroutine: Coroutine[Any, Any, R_co],
+        decode: Callable[[Any], Any],
+    ) -> None:
         self.__windlass_id__ = id
+        self.decode = decode
         self._coroutine = coroutine
         self._run = run
         run.unawaited[id] = (self, _find_caller())

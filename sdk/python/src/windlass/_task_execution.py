@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import logging
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,23 +14,40 @@ from windlass._approval_gate import await_approval
 from windlass._attempts import run_attempts
 from windlass._body import run_body
 from windlass._cache import ResultCache
-from windlass._failures import restore_failure, wrap_failure
+from windlass._failures import describe_failure, restore_failure
+from windlass._json import encode, encode_for_display, loads
 from windlass._options import TaskMetadata, TaskOptions
 from windlass._replay import Failed
 from windlass._run import Attempt, Run, Scope
 from windlass._task_call import Call
 from windlass.domain.events import ExecutionEventType as E
-from windlass.errors import ApprovalRejected, ExecutionError, TaskAuthorizationError, describe_error
+from windlass.errors import (
+    ApprovalRejected,
+    ExecutionError,
+    RequestRefusedError,
+    TaskAuthorizationError,
+)
 from windlass.output_storage import InlineOutputStorage, parse_reference
+
+log = logging.getLogger("windlass.run")
+
+# Longer arguments are recorded by size and hash: the log is not their place.
+MAX_ARGUMENTS = 64 * 1024
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
 @dataclass(frozen=True, slots=True)
 class TaskExecution:
-    """Executes one call of a task."""
+    """Executes one call of a task.
+
+    The value that the workflow gets is always decoded from the record, also in the run in which the
+    task was executed. So it is the same value in every run.
+    """
 
     func: Callable[..., Any]
     options: TaskOptions
-    restore: Callable[[Any], Any] | None
+    decode: Callable[[Any], Any]
     task_name: str
     run: Run
     call: Call
@@ -42,9 +61,8 @@ class TaskExecution:
                 return await self._execute_unrecorded()
             self._record(E.TASK_COMPLETED, recorded.value)
         if isinstance(recorded, Failed):
-            raise restore_failure(recorded, getattr(self.func, "__globals__", {}))
-        value = await self._fetch(recorded.value)
-        return self.restore(value) if self.restore else value
+            raise self._restore(recorded.failure)
+        return await self._load(recorded.value)
 
     async def _execute_unrecorded(self) -> Any:
         try:
@@ -52,16 +70,16 @@ class TaskExecution:
                 await self.run.services.authorize_task(self.task_name)
             await await_approval(self.options, self.run, self.call, self.task_name, 0)
             await self.run.wait_for_capacity()
-            self._record(E.TASK_STARTED, to_recordable(self.call.arguments))
-            value, form = await run_attempts(
+            self._record_arguments(E.TASK_STARTED)
+            result = await run_attempts(
                 self.options, self.run, self.call, self._attempt, self._store
             )
-            self._record(E.TASK_COMPLETED, form)
-        except (ApprovalRejected, TaskAuthorizationError) as error:
-            raise await self._record_failure(error) from error
+        except (ApprovalRejected, RequestRefusedError, TaskAuthorizationError) as error:
+            raise self._record_failure(error) from error
         except Exception as error:
             return await self._recover(error)
-        return value
+        self._record(E.TASK_COMPLETED, result.form, value_text=result.text)
+        return result.value
 
     async def _attempt(self, number: int) -> Any:
         path = f"{self.call.id}~retry{number}" if number else self.call.id
@@ -84,33 +102,46 @@ class TaskExecution:
         if options.fallback:
             return await self._run_fallback(options.fallback, error)
         if options.rollback:
-            self._record(E.TASK_ROLLBACK_STARTED, to_recordable(self.call.arguments))
+            self._record_arguments(E.TASK_ROLLBACK_STARTED, failure=describe_failure(error))
             try:
                 output = await self._run_body(
                     options.rollback, f"{self.call.id}~rollback", Attempt()
                 )
-                self._record(E.TASK_ROLLBACK_COMPLETED, await self._store(output))
+                rolled_back = await self._store(output, decode=False)
+                self._record(E.TASK_ROLLBACK_COMPLETED, rolled_back.form)
             except Exception as failure:
-                self._record(E.TASK_ROLLBACK_FAILED, describe_error(failure))
-                raise await self._record_failure(failure) from error
-        raise await self._record_failure(error) from error
+                self._record(E.TASK_ROLLBACK_FAILED, describe_failure(failure))
+                raise self._record_failure(failure) from error
+        raise self._record_failure(error) from error
 
     async def _run_fallback(self, fallback: Callable[..., Any], error: Exception) -> Any:
-        self._record(E.TASK_FALLBACK_STARTED, to_recordable(self.call.arguments))
+        self._record_arguments(E.TASK_FALLBACK_STARTED, failure=describe_failure(error))
         try:
             value = await self._run_body(fallback, f"{self.call.id}~fallback", Attempt())
-            form = await self._store(value)
+            result = await self._store(value)
         except Exception as failure:
-            self._record(E.TASK_FALLBACK_FAILED, describe_error(failure))
-            raise wrap_failure(failure) from error
-        self._record(E.TASK_FALLBACK_COMPLETED, form)
-        self._record(E.TASK_COMPLETED, form)
-        return value
+            described = describe_failure(failure)
+            self._record(E.TASK_FALLBACK_FAILED, described)
+            raise self._restore(described) from error
+        self._record(E.TASK_FALLBACK_COMPLETED, result.form, value_text=result.text)
+        self._record(E.TASK_COMPLETED, result.form, value_text=result.text)
+        return result.value
 
-    async def _record_failure(self, error: Exception) -> ExecutionError:
-        reference = InlineOutputStorage().store(self.call.id, describe_error(error))
-        self._record(E.TASK_FAILED, reference.to_dict())
-        return wrap_failure(error)
+    def _record_failure(self, error: Exception) -> ExecutionError:
+        described = describe_failure(error)
+        log.warning(
+            "task %s of execution %s failed: %s: %s\n%s",
+            self.call.id,
+            self.run.context.execution_id,
+            described["type"],
+            described["message"],
+            described.get("traceback") or "",
+        )
+        self._record(E.TASK_FAILED, InlineOutputStorage().store(self.call.id, described).to_dict())
+        return self._restore(described)
+
+    def _restore(self, failure: Mapping[str, Any]) -> ExecutionError:
+        return restore_failure(failure, getattr(self.func, "__globals__", {}))
 
     async def _run_body(
         self,
@@ -136,27 +167,62 @@ class TaskExecution:
             injected["metadata"] = TaskMetadata(self.call.id, self.call.name)
         return injected
 
-    async def _store(self, value: Any) -> dict[str, Any]:
+    async def _store(self, value: Any, *, decode: bool = True) -> Result:
+        """Returns the stored form of a value and the value as every run sees it.
+
+        Raises UnserializableError or ValueMismatchError.
+        """
         storage = self.options.output_storage
         if storage is None:
-            return InlineOutputStorage().store(self.call.id, value).to_dict()
-        return (await asyncio.to_thread(storage.store, self.call.id, value)).to_dict()
+            text = encode(value)
+            plain = value if type(value) in _SCALARS else loads(text)
+            form = InlineOutputStorage().store(self.call.id, plain).to_dict()
+            members = f'"reference_id":{encode(self.call.id)},"metadata":{{"value":{text}}}'
+            form_text = f'{{"storage_type":"inline",{members}}}'
+            return Result(self.decode(plain) if decode else plain, form, form_text)
+        form = (await asyncio.to_thread(storage.store, self.call.id, value)).to_dict()
+        return Result(await self._load(form) if decode else value, form, encode(form))
 
-    async def _fetch(self, recorded: Any) -> Any:
+    async def _load(self, recorded: Any) -> Any:
+        """Returns the value of a recorded result."""
         reference = parse_reference(recorded)
         if reference is None:
-            return recorded
+            return self.decode(recorded)
         if reference.storage_type == "inline":
-            return reference.metadata.get("value")
+            return self.decode(reference.metadata.get("value"))
         if self.options.output_storage is None:
             raise ExecutionError(
                 message=f"the result of {self.call.id} is in a {reference.storage_type} storage; "
                 "set the task's option output_storage"
             )
-        return await asyncio.to_thread(self.options.output_storage.retrieve, reference)
+        value = await asyncio.to_thread(self.options.output_storage.retrieve, reference)
+        is_json = reference.metadata.get("serializer") == "json"
+        return self.decode(value) if is_json else value
 
-    def _record(self, type: E, value: Any) -> None:
-        self.run.record_task(type, self.call.id, self.call.name, value)
+    def _record_arguments(self, type: E, *, failure: Mapping[str, Any] | None = None) -> None:
+        """Records an event with the call's arguments; large ones by size and hash."""
+        arguments: dict[str, Any] = {}
+        if self.options.record_arguments:
+            arguments = to_recordable(self.call.arguments)
+            text = encode_for_display(arguments)
+            if len(text) > MAX_ARGUMENTS:
+                digest = hashlib.sha256(text.encode()).hexdigest()
+                arguments = {"size": len(text), "sha256": digest}
+        if failure is not None:
+            arguments = {**arguments, "failure": failure}
+        self._record(type, arguments, value_text=encode_for_display(arguments))
+
+    def _record(self, type: E, value: Any, *, value_text: str | None = None) -> None:
+        self.run.record_task(type, self.call.id, self.call.name, value, value_text=value_text)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Result of a task: the decoded value, its form in the log, and the JSON text of the form."""
+
+    value: Any
+    form: dict[str, Any]
+    text: str
 
 
 def to_recordable(arguments: Mapping[str, Any]) -> dict[str, Any]:

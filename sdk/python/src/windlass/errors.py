@@ -3,12 +3,16 @@
 Exception
 ├── ExecutionError                  a task or workflow failed; `inner_exception` is the cause
 │   ├── RetryError                  all attempts of a task failed
+│   ├── NonRetryable                raised by a task: further attempts cannot succeed
+│   ├── RetryAfter                  raised by a task: the next attempt must wait
+│   ├── RequestRefusedError         the server refused a secret, config or permission
 │   ├── ExecutionTimeoutError       an attempt exceeded the task's timeout
 │   ├── TaskAuthorizationError      the caller may not run the task
 │   ├── ApprovalRejected            the approval of the task was rejected
 │   ├── TransientDurabilityError    a transient run used a feature that needs the log
 │   ├── UnawaitedCallError          the workflow returned before it awaited a call
 │   ├── UnserializableError         a value cannot be represented as JSON
+│   ├── ValueMismatchError          a value does not fit the annotation under which it is decoded
 │   └── WorkerProcessCrashed        the process of the execution ended before it
 ├── RecordedError                   a recorded exception whose class is unknown in this process
 ├── WorkflowNotFoundError           no workflow has this name
@@ -24,6 +28,9 @@ BaseException
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 
@@ -50,6 +57,28 @@ class RetryError(ExecutionError):
         super().__init__(inner_exception)
         self.retry_attempts = retry_attempts
         self.retry_delay = retry_delay
+
+
+class NonRetryable(ExecutionError):
+    """Raised by a task whose further attempts cannot succeed. A fallback or rollback still runs."""
+
+    def __init__(self, message: str = "", inner_exception: BaseException | None = None) -> None:
+        super().__init__(inner_exception, message or None)
+
+
+class RetryAfter(ExecutionError):
+    """Raised by a task whose next attempt must wait at least `seconds`, instead of its delay."""
+
+    def __init__(self, seconds: float | timedelta = 0, message: str | None = None) -> None:
+        wait = seconds.total_seconds() if isinstance(seconds, timedelta) else float(seconds)
+        if not 0 <= wait < math.inf:
+            raise ValueError(f"seconds must be a number of at least 0, not {seconds!r}")
+        super().__init__(None, message or f"retry after {wait:g} seconds")
+        self.seconds = wait
+
+
+class RequestRefusedError(ExecutionError):
+    """The server refused a secret, config or permission. Neither retries nor a fallback follow."""
 
 
 class ExecutionTimeoutError(ExecutionError):
@@ -104,6 +133,10 @@ class UnserializableError(ExecutionError):
     """A value cannot be represented as JSON, so the log cannot hold it."""
 
 
+class ValueMismatchError(ExecutionError):
+    """A value does not fit the annotation under which it is decoded."""
+
+
 class WorkerProcessCrashed(ExecutionError):
     """The process that ran the execution ended before the execution did."""
 
@@ -111,9 +144,12 @@ class WorkerProcessCrashed(ExecutionError):
 class RecordedError(Exception):
     """A recorded failure whose exception class is unknown in this process."""
 
-    def __init__(self, type_name: str, message: str) -> None:
+    def __init__(
+        self, type_name: str, message: str, failure: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(message)
         self.type_name = type_name
+        self.__windlass_failure__ = failure
 
 
 class WorkflowNotFoundError(Exception):
@@ -147,10 +183,11 @@ class StaleClaimError(Exception):
 class PauseRequested(BaseException):
     """Ends the run at a pause. A BaseException, because catching it would prevent the pause."""
 
-    def __init__(self, name: str, output: Any = None) -> None:
+    def __init__(self, name: str, output: Any = None, refused: str | None = None) -> None:
         super().__init__(name)
         self.name = name
         self.output = output
+        self.refused = refused
 
 
 def root_cause(error: BaseException) -> BaseException:
@@ -160,9 +197,20 @@ def root_cause(error: BaseException) -> BaseException:
     return error
 
 
+def recorded_failure(error: BaseException) -> Mapping[str, Any] | None:
+    """Returns the record from which an exception was restored, or None for a new exception."""
+    failure: Mapping[str, Any] | None = getattr(error, "__windlass_failure__", None)
+    return failure
+
+
 def describe_error(error: BaseException) -> dict[str, str]:
-    """Returns an exception as the log holds it: `{"type", "message"}` of its root cause."""
+    """Returns `{"type", "message"}` of an exception's root cause."""
     inner = root_cause(error)
+    if recorded := recorded_failure(inner):
+        return {name: str(recorded.get(name) or "") for name in ("type", "message")}
     name = inner.type_name if isinstance(inner, RecordedError) else type(inner).__name__
-    message = getattr(inner, "__windlass_message__", None)
-    return {"type": name, "message": str(inner) if message is None else message}
+    try:
+        message = str(inner)
+    except Exception:
+        message = f"an exception of the type {name}, whose text cannot be read"
+    return {"type": name, "message": message}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from copy import copy
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, overload
 
 from windlass._branches import check_limit, close_unawaited, run_branches
+from windlass._decode import Decoder, result_decoder
 from windlass._options import TaskMetadata, TaskOptionNames, TaskOptions
 from windlass._run import Run, require_scope
 from windlass._task_call import Call, Signature, TaskCall, identify_call
@@ -21,6 +22,7 @@ P2 = ParamSpec("P2")
 R = TypeVar("R")
 R2 = TypeVar("R2")
 
+Decode = Callable[[Call, Any], Any]
 Procedure = Callable[[Run, Call, TaskOptions], Coroutine[Any, Any, Any]]
 
 
@@ -40,7 +42,7 @@ class Task(Generic[P, R]):
         func: Callable[P, Awaitable[R]],
         options: TaskOptions,
         *,
-        restore: Callable[[Any], R] | None = None,
+        decode: Decode | None = None,
         procedure: Procedure | None = None,
     ) -> None:
         update_wrapper(self, func)
@@ -51,7 +53,8 @@ class Task(Generic[P, R]):
         self.options = options
         self.name = options.name or str(getattr(func, "__name__", type(func).__name__))
         self._receiver: tuple[Any, ...] = ()
-        self._restore = restore
+        self._decode = decode
+        self._decoder: Decoder | None = None
         self._procedure = procedure
         self._signature = Signature(func)
         check_task(func, options)
@@ -77,7 +80,12 @@ class Task(Generic[P, R]):
             scope, self.name, self._signature, (*self._receiver, *args), kwargs, self._receiver
         )
         procedure = self._procedure or self._execute
-        return TaskCall(scope.run, call.id, procedure(scope.run, call, self.options))
+        return TaskCall(
+            scope.run,
+            call.id,
+            procedure(scope.run, call, self.options),
+            partial(self.decode, call),
+        )
 
     def with_options(self, **options: Unpack[TaskOptionNames]) -> Task[P, R]:
         """Returns a copy of the task with some options changed; see `TaskOptions`."""
@@ -106,10 +114,17 @@ class Task(Generic[P, R]):
         bound._receiver = (receiver,)
         return bound
 
+    def decode(self, call: Call, value: Any) -> Any:
+        """Returns the recorded result of a call as the type of the task's annotation."""
+        if self._decode is not None:
+            return self._decode(call, value)
+        if self._decoder is None:
+            self._decoder = result_decoder(self.func)
+        return self._decoder(value, f"the result of {call.id}")
+
     async def _execute(self, run: Run, call: Call, options: TaskOptions) -> Any:
-        return await TaskExecution(
-            self.func, options, self._restore, self.name, run, call
-        ).execute()
+        decode = partial(self.decode, call)
+        return await TaskExecution(self.func, options, decode, self.name, run, call).execute()
 
 
 class _Decorator:

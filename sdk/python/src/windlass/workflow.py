@@ -10,6 +10,7 @@ from functools import update_wrapper
 from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 
 from windlass._body import run_body
+from windlass._decode import Decoder, input_decoder, result_decoder
 from windlass._inline import InlineRuns
 from windlass._option_checks import (
     check_labels,
@@ -22,7 +23,7 @@ from windlass._run import require_scope
 from windlass.domain.execution_context import ExecutionContext
 from windlass.domain.resource_request import ResourceRequest
 from windlass.domain.schedule import Schedule
-from windlass.output_storage import OutputStorage
+from windlass.output_storage import OutputStorage, parse_reference
 from windlass.routing import Score
 
 __all__ = ["Workflow", "WorkflowOptions", "workflow"]
@@ -138,6 +139,8 @@ class Workflow(Generic[I, O]):
         self.durability = options.durability
         self.runner = options.runner
         self.routing = options.routing
+        self._input: Decoder | None = None
+        self._output: Decoder | None = None
         self._inline = InlineRuns(self)
 
     async def __call__(self, context: ExecutionContext[I]) -> O:
@@ -146,12 +149,32 @@ class Workflow(Generic[I, O]):
         return result
 
     async def perform(self, context: ExecutionContext[I]) -> Any:
-        """Returns the output in the form in which the log holds it: plain, or a reference."""
+        """Returns the output in the form in which the log holds it: plain, or a reference.
+
+        Raises ValueMismatchError if the input does not fit its annotation.
+        """
+        context.input = self.decode_input(context.input)
         output = await self(context)
         if self.output_storage is None:
             return output
         store = self.output_storage.store
         return (await asyncio.to_thread(store, context.execution_id, output)).to_dict()
+
+    def decode_input(self, value: Any) -> Any:
+        """Returns a JSON input as the type of its annotation; a missing input stays None."""
+        if value is None:
+            return None
+        if self._input is None:
+            self._input = input_decoder(self.func)
+        return self._input(value, f"the input of {self.qualified_name}")
+
+    def decode_output(self, value: Any) -> Any:
+        """Returns a JSON output as the type of its annotation."""
+        if parse_reference(value) is not None:
+            return value
+        if self._output is None:
+            self._output = result_decoder(self.func)
+        return self._output(value, f"the output of {self.qualified_name}")
 
     def run(self, input: Any = None) -> ExecutionContext[I]:
         """Runs the workflow in this process, without a server, until it is settled."""

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from windlass._options import TaskOptions
 from windlass._run import require_scope
 from windlass._services import WorkflowTarget
+from windlass._task_call import Call
 from windlass.task import Task
 from windlass.workflow import Workflow
 
@@ -37,4 +38,11 @@ def _to_target(workflow: Workflow[Any, Any] | str) -> WorkflowTarget:
     return WorkflowTarget(namespace or "default", name)
 
 
-call = Task(_call, TaskOptions(name="call", auth_exempt=True))
+def _decode(call: Call, value: Any) -> Any:
+    target = call.args[0] if call.args else None
+    if isinstance(target, Workflow) and call.arguments.get("mode", "sync") == "sync":
+        return target.decode_output(value)
+    return value
+
+
+call = Task(_call, TaskOptions(name="call", auth_exempt=True), decode=_decode)

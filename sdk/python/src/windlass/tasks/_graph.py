@@ -8,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from windlass._options import TaskOptions
+from windlass._task_call import Call
 from windlass.task import Task
 
 Action = Callable[..., Any]
@@ -86,7 +87,7 @@ class Graph:
         """Runs the nodes that the conditions select; returns the result of the last node."""
         self.validate()
         options = TaskOptions(name=f"graph_{self.name}", auth_exempt=True)
-        return await Task(self._walk, options)(input)
+        return await Task(self._walk, options, decode=self._decode)(input)
 
     async def _walk(self, input: Any) -> Any:
         results: dict[str, Any] = {}
@@ -99,6 +100,10 @@ class Graph:
                 inputs = [results[edge.start] for edge in open_edges]
                 results[node] = await _resolve(self._nodes[node](*inputs))
         return results.get(self._end or "")
+
+    def _decode(self, call: Call, value: Any) -> Any:
+        end = self._nodes[self._end or ""]
+        return end.decode(call, value) if isinstance(end, Task) else value
 
     def _topological_order(self) -> list[str]:
         parents = {node: [edge.start for edge in self._edges_into(node)] for node in self._nodes}

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, Unpack, cast
 from windlass._branches import check_limit, close_unawaited, run_branches
 from windlass._options import TaskOptionNames, TaskOptions
 from windlass._run import Run
-from windlass._task_call import Call
+from windlass._task_call import Call, TaskCall
 from windlass._task_execution import TaskExecution
 from windlass.task import Task
 
@@ -49,8 +49,14 @@ async def _execute_parallel(limit: int | None, run: Run, call: Call, options: Ta
     async def body(*calls: Awaitable[Any]) -> list[Any]:
         return await run_branches(calls, limit)
 
+    def decode(results: list[Any]) -> list[Any]:
+        return [
+            branch.decode(result) if isinstance(branch, TaskCall) else result
+            for branch, result in zip(call.args, results, strict=True)
+        ]
+
     try:
-        return await TaskExecution(body, options, None, call.name, run, call).execute()
+        return await TaskExecution(body, options, decode, call.name, run, call).execute()
     finally:
         close_unawaited(call.args)  # for example because the result is recorded
 

@@ -2,51 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any, ParamSpec, Unpack, cast
+from collections.abc import Coroutine
+from functools import partial
+from typing import Any, TypeVar, Unpack, overload
 
+from windlass._decode import Decoder
 from windlass._failures import restore_failure
-from windlass._json import encode
+from windlass._json import encode, encode_for_display
 from windlass._options import TaskOptionNames, TaskOptions
 from windlass._replay import Failed, Resume
 from windlass._run import Run
 from windlass._task_call import Call
 from windlass._task_execution import to_recordable
 from windlass.domain.events import ExecutionEventType as E
-from windlass.errors import PauseRequested
+from windlass.errors import PauseRequested, ValueMismatchError
 from windlass.output_storage import InlineOutputStorage, parse_reference
 from windlass.task import Task
 
-P = ParamSpec("P")
+T = TypeVar("T")
 
 
 async def _pause(name: str, output: Any = None) -> Any:
-    """Pauses the execution until it is resumed; returns the body of the resume request.
-
-    `name` identifies the pause to readers of the execution; `output`, a JSON value, is shown with
-    it. The execution occupies no worker while it is paused.
-    """
     raise NotImplementedError  # only the signature is used; `_execute_pause` does the work
 
 
-async def _execute_pause(run: Run, call: Call, options: TaskOptions) -> Any:
+async def _execute_pause(decoder: Decoder, run: Run, call: Call, options: TaskOptions) -> Any:
+    what = f"the body with which {call.name} was resumed"
     recorded = run.replay.find_outcome(call.id)
     if isinstance(recorded, Failed):
-        raise restore_failure(recorded, {})
+        raise restore_failure(recorded.failure, {})
     if recorded:
         reference = parse_reference(recorded.value)
-        return reference.metadata.get("value") if reference else recorded.value
+        return decoder(reference.metadata.get("value") if reference else recorded.value, what)
     name, output = call.arguments["name"], call.arguments.get("output")
     resume = run.replay.resume
+    refused = None
     if resume and resume.call_id == call.id:
-        return _record_resumed(run, call, name, resume)
+        try:
+            value = decoder(resume.body, what)
+        except ValueMismatchError as error:
+            refused = error.message
+        else:
+            _record_resumed(run, call, name, resume)
+            return value
     if not run.replay.find_first_time(E.TASK_STARTED, call.id):
-        run.record_task(E.TASK_STARTED, call.id, call.name, to_recordable(call.arguments))
+        value = to_recordable(call.arguments)
+        text = encode_for_display(value)
+        run.record_task(E.TASK_STARTED, call.id, call.name, value, value_text=text)
     # Recorded in each run: a resume belongs to the last TASK_PAUSED before WORKFLOW_PAUSED.
     run.record_task(E.TASK_PAUSED, call.id, call.name, name)
-    raise PauseRequested(name, output)
+    raise PauseRequested(name, output, refused)
 
 
-def _record_resumed(run: Run, call: Call, name: str, resume: Resume) -> Any:
+def _record_resumed(run: Run, call: Call, name: str, resume: Resume) -> None:
     # Spliced as text: the body is recorded unchanged, even if Python cannot encode it again.
     body, text = resume.body, resume.text or encode(resume.body)
     if not resume.is_task_recorded:
@@ -57,18 +65,41 @@ def _record_resumed(run: Run, call: Call, name: str, resume: Resume) -> Any:
     members = f'"reference_id":{encode(call.id)},"metadata":{{"value":{text}}}'
     completed_text = f'{{"storage_type":"inline",{members}}}'
     run.record_task(E.TASK_COMPLETED, call.id, call.name, form, value_text=completed_text)
-    return body
 
 
-class Pause(Task[P, Any]):
+class Pause:
     """The task `pause`. A pause has no attempts and no result of its own to store."""
 
-    def with_options(self, **options: Unpack[TaskOptionNames]) -> Pause[P]:
+    __windlass_task__ = True
+
+    def __init__(self, options: TaskOptions) -> None:
+        self._options = options
+
+    @overload
+    def __call__(self, name: str, output: Any = None) -> Coroutine[Any, Any, Any]: ...
+    @overload
+    def __call__(
+        self, name: str, output: Any = None, *, type: type[T]
+    ) -> Coroutine[Any, Any, T]: ...
+    def __call__(self, *args: Any, type: Any = Any, **kwargs: Any) -> Coroutine[Any, Any, Any]:
+        """Pauses the execution until it is resumed; returns the body of the resume request.
+
+        The first argument, `name`, identifies the pause to readers of the execution; the second,
+        `output`, a JSON value, is shown with it. The body is decoded as `type`; one that does not
+        fit pauses the execution again, with the reason in the member `refused` of the pause. The
+        execution occupies no worker while it is paused.
+        """
+        # The type does not identify the call: it may change while executions are in flight.
+        decoder = Decoder(type)
+        task = Task(_pause, self._options, procedure=partial(_execute_pause, decoder))
+        return task(*args, **kwargs)
+
+    def with_options(self, **options: Unpack[TaskOptionNames]) -> Pause:
         """Returns a pause under another `name` in the log; other options are a ValueError."""
         for name in options:
             if name != "name":
                 raise ValueError(f"pause does not take the option {name}")
-        return cast("Pause[P]", super().with_options(**options))
+        return Pause(self._options.replace(**options))
 
 
-pause = Pause(_pause, TaskOptions(name="pause", auth_exempt=True), procedure=_execute_pause)
+pause = Pause(TaskOptions(name="pause", auth_exempt=True))

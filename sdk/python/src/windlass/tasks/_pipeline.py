@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from windlass._options import TaskOptions
+from windlass._task_call import Call
 from windlass.task import Task
 
 
@@ -17,4 +18,9 @@ async def _pipeline(*tasks: Callable[[Any], Awaitable[Any]], input: Any = None) 
     return value
 
 
-pipeline = Task(_pipeline, TaskOptions(name="pipeline", auth_exempt=True))
+def _decode(call: Call, value: Any) -> Any:
+    last = call.args[-1] if call.args else None
+    return last.decode(call, value) if isinstance(last, Task) else value
+
+
+pipeline = Task(_pipeline, TaskOptions(name="pipeline", auth_exempt=True), decode=_decode)

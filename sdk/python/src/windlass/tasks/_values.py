@@ -41,8 +41,8 @@ def _named_options(name: str) -> TaskOptions:
     return TaskOptions(name=name, auth_exempt=True)
 
 
-now = Task(_now, _named_options("now"), restore=datetime.fromisoformat)
-uuid4 = Task(_uuid4, _named_options("uuid4"), restore=uuid.UUID)
+now = Task(_now, _named_options("now"))
+uuid4 = Task(_uuid4, _named_options("uuid4"))
 randint = Task(_randint, _named_options("randint"))
 randrange = Task(_randrange, _named_options("randrange"))
 choice = Task(_choice, _named_options("choice"))

@@ -12,6 +12,7 @@ from windlass._services import Approval, WorkflowTarget
 from windlass.errors import (
     ExecutionError,
     RecordedError,
+    RequestRefusedError,
     TaskAuthorizationError,
     WorkflowNotFoundError,
 )
@@ -137,7 +138,7 @@ async def _retry(request: Callable[[], Awaitable[T]], missing: Exception | None)
         except Refused as refused:
             if missing and refused.status == 404:
                 raise missing from refused
-            raise ExecutionError(message=read_detail(refused)) from refused
+            raise RequestRefusedError(message=read_detail(refused)) from refused
         except Unavailable as error:
             if attempt + 1 == ATTEMPTS:
                 raise ExecutionError(message=f"the server is unavailable: {error}") from error
@@ -147,5 +148,5 @@ async def _retry(request: Callable[[], Awaitable[T]], missing: Exception | None)
 
 def _to_error(output: Any) -> ExecutionError:
     if isinstance(output, dict) and {"type", "message"} <= output.keys():
-        return ExecutionError(RecordedError(str(output["type"]), str(output["message"])))
+        return ExecutionError(RecordedError(str(output["type"]), str(output["message"]), output))
     return ExecutionError(message=str(output))

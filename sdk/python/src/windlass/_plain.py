@@ -1,0 +1,116 @@
+"""JSON forms of Python values.
+
+`to_json_form` converts a value one step closer to JSON. Values whose text says nothing about them,
+such as generators, locks and open files, have no JSON form.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import io
+import json
+from base64 import b64encode
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from pathlib import PurePath
+from types import ModuleType
+from typing import Any
+from uuid import UUID
+
+from windlass.errors import describe_error
+
+Encode = Callable[[Any], Any]
+Decode = Callable[[Any], Any]
+
+# Codecs of `windlass.values.register` by class.
+registered: dict[type, tuple[Encode, Decode]] = {}
+
+
+def to_json_form(value: Any) -> Any:
+    """Converts a value one step closer to JSON. Raises TypeError if it has no JSON form."""
+    for kind in type(value).__mro__ if registered else ():
+        if kind in registered:
+            return registered[kind][0](value)
+    for kinds, form in _FORMS:
+        if isinstance(value, kinds):
+            return form(value)
+    if callable(getattr(type(value), "model_dump", None)):  # pydantic
+        return value.model_dump(mode="json", by_alias=True)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if (fields := getattr(type(value), "__attrs_attrs__", None)) is not None:
+        return {field.name: getattr(value, field.name) for field in fields}
+    if callable(getattr(type(value), "tolist", None)):  # arrays and numbers of numpy
+        return value.tolist()
+    if hasattr(value, "__dict__") and not isinstance(value, _WITHOUT_FORM):
+        return vars(value)
+    raise TypeError(f"a value of the type {type(value).__qualname__} has no JSON form")
+
+
+def to_display_form(value: Any) -> Any:
+    """Converts a value as `to_json_form`, or to a text that shows it. For arguments in the log."""
+    if inspect.isroutine(value) or isinstance(value, type):
+        return value.__name__
+    if inspect.iscoroutine(value):
+        return value.__qualname__
+    if (stable := getattr(value, "__windlass_id__", None)) is not None:
+        return str(stable)
+    if callable(value):
+        return type(value).__name__
+    try:
+        return to_json_form(value)
+    except TypeError:
+        return str(value)
+
+
+def find_refused(value: Any) -> str | None:
+    """Returns the place and reason of the first part that has no JSON form, or None.
+
+    Places are written as in `$.rows[3].blob`.
+    """
+    todo: list[tuple[str, Any]] = [("$", value)]
+    while todo:
+        place, item = todo.pop()
+        try:
+            while not isinstance(item, _PLAIN):
+                item = to_json_form(item)
+        except Exception as error:
+            return f"{place}: {error}"
+        if isinstance(item, float) and item - item != 0:
+            return f"{place}: JSON has no NaN and no infinite numbers; use None or a string instead"
+        if isinstance(item, dict):
+            todo += reversed([(f"{place}.{key}", part) for key, part in item.items()])
+        elif isinstance(item, list | tuple):
+            todo += reversed([(f"{place}[{n}]", part) for n, part in enumerate(item)])
+    return None
+
+
+def _to_list(value: AbstractSet[Any]) -> list[Any]:
+    """Returns the items of a set in an order that is the same in every process."""
+    return sorted(value, key=lambda item: json.dumps(item, default=to_json_form, sort_keys=True))
+
+
+def _to_base64(value: bytes | bytearray | memoryview) -> str:
+    return b64encode(value).decode()
+
+
+_FORMS: tuple[tuple[type | tuple[type, ...], Encode], ...] = (
+    (Enum, lambda value: value.value),
+    ((datetime, date, time), lambda value: value.isoformat()),
+    (timedelta, lambda value: value.total_seconds()),
+    ((UUID, Decimal, PurePath), str),
+    ((bytes, bytearray, memoryview), _to_base64),
+    (AbstractSet, _to_list),
+    (BaseException, describe_error),
+    (Mapping, dict),
+    ((deque, Sequence), list),
+)
+
+_PLAIN = (str, int, float, type(None), dict, list, tuple)
+
+_WITHOUT_FORM = (type, ModuleType, io.IOBase, type(lambda: None))

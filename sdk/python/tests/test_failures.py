@@ -1,0 +1,205 @@
+"""Failures: recorded with their place and cause, and the same exception in every run."""
+
+from __future__ import annotations
+
+import urllib.error
+from typing import Any
+
+import pytest
+
+from run_fixture import failure_of, run_from, value
+from windlass import ExecutionContext, ExecutionError, task, workflow
+from windlass._failures import MAX_TEXT, describe_failure, restore_failure
+from windlass.errors import NonRetryable, RecordedError, RequestRefusedError, RetryAfter
+
+attempts: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    attempts.clear()
+
+
+class OwnError(Exception):
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(code, reason)
+        self.code = code
+
+
+class Unpicklable(Exception):
+    def __init__(self, *, code: int) -> None:
+        super().__init__(f"code {code}")
+
+
+class Unreadable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+@task
+async def raises(kind: str) -> None:
+    match kind:
+        case "own":
+            raise OwnError(7, "no")
+        case "key":
+            raise KeyError("k")
+        case "os":
+            raise FileNotFoundError(2, "gone", "x.txt")
+        case "library":
+            raise urllib.error.URLError("refused")
+        case "keyword":
+            raise Unpicklable(code=3)
+        case "unreadable":
+            raise Unreadable
+        case "chained":
+            try:
+                dict[str, int]()["missing"]
+            except KeyError as error:
+                raise ValueError("chained") from error
+
+
+@pytest.mark.parametrize(
+    ("kind", "caught", "detail"),
+    [
+        ("own", OwnError, lambda error: error.code),
+        ("key", KeyError, lambda error: error.args),
+        ("os", OSError, lambda error: error.args),
+        ("library", urllib.error.URLError, lambda error: error.reason),
+        ("keyword", Unpicklable, str),
+        ("unreadable", Unreadable, lambda error: error.message),
+    ],
+)
+async def test_handler_catches_the_same_class_in_every_run(
+    kind: str, caught: type[Exception], detail: Any
+) -> None:
+    seen: list[Any] = []
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> None:
+        try:
+            await raises(kind)
+        except caught as error:
+            inner = getattr(error, "inner_exception", None)
+            kinds = isinstance(error, ExecutionError), isinstance(inner, caught)
+            seen.append((str(error), detail(error), kinds))
+
+    log = (await run_from(body)).events
+    assert log[-1].type == "WORKFLOW_COMPLETED", log[-1].value
+    await run_from(body, log[:-1])
+    assert len(seen) == 2
+    assert seen[0] == seen[1]
+    assert seen[0][2] == (True, True)
+
+
+async def test_unknown_class_is_a_recorded_error() -> None:
+    error = restore_failure({"type": "GoneError", "message": "m", "module": "gone"}, {})
+    assert isinstance(error.inner_exception, RecordedError)
+    assert (error.inner_exception.type_name, str(error)) == ("GoneError", "m")
+
+
+async def test_failure_carries_module_args_traceback_and_cause() -> None:
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> None:
+        await raises("chained")
+
+    log = (await run_from(body)).events
+    failure = log[-1].value
+    assert failure == value(log[-2])
+    assert failure_of(failure) == {"type": "ValueError", "message": "chained"}
+    assert (failure["module"], failure["args"]) == ("builtins", ["chained"])
+    assert "test_failures.py" in failure["traceback"]
+    assert "in raises" in failure["traceback"]
+    assert "_task_execution.py" not in failure["traceback"]
+    assert failure_of(failure["cause"]) == {"type": "KeyError", "message": "'missing'"}
+
+
+async def test_failure_of_a_replayed_task_keeps_its_traceback() -> None:
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> None:
+        await raises("key")
+
+    log = (await run_from(body)).events
+    assert (await run_from(body, log[:-1])).events[-1].value == log[-1].value
+
+
+def test_long_messages_and_tracebacks_are_cut() -> None:
+    def recurse(n: int) -> None:
+        if n == 0:
+            raise ValueError("x" * 10**6)
+        exec(f"f(n - 1)  # {n}", {"f": recurse, "n": n})
+
+    try:
+        recurse(300)
+    except ValueError as error:
+        failure = describe_failure(error)
+    assert len(failure["message"]) == MAX_TEXT
+    assert len(failure["traceback"]) <= MAX_TEXT
+    assert failure["args"] is None
+
+
+async def test_each_failed_attempt_carries_its_failure() -> None:
+    @task.with_options(retry_max_attempts=1, retry_delay=0, fallback=lambda: "fallback")
+    async def flaky() -> str:
+        attempts.append("")
+        raise OwnError(len(attempts), "no")
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> str:
+        return await flaky()
+
+    log = (await run_from(body)).events
+    failures = [event.value["failure"] for event in log if "failure" in (event.value or ())]
+    assert [failure["args"] for failure in failures] == [[1, "no"], [2, "no"], [2, "no"]]
+    assert log[-1].value == "fallback"
+
+
+async def test_non_retryable_ends_the_attempts() -> None:
+    @task.with_options(retry_max_attempts=3, retry_delay=0)
+    async def declined() -> None:
+        attempts.append("")
+        raise NonRetryable("declined")
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> None:
+        await declined()
+
+    assert failure_of((await run_from(body)).events[-1].value)["message"] == "declined"
+    assert len(attempts) == 1
+
+
+async def test_refused_secret_is_neither_retried_nor_handed_to_a_fallback() -> None:
+    @task.with_options(retry_max_attempts=3, retry_delay=0, fallback=lambda: "fallback")
+    async def refused() -> str:
+        attempts.append("")
+        raise RequestRefusedError(message="the secret KEY does not exist; create it")
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> str:
+        return await refused()
+
+    failure = (await run_from(body)).events[-1].value
+    assert failure_of(failure)["type"] == "RequestRefusedError"
+    assert len(attempts) == 1
+
+
+async def test_retry_after_delays_the_next_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
+    delays: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        delays.append(seconds)
+
+    monkeypatch.setattr("windlass._attempts.asyncio.sleep", sleep)
+
+    @task.with_options(retry_max_attempts=1, retry_delay=1)
+    async def limited() -> str:
+        attempts.append("")
+        if len(attempts) == 1:
+            raise RetryAfter(30)
+        return "done"
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> str:
+        return await limited()
+
+    assert (await run_from(body)).events[-1].value == "done"
+    assert delays == [30]

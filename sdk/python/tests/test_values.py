@@ -1,0 +1,354 @@
+"""Values: the same in the first run and in every replay."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from pathlib import Path
+from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Union
+from uuid import UUID
+
+import attrs
+import msgspec
+import pydantic
+import pytest
+
+from run_fixture import failure_of, resuming, run_from, value
+from windlass import (
+    ExecutionContext,
+    Graph,
+    LocalFileStorage,
+    call,
+    parallel,
+    pause,
+    pipeline,
+    task,
+    values,
+    workflow,
+)
+
+T = TypeVar("T")
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+@dataclass
+class Line:
+    price: Decimal
+    tags: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Order:
+    id: int
+    lines: list[Line]
+    wait: timedelta = timedelta(0)
+
+
+@attrs.frozen
+class Point:
+    x: int
+
+
+class Row(TypedDict):
+    at: datetime
+
+
+class Pair(NamedTuple):
+    left: int
+    right: str
+
+
+class Model(pydantic.BaseModel):
+    n: int
+    when: date
+
+
+@dataclass
+class Box(Generic[T]):
+    content: T
+
+
+@dataclass
+class Cat:
+    lives: int
+
+
+@dataclass
+class Dog:
+    tricks: list[str]
+
+
+class Money:
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Money) and self.text == other.text
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+values.register(Money, lambda money: money.text, Money)
+
+ORDER = Order(1, [Line(Decimal("9.90"), {"b", "a"})], timedelta(minutes=5))
+
+
+@pytest.mark.parametrize(
+    ("annotation", "returned"),
+    [
+        (Order, ORDER),
+        (list[Order], [ORDER]),
+        (dict[int, Line], {7: Line(Decimal(1))}),
+        (Point, Point(3)),
+        (Row, {"at": datetime(2026, 1, 2, tzinfo=UTC)}),
+        (Pair, Pair(1, "a")),
+        (tuple[int, str], (1, "a")),
+        (Model, Model(n=1, when=date(2026, 1, 2))),
+        (list[Model], [Model(n=1, when=date(2026, 1, 2))]),
+        (Box[Line], Box(Line(Decimal(2)))),
+        (Colour, Colour.RED),
+        (datetime, datetime(2026, 1, 2, 3, 4, 5, 6)),
+        (date, date(2026, 1, 2)),
+        (time, time(3, 4)),
+        (timedelta, timedelta(seconds=1.5)),
+        (list[timedelta], [timedelta(days=1)]),
+        (Decimal, Decimal("1.10")),
+        (UUID, UUID(int=5)),
+        (Path, Path("/tmp/x")),
+        (bytes, b"\x00\xff"),
+        (set[int], {3, 1}),
+        (frozenset[str], frozenset({"a"})),
+        (Literal["a", "b"], "a"),
+        (int | None, None),
+        (Cat | Dog, Dog(["sit"])),
+        (list[Union[Cat, Dog]], [Cat(9), Dog([])]),  # noqa: UP007
+        (int | Order, ORDER),
+        (Money, Money("5 EUR")),
+        (dict[str, Money], {"a": Money("1")}),
+        (float, 2.0),
+        (int, 10**40),
+    ],
+)
+async def test_result_is_decoded_under_its_annotation_in_every_run(
+    annotation: Any, returned: Any
+) -> None:
+    seen: list[Any] = []
+
+    async def gives() -> Any:
+        return returned
+
+    gives.__annotations__["return"] = annotation
+    gives_task = task(gives)
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> None:
+        seen.append(await gives_task())
+        seen.append((await parallel(gives_task()))[0])
+
+    log = (await run_from(body)).events
+    assert "failed" not in log[-1].type.lower(), log[-1].value
+    await run_from(body, log[:-1])
+    assert seen == [returned] * 4
+    assert {type(item) for item in seen} == {type(returned)}
+
+
+async def test_result_without_an_annotation_is_plain_json_in_every_run() -> None:
+    seen: list[Any] = []
+
+    @task
+    async def gives():  # type: ignore[no-untyped-def]
+        return {"order": ORDER, "set": {1}, "pair": (1, 2)}
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> None:
+        seen.append(await gives())
+
+    log = (await run_from(body)).events
+    await run_from(body, log[:-1])
+    plain = {"id": 1, "lines": [{"price": "9.90", "tags": ["a", "b"]}], "wait": 300.0}
+    assert seen == [{"order": plain, "set": [1], "pair": [1, 2]}] * 2
+
+
+async def test_change_of_a_result_does_not_change_the_record() -> None:
+    @task
+    async def gives() -> list[int]:
+        return [1]
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> list[int]:
+        result = await gives()
+        result.append(2)
+        return result
+
+    log = (await run_from(body)).events
+    assert value(log[2]) == [1]
+    assert log[-1].value == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "returned", "message"),
+    [
+        (int, "x", "Expected `int`, got `str`"),
+        (Order, {"id": 1, "lines": [{"price": "x"}]}, r"at `\$\.lines\[0\]\.price`"),
+        (None, 1, "Expected `null`, got `int`"),
+        (Cat | Dog, 3, "no member of the union fits"),
+        (threading.Event, threading.Event(), "no JSON form"),
+        (Any, [{"a": threading.Lock()}], r"\$\[0\]\.a: a value of the type lock has no JSON form"),
+        (Any, iter([1]), r"\$: a value of the type list_iterator has no JSON form"),
+        (Any, {"x": float("nan")}, r"\$\.x: JSON has no NaN"),
+    ],
+)
+async def test_result_that_does_not_fit_fails_the_task_in_the_first_run(
+    annotation: Any, returned: Any, message: str
+) -> None:
+    async def gives() -> Any:
+        return returned
+
+    gives.__annotations__["return"] = annotation
+    gives_task = task(gives)
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> None:
+        await gives_task()
+
+    log = (await run_from(body)).events
+    assert [event.type for event in log[2:]] == ["TASK_FAILED", "WORKFLOW_FAILED"]
+    with pytest.raises(AssertionError, match=message):
+        raise AssertionError(failure_of(log[-1].value)["message"])
+
+
+def test_input_is_decoded_under_its_annotation() -> None:
+    @workflow
+    async def body(ctx: ExecutionContext[Order]) -> Decimal:
+        assert isinstance(ctx.input, Order)
+        return ctx.input.lines[0].price
+
+    assert body.run({"id": 1, "lines": [{"price": "9.90"}]}).output == "9.90"
+    assert body.run(ORDER).output == "9.90"
+    failed = body.run({"id": 1, "lines": [{}]})
+    assert failure_of(failed.output)["message"] == (
+        "the input of default/body does not fit its annotation: "
+        "Object missing required field `price` - at `$.lines[0]`"
+    )
+
+
+def test_missing_input_stays_none() -> None:
+    @workflow
+    async def body(ctx: ExecutionContext[dict[str, int]]) -> str:
+        return "none" if ctx.input is None else "some"
+
+    assert body.run().output == "none"
+
+
+async def test_resume_body_is_decoded_and_one_that_does_not_fit_pauses_again() -> None:
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> list[Any]:
+        answer = await pause("review", type=Cat)
+        return [type(answer).__name__, answer.lives]
+
+    log = list((await run_from(body)).events)
+    log.append(resuming({"lives": "many"}))
+    log += (await run_from(body, log)).events
+    assert log[-1].type == "WORKFLOW_PAUSED"
+    assert log[-1].value["name"] == "review"
+    assert "Expected `int`, got `str` - at `$.lives`" in log[-1].value["refused"]
+    log.append(resuming({"lives": 9}))
+    ended = (await run_from(body, log)).events
+    assert ended[-1].value == ["Cat", 9]
+    assert (await run_from(body, [*log, *ended[:-1]])).events[-1].value == ["Cat", 9]
+
+
+def test_output_of_a_called_workflow_is_decoded() -> None:
+    @workflow
+    async def child(ctx: ExecutionContext[int]) -> Order:
+        return Order(ctx.input, [])
+
+    @workflow
+    async def parent(ctx: ExecutionContext[Any]) -> int:
+        order = await call(child, 4)
+        assert isinstance(order, Order)
+        return order.id
+
+    assert parent.run().output == 4
+
+
+async def test_pipeline_and_graph_decode_the_result_of_their_last_task() -> None:
+    @task
+    async def make(n: int) -> Cat:
+        return Cat(n)
+
+    graph = Graph("g").add_node("a", make).add_node("b", lambda cat: cat.lives).add_node("c", make)
+    graph.add_edge("a", "b").add_edge("b", "c").start_with("a").end_with("c")
+    seen: list[Any] = []
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> None:
+        seen.append(await pipeline(make, input=1))
+        seen.append(await graph(1))
+
+    log = (await run_from(body)).events
+    await run_from(body, log[:-1])
+    assert seen == [Cat(1)] * 4
+
+
+@pytest.mark.parametrize("serializer", ["json", "pickle"])
+async def test_stored_result_is_the_same_in_every_run(serializer: Any, tmp_path: Path) -> None:
+    seen: list[Any] = []
+
+    @task.with_options(output_storage=LocalFileStorage(tmp_path, serializer))
+    async def gives() -> Order:
+        return ORDER
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> None:
+        seen.append(await gives())
+
+    log = (await run_from(body)).events
+    await run_from(body, log[:-1])
+    assert seen == [ORDER, ORDER]
+
+
+async def test_large_arguments_are_recorded_by_size_and_hash() -> None:
+    @task
+    async def takes(text: str) -> int:
+        return len(text)
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> int:
+        return await takes("x" * 100_000)
+
+    log = (await run_from(body)).events
+    assert log[1].value.keys() == {"size", "sha256"}
+    assert log[1].value["size"] > 100_000
+    assert log[-1].value == 100_000
+
+
+async def test_record_arguments_off_keeps_them_out_of_the_log() -> None:
+    @task.with_options(record_arguments=False, fallback=lambda password: password == "x")
+    async def takes(password: str) -> bool:
+        raise ValueError
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> bool:
+        return await takes("x")
+
+    log = (await run_from(body)).events
+    assert log[-1].value is True
+    assert log[1].value == {}
+    assert set(log[2].value) == {"failure"}
+
+
+def test_register_refuses_what_is_no_class_or_function() -> None:
+    with pytest.raises(TypeError, match="a class and two functions"):
+        values.register(Money, lambda money: money.text, "no")  # type: ignore[arg-type]
+
+
+def test_msgspec_reads_timedelta_from_numbers_in_lax_mode() -> None:
+    """The decoder relies on it."""
+    assert msgspec.convert(1.5, timedelta, strict=False) == timedelta(seconds=1.5)
