@@ -10,7 +10,13 @@ import pytest
 from run_fixture import failure_of, run_from, value
 from windlass import ExecutionContext, ExecutionError, task, workflow
 from windlass._failures import MAX_TEXT, describe_failure, restore_failure
-from windlass.errors import NonRetryable, RecordedError, RequestRefusedError, RetryAfter
+from windlass.errors import (
+    ApprovalRejected,
+    NonRetryable,
+    RecordedError,
+    RequestRefusedError,
+    RetryAfter,
+)
 
 attempts: list[str] = []
 
@@ -29,6 +35,7 @@ class OwnError(Exception):
 class Unpicklable(Exception):
     def __init__(self, *, code: int) -> None:
         super().__init__(f"code {code}")
+        self.code = code
 
 
 class Unreadable(Exception):
@@ -51,6 +58,8 @@ async def raises(kind: str) -> None:
             raise Unpicklable(code=3)
         case "unreadable":
             raise Unreadable
+        case "rejected":
+            raise ApprovalRejected("pay", "eve", "svc", "too much")
         case "chained":
             try:
                 dict[str, int]()["missing"]
@@ -65,7 +74,8 @@ async def raises(kind: str) -> None:
         ("key", KeyError, lambda error: error.args),
         ("os", OSError, lambda error: error.args),
         ("library", urllib.error.URLError, lambda error: error.reason),
-        ("keyword", Unpicklable, str),
+        ("keyword", Unpicklable, lambda error: error.code),
+        ("rejected", ApprovalRejected, lambda error: (error.reason, error.approver_subject)),
         ("unreadable", Unreadable, lambda error: error.message),
     ],
 )
@@ -80,7 +90,7 @@ async def test_handler_catches_the_same_class_in_every_run(
             await raises(kind)
         except caught as error:
             inner = getattr(error, "inner_exception", None)
-            kinds = isinstance(error, ExecutionError), isinstance(inner, caught)
+            kinds = isinstance(error, ExecutionError), isinstance(inner or error, caught)
             seen.append((str(error), detail(error), kinds))
 
     log = (await run_from(body)).events

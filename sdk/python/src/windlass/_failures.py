@@ -32,14 +32,18 @@ MAX_TEXT = 16 * 1024
 MAX_ARGS = 4 * 1024
 MAX_CAUSES = 5
 
+# Attributes of the SDK's errors that `restore_failure` sets itself.
+_BUILT_UP = {"inner_exception", "message", "__notes__", "__windlass_failure__"}
+
 _PACKAGE = __name__.partition(".")[0]
 
 
 def describe_failure(error: BaseException) -> dict[str, Any]:
     """Returns an exception as the log holds it.
 
-    Members: `type`, `message` (at most 16 KiB), `module`, `args` (JSON, or null), `traceback` (the
-    frames of user code, at most 16 KiB) and `cause` (the same members, or null).
+    Members: `type`, `message` (at most 16 KiB), `module`, `args` (JSON, or null), `attributes` (those
+    that are JSON scalars), `traceback` (the frames of user code, at most 16 KiB) and `cause` (the
+    same members, or null).
     """
     return _describe(error, MAX_CAUSES)
 
@@ -80,6 +84,7 @@ def _describe(error: BaseException, causes: int) -> dict[str, Any]:
         **described,
         "module": type(inner).__module__,
         "args": _describe_args(inner),
+        "attributes": _describe_attributes(inner),
         "traceback": _format_traceback(inner),
         "cause": _describe(cause, causes - 1) if cause is not None and causes > 1 else None,
     }
@@ -91,6 +96,18 @@ def _describe_args(error: BaseException) -> list[Any] | None:
         return args if len(encode(args)) <= MAX_ARGS and _is_plain(args) else None
     except UnserializableError:
         return None
+
+
+def _describe_attributes(error: BaseException) -> dict[str, Any]:
+    attributes = {
+        name: value
+        for name, value in vars(error).items()
+        if name not in _BUILT_UP and _is_plain([value])
+    }
+    try:
+        return attributes if len(encode(attributes)) <= MAX_ARGS else {}
+    except UnserializableError:
+        return {}
 
 
 def _is_plain(args: list[Any]) -> bool:
@@ -155,5 +172,7 @@ def _create(kind: Any, failure: Mapping[str, Any], message: str) -> Any:
     if error is None or list(error.args) != args:
         error = kind.__new__(kind)
         error.args = (message,)
+    attributes = failure.get("attributes")
+    vars(error).update(attributes if isinstance(attributes, dict) else {})
     error.__windlass_failure__ = failure
     return error
