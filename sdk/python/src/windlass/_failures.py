@@ -41,9 +41,9 @@ _PACKAGE = __name__.partition(".")[0]
 def describe_failure(error: BaseException) -> dict[str, Any]:
     """Returns an exception as the log holds it.
 
-    Members: `type`, `message` (at most 16 KiB), `module`, `args` (JSON, or null), `attributes` (those
-    that are JSON scalars), `traceback` (the frames of user code, at most 16 KiB) and `cause` (the
-    same members, or null).
+    Members: `type`, `message` (at most 16 KiB), `module`, `args` (JSON, or null), `attributes`
+    (those that are JSON scalars), `traceback` (the frames of user code, at most 16 KiB) and `cause`
+    (the same members, or null).
     """
     return _describe(error, MAX_CAUSES)
 
