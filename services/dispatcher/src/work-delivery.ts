@@ -7,6 +7,7 @@ import type { RpcClient } from '@windlass/rpc/client'
 import type { Logger } from '@windlass/runtime/process/log'
 import type { ConnectedWorkers } from './connected-workers.ts'
 import { dispatchFrame } from './domain/frame.ts'
+import { LeaseExtensions } from './lease-extensions.ts'
 import type { WorkflowCache } from './workflow-cache.ts'
 
 const MAX_IN_FLIGHT = 1_024
@@ -20,7 +21,7 @@ interface DeliveryDeps {
 
 /**
  * Writes leased executions to the streams of their workers. An execution whose worker is no longer
- * connected here, or is unhealthy, is released at once under its own claim generation; one whose
+ * connected here, is unhealthy or is still reading large frames, is released at once under its own claim generation; one whose
  * frame or release fails returns to the queue at the claim deadline (`claim_timeout`).
  */
 export class WorkDelivery {
@@ -29,6 +30,7 @@ export class WorkDelivery {
   readonly #workflows: WorkflowCache
   readonly #log: Logger
   readonly #inFlight = new Set<Promise<void>>()
+  readonly #extensions: LeaseExtensions
   #leases = 0
 
   constructor({ executions, workers, workflows, log }: DeliveryDeps) {
@@ -36,6 +38,7 @@ export class WorkDelivery {
     this.#workers = workers
     this.#workflows = workflows
     this.#log = log
+    this.#extensions = new LeaseExtensions(executions, log)
   }
 
   /** False while too many leases are undelivered; no more work is leased until then. */
@@ -57,6 +60,7 @@ export class WorkDelivery {
 
   async whenIdle(): Promise<void> {
     await Promise.all(this.#inFlight)
+    this.#extensions.stop()
   }
 
   async #deliver({ worker_name, workflow_id, leases }: Batch): Promise<void> {
@@ -64,15 +68,23 @@ export class WorkDelivery {
       const part = await this.#workflows.get(workflow_id)
       const worker = this.#workers.get(worker_name)
       const frames: string[] = []
+      const sent: Execution[] = []
       const undeliverable: Execution[] = []
+      // Another frame would close the stream while a large one is being read.
+      const isFull = worker?.stream.isFull === true
       for (const lease of leases) {
         const { worker_session } = lease.execution
         // The name may belong to another process by now; the lease is for the earlier session.
         const isCurrent = worker_session === '' || worker_session === worker?.session_id
-        if (isCurrent && worker?.isHealthy) frames.push(dispatchFrame(lease, part))
-        else undeliverable.push(lease.execution)
+        if (isCurrent && worker?.isHealthy && !isFull) {
+          frames.push(dispatchFrame(lease, part))
+          sent.push(lease.execution)
+        } else undeliverable.push(lease.execution)
       }
-      if (frames.length > 0) worker?.stream.send(...frames)
+      if (worker && frames.length > 0) {
+        worker.stream.send(...frames)
+        this.#extensions.track(worker.stream, sent)
+      }
       if (undeliverable.length > 0) await this.#release(worker_name, undeliverable)
     } catch (error) {
       this.#log.warn({ err: error, worker_name }, 'failed to deliver work')
@@ -89,7 +101,10 @@ export class WorkDelivery {
       },
     }))
     await this.#executions.submit({ commands })
-    this.#log.info({ worker_name, count: commands.length }, 'work released: worker not connected')
+    this.#log.info(
+      { worker_name, count: commands.length },
+      'work released: worker cannot receive it',
+    )
   }
 }
 

@@ -41,6 +41,7 @@ export class WorkerStream {
   readonly #pingTimer: NodeJS.Timeout
   #unsent: Buffer[] = []
   #unsentBytes = 0
+  #pushedBytes = 0
   #stallTimer: NodeJS.Timeout | undefined
   #endReason: EndReason | undefined
   readonly #onEnd: OnEnd
@@ -56,13 +57,32 @@ export class WorkerStream {
     this.#pingTimer = setInterval(() => this.#sendPing(), ping_ms)
   }
 
+  /** True if the next frame would close the stream. */
+  get isFull(): boolean {
+    return this.bufferedBytes > MAX_BUFFERED_BYTES
+  }
+
+  get hasEnded(): boolean {
+    return this.#endReason !== undefined
+  }
+
+  /** All bytes of frames so far, sent or buffered. */
+  get pushedBytes(): number {
+    return this.#pushedBytes
+  }
+
+  /** Bytes that the socket has not accepted yet. */
+  get bufferedBytes(): number {
+    return this.#unsentBytes + this.#response.writableLength
+  }
+
   get isWritable(): boolean {
-    return this.#bufferedBytes <= HIGH_WATER_BYTES
+    return this.bufferedBytes <= HIGH_WATER_BYTES
   }
 
   /** Sends frames, or closes the stream if the reader is behind by MAX_BUFFERED_BYTES already. */
   send(...frames: string[]): void {
-    if (this.#bufferedBytes > MAX_BUFFERED_BYTES) this.#abort('buffer_overflow')
+    if (this.bufferedBytes > MAX_BUFFERED_BYTES) this.#abort('buffer_overflow')
     if (this.#endReason) return
     for (const frame of frames) this.#push(Buffer.from(frame))
     this.#write()
@@ -80,17 +100,14 @@ export class WorkerStream {
 
   /** Omits the ping while a large frame is being read: a ping must not close the stream. */
   #sendPing(): void {
-    if (this.#bufferedBytes <= MAX_BUFFERED_BYTES) this.send(PING)
-  }
-
-  get #bufferedBytes(): number {
-    return this.#unsentBytes + this.#response.writableLength
+    if (this.bufferedBytes <= MAX_BUFFERED_BYTES) this.send(PING)
   }
 
   #push(bytes: Buffer): void {
     for (let at = 0; at < bytes.length; at += CHUNK_BYTES)
       this.#unsent.push(bytes.subarray(at, at + CHUNK_BYTES))
     this.#unsentBytes += bytes.length
+    this.#pushedBytes += bytes.length
   }
 
   #write(): void {

@@ -115,6 +115,7 @@ const command = (index: number): fc.Arbitrary<Command> =>
     { weight: 2, arbitrary: fc.record({ kind: kind('claim'), holder }) },
     { weight: 2, arbitrary: fc.record({ kind: kind('release'), holder }) },
     fc.record({ kind: kind('verify'), holder }),
+    fc.record({ kind: kind('extend_lease'), holder, frame_bytes: fc.constantFrom(0, 1_000) }),
     cancel,
     fc.record({ kind: kind('resume'), request_id, body_json: fc.constant('3') }),
     fc.record({

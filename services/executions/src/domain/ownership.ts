@@ -39,6 +39,19 @@ export function lease(execution: Execution, offer: Offer, limits: Limits): Outco
   }
 }
 
+/** The slowest link, in bytes for each millisecond, over which a frame arrives before its deadline. */
+const MIN_BYTES_PER_MS = 256
+const MAX_FRAME_BYTES = 256 * 1_048_576
+
+/** Restarts the claim deadline of a lease whose frame is on its way; it grows with the size of the frame. */
+export function extendLease(execution: Execution, frame_bytes: number, limits: Limits): Outcome {
+  const isUnclaimed = ['SCHEDULED', 'RESUME_SCHEDULED'].includes(execution.state)
+  if (!isUnclaimed) return { next: execution, events: [] }
+  const bytes = Math.min(Math.max(frame_bytes, 0), MAX_FRAME_BYTES)
+  const deadlineMs = limits.claimMs + bytes / MIN_BYTES_PER_MS
+  return { next: { ...execution }, events: [], deadlineMs }
+}
+
 const CLAIMED_STATES = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED', 'CANCELLING']
 
 /** Confirms a lease. Repeating it is accepted: the first answer may have been lost. */

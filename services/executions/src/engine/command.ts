@@ -12,7 +12,15 @@ import { checkpoint } from '../domain/checkpoint.ts'
 import { type ClaimHolder, fence } from '../domain/claim-holder.ts'
 import { cancel, type Resume, resume } from '../domain/client-requests.ts'
 import type { Execution, Limits, Outcome, PendingEvent } from '../domain/execution.ts'
-import { claim, type Loss, lease, lose, type Offer, timeOut } from '../domain/ownership.ts'
+import {
+  claim,
+  extendLease,
+  type Loss,
+  lease,
+  lose,
+  type Offer,
+  timeOut,
+} from '../domain/ownership.ts'
 import type { NewExecution } from '../store/executions.ts'
 
 /** A request to change one execution. Each is safe to repeat. */
@@ -25,6 +33,7 @@ export type Command =
   | ({ kind: 'resume' } & Resume)
   | { kind: 'cancel'; request_id?: string | undefined }
   | { kind: 'verify'; holder: ClaimHolder }
+  | { kind: 'extend_lease'; holder: ClaimHolder; frame_bytes: number }
   | { kind: 'request_approval'; holder: ClaimHolder; request: ApprovalRequest }
   | { kind: 'decide_approval'; decision: Decision }
   /** Sent by this service: the named holder is gone, or the deadline has passed. */
@@ -97,6 +106,9 @@ function applyTransition(
     case 'verify':
       fence(execution, command.holder)
       return unchanged(execution)
+    case 'extend_lease':
+      fence(execution, command.holder)
+      return extendLease(execution, command.frame_bytes, limits)
     case 'lose': {
       const isHolder =
         execution.held_by === command.held_by &&

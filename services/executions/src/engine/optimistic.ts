@@ -22,6 +22,7 @@ const SINGLE_ROW_COMMANDS = new Set<Command['kind']>([
   'resume',
   'cancel',
   'verify',
+  'extend_lease',
 ])
 
 /** Leases only, or none: the write checks for a free slot, so no command may depend on a lease before it. */

@@ -23,7 +23,7 @@ export interface ParsedCommand extends ExecutionCommand {
 const ALLOWED_COMMANDS: Record<string, ReadonlySet<string>> = {
   gateway: new Set(['create', 'claim', 'checkpoint', 'release', 'resume', 'cancel', 'verify']),
   scheduler: new Set(['create', 'cancel']),
-  dispatcher: new Set(['release']),
+  dispatcher: new Set(['release', 'extend_lease']),
 }
 
 /** The service that sent a command, and the check of its on-behalf-of tokens. */
@@ -49,6 +49,10 @@ export function parseCommand({ execution_id, with_log, body }: Message, sender: 
       return as({ kind: 'claim', holder: toClaimHolder(body.value.writer) })
     case 'release':
       return as({ kind: 'release', holder: toClaimHolder(body.value.writer) })
+    case 'extend_lease': {
+      const { writer, frame_bytes } = body.value
+      return as({ kind: 'extend_lease', holder: toClaimHolder(writer), frame_bytes })
+    }
     case 'verify':
       return as({ kind: 'verify', holder: toClaimHolder(body.value.writer) })
     case 'cancel':

@@ -70,6 +70,12 @@ export interface Command {
     | //
     /** Returns the execution if the worker holds its claim; changes nothing. */
     { $case: "verify"; value: Verify }
+    | //
+    /**
+     * Restarts the claim deadline of a lease whose frame is on its way. A claimed execution stays
+     * unchanged. Replicas before this command refuse it; then the deadline of the lease applies.
+     */
+    { $case: "extend_lease"; value: ExtendLease }
     | undefined;
 }
 
@@ -102,6 +108,17 @@ export interface Writer {
 
 export interface Claim {
   writer: Writer | undefined;
+}
+
+export interface ExtendLease {
+  writer:
+    | Writer
+    | undefined;
+  /**
+   * Bytes that the worker has not received yet, with those of earlier frames. The deadline grows with
+   * them: see `claim_timeout`.
+   */
+  frame_bytes: number;
 }
 
 export interface NewEvent {
@@ -850,6 +867,9 @@ export const Command: MessageFns<Command> = {
       case "verify":
         Verify.encode(message.body.value, writer.uint32(130).fork()).join();
         break;
+      case "extend_lease":
+        ExtendLease.encode(message.body.value, writer.uint32(138).fork()).join();
+        break;
     }
     return writer;
   },
@@ -937,6 +957,14 @@ export const Command: MessageFns<Command> = {
             }
 
             message.body = { $case: "verify", value: Verify.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.body = { $case: "extend_lease", value: ExtendLease.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -1207,6 +1235,63 @@ export const Claim: MessageFns<Claim> = {
             }
 
             message.writer = Writer.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseExtendLease(): ExtendLease {
+  return { writer: undefined, frame_bytes: 0 };
+}
+
+export const ExtendLease: MessageFns<ExtendLease> = {
+  encode(message: ExtendLease, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.writer !== undefined) {
+      Writer.encode(message.writer, writer.uint32(10).fork()).join();
+    }
+    if (message.frame_bytes !== 0) {
+      writer.uint32(16).int64(message.frame_bytes);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExtendLease {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExtendLease();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.writer = Writer.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.frame_bytes = longToNumber(reader.int64());
             continue;
           }
         }

@@ -1,0 +1,100 @@
+import type {
+  Execution,
+  ExecutionsService,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import type { RpcClient } from '@windlass/rpc/client'
+import type { Logger } from '@windlass/runtime/process/log'
+import type { WorkerStream } from './worker-stream.ts'
+
+/** Smaller frames arrive within any `claim_timeout`, unless larger ones are before them. */
+const LARGE_BYTES = 262_144
+const CHECK_MS = 1_000
+const RENEW_MS = 2_500
+
+type Submit = Pick<RpcClient<ExecutionsService>, 'submit'>
+type SentStream = Pick<WorkerStream, 'pushedBytes' | 'bufferedBytes' | 'hasEnded'>
+
+interface TrackedFrames {
+  stream: SentStream
+  executions: readonly Execution[]
+  /** Value of `pushedBytes` behind the last frame. */
+  end: number
+  sentBytes: number
+  renewedMs: number
+}
+
+/**
+ * Restarts the claim deadlines of leases whose frames take long: when they are pushed, while bytes go
+ * out, and when the last byte is written. So the deadline of a lease counts from there, and a large
+ * frame on a slow link is not sent again and again. A frame that makes no progress is not renewed.
+ */
+export class LeaseExtensions {
+  readonly #executions: Submit
+  readonly #log: Logger
+  readonly #tracked = new Set<TrackedFrames>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(executions: Submit, log: Logger) {
+    this.#executions = executions
+    this.#log = log
+  }
+
+  /** Follows the frames that were just pushed to the stream, if bytes enough are before their end. */
+  track(stream: SentStream, executions: readonly Execution[]): void {
+    if (stream.bufferedBytes < LARGE_BYTES) return
+    const frames: TrackedFrames = {
+      stream,
+      executions,
+      end: stream.pushedBytes,
+      sentBytes: sentBytesOf(stream),
+      renewedMs: performance.now(),
+    }
+    this.#tracked.add(frames)
+    void this.#extend(frames, stream.bufferedBytes)
+    this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    this.#tracked.clear()
+  }
+
+  #check(): void {
+    for (const frames of this.#tracked) {
+      const { stream, end } = frames
+      const sentBytes = sentBytesOf(stream)
+      const isWritten = sentBytes >= end
+      if (isWritten || stream.hasEnded) this.#tracked.delete(frames)
+      if (!stream.hasEnded && sentBytes > frames.sentBytes) this.#renew(frames, sentBytes)
+    }
+    if (this.#tracked.size === 0) this.stop()
+  }
+
+  /** Extends the leases if that is due; bytes have gone out since the last time. */
+  #renew(frames: TrackedFrames, sentBytes: number): void {
+    const isWritten = sentBytes >= frames.end
+    if (!isWritten && performance.now() - frames.renewedMs < RENEW_MS) return
+    // Written bytes may still be buffered between here and the worker.
+    void this.#extend(frames, frames.end - (isWritten ? frames.sentBytes : sentBytes))
+    frames.sentBytes = sentBytes
+    frames.renewedMs = performance.now()
+  }
+
+  async #extend({ executions }: TrackedFrames, frame_bytes: number): Promise<void> {
+    const commands = executions.map(({ execution_id, worker_name, worker_session, ...lease }) => {
+      const { claim_generation } = lease
+      const writer = { worker_name, session_id: worker_session, claim_generation }
+      const body = { $case: 'extend_lease' as const, value: { writer, frame_bytes } }
+      return { execution_id, with_log: false, body }
+    })
+    try {
+      await this.#executions.submit({ commands })
+    } catch (error) {
+      this.#log.warn({ err: error }, 'failed to extend leases of large frames')
+    }
+  }
+}
+
+const sentBytesOf = ({ pushedBytes, bufferedBytes }: SentStream): number =>
+  pushedBytes - bufferedBytes

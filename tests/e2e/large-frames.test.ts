@@ -1,0 +1,50 @@
+import { startSystem } from '@windlass/testkit/system'
+import { ThrottledLink } from '@windlass/testkit/throttled-link'
+import { expect, onTestFinished, test } from 'vitest'
+import { client } from './api.ts'
+
+const MIB = 2 ** 20
+const BYTES_PER_SECOND = 1_000_000
+const CLAIM_TIMEOUT_S = 1
+
+const SIZE_OF_INPUT = `
+from windlass import ExecutionContext, workflow
+
+@workflow
+async def size_of_input(ctx: ExecutionContext):
+    return len(ctx.input)
+`
+
+test('frames take longer than claim_timeout on a slow link: each execution is dispatched once', {
+  timeout: 180_000,
+}, async () => {
+  const system = await startSystem({
+    workers: 0,
+    env: {
+      SVC_EXECUTIONS__CLAIM_TIMEOUT: String(CLAIM_TIMEOUT_S),
+      SVC_WORKERS__HEARTBEAT_INTERVAL: '10',
+      SVC_WORKERS__HEARTBEAT_TIMEOUT: '120',
+    },
+  })
+  const link = await ThrottledLink.to(Number(new URL(system.url).port), BYTES_PER_SECOND)
+  onTestFinished(() => link.close())
+  await system.startWorker({ args: ['--server-url', `http://127.0.0.1:${link.port}`] })
+  const api = client(system.url)
+  await api.upload(SIZE_OF_INPUT)
+
+  const sizes = [5 * MIB, 3 * MIB, 3 * MIB]
+  const runs = await Promise.all(
+    sizes.map((size) => api.run('size_of_input', 'async', 'x'.repeat(size))),
+  )
+  for (const [i, { execution_id }] of runs.entries()) {
+    const status = () => api.status(execution_id)
+    await expect
+      .poll(async () => (await status()).state, { timeout: 100_000, interval: 2_000 })
+      .toBe('COMPLETED')
+    const { output, events } = await status()
+    expect(output).toBe(sizes[i])
+    const count = (type: string) =>
+      events.filter((event: { type: string }) => event.type === type).length
+    expect([count('WORKFLOW_SCHEDULED'), count('WORKFLOW_CLAIMED')]).toEqual([1, 1])
+  }
+})
