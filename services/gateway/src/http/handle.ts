@@ -70,13 +70,24 @@ async function runRoute<Deps>(
   const input: RequestInput = { params, query, body: undefined, caller, resolved: undefined, ctx }
   const request = { ctx, params, query, body }
   const trail = audit && new AuditTrail({ audit, access }, auditLog, input)
+  /** Runs what may take long; aborts the request once its caller is no longer authorized. */
+  const checked = <T>(run: () => Promise<T>): Promise<T> => {
+    if (!settings.security.auth.enabled) return run()
+    const recheck = async () =>
+      authorize(access, { ...request, caller: await authenticateRequest(access, ctx, deps) }, deps)
+    const intervalMs = settings.workers.heartbeat_interval * 1_000
+    const stop = recheckAccess(recheck, intervalMs, (refusal) => ctx.abort(refusal))
+    return run().finally(stop)
+  }
   let reply: unknown
   try {
     input.resolved = await authorize(access, { ...request, caller }, deps)
     trail?.markAuthorized()
     input.body = await body()
     await trail?.recordStart()
-    reply = await route.handle(input, deps)
+    reply = await (route.waits
+      ? checked(() => route.handle(input, deps))
+      : route.handle(input, deps))
     await trail?.recordSuccess()
   } catch (error) {
     await trail?.recordRefusal(error)
@@ -85,14 +96,10 @@ async function runRoute<Deps>(
     ctx.bodyReservation?.release()
   }
   if (reply instanceof JsonText) sendJson(ctx, route.status, reply.text)
-  else if (reply instanceof StreamedResponse && settings.security.auth.enabled) {
-    const recheck = async () =>
-      authorize(access, { ...request, caller: await authenticateRequest(access, ctx, deps) }, deps)
-    const intervalMs = settings.workers.heartbeat_interval * 1_000
-    const stop = recheckAccess(recheck, intervalMs, (refusal) => ctx.abort(refusal))
-    await reply.write(ctx).finally(stop)
-  } else if (reply instanceof StreamedResponse) await reply.write(ctx)
-  else sendJson(ctx, route.status, JSON.stringify(reply))
+  else if (reply instanceof StreamedResponse) {
+    const { write } = reply
+    await checked(() => write(ctx))
+  } else sendJson(ctx, route.status, JSON.stringify(reply))
 }
 
 /** Bytes of bodies are counted for each principal and each worker; anonymous ones only in total. */

@@ -66,8 +66,10 @@ export async function changeAndWait(
 }
 
 /** The wait ends but the execution runs on; a client that can still read the response gets its id. */
-const stillRunning = (execution_id: string, { message }: Error) =>
-  new Fault('unavailable', message, { details: { execution_id } })
+const stillRunning = (execution_id: string, reason: Error) =>
+  new Fault(reason instanceof Fault ? reason.kind : 'unavailable', reason.message, {
+    details: { execution_id },
+  })
 
 /** The newest signal, and a wait for one that matches. */
 class LatestSignal {

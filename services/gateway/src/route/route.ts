@@ -55,6 +55,8 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, R extends z.ZodTyp
   status?: 200 | 201
   /** A hot path: matched before Express (http/router.ts). */
   raw?: boolean
+  /** May answer long after the request: the caller is authorized again at each heartbeat. */
+  waits?: boolean
   /** Sends a refusal in a format of its own; returns true if it did. */
   refuse?(error: unknown, ctx: RequestContext): boolean
   /** Required for every route that changes something. */
@@ -77,6 +79,7 @@ export interface Route<Deps = never> {
   returns: z.ZodType
   status: 200 | 201
   raw: boolean
+  waits: boolean
   readQuery(search: string): unknown
   refuse?(error: unknown, ctx: RequestContext): boolean
   audit: AuditSpec | undefined
@@ -100,6 +103,7 @@ export function route<
   const given: Record<string, Param<unknown> | undefined> = spec.params ?? {}
   return {
     raw: false,
+    waits: false,
     status: 200,
     ...spec,
     method,

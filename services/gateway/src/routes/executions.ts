@@ -112,6 +112,7 @@ export const cancelExecution = route(
   '/workflows/{namespace}/{workflow_name}/cancel/{execution_id}',
   {
     summary: 'Cancel an execution',
+    waits: true,
     access: 'workflow:{namespace}:{workflow_name}:run',
     query: { detailed, mode: z.string().default('async') },
     returns: ExecutionView,

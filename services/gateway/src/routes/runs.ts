@@ -34,6 +34,7 @@ const waiting = {
  */
 export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}/run/{mode}', {
   summary: 'Run a workflow',
+  waits: true,
   access: 'may run',
   raw: true,
   params: { mode },
@@ -83,6 +84,7 @@ export const resumeWorkflow = route(
   '/workflows/{namespace}/{workflow_name}/resume/{execution_id}/{mode}',
   {
     summary: 'Resume a paused execution',
+    waits: true,
     access: 'may resume',
     params: { mode },
     query: waiting,
