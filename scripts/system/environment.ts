@@ -20,6 +20,7 @@ const READS: Record<string, string[]> = {
     'POSTGRES__MAX_CONNECTIONS',
     'WORKERS__',
     'SECURITY__AUTH__ENABLED',
+    'SECURITY__SECRETS',
     'SECURITY__ENCRYPTION__',
   ],
   catalog: ['POSTGRES__MAX_CONNECTIONS', 'NATS__PREFIX', 'CATALOG__'],

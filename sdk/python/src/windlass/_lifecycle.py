@@ -13,6 +13,7 @@ from windlass._body import is_cancel_requested
 from windlass._children import await_children
 from windlass._failures import describe_failure
 from windlass._json import encode
+from windlass._namespace import current_namespace
 from windlass._run import Run, Scope, current_scope
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.state import ExecutionState
@@ -32,9 +33,11 @@ async def advance_execution(run: Run, body: Body) -> None:
     if run.replay.is_finished:
         return
     token = current_scope.set(Scope(run))
+    namespace = current_namespace.set(run.context.workflow_namespace)
     try:
         await _advance(run, body)
     finally:
+        current_namespace.reset(namespace)
         current_scope.reset(token)
         run.close()
 

@@ -13,7 +13,8 @@ from typing import Any
 from windlass._approval_gate import await_approval
 from windlass._attempts import run_attempts
 from windlass._body import run_body
-from windlass._cache import ResultCache
+from windlass._cache import CacheKey, ResultCache
+from windlass._code_hash import code_hash
 from windlass._failures import describe_failure, restore_failure
 from windlass._json import encode, encode_for_display, loads
 from windlass._options import TaskMetadata, TaskOptions
@@ -88,12 +89,23 @@ class TaskExecution:
         attempt = Attempt(number)
         if not self.options.cache:
             return await self._run_body(self.func, path, attempt, await self._resolve_injected())
-        cache = ResultCache()
-        value = await asyncio.to_thread(cache.find, self.call.key)
+        cache, key = ResultCache(), self._cache_key()
+        value = await asyncio.to_thread(cache.find, key)
         if value is None:
             value = await self._run_body(self.func, path, attempt, await self._resolve_injected())
-            await asyncio.to_thread(cache.store, self.call.key, value)
+            await asyncio.to_thread(cache.store, key, value)
         return value
+
+    def _cache_key(self) -> CacheKey:
+        context = self.run.context
+        return CacheKey(
+            namespace=context.workflow_namespace,
+            workflow=context.workflow_name,
+            version=context.workflow_id,
+            task=self.task_name,
+            code=code_hash(self.func),
+            call=self.call.key,
+        )
 
     async def _recover(self, error: Exception) -> Any:
         options = self.options

@@ -12,6 +12,8 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from windlass._json import encode
+from windlass._namespace import current_namespace, namespace_folder
+from windlass._private_files import make_private_folder, write_private_file
 from windlass.errors import UnserializableError
 
 DEFAULT_DIRECTORY = Path(".windlass") / "outputs"
@@ -69,7 +71,8 @@ class LocalFileStorage(OutputStorage):
     """Stores results in files: for values that are too large for the log or that JSON lacks.
 
     `directory` is relative to the worker's working directory, by default `.windlass/outputs`. Only
-    workers that share it can continue an execution with such results. The serializer
+    workers that share it, and run as the same user, can continue an execution with such results:
+    folders have mode 0700 and files 0600. Each namespace has a folder of its own. The serializer
     `"pickle"` stores any Python value, `"json"` only values that JSON can represent.
     """
 
@@ -85,19 +88,35 @@ class LocalFileStorage(OutputStorage):
         content = _pickled(value) if self._serializer == "pickle" else encode(value).encode()
         # A reference id is unique only within its execution, so each file gets a random name.
         name = uuid4().hex
-        self._directory.mkdir(parents=True, exist_ok=True)
-        (self._directory / name).write_bytes(content)
+        make_private_folder(self._directory)
+        namespace = current_namespace.get()
+        if namespace:
+            folder = namespace_folder(namespace)
+            make_private_folder(self._directory / folder)
+            name = f"{folder}/{name}"
+        write_private_file(self._directory / name, content)
         metadata = {"serializer": self._serializer, "file": name}
         return OutputStorageReference("local_file", reference_id, metadata)
 
     def retrieve(self, reference: OutputStorageReference) -> Any:
         name = str(reference.metadata.get("file"))
-        if not _FILE_NAME.fullmatch(name):
-            raise ValueError(f"the reference names no file of this storage: {name!r}")
+        file = name.rpartition("/")[2]
+        if not _FILE_NAME.fullmatch(file) or name not in _readable_names(file):
+            raise ValueError(f"the reference names no file of this namespace: {name!r}")
         content = (self._directory / name).read_bytes()
         if reference.metadata.get("serializer") == "pickle":
             return pickle.loads(content)
         return json.loads(content)
+
+
+def _readable_names(file: str) -> set[str]:
+    """Returns the names of a file in the running workflow's namespace, and in earlier releases.
+
+    A workflow can return any value, one with the form of a reference too. Without this check it
+    would read the results of another namespace whose file names it knows.
+    """
+    namespace = current_namespace.get()
+    return {file, f"{namespace_folder(namespace)}/{file}"} if namespace else {file}
 
 
 def _pickled(value: Any) -> bytes:

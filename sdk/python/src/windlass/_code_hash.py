@@ -1,0 +1,38 @@
+"""Hash of a function's code: differs between functions whose results may differ."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+
+def code_hash(func: Callable[..., Any]) -> str:
+    """Returns a hash of the bytecode of a function, its constants, names and default arguments.
+
+    The same source has the same hash in every process of one Python version. Functions that it
+    calls are not part of it.
+    """
+    func = getattr(func, "__func__", func)
+    code = getattr(func, "__code__", None)
+    defaults = (getattr(func, "__defaults__", None), getattr(func, "__kwdefaults__", None))
+    form = (getattr(func, "__qualname__", ""), code, defaults)
+    return hashlib.sha256(_to_text(form).encode(errors="surrogatepass")).hexdigest()
+
+
+def _to_text(value: Any) -> str:
+    if isinstance(value, CodeType):
+        parts = (value.co_code, value.co_consts, value.co_names, value.co_varnames)
+        return f"code({_to_text((*parts, value.co_freevars))})"
+    if isinstance(value, tuple | list):
+        return f"[{','.join(_to_text(item) for item in value)}]"
+    if isinstance(value, dict):
+        return f"{{{','.join(f'{key!r}:{_to_text(item)}' for key, item in value.items())}}}"
+    if isinstance(value, set | frozenset):
+        # The order of a set differs between processes.
+        return f"set({','.join(sorted(_to_text(item) for item in value))})"
+    if value is None or isinstance(value, str | bytes | int | float | complex):
+        return f"{type(value).__name__}:{value!r}"
+    # The representation of other objects may contain their address.
+    return f"object:{type(value).__module__}.{type(value).__qualname__}"
