@@ -9,7 +9,7 @@ import { Stamp } from './bootstrap/stamp.mjs'
 /** The programs of a service, and the code of a worker thread, by their entry files. */
 const PROGRAMS: Record<string, string[]> = {
   gateway: ['main', 'route/body.worker'],
-  identity: ['main', 'migrate', 'create-admin-key', 'review-anonymous'],
+  identity: ['main', 'migrate', 'create-admin-key', 'review-anonymous', 'prune-audit'],
   catalog: ['main', 'migrate', 'analysis/analysis.worker'],
   executions: ['main', 'migrate'],
   dispatcher: ['main', 'migrate'],

@@ -1,6 +1,7 @@
 import type { Command } from './command.ts'
 import { adminCreateKey, adminReviewAnonymous } from './commands/admin.ts'
 import { auditList, auditVerify } from './commands/audit.ts'
+import { auditExport, auditPrune } from './commands/audit-export.ts'
 import {
   executionCancel,
   executionList,
@@ -70,5 +71,7 @@ export const commands: readonly Command[] = [
   secretsRotateKey,
   auditList,
   auditVerify,
+  auditExport,
+  auditPrune,
   mcp,
 ]

@@ -33,6 +33,11 @@
  * the verifier: the chain must contain it, unchanged. Everything up to a noted head is then evidence.
  * An entry that was never written leaves no trace: changes are recorded before they are made
  * (`begun`) or in the same transaction. See ADR 7.
+ *
+ * Pruning. Entries up to a checkpoint may be deleted, once they were exported. The log then begins
+ * with the entry after it, whose `previous_hash` is the hash of the checkpoint, and a later entry
+ * `audit.prune` contains number and hash of the checkpoint: without it, the first entries are missing.
+ * The exported file and the remaining log verify as one chain.
  */
 import { createHash } from 'node:crypto'
 import { INTERNAL_ISSUER } from './caller.ts'
@@ -68,6 +73,7 @@ export const ACTIONS = [
   'execution.cancel',
   'approval.approve',
   'approval.reject',
+  'audit.prune',
 ] as const
 export type Action = (typeof ACTIONS)[number]
 
@@ -154,9 +160,15 @@ export class AuditChainVerifier {
   #seq = 0
   #hash: Buffer = GENESIS
   readonly #remembered: Head | undefined
+  /** The entry before the first one of a log whose beginning is not there. */
+  #base: Head | undefined
+  #isBasePruned = false
 
-  constructor(remembered?: Head) {
+  /** `start` is the last entry of a verified part, from which the entries continue. */
+  constructor(remembered?: Head, start: Head = { seq: 0, hash: GENESIS }) {
     this.#remembered = remembered
+    this.#seq = start.seq
+    this.#hash = start.hash
   }
 
   /** The last verified entry. */
@@ -167,7 +179,8 @@ export class AuditChainVerifier {
   /** Verifies the next entry. After a break it continues from what the entry itself claims. */
   verifyNext(entry: ChainedEntry): void {
     const { seq, previous_hash, hash } = entry
-    if (seq > this.#seq + 1) this.#missing(this.#seq + 1, seq - 1)
+    if (this.#seq === 0 && seq > 1) this.#base = { seq: seq - 1, hash: previous_hash }
+    else if (seq > this.#seq + 1) this.#missing(this.#seq + 1, seq - 1)
     else if (seq <= this.#seq) this.problems.push(`entry ${seq} is out of order`)
     else if (!previous_hash.equals(this.#hash))
       this.problems.push(
@@ -179,16 +192,28 @@ export class AuditChainVerifier {
       this.problems.push(`entry ${seq} was changed`)
     if (seq === this.#remembered?.seq && !hash.equals(this.#remembered.hash))
       this.problems.push(`entry ${seq} is not the one that was remembered`)
+    if (this.#base && prunesUpTo(entry, this.#base)) this.#isBasePruned = true
     this.#seq = seq
     this.#hash = hash
   }
 
   /** Verifies that the chain reaches the head that the log claims and the head that was noted. */
   verifyEnd(claimed: Head): void {
+    if (this.#base) this.#verifyBase(this.#base)
     const last = Math.max(claimed.seq, this.#remembered?.seq ?? 0)
     if (last > this.#seq) this.#missing(this.#seq + 1, last)
     else if (claimed.seq < this.#seq || !claimed.hash.equals(this.#hash))
       this.problems.push('the head of the log is not its last entry')
+  }
+
+  /** Verifies that the entries before the first one were pruned, and that the noted head is not among them. */
+  #verifyBase({ seq, hash }: Head): void {
+    const remembered = this.#remembered
+    if (!this.#isBasePruned) this.#missing(1, seq)
+    else if (remembered?.seq === seq && !remembered.hash.equals(hash))
+      this.problems.push(`entry ${seq} is not the one that was remembered`)
+    else if (remembered && remembered.seq < seq)
+      this.problems.push(`entry ${remembered.seq} was pruned: verify it with the exported file`)
   }
 
   #missing(from: number, to: number): void {
@@ -196,4 +221,11 @@ export class AuditChainVerifier {
       from === to ? `entry ${from} is missing` : `entries ${from} to ${to} are missing`,
     )
   }
+}
+
+/** True if this entry records that the log was pruned up to that one. */
+function prunesUpTo({ action, outcome, detail_json }: HashedEntry, { seq, hash }: Head): boolean {
+  if (action !== 'audit.prune' || outcome !== 'done') return false
+  const detail = JSON.parse(detail_json) as { to_seq?: unknown; to_hash?: unknown }
+  return detail.to_seq === seq && detail.to_hash === hash.toString('hex')
 }

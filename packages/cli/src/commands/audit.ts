@@ -1,9 +1,19 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { path } from '@windlass/api-client/path'
 import { getMembers, toJsonObject } from '@windlass/api-client/payload'
-import { AuditChainVerifier, type ChainedEntry, type Head } from '@windlass/domain/audit'
-import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json/json'
+import { AuditChainVerifier, type Head } from '@windlass/domain/audit'
+import { elementsOf, membersOf } from '@windlass/runtime/json/json'
 import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
-import { type Command, UsageError } from '../command.ts'
+import {
+  AUDIT_PAGE,
+  type AuditLine,
+  formatCheckpoint,
+  parseCheckpoint,
+  readAuditPage,
+  toChainedEntry,
+} from '../audit-entries.ts'
+import type { Command } from '../command.ts'
 import { jsonOption, printJson, printRows } from '../output.ts'
 
 const FILTERS = ['actor', 'action', 'object', 'outcome', 'since', 'until', 'limit'] as const
@@ -57,14 +67,14 @@ function withSubject(entry: string): string {
   return toJsonObject({ ...Object.fromEntries(members ?? []), subject })
 }
 
-const PAGE = 1_000
 /** The log was changed; status 1 means that it could not be read. */
 const BROKEN = 3
 
 export const auditVerify: Command = {
   words: 'audit verify',
-  args: [],
-  about: 'Find changed and missing entries of the audit log; exit status 3 if there are any',
+  args: ['file?'],
+  about:
+    'Find changed and missing entries of the audit log, after those of an exported FILE; exit status 3 if there are any',
   options: {
     head: {
       type: 'string',
@@ -74,10 +84,12 @@ export const auditVerify: Command = {
     ...serverOptions,
   },
   async run(parsed, context) {
-    const check = new AuditChainVerifier(parseHead(parsed.options.head?.toString()))
+    const head = parsed.options.head?.toString()
+    const check = new AuditChainVerifier(head === undefined ? undefined : parseCheckpoint(head))
+    const [file] = parsed.args
+    if (file !== undefined) await verifyFile(file, check)
     await verifyPages(createApiCall(parsed, context), check)
-    const { seq, hash } = check.head
-    context.out(`${seq} entries, head ${seq}:${hash.toString('hex')}\n`)
+    context.out(`${check.head.seq} entries, head ${formatCheckpoint(check.head)}\n`)
     for (const problem of check.problems) context.err(`${problem}\n`)
     if (check.problems.length > 0) return BROKEN
     context.out('the log is whole\n')
@@ -85,25 +97,22 @@ export const auditVerify: Command = {
   },
 }
 
-function parseHead(text: string | undefined): Head | undefined {
-  if (text === undefined) return undefined
-  const [, seq, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
-  if (seq === undefined)
-    throw new UsageError(`'${text}' is not a head; use SEQ:HASH as printed by audit verify`)
-  return { seq: Number(seq), hash: Buffer.from(hash, 'hex') }
+async function verifyFile(path: string, check: AuditChainVerifier): Promise<void> {
+  const lines = createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity })
+  for await (const line of lines) if (line !== '') check.verifyNext(toChainedEntry(line))
 }
 
 /** Verifies page by page up to the head that the log had at the first page. */
 async function verifyPages(call: ApiCall, check: AuditChainVerifier): Promise<void> {
   let first: Head | undefined
   for (;;) {
-    const { head, page } = await readPage(call, check.head.seq)
+    const { head, lines } = await readAuditPage(call, check.head.seq)
     first ??= head
-    for (const entry of page) if (entry.seq <= first.seq) check.verifyNext(entry)
-    const last = page.at(-1)?.seq ?? 0
-    if (page.length === PAGE && last < first.seq) continue
+    for (const { entry } of lines) if (entry.seq <= first.seq) check.verifyNext(entry)
+    const last = lines.at(-1)?.entry.seq ?? 0
+    if (lines.length === AUDIT_PAGE && last < first.seq) continue
     check.verifyEnd(first)
-    return checkBeyondHead(call, check, page)
+    return checkBeyondHead(call, check, lines)
   }
 }
 
@@ -111,51 +120,13 @@ async function verifyPages(call: ApiCall, check: AuditChainVerifier): Promise<vo
 async function checkBeyondHead(
   call: ApiCall,
   check: AuditChainVerifier,
-  page: ChainedEntry[],
+  lines: AuditLine[],
 ): Promise<void> {
   const end = check.head.seq
-  const isAllTaken = page.at(-1)?.seq === end
-  const rest = isAllTaken ? (await readPage(call, end)).page : page
-  const last = rest.at(-1)?.seq ?? 0
+  const isAllTaken = lines.at(-1)?.entry.seq === end
+  const rest = isAllTaken ? (await readAuditPage(call, end)).lines : lines
+  const last = rest.at(-1)?.entry.seq ?? 0
   if (last <= end) return
-  const { head } = await readPage(call, last)
+  const { head } = await readAuditPage(call, last)
   if (head.seq < last) check.problems.push(`entry ${last} is beyond the head of the log`)
-}
-
-async function readPage(
-  call: ApiCall,
-  after: number,
-): Promise<{ head: Head; page: ChainedEntry[] }> {
-  const query = { after: String(after), limit: String(PAGE) }
-  const answer = await call({ method: 'GET', path: path`/admin/audit`, query })
-  const { entries = '[]', head = '{}' } = getMembers(answer, ['entries', 'head'])
-  return { head: toHead(head), page: (elementsOf(entries) ?? []).map(toChainedEntry) }
-}
-
-const toBytes = (json: string | undefined) => Buffer.from(stringOf(json) ?? '', 'hex')
-
-function toHead(json: string): Head {
-  const members = membersOf(json)
-  return { seq: Number(members?.get('seq') ?? 0), hash: toBytes(members?.get('hash')) }
-}
-
-/** Keeps the detail as text, because its text was hashed. */
-function toChainedEntry(json: string): ChainedEntry {
-  const members = membersOf(json) ?? new Map<string, string>()
-  const actor = membersOf(members.get('actor') ?? '{}')
-  const said = (name: string) => stringOf(members.get(name)) ?? ''
-  return {
-    seq: Number(members.get('seq')),
-    at: said('at'),
-    subject: stringOf(actor?.get('subject')) ?? '',
-    issuer: stringOf(actor?.get('issuer')) ?? '',
-    key_prefix: stringOf(actor?.get('key_prefix')) ?? '',
-    request_id: said('request_id'),
-    action: said('action'),
-    object: said('object'),
-    outcome: said('outcome'),
-    detail_json: members.get('detail') ?? '',
-    previous_hash: toBytes(members.get('previous_hash')),
-    hash: toBytes(members.get('hash')),
-  }
 }

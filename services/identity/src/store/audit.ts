@@ -119,3 +119,12 @@ export async function readHead(db: Queries): Promise<Head> {
   if (!row) throw new Error('the audit log has no head: restore the row of identity.audit_head')
   return row
 }
+
+export const findHash = (db: Queries, seq: number) =>
+  db.maybe<{ hash: Buffer }>(sql`select hash from audit_log where seq = ${seq}`)
+
+/** Moves the base of the chain to an entry and deletes all entries up to it; returns their number. */
+export async function prune(tx: Tx, { seq, hash }: Head): Promise<number> {
+  await tx.run(sql`update audit_base set seq = ${seq}, hash = ${hash}`)
+  return tx.run(sql`delete from audit_log where seq <= ${seq}::bigint`)
+}

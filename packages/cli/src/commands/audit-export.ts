@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { AuditChainVerifier } from '@windlass/domain/audit'
+import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
+import { AUDIT_PAGE, formatCheckpoint, parseCheckpoint, readAuditPage } from '../audit-entries.ts'
+import { type AuditSink, openFileSink, openHttpSink } from '../audit-sink.ts'
+import { type Command, Failure, type ParsedArguments, UsageError } from '../command.ts'
+import { execProgram } from '../exec-program.ts'
+import { projectFile, toDatabaseEnv } from '../project.ts'
+
+const POLL_MS = 5_000
+/** The log was changed; status 1 means that it could not be read or delivered. */
+const BROKEN = 3
+
+export const auditExport: Command = {
+  words: 'audit export',
+  args: ['file?'],
+  about: 'Append new entries of the audit log to FILE as NDJSON, or post them to a URL',
+  options: {
+    url: { type: 'string', value: 'URL', about: 'post to this URL instead of a file' },
+    checkpoint: {
+      type: 'string',
+      value: 'FILE',
+      about: 'with --url: keeps the last delivered entry, SEQ:HASH',
+    },
+    follow: { type: 'boolean', about: 'continue with later entries until the process ends' },
+    ...serverOptions,
+  },
+  async run(parsed, context) {
+    const sink = await openSink(parsed, context.env)
+    const call = createApiCall(parsed, context)
+    for (;;) {
+      const problems = await exportNew(call, sink)
+      if (problems.length > 0) {
+        for (const problem of problems) context.err(`${problem}\n`)
+        return BROKEN
+      }
+      if (!parsed.options.follow) break
+      await sleep(POLL_MS)
+    }
+    context.out(`${formatCheckpoint(sink.checkpoint)}\n`)
+    return 0
+  },
+}
+
+function openSink({ args, options }: ParsedArguments, env: NodeJS.ProcessEnv): Promise<AuditSink> {
+  const [path, url, checkpointFile] = [args[0], options.url, options.checkpoint]
+  if (path !== undefined && url === undefined && checkpointFile === undefined)
+    return openFileSink(path)
+  if (path !== undefined || typeof url !== 'string' || typeof checkpointFile !== 'string')
+    throw new UsageError('name either a file, or --url and --checkpoint')
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new UsageError(`'${url}' is no http or https URL`)
+  return openHttpSink({ url, checkpointFile, authorization: env.WINDLASS_AUDIT_AUTHORIZATION })
+}
+
+/**
+ * Delivers all entries after the checkpoint, page by page. Each page is verified first; a page that does
+ * not continue the checkpoint is not delivered, and its problems are returned.
+ */
+async function exportNew(call: ApiCall, sink: AuditSink): Promise<readonly string[]> {
+  for (;;) {
+    const { lines } = await readAuditPage(call, sink.checkpoint.seq)
+    const [first] = lines
+    if (first && sink.checkpoint.seq === 0 && first.entry.seq > 1)
+      throw new Failure(
+        `the entries before ${first.entry.seq} were pruned: continue the file or checkpoint that has them`,
+      )
+    const verifier = new AuditChainVerifier(undefined, sink.checkpoint)
+    for (const { entry } of lines) verifier.verifyNext(entry)
+    if (verifier.problems.length > 0) return verifier.problems
+    if (lines.length > 0) await sink.write(lines)
+    if (lines.length < AUDIT_PAGE) return []
+  }
+}
+
+/** Deletes from the database directly: an administrator of the API cannot delete evidence. */
+export const auditPrune: Command = {
+  words: 'audit prune',
+  args: ['checkpoint'],
+  about: 'Delete exported entries up to SEQ:HASH that are older than 7 days, in [svc.postgres].url',
+  async run({ args }, { env }) {
+    const checkpoint = formatCheckpoint(parseCheckpoint(args[0] ?? ''))
+    const program = fileURLToPath(projectFile('services/identity/dist/prune-audit.js'))
+    return execProgram(process.execPath, [program, checkpoint], await toDatabaseEnv(env))
+  },
+}
