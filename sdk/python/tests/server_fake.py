@@ -100,6 +100,12 @@ class FakeServer:
         self.executions: dict[str, StoredExecution] = {}
         self.registrations: list[dict[str, Any]] = []
         self.tokens: dict[str, str] = {}
+        self.bootstrap_token = BOOTSTRAP
+        # Announced additions to the protocol.
+        self.features: list[str] = []
+        # Execution tokens that are accepted, and path and credential of each request of a worker.
+        self.execution_tokens: set[str] = set()
+        self.credentials: list[tuple[str, str]] = []
         self.sent_sessions: list[str | None] = []
         self.pongs: list[dict[str, Any]] = []
         self.stale_writes = 0
@@ -223,22 +229,30 @@ class FakeServer:
             if (answer := await fault(request)) is not None:
                 return answer
         name = request.match_info.get("name")
-        if name and request.headers.get("Authorization") != f"Bearer {self.tokens.get(name)}":
+        credential = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        if name:
+            self.credentials.append((request.path, credential))
+        if name and credential not in {self.tokens.get(name), *self.execution_tokens}:
             return web.json_response({"detail": "Invalid or expired token"}, status=401)
         return await handler(request)
 
     async def _register(self, request: web.Request) -> web.Response:
-        if request.headers.get("Authorization") != f"Bearer {BOOTSTRAP}":
-            return web.json_response({"detail": "Invalid bootstrap token."}, status=403)
         record = await request.json()
         name = record["name"]
         session = request.headers.get("X-Svc-Session")
+        credential = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        if "session_renewal" in self.features and credential == self.tokens.get(name):
+            session = credential
+        elif credential != self.bootstrap_token:
+            return web.json_response({"detail": "Invalid bootstrap token."}, status=403)
         if name in self._streams and session != self.tokens.get(name):
             return web.json_response({"detail": "the name is in use"}, status=409)
         self.registrations.append(record)
         self.sent_sessions.append(session)
         self.tokens[name] = uuid4().hex
-        return web.json_response({"name": name, "session_token": self.tokens[name]})
+        return web.json_response(
+            {"name": name, "session_token": self.tokens[name], "features": self.features}
+        )
 
     async def _connect(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]

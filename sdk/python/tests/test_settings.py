@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from windlass.worker._cli import UsageError, create_parser, read_settings
+from windlass.worker._bootstrap import UsageError, read_token
+from windlass.worker._cli import create_parser, read_settings
 from windlass.worker._settings import Settings
 
 TOKEN = {"SVC_WORKERS__BOOTSTRAP_TOKEN": " from-environment\n"}
@@ -20,12 +21,17 @@ def settings(*arguments: str, **environment: str) -> Settings:
     )
 
 
+def token(*arguments: str, **environment: str) -> str:
+    return read_token(create_parser().parse_args(["start", *arguments]), {**TOKEN, **environment})
+
+
 def test_defaults() -> None:
     result = settings()
     assert re.fullmatch("worker-[0-9a-f]{6}", result.name)
     assert settings().name != result.name
     assert result.server_url == "http://localhost:8000"
-    assert result.bootstrap_token == "from-environment"
+    assert result.bootstrap_token == ""
+    assert token() == "from-environment"
     assert (result.labels, result.max_concurrent_executions) == ({}, 16)
     assert (result.drain_timeout_s, result.stream_idle_s) == (25, 60)
 
@@ -41,13 +47,14 @@ def test_all_options_are_read(tmp_path: Path) -> None:
     assert result == Settings(
         name="w",
         server_url="http://here:1",
-        bootstrap_token="from-file",
+        bootstrap_token_file=str(tmp_path / "token"),
         labels={"zone": "a", "expression": "a=b"},
         max_concurrent_executions=3,
         drain_timeout_s=1.5,
         stream_idle_s=9,
     )
-    assert settings("--bootstrap-token", "said").bootstrap_token == "said"
+    assert token("--bootstrap-token-file", str(tmp_path / "token")) == "from-file"
+    assert token("--bootstrap-token", "said") == "said"
     assert settings(SVC_WORKERS__SERVER_URL="http://there:2").server_url == "http://there:2"
 
 
@@ -55,19 +62,18 @@ def test_bootstrap_token_is_read_once_from_a_descriptor() -> None:
     reading, writing = os.pipe()
     os.write(writing, b"from-descriptor\n")
     os.close(writing)
-    result = settings("--bootstrap-token-fd", str(reading))
-    assert result.bootstrap_token == "from-descriptor"
+    assert token("--bootstrap-token-fd", str(reading)) == "from-descriptor"
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(reading)
     with pytest.raises(UsageError, match="failed to read the bootstrap token"):
-        settings("--bootstrap-token-fd", str(reading))
+        token("--bootstrap-token-fd", str(reading))
 
 
 def test_empty_descriptor_is_rejected() -> None:
     reading, writing = os.pipe()
     os.close(writing)
     with pytest.raises(UsageError, match="contains no bootstrap token"):
-        settings("--bootstrap-token-fd", str(reading))
+        token("--bootstrap-token-fd", str(reading))
 
 
 @pytest.mark.parametrize(
@@ -75,12 +81,16 @@ def test_empty_descriptor_is_rejected() -> None:
     [
         (["--label", "zone"], "is not of the form key=value"),
         (["--label", "=a"], "is not of the form key=value"),
-        (["--bootstrap-token-file", "/none"], "failed to read the bootstrap token"),
     ],
 )
 def test_invalid_arguments_are_rejected(arguments: list[str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         settings(*arguments)
+
+
+def test_missing_token_file_is_rejected() -> None:
+    with pytest.raises(UsageError, match="failed to read the bootstrap token"):
+        token("--bootstrap-token-file", "/none")
 
 
 def test_missing_bootstrap_token_is_rejected() -> None:

@@ -173,11 +173,13 @@ class Process:
             return await self.process.wait()
 
 
-async def start(*arguments: str, **environment: str) -> Process:
+async def start(*arguments: str, pass_fds: Sequence[int] = (), **environment: str) -> Process:
+    """Starts a worker process."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *["-m", "windlass.worker", "start", *arguments],
         stderr=asyncio.subprocess.PIPE,
+        pass_fds=pass_fds,
         env={**os.environ, **environment},
     )
     return Process(process)

@@ -37,6 +37,9 @@ class Api(Protocol):
     async def claim(self, execution_id: str) -> Claim:
         """Claims an execution for this worker. Repeating it returns the same claim."""
 
+    def forget(self, execution_id: str) -> None:
+        """Drops the credential of an execution that has ended or belongs to another worker."""
+
     async def checkpoint(self, execution_id: str, body: bytes, generation: str | None) -> None:
         """Sends new log entries and the state after them."""
 

@@ -11,21 +11,23 @@ import secrets
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from windlass.worker._api import Refused
+from windlass.worker._bootstrap import (
+    TOKEN_VARIABLE,
+    UsageError,
+    hide_token,
+    read_token,
+    register_in_child,
+)
 from windlass.worker._logging import configure
+from windlass.worker._registration import Session
 from windlass.worker._settings import Settings
 from windlass.worker._worker import Worker
 
 DEFAULT_SERVER_URL = "http://localhost:8000"
-TOKEN_VARIABLE = "SVC_WORKERS__BOOTSTRAP_TOKEN"
 
 log = logging.getLogger("windlass.worker")
-
-
-class UsageError(Exception):
-    """An argument or environment variable is missing or invalid."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,21 +36,36 @@ def main(argv: Sequence[str] | None = None) -> int:
     configure(arguments.log_level)
     try:
         settings = read_settings(arguments, os.environ)
+        if argv is None:
+            hide_token(arguments, os.environ)
+        registered = register_in_child(
+            settings,
+            lambda: read_token(arguments, os.environ),
+            arguments.bootstrap_token_fd,
+        )
     except UsageError as error:
         print(f"windlass worker: {error}", file=sys.stderr)  # noqa: T201
         return 2
-    # Workflows and the processes that they start must not inherit the bootstrap token.
+    except Refused as refused:
+        log.error("failed to register: refused by the server: %s", refused)
+        return 1
     os.environ.pop(TOKEN_VARIABLE, None)
-    return asyncio.run(_run_worker(settings))
+    if registered is None:
+        log.info("stopped")
+        return 0
+    return asyncio.run(_run_worker(*registered))
 
 
 def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Settings:
     """Returns the settings from arguments and environment. Raises UsageError."""
+    has_source = arguments.bootstrap_token or arguments.bootstrap_token_file
+    if not has_source and arguments.bootstrap_token_fd is None:
+        read_token(arguments, environment)
     server_url = arguments.server_url or environment.get("SVC_WORKERS__SERVER_URL")
     return Settings(
         name=arguments.name or f"worker-{secrets.token_hex(3)}",
         server_url=(server_url or DEFAULT_SERVER_URL).rstrip("/"),
-        bootstrap_token=_bootstrap_token(arguments, environment),
+        bootstrap_token_file=arguments.bootstrap_token_file,
         labels=dict(_label(text) for text in arguments.label),
         max_concurrent_executions=arguments.max_concurrent,
         drain_timeout_s=arguments.drain_timeout,
@@ -56,8 +73,8 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
     )
 
 
-async def _run_worker(settings: Settings) -> int:
-    worker = Worker(settings)
+async def _run_worker(settings: Settings, session: Session) -> int:
+    worker = Worker(settings, session)
     loop = asyncio.get_running_loop()
     signals = 0
 
@@ -86,36 +103,6 @@ async def _run_worker(settings: Settings) -> int:
 def _exit(code: int) -> None:
     logging.shutdown()
     os._exit(code)
-
-
-def _bootstrap_token(arguments: argparse.Namespace, environment: Mapping[str, str]) -> str:
-    if arguments.bootstrap_token:
-        return str(arguments.bootstrap_token)
-    if arguments.bootstrap_token_fd is not None:
-        return _read_descriptor(arguments.bootstrap_token_fd)
-    if arguments.bootstrap_token_file:
-        try:
-            return Path(arguments.bootstrap_token_file).read_text().strip()
-        except OSError as error:
-            raise UsageError(f"failed to read the bootstrap token: {error}") from error
-    if token := environment.get(TOKEN_VARIABLE):
-        return token.strip()
-    raise UsageError(
-        "the bootstrap token is missing; set --bootstrap-token-fd, --bootstrap-token-file,"
-        f" --bootstrap-token or {TOKEN_VARIABLE}"
-    )
-
-
-def _read_descriptor(number: int) -> str:
-    """Reads an inherited descriptor to its end and closes it, so that workflows cannot read it."""
-    try:
-        with os.fdopen(number, "rb") as pipe:
-            token = pipe.read().decode().strip()
-    except (OSError, ValueError) as error:
-        raise UsageError(f"failed to read the bootstrap token: {error}") from error
-    if not token:
-        raise UsageError(f"file descriptor {number} contains no bootstrap token")
-    return token
 
 
 def _label(text: str) -> tuple[str, str]:

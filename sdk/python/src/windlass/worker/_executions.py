@@ -121,6 +121,7 @@ class Executions:
         finally:
             if self._running.get(execution_id) is execution:
                 del self._running[execution_id]
+                self._api.forget(execution_id)
 
     async def _claim(self, execution_id: str) -> Claim | None:
         delays = backoff(CLAIM_FIRST_DELAY_S, CLAIM_MAX_DELAY_S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, cast
 from urllib.parse import quote
@@ -42,6 +43,7 @@ class HttpApi:
         self._settings = settings
         self._registration = registration
         self._path = registration.path
+        self._execution_tokens: dict[str, _ExecutionToken] = {}
 
     @property
     def authorizes_tasks(self) -> bool:
@@ -50,12 +52,20 @@ class HttpApi:
     async def claim(self, execution_id: str) -> Claim:
         response = await self._post(f"/claim/{execution_id}")
         try:
-            return _parse_claim(response)
+            claim = _parse_claim(response)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise Unavailable(f"invalid claim response: {error!r}") from error
+        self._execution_tokens.pop(execution_id, None)
+        if claim.exec_token and "execution_tokens" in self._registration.session.features:
+            token = _ExecutionToken(claim.exec_token, claim.generation)
+            self._execution_tokens[execution_id] = token
+        return claim
+
+    def forget(self, execution_id: str) -> None:
+        self._execution_tokens.pop(execution_id, None)
 
     async def checkpoint(self, execution_id: str, body: bytes, generation: str | None) -> None:
-        await self._post(f"/checkpoint/{execution_id}", body, generation)
+        await self._post_for(execution_id, f"/checkpoint/{execution_id}", body, generation)
 
     async def release(self, execution_id: str, generation: str | None) -> None:
         await self._post(f"/release/{execution_id}", None, generation)
@@ -63,7 +73,7 @@ class HttpApi:
     async def publish_progress(
         self, execution_id: str, body: bytes, generation: str | None
     ) -> None:
-        await self._post(f"/progress/{execution_id}", body, generation)
+        await self._post_for(execution_id, f"/progress/{execution_id}", body, generation)
 
     async def pong(self, body: bytes) -> None:
         await self._post("/pong", body)
@@ -71,7 +81,8 @@ class HttpApi:
     async def fetch_secrets(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
         body = encode({"execution_id": execution_id, "names": list(names)}).encode()
         # 403 means that the workflow may not read the secrets, not that the session is invalid.
-        response = await self._post("/secrets/batch", body, renew_at=frozenset({401}))
+        only_401 = frozenset({401})
+        response = await self._post_for(execution_id, "/secrets/batch", body, rejected_at=only_401)
         return cast("dict[str, Any]", loads(response.body))
 
     async def fetch_configs(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
@@ -93,12 +104,13 @@ class HttpApi:
 
     async def request_approval(self, execution_id: str, call_id: str, task_name: str) -> str:
         body = encode({"task_call_id": call_id, "task_name": task_name}).encode()
-        response = await self._post(f"/approvals/{execution_id}", body)
+        response = await self._post_for(execution_id, f"/approvals/{execution_id}", body)
         return str(loads(response.body)["status"])
 
     async def find_approval(self, execution_id: str, call_id: str) -> Approval | None:
         path = f"{self._path}/approvals/{execution_id}/{quote(call_id)}"
-        response = await self._send("GET", f"{self._settings.server_url}{path}", None)
+        url = f"{self._settings.server_url}{path}"
+        response = await self._send_for(execution_id, "GET", url, None)
         record = loads(response.body).get("approval")
         if not record:
             return None
@@ -129,6 +141,40 @@ class HttpApi:
             raise response.refusal
         return cast("dict[str, Any]", loads(response.body))
 
+    async def _post_for(
+        self,
+        execution_id: str,
+        path: str,
+        body: bytes | None,
+        generation: str | None = None,
+        rejected_at: frozenset[int] = _SESSION_REJECTED,
+    ) -> HttpResponse:
+        url = f"{self._settings.server_url}{self._path}{path}"
+        return await self._send_for(execution_id, "POST", url, body, generation, rejected_at)
+
+    async def _send_for(
+        self,
+        execution_id: str,
+        method: str,
+        url: str,
+        body: bytes | None,
+        generation: str | None = None,
+        rejected_at: frozenset[int] = _SESSION_REJECTED,
+    ) -> HttpResponse:
+        """Sends with the token of the execution, or with the session token if that is rejected."""
+        token = self._execution_tokens.get(execution_id)
+        if token is not None and generation in {None, token.generation}:
+            headers = _headers(token.text, body, generation)
+            timeout_s = self._settings.request_timeout_s
+            response = await send(self._http, method, url, headers, body, timeout_s)
+            if response.status < 400:
+                return response
+            if response.status not in rejected_at:
+                raise response.refusal
+            # Expired, or an older server behind the same address: the session token decides.
+            self._execution_tokens.pop(execution_id, None)
+        return await self._send(method, url, body, generation, rejected_at)
+
     async def _post(
         self,
         path: str,
@@ -150,12 +196,7 @@ class HttpApi:
     ) -> HttpResponse:
         for _ in range(2):
             token = self._registration.token
-            headers = {"Authorization": f"Bearer {token}", **more}
-            if body is not None:
-                headers["Content-Type"] = "application/json"
-            if generation is not None:
-                headers[GENERATION_HEADER] = generation
-                headers[COMPATIBLE_GENERATION_HEADER] = generation
+            headers = {**_headers(token, body, generation), **more}
             timeout_s = self._settings.request_timeout_s
             response = await send(self._http, method, url, headers, body, timeout_s)
             if response.status not in renew_at:
@@ -164,6 +205,24 @@ class HttpApi:
         if response.status >= 400:
             raise response.refusal
         return response
+
+
+@dataclass(frozen=True, slots=True)
+class _ExecutionToken:
+    """Credential for the requests of one claimed execution."""
+
+    text: str
+    generation: str | None
+
+
+def _headers(token: str, body: bytes | None, generation: str | None) -> dict[str, str]:
+    headers = {"Authorization": f"Bearer {token}"}
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+    if generation is not None:
+        headers[GENERATION_HEADER] = generation
+        headers[COMPATIBLE_GENERATION_HEADER] = generation
+    return headers
 
 
 def _parse_claim(response: HttpResponse) -> Claim:

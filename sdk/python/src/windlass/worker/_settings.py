@@ -12,7 +12,10 @@ class Settings:
 
     name: str
     server_url: str
-    bootstrap_token: str
+    # Empty in the process that runs workflows, except with servers that need it for a renewal.
+    bootstrap_token: str = ""
+    # Read again when the session has ended.
+    bootstrap_token_file: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     # 0 means no limit.
     max_concurrent_executions: int = 16

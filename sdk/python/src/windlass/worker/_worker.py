@@ -16,7 +16,7 @@ from windlass.worker._http_api import HttpApi
 from windlass.worker._messages import MalformedFrame, parse_message
 from windlass.worker._models import Assignment, Cancellation, Ping
 from windlass.worker._modules import Modules
-from windlass.worker._registration import Registration
+from windlass.worker._registration import Registration, Session
 from windlass.worker._settings import Settings
 from windlass.worker._sse import Frame
 from windlass.worker._user_loop import UserLoop
@@ -34,8 +34,10 @@ STOP_TIMEOUT_S = 2.0
 class Worker:
     """Runs workflows under one name until `stop` is called."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, session: Session | None = None) -> None:
+        """Uses `session` if the worker has been registered by another process."""
         self._settings = settings
+        self._session = session
         self._stop = asyncio.Event()
         self._pong: asyncio.Task[None] | None = None
         self.left_code_running = False
@@ -60,7 +62,7 @@ class Worker:
             self.left_code_running = not user_loop.stop(STOP_TIMEOUT_S)
 
     async def _work(self, http: aiohttp.ClientSession, user_loop: UserLoop) -> None:
-        registration = Registration(http, self._settings)
+        registration = Registration(http, self._settings, self._session)
         if not await self._run_until_stopped(registration.register()):
             return
         api = HttpApi(http, self._settings, registration)
