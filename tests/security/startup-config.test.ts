@@ -106,6 +106,24 @@ test.each([
   },
 )
 
+const SERVICES = ['gateway', 'identity', 'catalog', 'executions', 'dispatcher', 'scheduler', 'mcp']
+
+test.each(SERVICES)(
+  '%s with an unknown key and a wrong value: one line names both, without a stack',
+  async (service) => {
+    const refusal = await refusalOf(service, { SVC_NATS__ULR: 'x', SVC_SERVER__PORT: 'http' })
+    const [fatal, ...more] = refusal.split('\n').filter((line) => line.includes('"level":"fatal"'))
+    expect(more).toEqual([])
+    expect(JSON.parse(fatal ?? '')).toMatchObject({
+      msg: expect.stringMatching(
+        /^failed to start: invalid configuration: (?=.*SVC_NATS__ULR: \[svc\.nats\] has no key ulr; expected one of url, prefix)(?=.*SVC_SERVER__PORT is "http"; expected a port)/,
+      ),
+    })
+    expect(refusal).not.toContain('stack')
+    expect(refusal).not.toContain(' at ')
+  },
+)
+
 /** Starts a service that must not start. Returns its output. */
 async function refusalOf(service: string, env: Record<string, string>): Promise<string> {
   const main = fileURLToPath(new URL(`../../services/${service}/dist/main.js`, import.meta.url))

@@ -1,5 +1,5 @@
 import { loadSettings } from '@windlass/runtime/config/load-settings'
-import type { CommandContext, ParsedArguments } from './command.ts'
+import { type CommandContext, type ParsedArguments, UsageError } from './command.ts'
 
 /**
  * The base URL of the server to call: --server-url, else `[svc.workers].server_url`, else the system
@@ -11,8 +11,13 @@ export async function findServerUrl(
 ): Promise<string> {
   const { workers, server } = loadSettings(env)
   const configured = options['server-url'] ?? workers.server_url
-  if (configured !== undefined) return String(configured)
+  if (configured !== undefined) return requireServerUrl(String(configured))
   return (await findRunningServer()) ?? `http://${toReachableHost(server.host)}:${server.port}`
+}
+
+function requireServerUrl(url: string): string {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url
+  throw new UsageError(`'${url}' is no URL of a server; use http://HOST:PORT or https://HOST`)
 }
 
 /** A server that listens on every address is reached at the loopback address. */

@@ -1,4 +1,5 @@
 import { hkdfSync } from 'node:crypto'
+import { ConfigError } from '@windlass/runtime/config/config-error'
 
 /** Pairs of calling and called services. No other pair has a key, so no call between them can be signed. */
 const CALLED_BY = {
@@ -44,16 +45,18 @@ export function parseKeys(service: string, keys: readonly string[]): PairKeys {
   for (const text of keys) {
     const [, name = '', key = ''] = /^(\w+:\w+):([0-9a-f]{64})$/i.exec(text) ?? []
     if (name === '')
-      throw new Error('[svc.rpc].keys: each is caller:called: and a key of 64 hex digits')
+      throw new ConfigError('[svc.rpc].keys: each is caller:called: and a key of 64 hex digits')
     known.set(name, Buffer.from(key, 'hex'))
   }
   const wanted = pairsOf(service).map(nameOf)
   const missing = wanted.filter((name) => !known.has(name))
   if (missing.length > 0)
-    throw new Error(`[svc.rpc].keys: ${service} also needs ${missing.join(' and ')}`)
+    throw new ConfigError(`[svc.rpc].keys: ${service} also needs ${missing.join(' and ')}`)
   const foreign = [...known.keys()].filter((name) => !wanted.includes(name))
   if (foreign.length > 0)
-    throw new Error(`[svc.rpc].keys: ${foreign.join(' and ')} must not be known to ${service}`)
+    throw new ConfigError(
+      `[svc.rpc].keys: ${foreign.join(' and ')} must not be known to ${service}`,
+    )
   return pairKeysOf(service, known)
 }
 

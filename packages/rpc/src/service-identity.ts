@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Caller } from '@windlass/domain/caller'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
+import { ConfigError } from '@windlass/runtime/config/config-error'
 import { readOrCreateSecret } from '@windlass/runtime/config/home-file'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { expiresIn, Signer } from '@windlass/runtime/signed'
@@ -49,7 +50,7 @@ export async function openServiceIdentity(settings: Settings, service: string, l
   const tls = await tlsOf(rpc)
   if (rpc.keys.length > 0) {
     if (rpc.secret !== undefined)
-      throw new Error(
+      throw new ConfigError(
         '[svc.rpc] has both secret and keys: a service with keys must not know the secret',
       )
     return createServiceIdentity(parseKeys(service, rpc.keys), service, tls)
@@ -177,7 +178,7 @@ async function tlsOf({ tls_ca, tls_cert, tls_key, tls_server_name }: Settings['r
   const missing = Object.entries(given).filter(([, path]) => path === undefined)
   if (missing.length === 3) return undefined
   if (!tls_ca || !tls_cert || !tls_key)
-    throw new Error(`[svc.rpc] needs ${missing.map(([name]) => name).join(' and ')} too`)
+    throw new ConfigError(`[svc.rpc] needs ${missing.map(([name]) => name).join(' and ')} too`)
   const [ca, cert, key] = await Promise.all(
     [tls_ca, tls_cert, tls_key].map((path) => readFile(path)),
   )

@@ -36,3 +36,23 @@ test.each([
     err: { message: 'late' },
   })
 })
+
+test('a mistake in the configuration: one line without a stack, and exit status 1', async () => {
+  const script = `
+    import { main } from '${MAIN}'
+    await main('early', async () => ({}))`
+  const args = ['--conditions=windlass', '--import', 'tsx', '--input-type=module', '-e', script]
+  const service = spawn(process.execPath, args, {
+    env: { ...process.env, SVC_CONFIG: '/dev/null', SVC_SERVER__PORT: 'http' },
+  })
+  const [output, error] = [text(service.stdout), text(service.stderr)]
+  expect(await once(service, 'exit')).toEqual([1, null])
+  const [line = '', ...rest] = (await output).trim().split('\n')
+  expect(JSON.parse(line)).toMatchObject({
+    level: 'fatal',
+    msg: 'failed to start: invalid configuration: SVC_SERVER__PORT is "http"; expected a port from 0 to 65535',
+  })
+  expect(line).not.toContain('stack')
+  expect(rest.every((other) => JSON.parse(other).level === 'info')).toBe(true)
+  expect(await error).toBe('')
+})

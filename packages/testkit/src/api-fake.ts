@@ -24,6 +24,7 @@ export async function fakeApi() {
     string,
     FakeResponse | 'silence' | ((seen: SeenRequest) => FakeResponse)
   >()
+  let otherwise: FakeResponse = { status: 404, body: '{"detail":"Not Found"}' }
   const server = createServer(async (req, res) => {
     const request: SeenRequest = {
       route: `${req.method} ${req.url}`,
@@ -35,7 +36,7 @@ export async function fakeApi() {
     res.once('close', () => {
       request.isAborted = !res.writableEnded
     })
-    const found = answers.get(request.route) ?? { status: 404, body: '{"detail":"Not Found"}' }
+    const found = answers.get(request.route) ?? otherwise
     if (found === 'silence') return
     const { status = 200, body } = typeof found === 'function' ? found(request) : found
     res.writeHead(status, { 'content-type': 'application/json' }).end(body)
@@ -47,7 +48,11 @@ export async function fakeApi() {
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, seen, answers }
+  /** Sets the answer to every request that the table does not name. */
+  const refuseAll = (response: FakeResponse) => {
+    otherwise = response
+  }
+  return { url: `http://127.0.0.1:${port}`, seen, answers, refuseAll }
 }
 
 /** A URL at which no process listens. */

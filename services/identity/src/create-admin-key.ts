@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { loadSettings } from '@windlass/runtime/config/load-settings'
+import { loadSettingsOrExit } from '@windlass/runtime/config/load-settings'
 import { openDb } from '@windlass/runtime/postgres/db'
 import { createAdminKey } from './engine/admin-key.ts'
 
@@ -8,7 +8,7 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { name: { type: 'string' }, days: { type: 'string' } },
 })
-const db = openDb(loadSettings().postgres.url, 'identity', { maxConnections: 2 })
+const db = openDb(loadSettingsOrExit().postgres.url, 'identity', { maxConnections: 2 })
 try {
   const days = values.days ?? '0'
   if (!/^\d{1,5}$/.test(days)) throw new Error('--days must be a whole number')

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { loadSettings } from '@windlass/runtime/config/load-settings'
+import { loadSettingsOrExit } from '@windlass/runtime/config/load-settings'
 import { openDb } from '@windlass/runtime/postgres/db'
 import { decideAnonymous, describeChange } from './engine/anonymous-review.ts'
 import { listUndecided } from './store/anonymous-changes.ts'
@@ -15,7 +15,7 @@ const { positionals, values } = parseArgs({
   options: { all: { type: 'boolean', default: false } },
 })
 const [action = 'list', object] = positionals
-const db = openDb(loadSettings().postgres.url, 'identity', { maxConnections: 2 })
+const db = openDb(loadSettingsOrExit().postgres.url, 'identity', { maxConnections: 2 })
 const print = (lines: readonly string[]) =>
   process.stdout.write(lines.map((l) => `${l}\n`).join(''))
 try {

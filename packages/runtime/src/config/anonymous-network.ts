@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net'
+import { ConfigError } from './config-error.ts'
 import type { Settings } from './settings.ts'
 
 /**
@@ -11,7 +12,7 @@ export function requireLoopbackIfAnonymous(
   host: string,
 ): void {
   if (security.auth.enabled || server.allow_anonymous_network || isLoopback(host)) return
-  throw new Error(
+  throw new ConfigError(
     `${setting} is ${JSON.stringify(host)} and authentication is off: everyone who can reach this address could upload and run code. Turn authentication on ([svc.security.auth].enabled), listen on 127.0.0.1, or set [svc.server].allow_anonymous_network = true.`,
   )
 }

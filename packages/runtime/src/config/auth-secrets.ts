@@ -1,3 +1,4 @@
+import { ConfigError } from './config-error.ts'
 import { findWeakness } from './secret-strength.ts'
 import type { Settings } from './settings.ts'
 
@@ -50,15 +51,21 @@ export function requireAuthSecrets(
   const read = (name: SecretName) => SECRETS[name].read(settings)?.trim() ?? ''
   const missing = secrets.filter((name) => SECRETS[name].isRequired && read(name) === '')
   if (isOn && missing.length > 0)
-    throw new Error(`authentication is on, which needs ${missing.join(' and ')} to be set`)
+    throw new ConfigError(
+      `authentication is on, which needs ${missing.join(' and ')} to be set, in svc.toml or as ${missing.map(variableOf).join(' and ')}: \`openssl rand -hex 32\` makes a good one`,
+    )
   for (const name of secrets) {
     const secret = read(name)
     const weakness = secret === '' ? undefined : findWeakness(secret, SECRETS[name].minChars)
     if (weakness === undefined) continue
-    if (isOn) throw new Error(`${name} ${weakness}: ${REMEDY[name]}`)
+    if (isOn) throw new ConfigError(`${name} ${weakness}: ${REMEDY[name]}`)
     log?.warn({ setting: name, weakness }, 'weak secret: refused once authentication is on')
   }
 }
+
+/** `[svc.a.b].c` is SVC_A__B__C in the environment. */
+const variableOf = (name: string) =>
+  name.replace(/[[\]]/g, '').replace('.', '_').replaceAll('.', '__').toUpperCase()
 
 const COMMAND = 'set it to the output of `openssl rand -hex 32`'
 const REMEDY: Record<SecretName, string> = {

@@ -159,20 +159,20 @@ test('the defaults are the numbers of the contract', () => {
 
 test.each([
   ['SVC_WORKERS__HEARTBEAT_INTERVL', '5', 'heartbeat_intervl'],
-  ['SVC_WORKERS__HEARTBEAT_INTERVAL', '0', 'workers.heartbeat_interval'],
-  ['SVC_WORKERS__HEARTBEAT_INTERVAL', 'ten', 'workers.heartbeat_interval'],
-  ['SVC_WORKERS__REGISTER_RATE_LIMIT', 'often', 'workers.register_rate_limit'],
-  ['SVC_SERVER__PORT', '65536', 'server.port'],
-  ['SVC_SERVER__PUBLIC_URL', 'windlass.example', 'server.public_url'],
-  ['SVC_SERVER__PUBLIC_URL', 'ftp://windlass.example', 'server.public_url'],
+  ['SVC_WORKERS__HEARTBEAT_INTERVAL', '0', 'WORKERS__HEARTBEAT_INTERVAL'],
+  ['SVC_WORKERS__HEARTBEAT_INTERVAL', 'ten', 'WORKERS__HEARTBEAT_INTERVAL'],
+  ['SVC_WORKERS__REGISTER_RATE_LIMIT', 'often', 'WORKERS__REGISTER_RATE_LIMIT'],
+  ['SVC_SERVER__PORT', '65536', 'SERVER__PORT'],
+  ['SVC_SERVER__PUBLIC_URL', 'windlass.example', 'SERVER__PUBLIC_URL'],
+  ['SVC_SERVER__PUBLIC_URL', 'ftp://windlass.example', 'SERVER__PUBLIC_URL'],
   ['SVC_SERVER__PUBLIC_URL', 'https://windlass.example/api', 'a scheme, a host'],
   ['SVC_SERVER__ALLOWED_HOSTS', 'https://windlass.example', 'without a scheme'],
-  ['SVC_MCP__ALLOWED_HOSTS', 'windlass.example, *', 'mcp.allowed_hosts'],
-  ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', '["a",1]', 'encryption.previous_keys'],
+  ['SVC_MCP__ALLOWED_HOSTS', 'windlass.example, *', 'MCP__ALLOWED_HOSTS'],
+  ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', '["a",1]', 'ENCRYPTION__PREVIOUS_KEYS'],
   ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', '["a","b"', 'must be a JSON array'],
   ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', "['a', 'b']", 'must be a JSON array'],
-  ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', '[""]', 'encryption.previous_keys'],
-  ['SVC_SERVER', 'x', 'server'],
+  ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', '[""]', 'ENCRYPTION__PREVIOUS_KEYS'],
+  ['SVC_SERVER', 'x', 'SVC_SERVER'],
   ['SVC_NOTHING', 'x', 'nothing'],
 ])('%s=%s stops the start and names the setting', (name, value, named) => {
   expect(() => loadSettings({ SVC_CONFIG: '/dev/null', [name]: value })).toThrow(named)
@@ -193,7 +193,9 @@ test.each([
 })
 
 test('a table outside of [svc] is a mistake, and so is a file that is not there', () => {
-  expect(() => loadSettings({ SVC_CONFIG: file('[server]\nport = 1\n') })).toThrow('[server]')
+  expect(() => loadSettings({ SVC_CONFIG: file('[server]\nport = 1\n') })).toThrow(
+    'outside of [svc]',
+  )
   expect(() => loadSettings({ SVC_CONFIG: '/nonexistent/svc.toml' })).toThrow('ENOENT')
 })
 

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { parse } from 'smol-toml'
-import { z } from 'zod'
+import { parse, TomlError } from 'smol-toml'
+import { ConfigError } from './config-error.ts'
+import { describeProblem, type ReadSettings, type Tree } from './describe-problem.ts'
 import { Settings } from './settings.ts'
-
-type Tree = { [key: string]: unknown }
 
 const PREFIX = 'SVC_'
 /** Names that the contract gives outside of the prefix. */
@@ -19,17 +18,38 @@ const NOT_SETTINGS = new Set(['SVC_CONFIG', 'SVC_LOG_LEVEL', 'SVC_AUTH_TOKEN'])
  * `[svc.workers].register_rate_limit`. An unknown key or a value out of range stops the start.
  */
 export function loadSettings(env: NodeJS.ProcessEnv = process.env): Settings {
-  const path = env.SVC_CONFIG ?? (existsSync('svc.toml') ? 'svc.toml' : undefined)
-  const tree = path ? readTable(path) : {}
+  const file = env.SVC_CONFIG ?? (existsSync('svc.toml') ? 'svc.toml' : undefined)
+  const tree = file ? readTable(file) : {}
+  const read: ReadSettings = { tree, file, variables: assignVariables(tree, env) }
+  const result = Settings.safeParse(tree)
+  if (result.success) return result.data
+  const problems = result.error.issues.map((issue) => describeProblem(Settings, issue, read))
+  throw new ConfigError(`invalid configuration: ${problems.join('; ')}`)
+}
+
+/** The same for programs without a log: prints what is wrong in one line and exits with 1. */
+export function loadSettingsOrExit(): Settings {
+  try {
+    return loadSettings()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  }
+}
+
+/** Adds the variables to the tree; returns the variable of each setting, by its dotted path. */
+function assignVariables(tree: Tree, env: NodeJS.ProcessEnv): Map<string, string> {
+  const variables = new Map<string, string>()
   for (const [name, value] of Object.entries(env)) {
     const key = ALIASES[name] ?? name
     if (!key.toUpperCase().startsWith(PREFIX) || NOT_SETTINGS.has(key) || value === undefined)
       continue
-    assign(tree, key.slice(PREFIX.length).toLowerCase().split('__'), value)
+    const path = key.slice(PREFIX.length).toLowerCase().split('__')
+    assign(tree, path, value)
+    variables.set(path.join('.'), name)
   }
-  const result = Settings.safeParse(tree)
-  if (!result.success) throw new Error(`invalid configuration: ${z.prettifyError(result.error)}`)
-  return result.data
+  return variables
 }
 
 /** The token that a program started by a person calls the API with. No setting: it is not the server's. */
@@ -37,10 +57,30 @@ export const callerToken = (env: NodeJS.ProcessEnv = process.env): string | unde
   env.SVC_AUTH_TOKEN?.trim() || undefined
 
 function readTable(path: string): Tree {
-  const file = parse(readFileSync(path, 'utf8'))
-  const unknown = Object.keys(file).filter((key) => key !== 'svc')
-  if (unknown.length > 0) throw new Error(`invalid configuration: ${path} has [${unknown[0]}]`)
-  return structuredClone((file.svc ?? {}) as Tree)
+  const file = parseFile(path)
+  const unknown = Object.keys(file).find((key) => key !== 'svc')
+  if (unknown !== undefined)
+    throw new ConfigError(
+      `invalid configuration: ${path}: ${unknown} is outside of [svc]; expected tables such as [svc.server]`,
+    )
+  const { svc = {} } = file
+  if (typeof svc !== 'object' || Array.isArray(svc))
+    throw new ConfigError(`invalid configuration: ${path}: svc is no table; expected [svc]`)
+  return structuredClone(svc as Tree)
+}
+
+function parseFile(path: string): Tree {
+  try {
+    return parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    const { message } = error as Error
+    if (!(error instanceof TomlError))
+      throw new ConfigError(`invalid configuration: cannot read ${path}: ${message}`)
+    const [reason = ''] = message.split('\n')
+    throw new ConfigError(
+      `invalid configuration: ${path}, line ${error.line}, column ${error.column}: ${reason}`,
+    )
+  }
 }
 
 function assign(tree: Tree, [key = '', ...rest]: string[], value: string): void {

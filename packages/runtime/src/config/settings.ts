@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { expecting } from './expectations.ts'
 
 /** Settings arrive typed from TOML and as text from the environment; each of these accepts both. */
-const flag = z.union([z.boolean(), z.stringbool()])
+const flag = expecting('true or false', z.union([z.boolean(), z.stringbool()]))
 const number = z.union([
   z.number(),
   z
@@ -9,9 +10,9 @@ const number = z.union([
     .regex(/^-?\d+(\.\d+)?$/, 'must be a number')
     .transform(Number),
 ])
-const seconds = number.pipe(z.number().positive())
-const count = number.pipe(z.int().nonnegative())
-const port = number.pipe(z.int().min(0).max(65_535))
+const seconds = expecting('a number of seconds greater than 0', number.pipe(z.number().positive()))
+const count = expecting('a whole number from 0', number.pipe(z.int().nonnegative()))
+const port = expecting('a port from 0 to 65535', number.pipe(z.int().min(0).max(65_535)))
 const texts = z.array(z.string())
 /** Looks like an array, and not like an address such as `[::1]:20101`. */
 const ARRAY = /^\s*\[\s*(?:["'\]]|$)/
@@ -157,7 +158,10 @@ const security = table({
       /** Further hosts from which the issuer's keys may be read. */
       jwks_hosts: list.default([]),
       jwks_cache_ttl: seconds.default(3600),
-      clock_skew: number.pipe(z.number().nonnegative()).default(30),
+      clock_skew: expecting(
+        'a number of seconds from 0',
+        number.pipe(z.number().nonnegative()),
+      ).default(30),
       /** Refuses ID tokens: only access tokens call an API. */
       require_access_token: flag.default(false),
       /** Longest time since a token was issued; then `iat` is required. */
@@ -192,7 +196,7 @@ export const Settings = table({
     url: z.string().default('postgres://postgres@127.0.0.1:5432/postgres'),
     /** URL of the owner of the schemas, for migrations only; `url` then names the role of the service. */
     admin_url: z.string().optional(),
-    max_connections: count.pipe(z.int().min(2)).default(10),
+    max_connections: expecting('a whole number from 2', count.pipe(z.int().min(2))).default(10),
   }),
   nats: table({
     url: z.string().default('nats://127.0.0.1:4222'),

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { loadSettings } from '../config/load-settings.ts'
+import { loadSettingsOrExit } from '../config/load-settings.ts'
 import { grantRole } from './service-role.ts'
 
 const LOCK_MS = 60_000
@@ -68,8 +68,8 @@ async function run(client: pg.Client, name: string, text: string): Promise<void>
 
 /** Entry of each service's `migrate.ts`: migrates its schema in the configured database. */
 export async function migrateMain(schema: string, folder: URL): Promise<void> {
-  const { postgres } = loadSettings()
-  const { url, admin_url } = postgres
+  const settings = loadSettingsOrExit()
+  const { url, admin_url } = settings.postgres
   const names = await (admin_url
     ? migrate(admin_url, schema, folder, url)
     : migrate(url, schema, folder))

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { ConfigError } from '../config/config-error.ts'
 import { loadSettings } from '../config/load-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { createLog, type Logger } from './log.ts'
@@ -35,7 +36,8 @@ export async function main(service: string, start: Start, logFd: 1 | 2 = 1): Pro
     await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
     log.info('stopping')
   } catch (error) {
-    log.fatal({ err: error }, `failed to start: ${(error as Error).message}`)
+    const fields = error instanceof ConfigError ? {} : { err: error }
+    log.fatal(fields, `failed to start: ${(error as Error).message}`)
     process.exitCode = 1
   }
   setTimeout(() => process.exit(1), STOP_MS).unref()

@@ -1,5 +1,6 @@
 import type { Account, PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
 import type { RpcClient } from '@windlass/rpc/client'
+import { ConfigError } from '@windlass/runtime/config/config-error'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault } from '@windlass/runtime/faults'
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
@@ -72,11 +73,11 @@ export function createOidcAuthenticator(
 export function requireTrustedIssuer({ enabled, issuer, audience }: Oidc): void {
   if (!enabled) return
   if (issuer === '' || audience === '')
-    throw new Error('[svc.security.auth.oidc] needs an issuer and an audience')
+    throw new ConfigError('[svc.security.auth.oidc] needs an issuer and an audience')
   try {
     parseTrustedUrl(issuer)
   } catch (error) {
-    throw new Error(`[svc.security.auth.oidc].issuer: ${(error as Error).message}`)
+    throw new ConfigError(`[svc.security.auth.oidc].issuer: ${(error as Error).message}`)
   }
 }
 

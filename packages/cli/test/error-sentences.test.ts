@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import { commands } from '../src/commands.ts'
+import { cliFixture, writeSource } from './cli-fixture.ts'
+
+const ID = '0123456789abcdef0123456789abcdef'
+
+/** A valid argument for each name that commands use. */
+const ARGUMENTS: Record<string, string> = {
+  workflow: 'default/report',
+  a: '1',
+  b: '2',
+  execution_id: ID,
+  name: 'nightly',
+  schedule: 'nightly',
+  dir: '/nonexistent/keys',
+  config: '{"type":"interval","interval_seconds":60}',
+  'value?': 'v',
+}
+
+const calling = commands.filter(
+  ({ words, options }) => options?.['server-url'] !== undefined && words !== 'mcp',
+)
+
+async function argumentsOf(names: readonly string[]): Promise<string[]> {
+  const given = names.map(async (name) =>
+    name === 'file' ? await writeSource('x = 1\n') : ARGUMENTS[name],
+  )
+  return (await Promise.all(given)).filter((argument) => argument !== undefined)
+}
+
+/** Error bodies of the API in each of their forms, and bodies of other programs. */
+const REFUSALS: [status: number, body: string, sentence: string][] = [
+  [
+    403,
+    '{"detail":"Permission denied"}',
+    'the server refused the request (403): Permission denied',
+  ],
+  [
+    403,
+    '{"detail":{"message":"Authorization denied","missing_permissions":["a:b"]}}',
+    'the server refused the request (403): Authorization denied: missing a:b',
+  ],
+  [
+    422,
+    '{"detail":[{"loc":["body","n",0],"msg":"must be integer","type":"type"}]}',
+    'the server refused the request (422): body.n.0: must be integer',
+  ],
+  [
+    500,
+    '{"detail":"Internal server error"}',
+    'the server failed the request (500): Internal server error',
+  ],
+  [409, '{"message":"already decided"}', 'answered with status 409 and no reason'],
+  [502, '<html>', 'answered with status 502 and no reason'],
+  [400, '{"detail":{"unknown":{"a":1}}}', 'answered with status 400 and no reason'],
+]
+
+test.each(calling.map((command) => [command.words, command] as const))(
+  '%s: every refusal of the server is one sentence without JSON',
+  async (words, { args }) => {
+    const { api, windlass } = await cliFixture()
+    const given = await argumentsOf(args)
+    for (const [status, body, sentence] of REFUSALS) {
+      api.refuseAll({ status, body })
+      const result = await windlass(...words.split(' '), ...given)
+      expect(result).toMatchObject({ status: 1, out: '' })
+      expect(result.err).toMatch(/^windlass: [^\n{}]+\n$/)
+      expect(result.err).toContain(sentence)
+    }
+    expect(api.seen.length).toBeGreaterThanOrEqual(REFUSALS.length)
+  },
+)
+
+test.each(
+  commands
+    .filter(({ isPassThrough }) => !isPassThrough)
+    .map(({ words, args }) => [words, args] as const),
+)('%s with a mistake in the configuration: one line, no stack', async (words, args) => {
+  const { windlass } = await cliFixture({ env: { SVC_SERVER__PORT: 'http' } })
+  const { status, err } = await windlass(...words.split(' '), ...(await argumentsOf(args)))
+  expect(status).toBe(1)
+  expect(err).toBe(
+    'windlass: invalid configuration: SVC_SERVER__PORT is "http"; expected a port from 0 to 65535\n',
+  )
+})
+
+test('a server URL that is none: says so', async () => {
+  const { windlass } = await cliFixture()
+  for (const url of ['nonsense', 'ftp://x', '']) {
+    const { status, err } = await windlass('workflow', 'list', '--server-url', url)
+    expect(status).toBe(2)
+    expect(err).toBe(
+      `windlass: '${url}' is no URL of a server; use http://HOST:PORT or https://HOST; see windlass workflow list --help\n`,
+    )
+  }
+})
