@@ -18,6 +18,21 @@ function contentOf(name: string): string {
     .replaceAll('$$', '$')
 }
 
+/** Programs that are in every image of a server, since they are part of it. */
+const OWN_PROGRAMS = { postgres: ['pg_isready'], redis: ['redis-cli'], nats: [] }
+
+test.each(Object.keys(OWN_PROGRAMS))(
+  'the health check of %s: uses no shell and no program that its image may lack',
+  (name) => {
+    const [, service = ''] =
+      new RegExp(`^  ${name}:\\n((?: {4}.*\\n|\\n)+)`, 'm').exec(compose) ?? []
+    expect(service).toContain('image: ')
+    const [, kind, program] = /^ {6}test: \[([\w-]+), "?([\w-]+)/m.exec(service) ?? []
+    expect([undefined, ...OWN_PROGRAMS[name]]).toContain(program)
+    expect([undefined, 'CMD']).toContain(kind)
+  },
+)
+
 test.each([
   ['nats', natsUsers(env('NATS'))],
   ['redis', redisUsers(env('REDIS'))],

@@ -16,6 +16,13 @@ it('only caches left: counts nothing', () => {
   expect(leftoverCounts({ TMPDIR })).toEqual({ passed: 0, failed: 0, skipped: 0 })
 })
 
+it('only the lock files of testcontainers left: counts nothing', () => {
+  const { TMPDIR } = temporaryEnv(dir)
+  for (const name of ['testcontainers-node-0.lock', 'testcontainers-node-sshd.lock'])
+    writeFileSync(path.join(TMPDIR, name), '')
+  expect(leftoverCounts({ TMPDIR })).toEqual({ passed: 0, failed: 0, skipped: 0 })
+})
+
 it('a file left: counts one failure and names it', () => {
   const { TMPDIR } = temporaryEnv(dir)
   writeFileSync(path.join(TMPDIR, 'windlass-home-x'), '')

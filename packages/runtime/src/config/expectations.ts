@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What each kind of setting expects, as it ends a sentence. */
+/** Expectation of each kind of setting, as the end of a sentence. */
 const EXPECTATIONS = z.registry<{ text: string }>()
 
 /** Names what a setting expects, for the error about another value. */
