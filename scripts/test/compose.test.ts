@@ -19,7 +19,7 @@ function contentOf(name: string): string {
 }
 
 /** Programs that are in every image of a server, since they are part of it. */
-const OWN_PROGRAMS = { postgres: ['pg_isready'], redis: ['redis-cli'], nats: [] }
+const OWN_PROGRAMS: Record<string, string[]> = { postgres: ['pg_isready'], redis: ['redis-cli'], nats: [] }
 
 test.each(Object.keys(OWN_PROGRAMS))(
   'the health check of %s: uses no shell and no program that its image may lack',
