@@ -5,6 +5,21 @@ const CALL = /^[^\p{Cc}\p{Cs}]{1,256}$/u
 const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,255}$/u
 const LABEL = /^[^/\p{C}]{1,255}$/u
 
+/**
+ * The grammars as patterns of JSON Schema, for the documents; slightly wider, since `.`, `..` and half
+ * characters are refused, too. Few readers know Unicode classes other than letters and numbers.
+ */
+export const NAME_PATTERNS = {
+  namespace: NAMESPACE.source,
+  workflow: WORKFLOW.source,
+  plain: NAME.source,
+  call: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,256}$',
+  subject: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,255}$',
+  label: '^[^/\\u0000-\\u001f\\u007f-\\u009f]{1,255}$',
+  text: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  prose: '^[^\\u0000]*$',
+} as const
+
 const isDots = (text: string) => text === '.' || text === '..'
 
 /**

@@ -1,5 +1,6 @@
 import {
   callOf,
+  NAME_PATTERNS,
   namespaceOf,
   plainNameOf,
   scheduleNameOf,
@@ -20,11 +21,14 @@ export interface Param<T = string> {
   spans?: boolean
 }
 
+/** 32 hex digits, with or without dashes. */
+const ID_PATTERN = '^[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}$'
+
 const absent = () => new Fault('not_found', 'Not Found')
 
 /** A name that does not match the grammar cannot exist, so it is not found. */
-const nameParam = (grammar: (text: string) => string | undefined): Param => ({
-  schema: z.string(),
+const nameParam = (grammar: (text: string) => string | undefined, pattern: string): Param => ({
+  schema: z.string().meta({ wire: { type: 'string', pattern } }),
   read(text) {
     const name = grammar(text)
     if (name === undefined) throw absent()
@@ -34,13 +38,13 @@ const nameParam = (grammar: (text: string) => string | undefined): Param => ({
 
 /** Readers of path parameters by name, unless a route declares its own. */
 export const PARAMS: Record<string, Param> = {
-  namespace: nameParam(namespaceOf),
-  workflow_name: nameParam(workflowNameOf),
-  name: nameParam(plainNameOf),
-  execution_id: nameParam(parseId),
-  task_call_id: { ...nameParam(callOf), spans: true },
-  task_name: { ...nameParam(callOf), spans: true },
-  schedule_id: nameParam((text) => parseId(text) ?? scheduleNameOf(text)),
+  namespace: nameParam(namespaceOf, NAME_PATTERNS.namespace),
+  workflow_name: nameParam(workflowNameOf, NAME_PATTERNS.workflow),
+  name: nameParam(plainNameOf, NAME_PATTERNS.plain),
+  execution_id: nameParam(parseId, ID_PATTERN),
+  task_call_id: { ...nameParam(callOf, NAME_PATTERNS.call), spans: true },
+  task_name: { ...nameParam(callOf, NAME_PATTERNS.call), spans: true },
+  schedule_id: nameParam((text) => parseId(text) ?? scheduleNameOf(text), NAME_PATTERNS.label),
 }
 
 const MAX_VERSION = 2_147_483_647
@@ -111,6 +115,7 @@ export const text = (maxLength: number) =>
     .string()
     .max(maxLength)
     .refine((value) => !/\p{Cc}|\p{Cs}/u.test(value), 'must not hold control characters')
+    .meta({ wire: { type: 'string', pattern: NAME_PATTERNS.text } })
 
 /** Text by name. A protobuf map is a plain object, which would lose `__proto__` silently. */
 export const dictionary = (name: z.ZodString, value: z.ZodString) =>
@@ -129,11 +134,13 @@ export const prose = (maxLength: number) =>
     .string()
     .max(maxLength)
     .refine((value) => !/\0|\p{Cs}/u.test(value), 'must not hold NUL or half a character')
+    .meta({ wire: { type: 'string', pattern: NAME_PATTERNS.prose } })
 
 /** An id in any of its formats, as 32 hex digits. */
 export const id = z
   .string()
   .refine((given) => parseId(given) !== undefined, 'must be an id of 32 hex digits')
+  .meta({ wire: { type: 'string', pattern: ID_PATTERN } })
   .transform((given) => parseId(given) ?? '')
 
 /** Further problems of the same value would make the refusal larger than the request. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ruleOf } from '../access/rules.ts'
 import { VERSION } from '../version.ts'
+import { EventStream } from './media.ts'
 import type { Method, Route, Shape } from './route.ts'
 
 type Json = Record<string, unknown>
@@ -14,6 +15,7 @@ export function openapi(routes: Iterable<Route>): Json {
   return {
     openapi: '3.1.0',
     info: { title: 'Windlass', version: VERSION },
+    servers: [{ url: '/', description: 'The server of this document' }],
     paths,
     components: {
       schemas: components,
@@ -54,10 +56,8 @@ const Refusal = {
   },
 }
 
-function operation(
-  { path, summary, access, params, query, body, returns, status }: Route,
-  into: Json,
-): Json {
+function operation(route: Route, into: Json): Json {
+  const { path, operationId, summary, access, params, query, body, returns, status } = route
   const fields = (where: 'path' | 'query', shape: Shape) =>
     Object.entries(shape).map(([name, type]) => {
       const absent = type.safeParse(undefined)
@@ -73,6 +73,7 @@ function operation(
     Object.entries(params).map(([name, { schema }]) => [name, schema]),
   )
   return {
+    operationId,
     summary,
     tags: [path.split('/')[1]],
     description: `Access: ${ruleOf(access)?.summary ?? access}`,
@@ -89,17 +90,38 @@ function operation(
     responses: {
       [status]: {
         description: status === 201 ? 'Created' : 'OK',
-        content: contentOf(returns, into),
+        content: {
+          ...contentOf(returns, into),
+          ...(route.streams && contentOf(EventStream, into)),
+        },
       },
+      ...refusalsOf(route, into),
       default: { $ref: '#/components/responses/Refused' },
     },
   }
 }
 
-function contentOf(returns: z.ZodType, into: Json): Json {
-  const isStream = returns.meta()?.id === 'EventStream'
-  const type = isStream ? 'text/event-stream' : 'application/json'
-  return { [type]: { schema: schemaOf(returns, 'output', into) } }
+/** Documents refusals that differ from the common format; other causes of the same status have that one. */
+const refusalsOf = ({ refusals = {} }: Route, into: Json): Json =>
+  Object.fromEntries(
+    Object.entries(refusals).map(([status, type]) => {
+      const [media, { schema }] = Object.entries(contentOf(type, into))[0] as [string, Json]
+      const common = { $ref: '#/components/schemas/Refusal' }
+      const content =
+        media === JSON_MEDIA
+          ? { [media]: { schema: { anyOf: [common, schema] } } }
+          : { [JSON_MEDIA]: { schema: common }, [media]: { schema } }
+      return [status, { description: 'Refused.', content }]
+    }),
+  )
+
+const JSON_MEDIA = 'application/json'
+/** Media types of schemas that are no JSON. */
+const MEDIA: Record<string, string> = { EventStream: 'text/event-stream', Page: 'text/html' }
+
+function contentOf(returns: z.ZodType, into: Json): Record<string, Json> {
+  const media = MEDIA[returns.meta()?.id ?? ''] ?? JSON_MEDIA
+  return { [media]: { schema: schemaOf(returns, 'output', into) } }
 }
 
 /** Converts a schema to JSON Schema 2020-12; a schema with an id goes into the components. */

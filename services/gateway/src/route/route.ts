@@ -53,6 +53,10 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, R extends z.ZodTyp
   returns: R
   /** Status of a success; default 200. */
   status?: 200 | 201
+  /** The answer may be an event stream instead. */
+  streams?: boolean
+  /** Refusals in formats of their own, by status, for the documents. */
+  refusals?: Record<number, z.ZodType>
   /** A hot path: matched before Express (http/router.ts). */
   raw?: boolean
   /** May answer long after the request: the caller is authorized again at each heartbeat. */
@@ -71,6 +75,8 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 export interface Route<Deps = never> {
   method: Method
   path: string
+  /** Name of its export; unique. */
+  operationId?: string
   summary: string
   access: string
   params: Record<string, Param<unknown>>
@@ -78,6 +84,8 @@ export interface Route<Deps = never> {
   body: Body
   returns: z.ZodType
   status: 200 | 201
+  streams?: boolean
+  refusals?: Record<number, z.ZodType>
   raw: boolean
   waits: boolean
   readQuery(search: string): unknown

@@ -107,6 +107,18 @@ function withinOf(visible: Visibility): WorkflowScope[] {
   return [...visible.workflows]
 }
 
+const AlreadyDecided = z
+  .object({
+    error: z.literal('already_decided'),
+    current_status: z.string(),
+    decided_at: z.string().nullish(),
+  })
+  .meta({ id: 'AlreadyDecided' })
+const ApprovalNotFound = z
+  .object({ detail: z.object({ error: z.literal('not_found') }) })
+  .meta({ id: 'ApprovalNotFound' })
+const refusals = { 404: ApprovalNotFound, 409: AlreadyDecided }
+
 /**
  * Decisions have refusals in a format of their own: for clients a 409 of it means that another
  * decision came first.
@@ -125,6 +137,7 @@ export const listExecutionApprovals = route('get', '/executions/{execution_id}/a
   query: page,
   returns: ApprovalPage.meta({ id: 'ExecutionApprovals' }),
   refuse,
+  refusals,
   async handle({ params, query }, deps: Deps) {
     const { approvals, total } = await list(deps, { ...params, ...query })
     return { approvals: approvals.map(viewOf), total, ...query }
@@ -136,6 +149,7 @@ export const getApproval = route('get', '/executions/{execution_id}/approvals/{t
   access: 'may read approvals',
   returns: ApprovalView,
   refuse,
+  refusals,
   handle: async ({ params }, deps: Deps) => viewOf(await getApprovalOfCall(deps, params)),
 })
 
@@ -156,6 +170,7 @@ export const approve = route(
     body: optionalJson(Remarks),
     returns: Decided,
     refuse,
+    refusals,
     audit: { action: 'approval.approve', object: approvalObject, recorded: 'around' },
     handle: ({ body, resolved, caller, ctx }, deps: Deps) =>
       decide(deps, resolved, { ...body, approved: true, caller, ctx }),
@@ -168,6 +183,7 @@ export const reject = route('post', '/executions/{execution_id}/approvals/{task_
   body: optionalJson(Remarks),
   returns: Decided,
   refuse,
+  refusals,
   audit: { action: 'approval.reject', object: approvalObject, recorded: 'around' },
   handle: ({ body, resolved, caller, ctx }, deps: Deps) =>
     decide(deps, resolved, { ...body, approved: false, caller, ctx }),
@@ -180,6 +196,7 @@ export const authorizeTask = route('post', '/executions/{execution_id}/authorize
   body: optionalJson(Decision),
   returns: z.union([Decided, Authorized]),
   refuse,
+  refusals,
   audit: {
     action: ({ body }) => (body?.approved === false ? 'approval.reject' : 'approval.approve'),
     // A worker's question whether a task may run decides nothing.

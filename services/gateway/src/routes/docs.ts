@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { send } from '../http/response.ts'
+import { Page } from '../route/media.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 import { docsPage } from './docs-page.ts'
@@ -16,7 +17,7 @@ export const getOpenApi = route('get', '/openapi.json', {
 export const getDocs = route('get', '/docs', {
   summary: 'A page to read and try the API',
   access: 'public',
-  returns: z.string(),
+  returns: Page,
   handle: async () =>
     new StreamedResponse(async (ctx) => {
       ctx.responseHeaders.push(

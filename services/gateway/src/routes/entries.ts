@@ -1,4 +1,4 @@
-import { entryNameOf } from '@windlass/domain/names'
+import { entryNameOf, NAME_PATTERNS } from '@windlass/domain/names'
 import type {
   Entry,
   ListEntriesResponse,
@@ -17,7 +17,7 @@ const MAX_KEEP_PREVIOUS_S = 2_592_000
 
 /** A name in a path; one that does not match the grammar is not found. */
 export const entryName: Param = {
-  schema: z.string(),
+  schema: z.string().meta({ wire: { type: 'string', pattern: NAME_PATTERNS.label } }),
   read(text) {
     const name = entryNameOf(text)
     if (name === undefined) throw new Fault('not_found', 'Not Found')
@@ -37,6 +37,7 @@ const entryMembers = {
       (name) => entryNameOf(name) !== undefined,
       'must be 1 to 255 printable characters without /',
     )
+    .meta({ wire: { type: 'string', pattern: NAME_PATTERNS.label } })
     .transform((name) => name.normalize('NFC')),
   value: z
     .unknown()

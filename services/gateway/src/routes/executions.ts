@@ -9,9 +9,10 @@ import type { Caches } from '../cache/create-caches.ts'
 import { type EventStreamDeps, eventStream, lastEventId } from '../live/event-stream.ts'
 import { changeAndWait } from '../live/wait-until-settled.ts'
 import { flag, page, text } from '../route/fields.ts'
+import { EventStream } from '../route/media.ts'
 import { route } from '../route/route.ts'
 import { listView, viewOf } from './responses.ts'
-import { EventStream, ExecutionList, ExecutionView } from './schemas.ts'
+import { ExecutionList, ExecutionView } from './schemas.ts'
 
 type Deps = EventStreamDeps & Pick<Caches, 'resolveWorkflow'>
 
@@ -65,6 +66,7 @@ export const getExecution = route('get', '/executions/{execution_id}', {
   access: 'may read execution',
   query: { detailed, mode: z.string().default('sync') },
   returns: ExecutionView,
+  streams: true,
   async handle({ params: { execution_id }, query, ctx }, deps: Deps) {
     if (query.mode !== 'sync' && query.mode !== 'stream')
       throw invalid("Invalid mode. Use 'sync' or 'stream'.")

@@ -20,28 +20,32 @@ import * as workers from './workers.ts'
 import * as workflowDiff from './workflow-diff.ts'
 import * as workflows from './workflows.ts'
 
+/** Routes of a module, each with the name of its export as the id of its operation. */
+const named = <M extends Record<string, object>>(module: M) =>
+  Object.entries(module).map(([operationId, route]) => ({ ...route, operationId })) as M[keyof M][]
+
 /** All routes, by path. */
 export const routes = [
-  ...Object.values(workflows),
-  ...Object.values(workflowDiff),
-  ...Object.values(runs),
-  ...Object.values(executions),
-  ...Object.values(explain),
-  ...Object.values(approvals),
-  ...Object.values(workers),
-  ...Object.values(workerCalls),
-  ...Object.values(workerApprovals),
-  ...Object.values(workerSecrets),
+  ...named(workflows),
+  ...named(workflowDiff),
+  ...named(runs),
+  ...named(executions),
+  ...named(explain),
+  ...named(approvals),
+  ...named(workers),
+  ...named(workerCalls),
+  ...named(workerApprovals),
+  ...named(workerSecrets),
   // Before the routes with a parameter in that segment.
-  ...Object.values(forecasts),
-  ...Object.values(schedules),
-  ...Object.values(audit),
-  ...Object.values(auth),
-  ...Object.values(principals),
-  ...Object.values(apiKeys),
-  ...Object.values(roles),
-  ...Object.values(secrets),
-  ...Object.values(configs),
-  ...Object.values(health),
-  ...Object.values(docs),
+  ...named(forecasts),
+  ...named(schedules),
+  ...named(audit),
+  ...named(auth),
+  ...named(principals),
+  ...named(apiKeys),
+  ...named(roles),
+  ...named(secrets),
+  ...named(configs),
+  ...named(health),
+  ...named(docs),
 ].sort((a, b) => (a.path < b.path ? -1 : 1))

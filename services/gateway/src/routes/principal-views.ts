@@ -1,14 +1,14 @@
 import { objects } from '@windlass/domain/audit'
 import { INTERNAL_ISSUER } from '@windlass/domain/caller'
-import { plainNameOf, subjectOf } from '@windlass/domain/names'
+import { NAME_PATTERNS, plainNameOf, subjectOf } from '@windlass/domain/names'
 import type { Principal } from '@windlass/proto/windlass/identity/v1/principals'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import type { Param } from '../route/fields.ts'
 
 /** A name in a path; one that does not match the grammar is not found. */
-const named = (grammar: (text: string) => string | undefined): Param => ({
-  schema: z.string(),
+const named = (grammar: (text: string) => string | undefined, pattern: string): Param => ({
+  schema: z.string().meta({ wire: { type: 'string', pattern } }),
   read(text) {
     const name = grammar(text)
     if (name === undefined) throw new Fault('not_found', 'Not Found')
@@ -16,8 +16,8 @@ const named = (grammar: (text: string) => string | undefined): Param => ({
   },
 })
 
-export const subject = named(subjectOf)
-export const plainName = named(plainNameOf)
+export const subject = named(subjectOf, NAME_PATTERNS.subject)
+export const plainName = named(plainNameOf, NAME_PATTERNS.plain)
 
 /** Subjects, issuers and display names in bodies and queries. */
 export const label = z
@@ -26,6 +26,7 @@ export const label = z
     (text) => subjectOf(text) !== undefined,
     'must be 1 to 255 characters without control characters',
   )
+  .meta({ wire: { type: 'string', pattern: NAME_PATTERNS.subject } })
 
 /** Names of roles and keys in bodies. */
 export const plain = z
@@ -34,6 +35,7 @@ export const plain = z
     (text) => plainNameOf(text) === text,
     'must be 1 to 128 letters, digits, dots, underscores or hyphens',
   )
+  .meta({ wire: { type: 'string', pattern: NAME_PATTERNS.plain } })
 
 export const atIssuer = { issuer: label.default(INTERNAL_ISSUER) }
 

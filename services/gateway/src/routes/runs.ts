@@ -41,6 +41,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
   query: { ...waiting, version: versionQuery },
   body: anyJson,
   returns: ExecutionView,
+  streams: true,
   async handle({ params, query, body, resolved: workflow, caller, ctx }, deps: Deps) {
     await deps.inputSchemas.check(workflow, body)
     const { execution_id, request_hash } = await resolveIdempotencyKey(ctx, {
@@ -90,6 +91,7 @@ export const resumeWorkflow = route(
     query: waiting,
     body: anyJson,
     returns: ExecutionView,
+    streams: true,
     async handle({ params, query, body, resolved, caller, ctx }, deps: Deps) {
       const { execution_id, last_seq } = resolved.execution
       const hasLog = mayReadLog(caller, resolved.execution)

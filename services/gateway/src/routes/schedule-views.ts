@@ -1,4 +1,4 @@
-import { scheduleNameOf } from '@windlass/domain/names'
+import { NAME_PATTERNS, scheduleNameOf } from '@windlass/domain/names'
 import { OVERLAP_POLICIES } from '@windlass/domain/overlap'
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { z } from 'zod'
@@ -21,7 +21,10 @@ export const NewSchedule = z
   .strictObject({
     workflow_name: text(255),
     workflow_namespace: text(64).nullish(),
-    name: z.string().refine(isName, 'must be 1 to 255 printable characters without /'),
+    name: z
+      .string()
+      .refine(isName, 'must be 1 to 255 printable characters without /')
+      .meta({ wire: { type: 'string', pattern: NAME_PATTERNS.label } }),
     schedule_config: config.refine(
       (value) => value !== undefined && value.text !== 'null',
       'Field required',

@@ -62,6 +62,3 @@ export const Ok = z.object({ status: z.literal('ok') }).meta({ id: 'Ok' })
 export const Success = z
   .object({ status: z.literal('success'), message: z.string() })
   .meta({ id: 'Success' })
-
-/** An event stream; OpenAPI cannot describe its events. */
-export const EventStream = z.string().meta({ id: 'EventStream' })

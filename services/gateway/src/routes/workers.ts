@@ -1,5 +1,5 @@
 import { objects } from '@windlass/domain/audit'
-import { plainNameOf } from '@windlass/domain/names'
+import { NAME_PATTERNS, plainNameOf } from '@windlass/domain/names'
 import { NO_PERMISSIONS } from '@windlass/domain/permissions'
 import type { RegisterRequest, Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { Settings } from '@windlass/runtime/config/settings'
@@ -14,10 +14,10 @@ import type { RequestContext } from '../http/request-context.ts'
 import { SseStream } from '../http/sse.ts'
 import { json } from '../route/body.ts'
 import { dictionary, text } from '../route/fields.ts'
+import { EventStream } from '../route/media.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 import { timeOf } from './responses.ts'
-import { EventStream } from './schemas.ts'
 
 export interface Deps extends Pick<Clients, 'dispatcher' | 'identity'>, Pick<Caches, 'getSession'> {
   dispatcherStreams: DispatcherStreams
@@ -42,7 +42,8 @@ const Registration = z
   .object({
     name: z
       .string()
-      .refine((name) => plainNameOf(name) === name, 'must be 1 to 128 letters, digits, ., _ or -'),
+      .refine((name) => plainNameOf(name) === name, 'must be 1 to 128 letters, digits, ., _ or -')
+      .meta({ wire: { type: 'string', pattern: NAME_PATTERNS.plain } }),
     runtime: Runtime,
     packages: z.array(Package).max(10_000),
     resources: Resources,
@@ -171,6 +172,7 @@ export const connectWorker = route('get', '/workers/{name}/connect', {
   summary: "A worker's stream of work and pings",
   access: 'own worker',
   returns: EventStream,
+  refusals: { 401: EventStream },
   handle: async ({ resolved }, { dispatcherStreams }: Deps) =>
     new StreamedResponse((ctx) => dispatcherStreams.proxy(ctx, resolved)),
   refuse(error, ctx) {
