@@ -1,4 +1,5 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { matchesPattern } from './name-pattern.ts'
 
 /**
  * True if a granted permission covers a needed one, segment by segment. A `*` in the granted text
@@ -37,6 +38,8 @@ interface Metadata {
   task_names?: string[]
   auth_exempt_tasks?: string[]
   secret_requests?: string[]
+  /** Tasks whose approvals the starter of the execution may not decide; may be templates. */
+  separate_approver_tasks?: string[]
   /** Namespaces and names of the workflows that it runs in turn. */
   nested_workflows?: [namespace: string, name: string][]
 }
@@ -55,6 +58,15 @@ export function metadataOf(workflow: Workflow): Metadata {
 /** The permissions that a workflow declares. */
 export const declaredPermissions = (workflow: Workflow): string[] =>
   metadataOf(workflow).required_permissions ?? []
+
+/**
+ * True if a task declares a separate approver. A declared name may be a template such as
+ * `store_{x}`, which stands for every name that it can become.
+ */
+export const needsSeparateApprover = (workflow: Workflow, task_name: string): boolean =>
+  (metadataOf(workflow).separate_approver_tasks ?? []).some((declared) =>
+    matchesPattern(declared.replace(/{[^}]*}/g, '*'), task_name),
+  )
 
 /** The latest version of a workflow, undefined where there is none. */
 export type FindLatest = (namespace: string, name: string) => Promise<Workflow | undefined>

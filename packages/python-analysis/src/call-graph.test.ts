@@ -84,6 +84,16 @@ test('task.with_options: options of the variant count', () => {
   expect(reached(body)).toMatchObject({ task_names: ['fetch'], secret_requests: ['OTHER'] })
 })
 
+test('separate_approver: the reachable tasks that declare it, absent for none', () => {
+  const tasks = '@task.with_options(name="pay_{x}", separate_approver=True)\ndef pay(x): pass\n'
+  expect(reached('await pay(1)\nlog(1)', tasks)).toMatchObject({
+    separate_approver_tasks: ['pay_{x}'],
+  })
+  expect(reached('log(1)', tasks)).not.toHaveProperty('separate_approver_tasks')
+  const computed = tasks.replace('=True', '=FLAG')
+  expect(() => reached('await pay(1)', computed)).toThrow('separate_approver')
+})
+
 test('nested workflow: listed, its tasks are not', () => {
   const other = '@workflow\nasync def other(ctx):\n    await fetch(1)\n'
   expect(reached('await other(ctx)', other)).toMatchObject({

@@ -4,6 +4,7 @@ import {
   type Options,
   optionsOf,
   readChoice,
+  readFlag,
   readPermissions,
   readSeconds,
   readSecretNames,
@@ -46,6 +47,7 @@ export function toMetadata({
 }: MetadataInput): Metadata {
   const known = tasks.map((task) => ({ task, options: optionsOf(task) }))
   const exempt = known.filter(({ options }) => isTruthy(constantAt(options, 'auth_exempt')))
+  const separate = known.filter(({ options }) => readFlag(options, 'separate_approver'))
   const ofAll = (read: (options: Options) => string[]) =>
     sorted([options, ...known.map(({ options }) => options)].flatMap(read))
   return {
@@ -54,6 +56,7 @@ export function toMetadata({
     auth_exempt_tasks: sorted(exempt.map(taskName)),
     secret_requests: ofAll(readSecretNames),
     required_permissions: ofAll(readPermissions),
+    separate_approver_tasks: separate.length > 0 ? sorted(separate.map(taskName)) : undefined,
     durability: readChoice(options, 'durability', DURABILITIES),
     runner: readChoice(options, 'runner', RUNNERS),
     queue_timeout: readSeconds(options, 'queue_timeout'),

@@ -45,6 +45,7 @@ def work(a: int, b: int = 1) -> int:
         ({"metadata": "yes"}, "metadata must be True or False, not 'yes'"),
         ({"cache": 1}, "cache must be True or False, not 1"),
         ({"auth_exempt": None}, "auth_exempt must be True or False, not None"),
+        ({"separate_approver": 1}, "separate_approver must be True or False, not 1"),
         ({"output_storage": "file"}, "output_storage must be an OutputStorage, not 'file'"),
         ({"requires_approval": 1}, "requires_approval must be True, False or a function, not 1"),
         ({"retries": 3}, "unexpected keyword argument 'retries'"),

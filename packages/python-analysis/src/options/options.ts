@@ -64,4 +64,13 @@ export function readSeconds(options: Options, name: string): number | undefined 
   return value
 }
 
+/** Returns a flag that must be known without running the source; false if absent. */
+export function readFlag(options: Options, name: string): boolean {
+  const option = options.get(name)
+  if (!option) return false
+  const value = requireConstant(option)
+  if (typeof value !== 'boolean') throw optionFault(option, 'it must be True or False')
+  return value
+}
+
 const isNone = (option: Option): boolean => requireConstant(option) === null

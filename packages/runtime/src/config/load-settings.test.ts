@@ -65,6 +65,7 @@ const samples: Record<string, unknown[]> = {
   'scheduling.catchup_window': number,
   'security.execution_token_secret': text,
   'security.execution_token_ttl': number,
+  'security.protected_namespaces': hosts,
   'security.secrets': ['declared', 'uploader'],
   'security.auth.enabled': flag,
   'security.auth.oidc.enabled': flag,

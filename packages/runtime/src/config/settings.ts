@@ -146,6 +146,8 @@ const executions = table({
 const security = table({
   execution_token_secret: z.string().min(1).optional(),
   execution_token_ttl: seconds.default(86_400),
+  /** Patterns with `*`: here the starter of an execution decides none of its approvals. */
+  protected_namespaces: list.default([]),
   /** Secrets and configs that a running workflow may use; unset: by the age of the installation. */
   secrets: z.enum(['declared', 'scoped', 'uploader']).optional(),
   auth: table({

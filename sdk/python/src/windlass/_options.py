@@ -36,6 +36,7 @@ class TaskOptionNames(TypedDict, total=False):
     output_storage: OutputStorage | None
     auth_exempt: bool
     requires_approval: bool | Callable[..., Any]
+    separate_approver: bool
     required_permissions: Sequence[str]
     record_arguments: bool
 
@@ -66,6 +67,8 @@ class TaskOptions:
         auth_exempt: runs without a permission check.
         requires_approval: holds the task until it is approved; True, or a function of the
             arguments.
+        separate_approver: the principal that started the execution may not decide the
+            approval.
         required_permissions: further permissions that the caller needs.
         record_arguments: records the arguments in the log; above 64 KiB only size and hash.
     """
@@ -84,6 +87,7 @@ class TaskOptions:
     output_storage: OutputStorage | None = None
     auth_exempt: bool = False
     requires_approval: bool | Callable[..., Any] = False
+    separate_approver: bool = False
     required_permissions: Sequence[str] = ()
     record_arguments: bool = True
 
@@ -93,7 +97,7 @@ class TaskOptions:
         check_number("retry_backoff", self.retry_backoff)
         for name in ("retry_delay", "timeout"):
             object.__setattr__(self, name, to_seconds(name, getattr(self, name)))
-        for name in ("metadata", "cache", "auth_exempt", "record_arguments"):
+        for name in ("metadata", "cache", "auth_exempt", "separate_approver", "record_arguments"):
             check_flag(name, getattr(self, name))
         for name in ("secret_requests", "config_requests", "required_permissions"):
             check_texts(name, getattr(self, name))

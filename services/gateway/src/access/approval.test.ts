@@ -15,6 +15,7 @@ const execution = {
   workflow_namespace: 'ops',
   workflow_name: 'deploy',
   workflow_version: 2,
+  starter: { subject: 'another', issuer: 'svc' },
 } as Execution
 
 const approval = { task_call_id: 'pay_1', task_name: 'pay' } as Approval
@@ -39,6 +40,7 @@ const without = (absent?: 'execution' | 'workflow') =>
         return execution
       },
     },
+    settings: { security: { protected_namespaces: [] } },
     approvals: { list: async () => ({ approvals: [approval], total: 1 }) },
     resolveWorkflow: async () => {
       if (absent === 'workflow') throw notFound('Workflow', 'ops/deploy')
@@ -116,4 +118,59 @@ test('list of approvals: only those of readable workflows', async () => {
     kind: 'forbidden',
     details: { error: 'forbidden' },
   })
+})
+
+const starter = { subject: 'me', issuer: 'svc' }
+const DECIDE = [READ, APPROVE, 'ops:deploy']
+
+/** A gate of ops/deploy before a caller of this subject and issuer, which may decide it. */
+function gate(given: {
+  by?: Partial<typeof starter>
+  separate?: string[]
+  protected_namespaces?: string[]
+  starter?: typeof starter | undefined
+}) {
+  const { by, separate, protected_namespaces = [] } = given
+  const { caller, ...asked } = request(DECIDE)
+  const metadata = { required_permissions: ['ops:deploy'], separate_approver_tasks: separate }
+  const started = { ...execution, starter: 'starter' in given ? given.starter : starter }
+  const deps = {
+    ...without(),
+    settings: { security: { protected_namespaces } },
+    executions: { get: async () => started },
+    resolveWorkflow: async () => ({ metadata_json: JSON.stringify(metadata) }),
+  } as unknown as Deps
+  const from = { ...asked, caller: { ...caller, ...starter, ...by } } as unknown as typeof request
+  const decide = (rule: typeof mayDecideCall | typeof mayDecideTask) =>
+    rule.authorize(from as never, deps).then(
+      () => 'allowed',
+      ({ kind, details }) => [kind, details?.reason],
+    )
+  return Promise.all([decide(mayDecideCall), decide(mayDecideTask)])
+}
+
+const REFUSED = ['forbidden', 'separate_approver']
+
+test.each<[string, Parameters<typeof gate>[0], unknown]>([
+  ['by default', {}, 'allowed'],
+  ['task with separate_approver', { separate: ['pay'] }, REFUSED],
+  ['another task', { separate: ['other'] }, 'allowed'],
+  ['task whose declared name is a template', { separate: ['p{x}'] }, REFUSED],
+  ['protected namespace', { protected_namespaces: ['prod', 'op*'] }, REFUSED],
+  ['another namespace', { protected_namespaces: ['prod', 'o'] }, 'allowed'],
+  [
+    'replica that does not name it',
+    { separate: ['pay'], starter: undefined },
+    ['unavailable', undefined],
+  ],
+])('approval by the starter of the execution, %s: %j', async (_, given, expected) => {
+  expect(await gate(given)).toEqual([expected, expected])
+})
+
+test.each([
+  ['another subject', { subject: 'boss' }],
+  ['the same subject of another issuer', { issuer: 'https://issuer' }],
+])('approval with separate_approver by %s: allowed', async (_, by) => {
+  const given = { by, separate: ['pay'], protected_namespaces: ['*'] }
+  expect(await gate(given)).toEqual(['allowed', 'allowed'])
 })

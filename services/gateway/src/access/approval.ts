@@ -9,9 +9,10 @@ import { visibleScopes } from '../domain/permissions.ts'
 import { hasBody } from '../http/read-body.ts'
 import { type Caller, hasPermission } from './caller.ts'
 import { type AccessRequest, rule } from './rule.ts'
+import { requireSeparateApprover, type SeparateApproverDeps } from './separate-approver.ts'
 import { requireTaskPermission, type TaskPermissionDeps } from './task-permission.ts'
 
-export interface Deps extends TaskPermissionDeps {
+export interface Deps extends TaskPermissionDeps, SeparateApproverDeps {
   approvals: Clients['approvals']
 }
 
@@ -41,7 +42,7 @@ export const mayReadApprovals = rule({
 
 export const mayDecideCall = rule({
   summary:
-    'workflow:<namespace>:<name>:read and :task:<task_name>:approve, and what the workflow requires',
+    'workflow:<namespace>:<name>:read and :task:<task_name>:approve, and what the workflow requires; not the starter where the task has a separate approver',
   for: 'people',
   requiredPermissions: [
     'workflow:{namespace}:{workflow_name}:read',
@@ -59,6 +60,7 @@ export const mayDecideCall = rule({
       `workflow:${namespace}:${name}:task:${approval.task_name}:approve`,
     )
     await requireDeclaredPermissions(deps, caller, execution)
+    await requireSeparateApprover(deps, caller, { execution, task_name: approval.task_name })
     return approval
   },
 })
@@ -80,7 +82,9 @@ export const mayDecideTask = rule({
     await requireDeclaredPermissions(deps, caller, execution)
     // A body may be announced and empty. It is read last: refusals above must cost nothing.
     if (isChecked && (await body()) === undefined) throw executionTokenRequired()
-    return getApprovalByCallOrTask(deps, params)
+    const approval = await getApprovalByCallOrTask(deps, params)
+    await requireSeparateApprover(deps, caller, { execution, task_name: approval.task_name })
+    return approval
   },
 })
 

@@ -1,6 +1,7 @@
+import { matchesPattern } from '@windlass/domain/name-pattern'
 import type { Entry } from '@windlass/proto/windlass/identity/v1/secrets'
 import { expect, test } from 'vitest'
-import { changedScope, isInScope, matchesPattern } from './entry-scope.ts'
+import { changedScope, isInScope } from './entry-scope.ts'
 
 test.each([
   ['team', 'team', true],
