@@ -2,10 +2,12 @@ import { createApiClient } from '@windlass/api-client/http-client'
 import { requireLoopbackIfAnonymous } from '@windlass/runtime/config/anonymous-network'
 import { callerToken } from '@windlass/runtime/config/load-settings'
 import type { Settings } from '@windlass/runtime/config/settings'
+import { httpLimits, startHttpServer } from '@windlass/runtime/http/http-server'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { createHttpApp } from './http/app.ts'
-import { startHttpServer } from './http/http-server.ts'
 import { serveStdio } from './stdio.ts'
+
+const DRAIN_MS = 5_000
 
 /** Serves MCP over the configured transport: streamable HTTP, or standard input and output. */
 export async function start(settings: Settings, runtime: Runtime): Promise<Record<string, number>> {
@@ -23,12 +25,18 @@ export async function start(settings: Settings, runtime: Runtime): Promise<Recor
     publicUrl: server.public_url,
   }
   const { log } = runtime
-  const { port, stop } = await startHttpServer(
-    createHttpApp(backend, address, log),
-    mcp.host,
-    mcp.port,
+  const app = createHttpApp(backend, address, log)
+  const http = await startHttpServer({
+    host: mcp.host,
+    port: mcp.port,
+    limits: httpLimits(server),
     log,
-  )
-  runtime.teardown.add('http', stop)
-  return { http: port }
+    onRequest(req, res, onAuthorized) {
+      // The API authorizes; here a client counts as pending until its first request has arrived.
+      req.once('end', onAuthorized)
+      app(req, res)
+    },
+  })
+  runtime.teardown.add('http', () => http.stop({ drainMs: DRAIN_MS }))
+  return { http: http.port }
 }

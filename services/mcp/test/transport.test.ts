@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { failToAccept } from '@windlass/testkit/accept-errors'
 import { closedUrl } from '@windlass/testkit/api-fake'
 import { expect, test } from 'vitest'
@@ -130,4 +131,33 @@ test('connections that cannot be accepted: the server serves the next ones', asy
   const { url } = await connectOverHttp()
   failToAccept(Number(new URL(url).port))
   expect((await fetch(`${url}/healthz`)).status).toBe(200)
+})
+
+const answers: [what: string, status: number, request: string, headers?: object][] = [
+  ['the health check', 200, 'GET /healthz'],
+  ['a list of tools', 200, 'POST /mcp'],
+  ['a request of another web page', 403, 'POST /mcp', { origin: 'http://evil.example' }],
+  ['an unknown path', 404, 'GET /nope'],
+  ['another method', 405, 'GET /mcp'],
+  ['an unknown session', 404, 'POST /mcp', { 'mcp-session-id': 'x' }],
+]
+
+test.each(answers)('%s (%i): not sniffed and not stored', async (_, status, sent, headers) => {
+  const { url } = await connectOverHttp()
+  const [method = '', path = ''] = sent.split(' ')
+  const body = method === 'POST' ? LIST : null
+  const answer = await fetch(url + path, { method, body, headers: { ...HEADERS, ...headers } })
+  expect(answer.status).toBe(status)
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(answer.headers.get('cache-control')).toContain('no-store')
+  await answer.body?.cancel()
+})
+
+test('a slow client: refused by the limits that the gateway has', async () => {
+  const { url } = await connectOverHttp({ SVC_SERVER__HEADERS_TIMEOUT: '0.1' })
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.write('POST /mcp HTTP/1.1\r\nHost: localhost\r\n')
+  const [answer] = await once(socket, 'data')
+  expect(String(answer)).toMatch(/^HTTP\/1.1 408 /)
+  socket.destroy()
 })

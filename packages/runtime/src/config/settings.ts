@@ -79,6 +79,12 @@ const server = table({
   /** Request bodies that a gateway receives and passes on at the same time: all, and those of one principal. */
   max_body_bytes_in_flight: count.default(256 * MEBIBYTE),
   max_principal_body_bytes_in_flight: count.default(128 * MEBIBYTE),
+  /** Limits of slow requests; a body must arrive within its timeout, and not slower than the rate (bytes a second). */
+  headers_timeout: seconds.default(10),
+  body_timeout: seconds.default(120),
+  min_body_rate: count.default(1_024),
+  /** Connections of one client address that have not sent an authorized request; 0 for no limit. */
+  max_pending_connections: count.default(1_024),
   /** How many proxies in front of the gateway may be believed about the client's address. */
   trusted_proxies: count.default(0),
   /** Address at which browsers reach the gateway, if it differs from `host` and `port`. */

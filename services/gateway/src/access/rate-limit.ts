@@ -1,8 +1,8 @@
 import { Fault } from '@windlass/runtime/faults'
+import { clientAddress } from '@windlass/runtime/http/client-address'
 import type { Redis } from '@windlass/runtime/redis/redis'
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
 import type { RequestContext } from '../http/request-context.ts'
-import { addressOf } from './address.ts'
 
 const SECONDS: Record<string, number> = { second: 1, minute: 60, hour: 3_600 }
 
@@ -42,7 +42,7 @@ export function createRateLimit({ name, rate, trustedProxies }: Rate, redis: Red
   const own = new RateLimiterMemory(limits)
   return {
     async count(ctx) {
-      const address = addressOf(ctx, trustedProxies)
+      const address = clientAddress(ctx.req, trustedProxies)
       try {
         await own.consume(address)
         await shared.consume(address).catch(ignoreOutage)
@@ -54,7 +54,7 @@ export function createRateLimit({ name, rate, trustedProxies }: Rate, redis: Red
       }
     },
     async refund(ctx) {
-      const address = addressOf(ctx, trustedProxies)
+      const address = clientAddress(ctx.req, trustedProxies)
       await own.reward(address)
       await shared.reward(address).catch(ignoreOutage)
     },

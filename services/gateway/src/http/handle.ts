@@ -83,6 +83,7 @@ async function runRoute<Deps>(
   try {
     input.resolved = await authorize(access, { ...request, caller }, deps)
     trail?.markAuthorized()
+    if (access !== 'public') ctx.onAuthorized()
     input.body = await body()
     await trail?.recordStart()
     reply = await (route.waits

@@ -23,7 +23,11 @@ export class RequestContext {
   bodyReservation: BodyReservation | undefined
   #closed: AbortController | undefined
 
-  constructor(req: IncomingMessage, res: ServerResponse) {
+  /** Called once the request is authorized. */
+  readonly onAuthorized: () => void
+
+  constructor(req: IncomingMessage, res: ServerResponse, onAuthorized = () => {}) {
+    this.onAuthorized = onAuthorized
     this.req = req
     this.res = res
     const { url = '/' } = req

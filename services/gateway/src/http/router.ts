@@ -41,15 +41,15 @@ function createExpressRouter<Deps>(
   app.set('etag', false)
   app.set('query parser', false)
 
-  const exchanges = new WeakMap<IncomingMessage, RequestContext>()
-  const exchangeOf = (req: Request) => exchanges.get(req) as RequestContext
+  const contexts = new WeakMap<IncomingMessage, RequestContext>()
+  const contextOf = (req: Request) => contexts.get(req) as RequestContext
 
-  const closing: (() => void)[] = []
+  const mountNotAllowed: (() => void)[] = []
   for (const [path, methods] of byPath(routes)) {
     const allow = methods.map(({ method }) => method.toUpperCase()).join(', ')
     const pattern = patternOf(path, methods)
     const notAllowed = (req: Request) => {
-      const ctx = exchangeOf(req)
+      const ctx = contextOf(req)
       ctx.responseHeaders.push('allow', allow)
       sendJson(ctx, 405, '{"detail":"Method Not Allowed"}')
       logRequest(context, ctx)
@@ -60,22 +60,22 @@ function createExpressRouter<Deps>(
     })
     for (const route of methods.filter(({ raw }) => !raw))
       app[route.method](pattern, (req: Request) =>
-        handleRequest(route, exchangeOf(req), joined(req.params), context),
+        handleRequest(route, contextOf(req), joinSegments(req.params), context),
       )
-    closing.push(() => app.all(pattern, notAllowed))
+    mountNotAllowed.push(() => app.all(pattern, notAllowed))
   }
   // Mounted last: `GET /admin/secrets/batch` is a secret of that name, though that path accepts a
   // POST.
-  for (const close of closing) close()
+  for (const mount of mountNotAllowed) mount()
   const refuse = (error: unknown, req: Request) => {
-    const ctx = exchangeOf(req)
+    const ctx = contextOf(req)
     sendFault(ctx, error)
     logRequest(context, ctx)
   }
   app.use((req: Request) => refuse(new Fault('not_found', 'Not Found'), req))
   app.use((error: unknown, req: Request, _res: Response, _next: NextFunction) => refuse(error, req))
   return (ctx) => {
-    exchanges.set(ctx.req, ctx)
+    contexts.set(ctx.req, ctx)
     // Express would route an absolute URL by its path and so bypass a proxy that guards paths.
     if (ctx.path.startsWith('/')) app(ctx.req, ctx.res)
     else refuse(new Fault('not_found', 'Not Found'), ctx.req as Request)
@@ -90,7 +90,7 @@ function patternOf(path: string, [route]: readonly Route[]): string {
   )
 }
 
-const joined = (params: Record<string, string | string[]>): Record<string, string> =>
+const joinSegments = (params: Record<string, string | string[]>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(params).map(([name, value]) => [
       name,

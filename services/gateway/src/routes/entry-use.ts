@@ -10,7 +10,7 @@ import { type RpcClient, UnimplementedRpc } from '@windlass/rpc/client'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { unavailable } from '@windlass/runtime/faults'
-import { addressOf } from '../access/address.ts'
+import { clientAddress } from '@windlass/runtime/http/client-address'
 import type { RunningVersion } from '../cache/running-version.ts'
 import type { ExecutionsClient } from '../clients/executions.ts'
 import type { RequestContext } from '../http/request-context.ts'
@@ -52,7 +52,7 @@ export async function useEntries(
     uploader: running ? signCaller(running.version.uploader, 'identity', rpc) : '',
     execution_id: running?.execution.execution_id ?? '',
     worker_name,
-    client_address: addressOf(ctx, settings.server.trusted_proxies),
+    client_address: clientAddress(ctx.req, settings.server.trusted_proxies),
     previous,
   }
   try {

@@ -2,7 +2,12 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Logger } from '@windlass/runtime/process/log'
 import express, { type Express, type Request, type Response } from 'express'
 import { type Backend, createMcpServer } from '../mcp-server.ts'
-import { refuseDuplicateCredentials, refuseWebRequests, type WebAddress } from './guard.ts'
+import {
+  forbidStoring,
+  refuseDuplicateCredentials,
+  refuseWebRequests,
+  type WebAddress,
+} from './guard.ts'
 
 /** Fits a source of 1 MiB escaped as JSON; a larger request gets 413. */
 const MAX_REQUEST_BYTES = 8 * 1_048_576
@@ -19,7 +24,7 @@ export function createHttpApp(backend: Backend, address: WebAddress, log: Logger
   app.enable('strict routing')
   app.get('/healthz', (_, res) => void res.json({ status: 'ok' }))
   app.use(refuseWebRequests(address))
-  app.post('/mcp', refuseDuplicateCredentials)
+  app.post('/mcp', refuseDuplicateCredentials, forbidStoring)
   app.post('/mcp', (req, res) => handleMcpRequest(backend, req, res, log))
   app.all('/mcp', (_, res) => {
     res.status(405).set('allow', 'POST').json(toRpcError(-32_000, 'Method not allowed'))

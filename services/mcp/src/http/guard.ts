@@ -1,5 +1,5 @@
 import { createWebRequestGuard } from '@windlass/runtime/web-requests'
-import type { RequestHandler } from 'express'
+import type { RequestHandler, Response } from 'express'
 
 export interface WebAddress {
   /** The address that the server binds. */
@@ -30,4 +30,21 @@ export const refuseDuplicateCredentials: RequestHandler = ({ rawHeaders }, res, 
   if (names.filter((name) => name.toLowerCase() === 'authorization').length < 2) return next()
   const error = { code: -32_000, message: 'Duplicate Authorization header' }
   res.status(400).json({ jsonrpc: '2.0', error, id: null })
+}
+
+/**
+ * Keeps `Cache-Control: no-store` on event streams: the transport passes a value of its own, which
+ * permits storing, when it writes the headers.
+ */
+export const forbidStoring: RequestHandler = (_req, res, next) => {
+  const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => Response
+  const withoutCacheControl = (...args: unknown[]) => {
+    const headers = args.at(-1)
+    if (typeof headers === 'object' && headers !== null && !Array.isArray(headers))
+      for (const name of Object.keys(headers))
+        if (name.toLowerCase() === 'cache-control') Reflect.deleteProperty(headers, name)
+    return writeHead(...args)
+  }
+  res.writeHead = withoutCacheControl as typeof res.writeHead
+  next()
 }

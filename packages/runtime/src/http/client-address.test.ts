@@ -1,6 +1,6 @@
+import type { IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
-import type { RequestContext } from '../http/request-context.ts'
-import { addressOf, networkOf } from './address.ts'
+import { clientAddress, networkOf } from './client-address.ts'
 
 test.each([
   ['10.0.0.1', '10.0.0.1'],
@@ -32,7 +32,7 @@ test.each([
       forwarded: 'for=7.7.7.7',
       'x-real-ip': '8.8.8.8',
     },
-    req: { socket: { remoteAddress: '9.9.9.9' } },
+    socket: { remoteAddress: '9.9.9.9' },
   }
-  expect(addressOf(x as unknown as RequestContext, trusted)).toBe(address)
+  expect(clientAddress(x as unknown as IncomingMessage, trusted)).toBe(address)
 })

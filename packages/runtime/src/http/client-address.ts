@@ -1,13 +1,16 @@
+import type { IncomingMessage } from 'node:http'
 import { isIP, isIPv6 } from 'node:net'
-import type { RequestContext } from '../http/request-context.ts'
 
 /**
  * Returns the address of the client as the last of `trustedProxies` hops wrote it into X-Forwarded-
  * For; no other header counts. An IPv6 address is reduced to its /64 network, since a client has
  * all of it.
  */
-export function addressOf({ req, headers }: RequestContext, trustedProxies: number): string {
-  const direct = req.socket.remoteAddress ?? ''
+export function clientAddress(
+  { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
+  trustedProxies: number,
+): string {
+  const direct = socket.remoteAddress ?? ''
   const hops = [...String(headers['x-forwarded-for'] ?? '').split(','), direct]
   const address = withoutPort((hops.at(-1 - trustedProxies) ?? '').trim())
   return networkOf(isIP(address) ? address : direct)

@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http'
+
+interface Progress {
+  since: number
+  bytes: number
+}
+
+export interface SlowBodyOptions {
+  /** Bytes a second below which a body counts as slow. */
+  minBytesPerSecond: number
+  windowMs: number
+  onSlow(req: IncomingMessage): void
+}
+
+const CHECK_INTERVAL_MS = 1_000
+
+/**
+ * Finds request bodies that arrive slower than the minimum rate over a whole window. Only the time in
+ * which the server reads counts: a body that waits for authorization is not slow.
+ */
+export class SlowBodies {
+  readonly #options: SlowBodyOptions
+  readonly #bodies = new Map<IncomingMessage, Progress>()
+  readonly #timer: NodeJS.Timeout
+
+  constructor(options: SlowBodyOptions) {
+    this.#options = options
+    const interval = Math.min(CHECK_INTERVAL_MS, options.windowMs)
+    this.#timer = setInterval(() => this.#check(performance.now()), interval).unref()
+  }
+
+  watch(req: IncomingMessage): void {
+    if (req.complete) return
+    this.#bodies.set(req, { since: performance.now(), bytes: req.socket.bytesRead })
+    req.once('close', () => this.#bodies.delete(req))
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  #check(now: number): void {
+    const { minBytesPerSecond, windowMs, onSlow } = this.#options
+    for (const [req, progress] of this.#bodies) {
+      const { bytesRead } = req.socket
+      if (req.complete) this.#bodies.delete(req)
+      else if (!req.readableFlowing) Object.assign(progress, { since: now, bytes: bytesRead })
+      else if (now - progress.since >= windowMs) {
+        const minBytes = ((now - progress.since) / 1_000) * minBytesPerSecond
+        const isSlow = bytesRead - progress.bytes < minBytes
+        Object.assign(progress, { since: now, bytes: bytesRead })
+        if (isSlow) onSlow(req)
+      }
+    }
+  }
+}
