@@ -30,6 +30,7 @@ it.each([
   ['SVC_SCHEDULING__CATCHUP_WINDOW', ['scheduler']],
   ['SVC_SECURITY__AUTH__OIDC__ISSUER', ['gateway']],
   ['SVC_SECURITY__SECRETS', ['identity']],
+  ['SVC_AUDIT__LEVEL', ['gateway', 'identity']],
   ['SVC_MCP__NAME', ['mcp']],
   ['SVC_LOG_LEVEL', [...SERVICES].sort()],
 ])('%s: goes to the services that read it', (name, users) => {

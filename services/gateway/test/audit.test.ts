@@ -11,9 +11,6 @@ const KEY = `${PREFIX}.${'A'.repeat(43)}`
 const CANARY = 'canary-5d1e'
 
 const UNAUDITED_ROUTES = [
-  // Runs and their results are in the logs of executions.
-  'post /workflows/{namespace}/{workflow_name}/run/{mode}',
-  'post /workflows/{namespace}/{workflow_name}/resume/{execution_id}/{mode}',
   // These only read.
   'post /auth/test-token',
   'post /admin/configs/batch',

@@ -16,6 +16,7 @@ import * as access from './access.ts'
 import { requireReviewedChanges } from './engine/anonymous-review.ts'
 import { createBootstrapTokenReader } from './engine/bootstrap-token.ts'
 import { deriveKeyring } from './engine/derive-keyring.ts'
+import { SecretUses } from './engine/secret-uses.ts'
 import { openUsePolicy } from './engine/use-policy.ts'
 import { auditHandlers } from './handlers/audit-handlers.ts'
 import { configHandlers } from './handlers/config-handlers.ts'
@@ -52,6 +53,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const keys = await deriveKeyring(db, security.encryption)
 
   const { verifyCaller } = service.serviceIdentity
+  const uses = new SecretUses(db, settings.audit.level !== 'changes')
   const policy = await openUsePolicy({ db, settings, verifyCaller })
 
   const caches = new CacheInvalidator({ db, redis, markers: authMarkers, log })
@@ -69,7 +71,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   rpc.serve(PrincipalsService, principalHandlers(db, caches), access.principals)
   rpc.serve(ApiKeysService, keyHandlers(db, caches), access.keys)
   rpc.serve(RolesService, roleHandlers(db, caches), access.roles)
-  rpc.serve(SecretsService, secretHandlers({ db, log, keys, policy }), access.secrets)
+  rpc.serve(SecretsService, secretHandlers({ db, log, keys, policy, uses }), access.secrets)
   rpc.serve(ConfigsService, configHandlers({ db, policy }), access.configs)
   rpc.serve(AuditService, auditHandlers(db, service.serviceIdentity), access.audit)
   return { grpc: await service.listen() }

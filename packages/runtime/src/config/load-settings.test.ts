@@ -86,6 +86,7 @@ const samples: Record<string, unknown[]> = {
   'security.auth.oidc.roles_claim': text,
   'security.encryption.encryption_key': text,
   'security.encryption.previous_keys': hosts,
+  'audit.level': ['changes', 'runs'],
   'mcp.name': text,
   'mcp.host': text,
   'mcp.port': port,

@@ -228,6 +228,10 @@ export const Settings = table({
     catchup_window: seconds.default(3600),
   }),
   security,
+  audit: table({
+    /** Entries in addition to those of changes: secrets that workers get, then runs and resumes too. */
+    level: z.enum(['changes', 'secrets', 'runs']).default('secrets'),
+  }),
   mcp: table({
     name: z.string().default('windlass'),
     host: z.string().default('127.0.0.1'),

@@ -5,7 +5,7 @@ import type { Caller } from '../access/caller.ts'
 import { recheckAccess } from '../access/stream-recheck.ts'
 import type { AuditLog } from '../clients/audit-log.ts'
 import { JsonText } from '../domain/views.ts'
-import { AuditTrail, type RequestInput } from '../route/audit-trail.ts'
+import { AuditTrail, isRecordedAt, type RequestInput } from '../route/audit-trail.ts'
 import type { BodyLimits } from '../route/body-sizes.ts'
 import { readTarget, refuseTarget } from '../route/read-target.ts'
 import { StreamedResponse } from '../route/reply.ts'
@@ -69,7 +69,8 @@ async function runRoute<Deps>(
   }
   const input: RequestInput = { params, query, body: undefined, caller, resolved: undefined, ctx }
   const request = { ctx, params, query, body }
-  const trail = audit && new AuditTrail({ audit, access }, auditLog, input)
+  const isAudited = audit && isRecordedAt(audit, settings.audit.level)
+  const trail = !isAudited ? undefined : new AuditTrail({ audit, access }, auditLog, input)
   /** Runs what may take long; aborts the request once its caller is no longer authorized. */
   const checked = <T>(run: () => Promise<T>): Promise<T> => {
     if (!settings.security.auth.enabled) return run()

@@ -17,6 +17,8 @@ export class RequestContext {
   readonly search: string
   /** The declared path that matched, for the log. */
   route: string | undefined
+  /** Execution that the request starts or resumes, for the audit log. */
+  executionId: string | undefined
   /** Headers of the response, whatever it will be. */
   readonly responseHeaders: string[] = []
   /** Memory that the body of the request is accounted for. */

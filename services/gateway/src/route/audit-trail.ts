@@ -1,4 +1,5 @@
 import { type Action, detailOf, type Outcome } from '@windlass/domain/audit'
+import type { Settings } from '@windlass/runtime/config/settings'
 import { type Caller, toPrincipal } from '../access/caller.ts'
 import { ruleOf } from '../access/rules.ts'
 import type { AuditLog } from '../clients/audit-log.ts'
@@ -15,13 +16,23 @@ export interface AuditSpec<I = RequestInput> {
   object(input: I): string | string[]
   /** True for a dry run, which is recorded only if it is denied. */
   isDryRun?(input: I): boolean
+  /** Further members of the entries, without any value of the request's body. */
+  detail?(input: I): Record<string, unknown>
+  /** Level of `[svc.audit]` from which on the route is recorded; unset: always. */
+  level?: 'runs'
   /**
    * Place where a success is recorded: by the `owner`, in the commit of the change; by the gateway
-   * `around` the call, so that an entry exists before the change; or `after` it, for a read. The
-   * gateway records refusals.
+   * `around` the call, so that an entry exists before the change; `after` it, for a read; or
+   * `eventually`, while the response is sent. The gateway records refusals.
    */
-  recorded: 'owner' | 'around' | 'after'
+  recorded: 'owner' | 'around' | 'after' | 'eventually'
 }
+
+/** True if the routes of this specification are recorded at this level. */
+export const isRecordedAt = (
+  { level }: AuditSpec,
+  configured: Settings['audit']['level'],
+): boolean => level === undefined || level === configured
 
 /** The parts of a request that are known so far. */
 export interface RequestInput {
@@ -75,6 +86,7 @@ export class AuditTrail {
     const { recorded } = this.#spec
     if (recorded === 'after') await this.#write('done')
     if (recorded === 'around') await this.#log.recordEventually(this.#draftEntries('done'))
+    if (recorded === 'eventually') void this.#log.recordEventually(this.#draftEntries('done'))
   }
 
   /** Called before a refusal. An unauthenticated caller leaves no entry: it could fill the log. */
@@ -101,7 +113,7 @@ export class AuditTrail {
   }
 
   #draftEntries(outcome: Outcome, reason: Record<string, unknown> = {}) {
-    const { action, object } = this.#spec
+    const { action, object, detail } = this.#spec
     const input = this.#input
     return [object(input)].flat().map((object, i) => ({
       caller: toPrincipal(input.caller),
@@ -111,6 +123,7 @@ export class AuditTrail {
       outcome,
       detail_json: detailOf({
         ...(this.#beginEntries[i] && { begun: this.#beginEntries[i] }),
+        ...detail?.(input),
         ...reason,
       }),
     }))

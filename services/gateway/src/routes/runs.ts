@@ -1,3 +1,4 @@
+import { objects } from '@windlass/domain/audit'
 import { isTerminal } from '@windlass/domain/states'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
@@ -42,6 +43,15 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
   body: anyJson,
   returns: ExecutionView,
   streams: true,
+  audit: {
+    level: 'runs',
+    action: 'execution.run',
+    object: ({ params }) => objects.workflow(params.namespace, params.workflow_name),
+    detail: ({ resolved, ctx }) => ({
+      ...{ execution_id: ctx.executionId, workflow_version: resolved?.version },
+    }),
+    recorded: 'eventually',
+  },
   async handle({ params, query, body, resolved: workflow, caller, ctx }, deps: Deps) {
     await deps.inputSchemas.check(workflow, body)
     const { execution_id, request_hash } = await resolveIdempotencyKey(ctx, {
@@ -50,6 +60,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
       body,
       executions: deps.executions,
     })
+    ctx.executionId = execution_id
     const hasLog = mayReadLog(caller, { execution_id, ...identityOf(workflow) })
     const isDetailed = query.detailed && hasLog
     const command: Command = {
@@ -92,6 +103,12 @@ export const resumeWorkflow = route(
     body: anyJson,
     returns: ExecutionView,
     streams: true,
+    audit: {
+      level: 'runs',
+      action: 'execution.resume',
+      object: ({ params }) => objects.execution(params.execution_id),
+      recorded: 'eventually',
+    },
     async handle({ params, query, body, resolved, caller, ctx }, deps: Deps) {
       const { execution_id, last_seq } = resolved.execution
       const hasLog = mayReadLog(caller, resolved.execution)

@@ -43,22 +43,25 @@ export class UsePolicy {
     return this.#policy === 'declared' || isInScope(scope, user)
   }
 
-  /** Throws `forbidden` with the names that the uploader of the version may not use, known or not. */
-  async requireUploader({ request, call, rpc, permissionsFor }: Use): Promise<void> {
+  /** Returns the names that the uploader of the version may not use, whether they exist or not. */
+  async findRefusedByUploader({ request, call, rpc, permissionsFor }: Use): Promise<string[]> {
     const { db, settings, verifyCaller } = this.#deps
-    if (this.#policy !== 'uploader' || !settings.security.auth.enabled) return
+    if (this.#policy !== 'uploader' || !settings.security.auth.enabled) return []
     const uploader = verifyCaller(request.uploader, call.service, rpc)
     const granted = uploader ? await permissionsOf(db, uploader) : []
     const isGranted = (needed: string) => granted.some((one) => permits(one, needed))
-    const refused = request.names.filter((name) => !permissionsFor(name).some(isGranted))
-    if (refused.length === 0) return
-    const { namespace, workflow } = request
-    throw new Fault(
-      'forbidden',
-      `The uploader of workflow '${namespace}/${workflow}' may not use: ${refused.join(', ')}`,
-    )
+    return request.names.filter((name) => !permissionsFor(name).some(isGranted))
   }
 }
+
+export const uploaderRefusal = (
+  { namespace, workflow }: UseEntriesRequest,
+  names: readonly string[],
+) =>
+  new Fault(
+    'forbidden',
+    `The uploader of workflow '${namespace}/${workflow}' may not use: ${names.join(', ')}`,
+  )
 
 /** Permissions of an enabled principal; none for an anonymous, unknown or disabled one. */
 async function permissionsOf(

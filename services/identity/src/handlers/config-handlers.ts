@@ -6,7 +6,7 @@ import { MAX_ENTRIES, parseEntryName, parseEntryNames, requireValidValue } from 
 import { changedScope, type EntryScope, toScopeMessage } from '../domain/entry-scope.ts'
 import { entryNotFound, requireEntry, tooMany } from '../engine/entry-faults.ts'
 import { originOf, recordChange } from '../engine/record-change.ts'
-import type { UsePolicy } from '../engine/use-policy.ts'
+import { type UsePolicy, uploaderRefusal } from '../engine/use-policy.ts'
 import * as configs from '../store/configs.ts'
 
 const describeConfig = (row: EntryScope & { name: string; value_json?: string }): Entry => ({
@@ -58,7 +58,10 @@ export const configHandlers = ({ db, policy }: ConfigDeps): Handlers<typeof Conf
   async use(request, call) {
     const names = parseEntryNames(request.names)
     const rpc = ConfigsService.use.path
-    await policy.requireUploader({ request, call, rpc, permissionsFor: permissionsToUse })
+    const refused = await policy.findRefusedByUploader({
+      ...{ request, call, rpc, permissionsFor: permissionsToUse },
+    })
+    if (refused.length > 0) throw uploaderRefusal(request, refused)
     const rows = await configs.getMany(db, names)
     return {
       entries: rows.filter((row) => policy.permits(row, request)).map(describeConfig),

@@ -1,5 +1,5 @@
 import { objects } from '@windlass/domain/audit'
-import { SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import type { SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import type { Handlers } from '@windlass/rpc/call'
 import { Fault } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
@@ -9,8 +9,10 @@ import { entryNotFound } from '../engine/entry-faults.ts'
 import type { Keyring } from '../engine/keyring.ts'
 import { originOf, recordChange } from '../engine/record-change.ts'
 import { rotateKey } from '../engine/rotate-key.ts'
-import { describeSecret, hasPrevious, putSecret, readSecret } from '../engine/secret-values.ts'
+import type { SecretUses } from '../engine/secret-uses.ts'
+import { describeSecret, putSecret, readSecret } from '../engine/secret-values.ts'
 import type { UsePolicy } from '../engine/use-policy.ts'
+import { readRows, useSecrets } from '../engine/use-secrets.ts'
 import * as secrets from '../store/secrets.ts'
 
 interface SecretDeps {
@@ -18,10 +20,8 @@ interface SecretDeps {
   log: Logger
   keys: Keyring | undefined
   policy: UsePolicy
+  uses: SecretUses
 }
-
-/** Permissions of which the uploader of a workflow needs one: to read all secrets, or to use this one. */
-const permissionsToUse = (name: string) => ['admin:secrets:read', `secret:${name}:use`]
 
 /** Every rpc checks for a key first: without one nothing is read or written, not even the list of names. */
 export function secretHandlers({
@@ -29,6 +29,7 @@ export function secretHandlers({
   log,
   keys: configured,
   policy,
+  uses,
 }: SecretDeps): Handlers<typeof SecretsService> {
   const requireKeys = (): Keyring => {
     if (configured) return configured
@@ -36,10 +37,6 @@ export function secretHandlers({
       'misconfigured',
       'Secrets need an encryption key: [svc.security.encryption].encryption_key is not set',
     )
-  }
-  const read = async (names: readonly string[], previous = false) => {
-    const rows = await secrets.getMany(db, names)
-    return previous ? rows.filter(hasPrevious) : rows
   }
 
   return {
@@ -56,28 +53,20 @@ export function secretHandlers({
 
     async get({ name, previous = false }) {
       const keys = requireKeys()
-      const [row] = await read([parseEntryName(name)], previous)
+      const [row] = await readRows(db, [parseEntryName(name)], previous)
       if (!row) throw entryNotFound('Secret', name)
       return readSecret({ keys, log }, row, { previous })
     },
 
     async getMany({ names, previous = false }) {
       const keys = requireKeys()
-      const rows = await read(parseEntryNames(names), previous)
+      const rows = await readRows(db, parseEntryNames(names), previous)
       const entries = rows.map((row) => readSecret({ keys, log }, row, { previous }))
       return { entries: await Promise.all(entries) }
     },
 
-    async use(request, call) {
-      const keys = requireKeys()
-      const { previous = false } = request
-      const names = parseEntryNames(request.names)
-      const rpc = SecretsService.use.path
-      await policy.requireUploader({ request, call, rpc, permissionsFor: permissionsToUse })
-      const rows = (await read(names, previous)).filter((row) => policy.permits(row, request))
-      const entries = rows.map((row) => readSecret({ keys, log }, row, { previous }))
-      return { entries: await Promise.all(entries) }
-    },
+    use: (request, call) =>
+      useSecrets({ db, log, keys: requireKeys(), policy, uses }, request, call),
 
     async delete({ name }, call) {
       requireKeys()
