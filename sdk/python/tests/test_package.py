@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 import windlass
+from windlass.testing import assert_survives_crashes
 from windlass.workflow import Workflow
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -111,3 +113,18 @@ def test_ten_tasks() -> None:
 
 def test_progress() -> None:
     assert example("progress").count_words.run(["a b", "c"]).output == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "input", "resumes"),
+    [
+        ("hello_world", "World", []),
+        ("ten_tasks", 0, []),
+        ("progress", ["a b", "c"], []),
+        ("approval_pause", {"amount": 40}, [{"approved": True}]),
+    ],
+)
+async def test_example_survives_crashes(name: str, input: Any, resumes: list[Any]) -> None:
+    workflow = getattr(example(name), "count_words" if name == "progress" else name)
+    report = await assert_survives_crashes(workflow, input, resumes=resumes)
+    assert report.cuts > 4

@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -30,7 +30,7 @@ async def run_body(
     try:
         if not timeout_s:
             return await _call(func, args, kwargs)
-        scope.attempt.deadline = datetime.now(UTC) + timedelta(seconds=timeout_s)
+        scope.attempt.deadline = scope.run.environment.clock() + timedelta(seconds=timeout_s)
         limit = asyncio.timeout(timeout_s)
         try:
             async with limit:

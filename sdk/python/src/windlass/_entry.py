@@ -29,22 +29,24 @@ def create_entry(
     state: ExecutionState,
     *,
     value_text: str | None = None,
+    time: datetime | None = None,
 ) -> Entry:
-    """Creates an entry with the current time.
+    """Creates an entry; `time` (UTC) is the current time by default.
 
     `value_text` is the JSON of `value` if the caller has it already; it is sent unchanged.
     """
     text = encode(value) if value_text is None else value_text
-    time = datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    moment = datetime.now(UTC) if time is None else time
+    time_text = moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
     try:
-        key = event_id(type, source_id, name, value, time)
+        key = event_id(type, source_id, name, value, time_text)
     except RecursionError:
         # Deeper than the canonical form can be built: the text identifies the event as well.
-        key = event_id(type, source_id, name, text, time)
-    event = ExecutionEvent(type, source_id, name, value, time, key)
+        key = event_id(type, source_id, name, text, time_text)
+    event = ExecutionEvent(type, source_id, name, value, time_text, key)
     wire = (
         f'{{"id":"{key}","type":"{type}","source_id":{quote_json(source_id)},"name":{quote_json(name)},'
-        f'"value":{text},"time":"{time}","subject":null}}'
+        f'"value":{text},"time":"{time_text}","subject":null}}'
     )
     return Entry(event, wire, state)
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from windlass._entry import Entry, create_entry
+from windlass._environment import Environment
 from windlass._replay import Replay
 from windlass._services import Journal, Services
 from windlass.domain.events import ExecutionEventType as E
@@ -36,8 +37,10 @@ class Run:
         input_text: str | None = None,
         resume_text: str | None = None,
         transient: bool = False,
+        environment: Environment | None = None,
     ) -> None:
         self.context = context
+        self.environment = environment or Environment()
         self.services = services
         self.replay = Replay(context.events, resume_text)
         self.input_text = input_text
@@ -135,7 +138,8 @@ class Run:
     ) -> None:
         if self._is_closed:
             raise asyncio.CancelledError("the run is closed")
-        entry = create_entry(type, source_id, name, value, state, value_text=value_text)
+        now = self.environment.clock()
+        entry = create_entry(type, source_id, name, value, state, value_text=value_text, time=now)
         self._has_recorded = True
         self._record_resumed()
         self._append(entry)
@@ -150,6 +154,7 @@ class Run:
                 resume.body,
                 ExecutionState.RUNNING,
                 value_text=resume.text,
+                time=self.environment.clock(),
             )
             self._append(entry)
 

@@ -97,7 +97,9 @@ class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):
         self.decode = decode
         self._coroutine = coroutine
         self._run = run
-        run.unawaited[id] = (self, _find_caller())
+        place = _find_caller()
+        run.unawaited[id] = (self, place)
+        run.environment.on_call(id, place)
 
     def __await__(self) -> Generator[Any, Any, R_co]:
         self._run.unawaited.pop(self.__windlass_id__, None)

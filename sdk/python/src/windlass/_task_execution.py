@@ -162,6 +162,9 @@ class TaskExecution:
         attempt: Attempt,
         injected: Mapping[str, Any] | None = None,
     ) -> Any:
+        environment = self.run.environment
+        environment.on_body(self.call.id)
+        func = environment.bodies.get(func, func) if environment.bodies else func
         scope = Scope(self.run, path, self.call.id, self.call.name, attempt)
         kwargs = {**self.call.kwargs, **(injected or {})}
         return await run_body(func, self.call.args, kwargs, scope, self.options.timeout)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from windlass._options import TaskOptions
 from windlass._run import require_scope
@@ -16,16 +16,16 @@ async def _sleep(seconds: float | timedelta) -> None:
     scope = require_scope()
     duration = seconds.total_seconds() if isinstance(seconds, timedelta) else float(seconds)
     started = scope.run.replay.find_first_time(E.TASK_STARTED, scope.call_id)
-    await asyncio.sleep(max(0.0, duration - _elapsed_s(started)))
+    await asyncio.sleep(max(0.0, duration - _elapsed_s(started, scope.run.environment.clock())))
 
 
-def _elapsed_s(started: str | None) -> float:
+def _elapsed_s(started: str | None, now: datetime) -> float:
     """Returns the seconds since `started`, at least 0: clocks of machines differ."""
     if started is None:
         return 0.0
     then = datetime.fromisoformat(started)
-    now = datetime.now(UTC) if then.tzinfo else datetime.now()
-    return max(0.0, (now - then).total_seconds())
+    # Events of other makers' servers may have the local time without a zone.
+    return max(0.0, (now - then.astimezone()).total_seconds())
 
 
 sleep = Task(_sleep, TaskOptions(name="sleep", auth_exempt=True))

@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-import random
 import uuid
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from windlass._environment import Environment
 from windlass._options import TaskOptions
+from windlass._run import require_scope
 from windlass.task import Task
 
 
 async def _now() -> datetime:
     """Returns the local time without a time zone."""
-    return datetime.now()
+    return _environment().clock().astimezone().replace(tzinfo=None)
 
 
 async def _uuid4() -> uuid.UUID:
     """Returns a random UUID."""
-    return uuid.uuid4()
+    return _environment().uuid4()
 
 
 async def _randint(a: int, b: int) -> int:
     """Returns a random integer from `a` to `b`, both included."""
-    return random.randint(a, b)
+    return _environment().random.randint(a, b)  # type: ignore[no-any-return]
 
 
 async def _randrange(start: int, stop: int | None = None, step: int = 1) -> int:
     """Returns a random element of `range(start, stop, step)`."""
-    return random.randrange(start, stop, step)
+    return _environment().random.randrange(start, stop, step)  # type: ignore[no-any-return]
 
 
 async def _choice(options: Sequence[Any]) -> Any:
     """Returns a random element of `options`."""
-    return random.choice(options)
+    return _environment().random.choice(options)
+
+
+def _environment() -> Environment:
+    return require_scope().run.environment
 
 
 def _named_options(name: str) -> TaskOptions:

@@ -1,0 +1,39 @@
+"""Environment of a run: what it takes from outside its log. Tests replace it."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _ignore(*_: Any) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Clock, random numbers and substitutes of a run.
+
+    Attributes:
+        clock: returns the time (UTC).
+        random: source of `randint`, `randrange` and `choice`.
+        uuid4: returns a random UUID.
+        bodies: functions that run instead of the functions of tasks.
+        on_call: is called with id and place of each call when it is created.
+        on_body: is called with the call id whenever a task's function is about to run.
+    """
+
+    clock: Callable[[], datetime] = _now
+    random: Any = random
+    uuid4: Callable[[], uuid.UUID] = uuid.uuid4
+    bodies: Mapping[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
+    on_call: Callable[[str, str], None] = _ignore
+    on_body: Callable[[str], None] = _ignore

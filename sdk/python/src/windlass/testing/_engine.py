@@ -1,0 +1,332 @@
+"""Engine for tests: runs workflows in memory, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import random
+import uuid
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+from unittest.mock import Mock
+
+from windlass._children import track_children
+from windlass._entry import Entry, create_entry
+from windlass._environment import Environment
+from windlass._failures import restore_failure
+from windlass._json import encode, loads
+from windlass._lifecycle import advance_execution
+from windlass._option_checks import to_seconds
+from windlass._run import Run
+from windlass._services import Approval
+from windlass.domain.events import ExecutionEvent
+from windlass.domain.events import ExecutionEventType as E
+from windlass.domain.execution_context import ExecutionContext
+from windlass.domain.state import ExecutionState
+from windlass.task import Task
+from windlass.testing._services import EngineServices
+from windlass.testing._virtual_loop import VirtualLoop
+from windlass.workflow import Workflow
+
+T = TypeVar("T")
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+_SETTLED = {
+    E.WORKFLOW_PAUSED: ExecutionState.PAUSED,
+    E.WORKFLOW_COMPLETED: ExecutionState.COMPLETED,
+    E.WORKFLOW_FAILED: ExecutionState.FAILED,
+    E.WORKFLOW_CANCELLED: ExecutionState.CANCELLED,
+}
+
+
+class Execution:
+    """Execution in the engine. Its attributes are read while the engine is idle."""
+
+    def __init__(self, engine: Engine, workflow: Workflow[Any, Any], id: str, input: Any) -> None:
+        self.execution_id = id
+        self.workflow = workflow
+        self.input = input
+        self.state = ExecutionState.CREATED
+        self.events: list[ExecutionEvent] = []
+        self.progress: list[Any] = []
+        self.approvals: dict[str, Approval] = {}
+        self.settled = asyncio.Event()
+        self._engine = engine
+        self._run: Run | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def paused_on(self) -> str | None:
+        """Name of the pause at which the execution waits, or None."""
+        pause = self._pause()
+        return None if pause is None else str(pause["name"])
+
+    @property
+    def pause_output(self) -> Any:
+        """Output of the pause at which the execution waits, or None."""
+        pause = self._pause()
+        return None if pause is None else pause["output"]
+
+    @property
+    def output(self) -> Any:
+        """Output as JSON, the record of the failure, or None before either."""
+        return next(
+            (e.value for e in self.events if e.type in {E.WORKFLOW_COMPLETED, E.WORKFLOW_FAILED}),
+            None,
+        )
+
+    def result(self) -> Any:
+        """Returns the output as the type of its annotation.
+
+        Raises the failure of the execution, or AssertionError if it has not ended.
+        """
+        match self.state:
+            case ExecutionState.COMPLETED:
+                return self.workflow.decode_output(self.output)
+            case ExecutionState.FAILED:
+                error = restore_failure(self.output, getattr(self.workflow.func, "__globals__", {}))
+                error.add_note(str(self.output.get("traceback") or ""))
+                raise error
+        where = f" on {self.paused_on!r}" if self.paused_on else ""
+        raise AssertionError(f"the execution has not completed: it is {self.state}{where}")
+
+    async def resume(self, body: Any = None) -> None:
+        """Resumes the paused execution with a body and runs it until it waits again."""
+        await self._engine.run_in_loop(lambda: self._resume(loads(encode(body))))
+
+    async def approve(self, reason: str | None = None, by: str = "approver") -> None:
+        """Approves the task at whose approval the execution waits."""
+        await self._engine.run_in_loop(lambda: self._decide("approved", reason, by))
+
+    async def reject(self, reason: str | None = None, by: str = "approver") -> None:
+        """Rejects the task at whose approval the execution waits."""
+        await self._engine.run_in_loop(lambda: self._decide("rejected", reason, by))
+
+    def approve_all(self) -> None:
+        """Approves every approval that the execution has requested or will request."""
+        for call_id in list(self.approvals):
+            self.approvals[call_id] = Approval("approved", call_id, None, "approver", "test")
+        pause = self._pause()
+        if pause and isinstance(pause["output"], dict) and "task_call_id" in pause["output"]:
+            call_id = pause["output"]["task_call_id"]
+            self.approvals[call_id] = Approval("approved", call_id, None, "approver", "test")
+
+    async def cancel(self) -> None:
+        """Cancels the execution."""
+        await self._engine.run_in_loop(self._cancel)
+
+    def begin(self) -> None:
+        """Starts a run from the log. Called in the engine's loop."""
+        self.settled.clear()
+        self._task = asyncio.get_running_loop().create_task(self._advance())
+
+    def append(self, entry: Entry) -> None:
+        """Appends an event as the server would return it."""
+        self.events.append(ExecutionEvent.from_wire(loads(entry.text)))
+        self.state = entry.state
+
+    async def _advance(self) -> None:
+        context: ExecutionContext[Any] = ExecutionContext(
+            execution_id=self.execution_id,
+            workflow_name=self.workflow.name,
+            workflow_namespace=self.workflow.namespace,
+            input=self.input,
+            state=self.state,
+            events=self.events,
+        )
+        self._run = Run(
+            context,
+            _Journal(self),
+            EngineServices(self._engine, self),
+            transient=self.workflow.durability == "transient",
+            environment=self._engine.environment,
+        )
+        try:
+            await advance_execution(self._run, lambda: self.workflow.perform(context))
+        finally:
+            self.settled.set()
+            self._engine.on_settled(self)
+
+    def _pause(self) -> Any:
+        return self.events[-1].value if self.state == ExecutionState.PAUSED else None
+
+    def _resume(self, body: Any) -> None:
+        if self.state != ExecutionState.PAUSED:
+            raise AssertionError(f"the execution cannot be resumed: it is {self.state}, not PAUSED")
+        entry = create_entry(
+            E.WORKFLOW_RESUMING,
+            self.execution_id,
+            self.workflow.name,
+            body,
+            ExecutionState.RESUMING,
+            time=self._engine.now,
+        )
+        self.append(entry)
+        self.begin()
+
+    def _decide(self, status: Any, reason: str | None, by: str) -> None:
+        pending = [
+            call_id for call_id, given in self.approvals.items() if given.status == "pending"
+        ]
+        if not pending or self.state != ExecutionState.PAUSED:
+            raise AssertionError("the execution waits for no approval")
+        self.approvals[pending[0]] = Approval(status, pending[0], None, by, "test", reason)
+        self._resume(None)
+
+    def _cancel(self) -> None:
+        if self._task is None or self._task.done():
+            entry = create_entry(
+                E.WORKFLOW_CANCELLED,
+                self.execution_id,
+                self.workflow.name,
+                None,
+                ExecutionState.CANCELLED,
+                time=self._engine.now,
+            )
+            if self.state == ExecutionState.PAUSED:
+                self.append(entry)
+        elif self._run is not None:
+            self._run.request_cancel()
+            self._task.cancel()
+
+
+class _Journal:
+    def __init__(self, execution: Execution) -> None:
+        self._execution = execution
+
+    def record(self, entry: Entry) -> None:
+        self._execution.append(entry)
+
+    async def wait_for_capacity(self) -> None: ...
+
+
+class Engine:
+    """Runs workflows in memory. Use it as a context manager, or through the fixture `engine`.
+
+    Attributes:
+        secrets: values of secrets by name.
+        configs: values of configs by name.
+        executions: all executions, in the order of their start, sub-workflows included.
+    """
+
+    def __init__(self, *, start: datetime = START, seed: int = 0) -> None:
+        self.secrets: dict[str, Any] = {}
+        self.configs: dict[str, Any] = {}
+        self.executions: list[Execution] = []
+        self._start = start
+        self._random = random.Random(seed)
+        self._bodies: dict[Callable[..., Any], Callable[..., Any]] = {}
+        self._workflows: dict[str, Workflow[Any, Any]] = {}
+        self._awaited: Execution | None = None
+        self._children: dict[str, Execution] = {}
+        self._virtual = VirtualLoop()
+        self._virtual.loop.set_task_factory(track_children)
+        self.environment = Environment(
+            clock=lambda: self.now,
+            random=self._random,
+            uuid4=self._uuid4,
+            bodies=self._bodies,
+        )
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def now(self) -> datetime:
+        """Virtual time (UTC). It starts at the beginning of 2026."""
+        return self._start + timedelta(seconds=self._virtual.now)
+
+    def mock(
+        self,
+        task: Task[..., Any],
+        *,
+        returns: Any = None,
+        raises: BaseException | type[BaseException] | None = None,
+        effect: Callable[..., Any] | Sequence[Any] | None = None,
+    ) -> Mock:
+        """Replaces the function of a task in this engine; returns the mock with its calls.
+
+        `effect` is a function, asynchronous or not, that gets the arguments and returns the
+        result, or a list of the results and exceptions of successive attempts. Results are recorded
+        and decoded as those of the task itself.
+        """
+        mock = Mock(name=task.name, return_value=returns, side_effect=raises or effect)
+
+        async def body(*args: Any, **kwargs: Any) -> Any:
+            result = mock(*args, **kwargs)
+            return await result if asyncio.iscoroutine(result) else result
+
+        self._bodies[task.func] = body
+        return mock
+
+    def register(self, *workflows: Workflow[Any, Any]) -> None:
+        """Makes workflows known under their names, for `call("namespace/name")`."""
+        self._workflows |= {workflow.qualified_name: workflow for workflow in workflows}
+
+    def find_workflow(self, namespace: str, name: str) -> Workflow[Any, Any] | None:
+        """Returns a registered workflow, or None."""
+        return self._workflows.get(f"{namespace}/{name}")
+
+    async def start(self, workflow: Workflow[Any, Any], input: Any = None) -> Execution:
+        """Starts an execution and runs it until it has ended, is paused, or waits for time."""
+        return await self.continue_from(workflow, input, [])
+
+    async def continue_from(
+        self, workflow: Workflow[Any, Any], input: Any, events: Sequence[ExecutionEvent]
+    ) -> Execution:
+        """Continues an execution from its log, as another worker would, and runs it likewise."""
+        execution = self._create(workflow, input, f"{len(self.executions) + 1:032x}")
+        execution.events = list(events)
+        if events and events[-1].type in _SETTLED:
+            execution.state = _SETTLED[E(events[-1].type)]
+            return execution
+        await self.run_in_loop(execution.begin)
+        return execution
+
+    async def advance(self, duration: float | timedelta) -> None:
+        """Lets virtual time pass (seconds or a timedelta): sleeps, retries and timeouts end."""
+        seconds = to_seconds("duration", duration)
+        await asyncio.to_thread(self._virtual.call, lambda: None, advance_s=seconds)
+
+    async def advance_until_settled(self, execution: Execution, limit: timedelta) -> None:
+        """Lets virtual time pass until the execution has ended or is paused, at most `limit`."""
+        self._awaited = execution
+        await self.advance(limit)
+        self._awaited = None
+
+    def on_settled(self, execution: Execution) -> None:
+        """Stops the clock if `advance_until_settled` waits for this execution."""
+        if execution is self._awaited:
+            self._virtual.stop_clock()
+
+    def start_child(self, workflow: Any, input: Any, key: str) -> Execution:
+        """Starts a sub-workflow, once for each key. Called in the engine's loop."""
+        child = self._children.get(key)
+        if child is None:
+            child = self._create(workflow, input, f"{len(self.executions) + 1:032x}")
+            self._children[key] = child
+            # In an empty context: the child must not count as part of its parent's run.
+            contextvars.Context().run(child.begin)
+        return child
+
+    async def run_in_loop(self, func: Callable[[], T]) -> T:
+        """Calls a function in the engine's loop and waits until the loop is idle."""
+        result: T = await asyncio.to_thread(self._virtual.call, func)
+        return result
+
+    def close(self) -> None:
+        """Ends all executions and the engine's thread."""
+        self._virtual.close()
+
+    def _create(self, workflow: Workflow[Any, Any], input: Any, id: str) -> Execution:
+        execution = Execution(self, workflow, id, loads(encode(input)))
+        self.executions.append(execution)
+        return execution
+
+    def _uuid4(self) -> uuid.UUID:
+        return uuid.UUID(int=self._random.getrandbits(128), version=4)

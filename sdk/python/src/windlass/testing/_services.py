@@ -1,0 +1,110 @@
+"""Services of the test engine: secrets, configs, approvals and other workflows in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from windlass._json import encode, loads
+from windlass._services import Approval, RunnableWorkflow, WorkflowTarget
+from windlass.domain.state import ExecutionState
+from windlass.errors import (
+    ExecutionError,
+    RecordedError,
+    RequestRefusedError,
+    WorkflowNotFoundError,
+)
+
+
+class Caller(Protocol):
+    """Execution that uses the services."""
+
+    approvals: dict[str, Approval]
+    progress: list[Any]
+
+
+class Child(Protocol):
+    """Execution of a sub-workflow."""
+
+    execution_id: str
+    state: ExecutionState
+    settled: asyncio.Event
+
+    @property
+    def output(self) -> Any:
+        """Output as JSON, or the record of the failure."""
+
+
+class Host(Protocol):
+    """Engine that runs the executions."""
+
+    secrets: dict[str, Any]
+    configs: dict[str, Any]
+
+    def find_workflow(self, namespace: str, name: str) -> RunnableWorkflow | None:
+        """Returns a registered workflow, or None."""
+
+    def start_child(self, workflow: Any, input: Any, key: str) -> Child:
+        """Starts a sub-workflow, once for each key."""
+
+
+class EngineServices:
+    """Services of one execution of the engine."""
+
+    def __init__(self, engine: Host, execution: Caller) -> None:
+        self._engine = engine
+        self._execution = execution
+
+    async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
+        """Returns secrets of `engine.secrets`."""
+        return _pick("secret", "engine.secrets", self._engine.secrets, names)
+
+    async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
+        """Returns configs of `engine.configs`."""
+        return _pick("config", "engine.configs", self._engine.configs, names)
+
+    async def authorize_task(self, task_name: str) -> None:
+        """Allows every task."""
+
+    async def request_approval(self, call_id: str, task_name: str) -> str:
+        """Requests an approval, which the test decides."""
+        self._execution.approvals.setdefault(call_id, Approval("pending", approval_id=call_id))
+        return "created"
+
+    async def find_approval(self, call_id: str) -> Approval | None:
+        """Returns the approval of a call."""
+        return self._execution.approvals.get(call_id)
+
+    async def call_workflow(
+        self, target: WorkflowTarget, input: Any, *, key: str, wait: bool
+    ) -> Any:
+        """Runs another workflow in the engine."""
+        workflow = target.workflow or self._engine.find_workflow(target.namespace, target.name)
+        if workflow is None:
+            raise WorkflowNotFoundError(
+                f"the engine has no workflow '{target.namespace}/{target.name}'; "
+                "register it with engine.register, or call it as an object"
+            )
+        child = self._engine.start_child(workflow, input, key)
+        if not wait:
+            return child.execution_id
+        await child.settled.wait()
+        if child.state == "COMPLETED":
+            return child.output
+        if child.state == "FAILED":
+            failure = child.output
+            raise ExecutionError(RecordedError(failure["type"], failure["message"], failure))
+        name = f"{target.namespace}/{target.name}"
+        raise ExecutionError(message=f"the workflow {name} is {child.state}")
+
+    def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
+        """Keeps the progress for the test."""
+        self._execution.progress.append(loads(encode(value)))
+
+
+def _pick(kind: str, place: str, values: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    for name in names:
+        if name not in values:
+            raise RequestRefusedError(message=f"the {kind} {name} does not exist; set {place}")
+    return {name: values[name] for name in names}
