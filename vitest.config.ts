@@ -19,7 +19,7 @@ export default defineConfig({
     // Limits for hanging tests only: on an idle machine the waits are far shorter.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       {
         extends: true,

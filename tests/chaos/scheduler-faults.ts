@@ -86,6 +86,6 @@ export async function runSchedulerFaults({
     for (const id of names) await api.json('POST', `/schedules/${id}/${verb}`)
   const ledger = () => readLedger(system.database, made, until)
   const isSettled = (now: Ledger) => !now.faults.some((fault) => /: pending$/.test(fault))
-  await expect.poll(async () => isSettled(await ledger()), { timeout: 60_000 }).toBe(true)
+  await expect.poll(async () => isSettled(await ledger())).toBe(true)
   return { ...(await ledger()), kills }
 }

@@ -22,7 +22,7 @@ test('D6: work that kills every worker: fails after max_attempts with the reason
   const { execution_id } = await api.run('poison', 'async')
   for (const name of ['first', 'second']) {
     const worker = await system.startWorker({ name })
-    await expect.poll(() => worker.hasEnded, { timeout: 60_000 }).toBe(true)
+    await expect.poll(() => worker.hasEnded).toBe(true)
   }
   const done = await api.until(execution_id, 'FAILED')
   expect(done.output).toMatchObject({

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import net from 'node:net'
 
-const HANG_MS = 20_000
+const HANG_MS = 60_000
 
 export interface Answer {
   status: number

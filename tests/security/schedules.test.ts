@@ -169,7 +169,7 @@ const historyOf = async (id: string) => {
     body as { entries: { state: string; error: string | null; execution_id: string | null }[] }
   ).entries
 }
-const EVENTUALLY = { timeout: 20_000, interval: 100 }
+const EVENTUALLY = { interval: 100 }
 
 test('N128, T7: account loses its run permission: ticks are skipped with the reason until it is back', async () => {
   const { subject, key } = await auth.createAccount(['operator'])

@@ -22,7 +22,7 @@ afterAll(async () => {
   for (const one of teardown.reverse()) await one()
 })
 
-const HANG_MS = 30_000
+const HANG_MS = 60_000
 
 /** Reads the execution's event stream. */
 async function read(gateway: number, token: string) {

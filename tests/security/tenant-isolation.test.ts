@@ -17,7 +17,7 @@ afterAll(async () => {
   for (const one of teardown.reverse()) await one()
 })
 
-const HANG_MS = 10_000
+const HANG_MS = 60_000
 
 /** Opens a stream. Returns a state that says whether it has ended. */
 async function open(method: string, path: string, token: string) {

@@ -37,7 +37,7 @@ const NO_REQUEUE = {
   SVC_WORKERS__HEARTBEAT_TIMEOUT: '4',
   SVC_WORKERS__EVICTION_GRACE_PERIOD: '1',
 }
-const HANG_MS = 20_000
+const HANG_MS = 60_000
 
 export const completedCheckpoint = ({ execution_id }: ClaimedExecution, output: unknown = 1) => ({
   ...{ workflow_id: 'x', workflow_namespace: 'w', workflow_name: 'a', execution_id },

@@ -29,5 +29,5 @@ test('patterns on which other engines backtrack without end: matched in linear t
   for (const pattern of ['^(a+)+$', '^(a|a)*$', '^(.*)*(.*)*(.*)*x$'])
     expect(linearPattern(pattern)?.test(`${'a'.repeat(10_000)}!`)).toBe(false)
   // An hour is more like it.
-  expect(performance.now() - begun).toBeLessThan(5_000)
+  expect(performance.now() - begun).toBeLessThan(20_000)
 })

@@ -70,8 +70,7 @@ async function clientOf(...ports: number[]) {
 const way = async (identity: Identity, token = '') =>
   (await identity.checkSession({ token })).worker_name
 
-const untilCarried = (identity: Identity) =>
-  expect.poll(() => way(identity), { timeout: 5_000 }).toBe('stream')
+const untilCarried = (identity: Identity) => expect.poll(() => way(identity)).toBe('stream')
 
 test('small requests: on the stream; large requests: unary calls', async () => {
   const { port } = await serve()

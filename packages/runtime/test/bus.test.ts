@@ -33,7 +33,7 @@ test('an event whose handler fails is delivered again, before those after it', a
   })
   onTestFinished(() => stop())
   await bus.publishDurable([event('first'), event('second')])
-  await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['first', 'first', 'second'])
+  await expect.poll(() => seen).toEqual(['first', 'first', 'second'])
 })
 
 test('an event published twice under one id: handled once', async () => {
@@ -44,7 +44,7 @@ test('an event published twice under one id: handled once', async () => {
   const repeated = event('twice', randomBytes(8).toString('hex'))
   await bus.publishDurable([repeated])
   await bus.publishDurable([repeated, event('after')])
-  await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['twice', 'after'])
+  await expect.poll(() => seen).toEqual(['twice', 'after'])
 })
 
 test('a consumer lost with its server: created again', async () => {
@@ -53,20 +53,17 @@ test('a consumer lost with its server: created again', async () => {
   const stop = bus.consumeDurable(consumer, async ({ key }) => void seen.push(key))
   onTestFinished(() => stop())
   await bus.publishDurable([event('before')])
-  await expect.poll(() => seen, { timeout: 10_000 }).toEqual(['before'])
+  await expect.poll(() => seen).toEqual(['before'])
   const { hostname, port, username, password } = new URL(testUrl('TEST_NATS_URL'))
   const admin = await connect({ servers: `${hostname}:${port}`, user: username, pass: password })
   onTestFinished(() => admin.close())
   const manager = await jetstreamManager(admin)
   await manager.consumers.delete('EVENTS', source)
   await expect
-    .poll(
-      async () => (await manager.consumers.info('EVENTS', source).catch(() => undefined))?.name,
-      { timeout: 20_000 },
-    )
+    .poll(async () => (await manager.consumers.info('EVENTS', source).catch(() => undefined))?.name)
     .toBe(source)
   await bus.publishDurable([event('after')])
-  await expect.poll(() => seen.at(-1), { timeout: 10_000 }).toBe('after')
+  await expect.poll(() => seen.at(-1)).toBe('after')
 })
 
 test('best-effort messages: delivered to current subscribers', async () => {
@@ -113,9 +110,9 @@ test('systems with different prefixes: do not receive messages of one another', 
   } as const
   a.bus.publishBestEffort('said.this', Buffer.from('1'))
   await a.bus.publishDurable([toDurableMessage('test', 'durably', evicted)])
-  await expect.poll(() => a.heard, { timeout: 10_000 }).toEqual(['said.this', 'durably'])
+  await expect.poll(() => a.heard).toEqual(['said.this', 'durably'])
   await b.bus.publishDurable([toDurableMessage('test', 'own', evicted)])
-  await expect.poll(() => b.heard, { timeout: 10_000 }).toEqual(['own'])
+  await expect.poll(() => b.heard).toEqual(['own'])
 })
 
 test.skipIf(!hasNats)(
@@ -144,9 +141,9 @@ test.skipIf(!hasNats)(
     await nats.start()
     await bus.ping()
     bus.publishBestEffort('said.now', Buffer.from('2'))
-    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['said.now'])
+    await expect.poll(() => heard).toEqual(['said.now'])
     await bus.publishDurable([toDurableMessage('test', 'late', evicted)])
-    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['said.now', 'late'])
+    await expect.poll(() => heard).toEqual(['said.now', 'late'])
   },
 )
 

@@ -17,7 +17,7 @@ import { toDurableMessage } from '../src/postgres/outbox.ts'
 import { openRedis, redisReady } from '../src/redis/redis.ts'
 
 const CONFIG = new URL('../../../scripts/stores/nats-config.ts', import.meta.url).href
-const START_MS = 10_000
+const START_MS = 60_000
 
 /** A NATS server with the users of the services, as `npm start` configures it. */
 async function natsServer(prefixes = ['']) {

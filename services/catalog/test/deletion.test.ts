@@ -61,7 +61,7 @@ test('all versions deleted: the workflow is not found', async () => {
 
 test('delete of an unknown version: not found, no event', async () => {
   const { client, db, name } = await threeVersions()
-  await expect.poll(() => db.rows(sql`select 1 from outbox`), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => db.rows(sql`select 1 from outbox`)).toEqual([])
   await expect(client.delete({ ...name, version: 9 })).rejects.toMatchObject({
     kind: 'not_found',
     message: `Workflow '${name.namespace}/job' version 9 not found`,

@@ -29,7 +29,7 @@ test('uploads and deletions: published on JetStream in order', async () => {
   const ofA = () => events.filter(({ key }) => key === `${namespace}/a`).map(({ body }) => body)
   const a = { namespace, name: 'a' }
   const id = workflows.find(({ name }) => name === 'a')?.id
-  await expect.poll(ofA, { timeout: 20_000 }).toEqual([
+  await expect.poll(ofA).toEqual([
     { $case: 'workflow_changed', value: { ...a, version: 1, workflow_id: id } },
     { $case: 'workflow_changed', value: { ...a, version: 2, workflow_id: expect.any(String) } },
     { $case: 'workflow_deleted', value: { ...a, version: 2 } },
@@ -37,5 +37,5 @@ test('uploads and deletions: published on JetStream in order', async () => {
     { $case: 'workflow_deleted', value: { ...a, version: 0 } },
   ])
   expect(events.map(({ source }) => source)).toEqual(Array(5).fill('catalog'))
-  await expect.poll(() => db.rows(sql`select 1 from outbox`), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => db.rows(sql`select 1 from outbox`)).toEqual([])
 })

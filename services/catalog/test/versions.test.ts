@@ -156,6 +156,6 @@ test('upload without Redis: committed but unavailable, a loop invalidates the ca
   await expect(upload).rejects.toMatchObject({ kind: 'unavailable' })
   expect(await cut.resolve({ namespace, name: 'job', version: 0 })).toMatchObject({ version: 1 })
   const pending = () => db.rows(sql`select 1 from pending_epochs`)
-  await expect.poll(pending, { timeout: 10_000 }).toEqual([])
+  await expect.poll(pending).toEqual([])
   expect(await readGeneration(redis, 'catalog')).not.toBe(before)
 })

@@ -5,7 +5,7 @@ import { registration, startDispatchers } from './dispatcher-fixture.ts'
 import { type FakeStream, openStream } from './worker-fake.ts'
 
 /** Far above the early eviction, far below the eviction by silence in these tests (120 s). */
-const HANG = { timeout: 30_000 }
+const HANG = { timeout: 60_000 }
 
 type Dispatchers = Awaited<ReturnType<typeof startDispatchers>>
 

@@ -23,9 +23,7 @@ test('D1: a lease is not answered: other work is leased; a late answer is delive
 
   const second = executions.queue(requirement_id)
   publishReady(requirement_id)
-  await expect.poll(() => ids(stream), { timeout: 5_000 }).toEqual([second.execution_id])
+  await expect.poll(() => ids(stream)).toEqual([second.execution_id])
   resume()
-  await expect
-    .poll(() => ids(stream), { timeout: 5_000 })
-    .toEqual([second.execution_id, first.execution_id])
+  await expect.poll(() => ids(stream)).toEqual([second.execution_id, first.execution_id])
 })

@@ -109,15 +109,17 @@ test('slot freed on a full worker: the next work is dispatched at once', async (
   publishReady(requirement_id)
   await expect.poll(() => work(stream)).toHaveLength(2)
 
-  const began = performance.now()
+  const waits: number[] = []
   for (let given = 3; given <= 20; given++) {
+    const began = performance.now()
     executions.held.get(worker)?.splice(0, 1)
     publishSignal(worker, { $case: 'slot_freed', value: { slots: 1 } })
     await expect.poll(() => work(stream), { interval: 10 }).toHaveLength(given)
+    waits.push(performance.now() - began)
   }
   expect(new Set(ids(stream)).size).toBe(20)
-  // With polling alone it would take 18 seconds.
-  expect(performance.now() - began).toBeLessThan(15_000)
+  // With polling alone each would take a second, also on an idle machine.
+  expect(Math.min(...waits)).toBeLessThan(500)
 })
 
 test('lost slot_freed signal: the next work is dispatched within about a second', async () => {

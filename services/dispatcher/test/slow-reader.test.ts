@@ -50,7 +50,7 @@ test('reader behind by more than the maximum: closed at the next frame', async (
 test('frames larger than the maximum: complete for a reader that reads', async () => {
   const { stream, reader, reasons } = await singleStream(5_000)
   stream.send(frameOf(20 * MIB), frameOf(3))
-  await expect.poll(() => reader.frames.length, { timeout: 10_000 }).toBe(2)
+  await expect.poll(() => reader.frames.length).toBe(2)
   expect(reader.frames[0]?.data).toHaveLength(20 * MIB)
   expect(stream.isWritable).toBe(true)
   stream.end('stopping')
@@ -62,7 +62,7 @@ test('stream ended: frames sent before still arrive', async () => {
   const { stream, reader } = await singleStream(5_000)
   stream.send(frameOf(5 * MIB), frameOf(4))
   stream.end('superseded')
-  await expect.poll(() => reader.ended, { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => reader.ended).toBe(true)
   expect(reader.frames.map(({ data }) => data?.length)).toEqual([5 * MIB, 4])
 })
 

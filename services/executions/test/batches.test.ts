@@ -10,7 +10,7 @@ import { leased, limits } from './execution-samples.ts'
 import { event, get, run, setup, worker } from './executions-fixture.ts'
 import { REQUIREMENT_ID, seedRequirement, seedRow } from './seed-rows.ts'
 
-const HANG_MS = 20_000
+const HANG_MS = 60_000
 const LEASES = 20
 
 const holder = { worker_name: 'a', session_id: 's', claim_generation: 3 }

@@ -2,7 +2,7 @@ import { Sql, sql } from '@windlass/runtime/postgres/sql'
 import { describe, expect, test } from 'vitest'
 import { cancel, event, get, resume, run, setup, worker } from './executions-fixture.ts'
 
-const HANG_MS = 20_000
+const HANG_MS = 60_000
 const bounded = { packages: [], affinity: {}, runner: '', queue_timeout: 0.3 }
 
 describe('queue_timeout', () => {

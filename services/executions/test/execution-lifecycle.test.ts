@@ -150,7 +150,7 @@ test('a cancel without an answer: CANCELLED at its deadline, with a new fencing 
   await cancel(client, execution_id)
   await w.report(execution_id, 'RUNNING', { generation: 1 })
   await expect
-    .poll(() => get(client, execution_id), { timeout: 10_000 })
+    .poll(() => get(client, execution_id))
     .toMatchObject({ state: 'CANCELLED', claim_generation: 2 })
   await expect(
     w.report(execution_id, 'COMPLETED', { generation: 1, events: [event('WORKFLOW_COMPLETED')] }),
@@ -163,7 +163,7 @@ test('an unclaimed lease goes to another worker, with a new fencing token', asyn
   const deaf = worker(client)
   await deaf.lease()
   await expect
-    .poll(() => get(client, execution_id), { timeout: 10_000 })
+    .poll(() => get(client, execution_id))
     .toMatchObject({ state: 'SCHEDULED', worker_name: '', claim_generation: 2 })
   const { requirements } = await client.listReady({ known_ids: [] })
   const requirement_ids = requirements.map(({ requirement_id }) => requirement_id)

@@ -52,7 +52,7 @@ test('list of visible workflows: rows and totals of these only, in every page', 
     expect(await listed(only())).toEqual([0])
   }
   await check()
-  await expect.poll(() => db.rows(sql`select 1 from totals_delta`), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => db.rows(sql`select 1 from totals_delta`)).toEqual([])
   await check()
 })
 
@@ -76,7 +76,7 @@ test('lists are newest first, filtered by workflow and state, with totals', asyn
     expect(await ids({ state: 'CREATED' })).toEqual([])
   }
   await check()
-  await expect.poll(() => db.rows(sql`select 1 from totals_delta`), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => db.rows(sql`select 1 from totals_delta`)).toEqual([])
   await check()
   const second = await client.list({ ...page, limit: 1, offset: 1 })
   expect(second).toMatchObject({
@@ -169,7 +169,7 @@ test('every terminal event is published once to JetStream, in the order of commi
     }
   })()
   onTestFinished(async () => void (await messages.close()))
-  await expect.poll(() => heard, { timeout: 15_000 }).toEqual(ended)
+  await expect.poll(() => heard).toEqual(ended)
 })
 
 test('concurrent writes: a log and its row are of the same moment', async () => {

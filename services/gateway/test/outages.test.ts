@@ -30,7 +30,7 @@ test('a service is unavailable: 503 with Retry-After and no internal detail', {
   )
 })
 
-test('identity is unavailable: 503, never 401', { timeout: 30_000 }, async () => {
+test('identity is unavailable: 503, never 401', async () => {
   const { call } = await startGateway({}, { SVC_SERVICES__IDENTITY: DEAD })
   const headers = { authorization: 'Bearer session-of-w1' }
   const response = await call('POST', `/workers/w1/release/${ID}`, { headers })
@@ -160,7 +160,7 @@ test('Redis is silent: the gateway starts and serves; it caches once Redis answe
   await expect.poll(countResolves).toBe(0)
 })
 
-test('health and readiness: follow the executions service', { timeout: 30_000 }, async () => {
+test('health and readiness: follow the executions service', async () => {
   const up = await startGateway()
   const healthy = await up.call('GET', '/health')
   expect(healthy.status).toBe(200)

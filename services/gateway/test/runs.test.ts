@@ -202,7 +202,7 @@ test('a sync caller disconnects: the wait and its polling stop', async () => {
         before = executions.calls.get
         return still
       },
-      { interval: 1_200, timeout: 10_000 },
+      { interval: 1_200 },
     )
     .toBe(true)
 })

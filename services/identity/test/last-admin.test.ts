@@ -70,7 +70,7 @@ test.each([
         ),
       )
       const ends = Promise.allSettled(both)
-      await expect.poll(waiting, { timeout: 10_000 }).toBe(2)
+      await expect.poll(waiting).toBe(2)
       return { ends }
     })
     const ends = await started.ends

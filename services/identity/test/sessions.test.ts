@@ -21,7 +21,7 @@ async function setup(env: Record<string, string> = {}) {
   return { db, redis, replica, worker_name: `w-${randomBytes(4).toString('hex')}` }
 }
 
-const HANG_MS = 15_000
+const HANG_MS = 60_000
 const eventually = <T>(read: () => T) => expect.poll(read, { timeout: HANG_MS })
 
 const refused = { kind: 'unauthenticated' }

@@ -121,10 +121,10 @@ test('a client disconnects: its call of the API is aborted', async () => {
   const sent = request(`${url}/mcp`, { method: 'POST', headers: HEADERS })
   sent.on('error', () => {})
   sent.end(call)
-  await expect.poll(() => api.seen.length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => api.seen.length).toBe(1)
   sent.destroy()
 
-  await expect.poll(() => api.seen[0]?.isAborted, { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => api.seen[0]?.isAborted).toBe(true)
 })
 
 test('connections that cannot be accepted: the server serves the next ones', async () => {

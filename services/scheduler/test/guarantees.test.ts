@@ -117,7 +117,7 @@ test.each([1, 100, 101, 1_000_000])(
     await makeOverdue(db, made, (ticks - 1) * 60 + 10, 60)
     await eventually(() => executions.created.size).toBe(1)
     await eventually(async () => (await client.get({ ref: made.id })).run_count).toBe(1)
-    expect(performance.now() - begun).toBeLessThan(10_000)
+    expect(performance.now() - begun).toBeLessThan(60_000)
 
     const { entries } = await client.history(historyPage(made.id))
     const [fired, ...skipped] = entries

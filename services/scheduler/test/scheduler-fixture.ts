@@ -73,7 +73,7 @@ export const ALL = { all: true, workflows: [], ids: [] }
 /** Default caller of the tests. */
 export const ADA = callAs('ada').caller
 
-const HANG_MS = 15_000
+const HANG_MS = 60_000
 
 /** Polls until the expectation holds; the limit only ends a test that hangs. */
 export const eventually: typeof expect.poll = (read) => expect.poll(read, { timeout: HANG_MS })
