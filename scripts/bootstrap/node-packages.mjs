@@ -27,7 +27,7 @@ export async function installPackages() {
 }
 
 /** Installs pnpm in the data directory: never globally, and not by corepack, whose signatures are outdated. */
-async function ensurePnpm() {
+export async function ensurePnpm() {
   const dir = projectDataDir()
   const tools = path.join(dir, `tools/pnpm-${PNPM_VERSION}`)
   const pnpm = path.join(tools, 'node_modules/pnpm/bin/pnpm.cjs')

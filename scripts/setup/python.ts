@@ -33,7 +33,9 @@ export async function ensurePython(
 ): Promise<string> {
   const venv = path.join(dir, folder)
   const python = path.join(venv, 'bin/python')
-  const files = [path.join(SDK, 'pyproject.toml')]
+  const lock = (isDev: boolean) =>
+    path.join(SDK, isDev ? 'requirements-dev.txt' : 'requirements.txt')
+  const files = [path.join(SDK, 'pyproject.toml'), lock(false), lock(true)]
   const plain = new Stamp(path.join(venv, '.windlass-stamp'), { files, facts: ['plain'] })
   const full = new Stamp(path.join(venv, '.windlass-stamp'), { files, facts: ['dev'] })
   const works = await succeeds(python, ['-c', `${NEW_ENOUGH}; import pip`])
@@ -44,9 +46,12 @@ export async function ensurePython(
       rmSync(venv, { recursive: true, force: true })
       await run(base, ['-m', 'venv', venv], { onLine: report })
     }
-    const flags = ['--disable-pip-version-check', '--no-input', '--progress-bar=off', '--editable']
-    const args = ['-m', 'pip', 'install', ...flags, dev ? `${SDK}[dev]` : SDK]
-    await run(python, args, { onLine: report })
+    const flags = ['--disable-pip-version-check', '--no-input', '--progress-bar=off']
+    const install = ['-m', 'pip', 'install', ...flags]
+    await run(python, [...install, '--require-hashes', '-r', lock(dev)], { onLine: report })
+    // Everything that it needs, the build tools included, is locked and installed.
+    const sdk = ['--no-deps', '--no-build-isolation', '--editable', SDK]
+    await run(python, [...install, ...sdk], { onLine: report })
   })
   const made = dev ? full : plain
   made.set()

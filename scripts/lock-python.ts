@@ -1,0 +1,36 @@
+// `npm run lock:python`: resolves the packages of the Python environments and writes their versions and
+// hashes into sdk/python/requirements*.txt. Releases younger than MINIMUM_AGE are left out: a stolen account of a
+// maintainer is usually noticed within days.
+import path from 'node:path'
+import { PROJECT, projectDataDir } from './bootstrap/data-dir.mjs'
+import { catchSignals } from './process/signals.ts'
+import { Progress } from './setup/progress.ts'
+import { ensurePython } from './setup/python.ts'
+import { run } from './setup/run.ts'
+
+const UV = 'uv==0.13.9'
+const MINIMUM_AGE = '7 days'
+/** Lock file to the extras that it includes. */
+const LOCKS = { 'requirements.txt': [], 'requirements-dev.txt': ['--extra', 'dev'] }
+
+catchSignals()
+try {
+  const context = { dir: projectDataDir(), progress: new Progress() }
+  const python = await ensurePython(context)
+  const tools = path.join(context.dir, 'tools/uv')
+  await run(python, ['-m', 'venv', tools])
+  await run(path.join(tools, 'bin/pip'), ['install', '--quiet', UV])
+  for (const [file, extras] of Object.entries(LOCKS))
+    await run(
+      path.join(tools, 'bin/uv'),
+      [
+        ...['pip', 'compile', '--quiet', 'pyproject.toml', 'build-requirements.in', ...extras],
+        ...['--universal', '--python-version', '3.11', '--generate-hashes', '--upgrade'],
+        ...['--no-header', '--no-annotate', '--exclude-newer', MINIMUM_AGE, '--output-file', file],
+      ],
+      { cwd: path.join(PROJECT, 'sdk/python') },
+    )
+} catch (error) {
+  process.stderr.write(`\n${(error as Error).message}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,37 @@
+// `npm run sbom -- [FILE]`: writes the software bill of materials (CycloneDX) of the Node and Python packages
+// that the lock files name; windlass.cdx.json without a name.
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { PROJECT, projectDataDir } from './bootstrap/data-dir.mjs'
+import { catchSignals } from './process/signals.ts'
+import { Progress } from './setup/progress.ts'
+import { run } from './setup/run.ts'
+
+const GENERATOR_VERSION = '12.8.4'
+
+catchSignals()
+const [name = 'windlass.cdx.json'] = process.argv.slice(2)
+const file = path.resolve(name)
+const progress = new Progress()
+try {
+  const generator = await ensureGenerator(projectDataDir())
+  const args = ['--no-recurse', '--no-install-deps', '--type', 'pnpm', '--output', file]
+  await progress.step('Listing the packages', (onLine) =>
+    run(process.execPath, [generator, ...args, PROJECT], { cwd: PROJECT, onLine }),
+  )
+  process.stdout.write(`${file}\n`)
+} catch (error) {
+  process.stderr.write(`\n${(error as Error).message}\n`)
+  process.exitCode = 1
+}
+
+/** Returns the program of cdxgen, of OWASP CycloneDX; fetched at its first use. */
+async function ensureGenerator(dir: string): Promise<string> {
+  const home = path.join(dir, `tools/cdxgen-${GENERATOR_VERSION}`)
+  const program = path.join(home, 'node_modules/@cyclonedx/cdxgen/bin/cdxgen.js')
+  if (existsSync(program)) return program
+  const flags = ['--no-audit', '--no-fund', '--no-save', '--omit=optional', '--loglevel=error']
+  const args = ['install', '--prefix', home, ...flags, `@cyclonedx/cdxgen@${GENERATOR_VERSION}`]
+  await progress.step('Fetching cdxgen', (onLine) => run('npm', args, { cwd: dir, onLine }))
+  return program
+}
