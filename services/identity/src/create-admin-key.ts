@@ -8,15 +8,20 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { name: { type: 'string' }, days: { type: 'string' } },
 })
-const db = openDb(loadSettingsOrExit().postgres.url, 'identity', { maxConnections: 2 })
+const { postgres, security } = loadSettingsOrExit()
+const db = openDb(postgres.url, 'identity', { maxConnections: 2 })
 try {
   const days = values.days ?? '0'
   if (!/^\d{1,5}$/.test(days)) throw new Error('--days must be a whole number')
-  const key = await createAdminKey(db, {
-    subject: positionals[0] ?? 'admin',
-    name: values.name ?? `admin-${randomBytes(4).toString('hex')}`,
-    days: Number(days),
-  })
+  const key = await createAdminKey(
+    db,
+    {
+      subject: positionals[0] ?? 'admin',
+      name: values.name ?? `admin-${randomBytes(4).toString('hex')}`,
+      days: Number(days),
+    },
+    security.auth.api_keys,
+  )
   process.stdout.write(`${key}\n`)
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)

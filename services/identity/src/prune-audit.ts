@@ -1,9 +1,9 @@
-import { loadSettings } from '@windlass/runtime/config/load-settings'
+import { loadSettingsOrExit } from '@windlass/runtime/config/load-settings'
 import { openDb } from '@windlass/runtime/postgres/db'
 import { pruneAudit } from './engine/prune-audit.ts'
 
 const [, seq, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(process.argv[2] ?? '') ?? []
-const db = openDb(loadSettings().postgres.url, 'identity', { maxConnections: 2 })
+const db = openDb(loadSettingsOrExit().postgres.url, 'identity', { maxConnections: 2 })
 try {
   if (seq === undefined) throw new Error('use: SEQ:HASH, as printed by windlass audit export')
   const deleted = await pruneAudit(db, { seq: Number(seq), hash: Buffer.from(hash, 'hex') })

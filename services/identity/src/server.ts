@@ -69,7 +69,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     access.identity,
   )
   rpc.serve(PrincipalsService, principalHandlers(db, caches), access.principals)
-  rpc.serve(ApiKeysService, keyHandlers(db, caches), access.keys)
+  rpc.serve(ApiKeysService, keyHandlers(db, caches, security.auth.api_keys), access.keys)
   rpc.serve(RolesService, roleHandlers(db, caches), access.roles)
   rpc.serve(SecretsService, secretHandlers({ db, log, keys, policy, uses }), access.secrets)
   rpc.serve(ConfigsService, configHandlers({ db, policy }), access.configs)

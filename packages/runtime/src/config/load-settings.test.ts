@@ -72,6 +72,8 @@ const samples: Record<string, unknown[]> = {
   'security.protected_namespaces': hosts,
   'security.secrets': ['declared', 'uploader'],
   'security.auth.enabled': flag,
+  'security.auth.api_keys.default_lifetime_days': number,
+  'security.auth.api_keys.max_lifetime_days': number,
   'security.auth.oidc.enabled': flag,
   'security.auth.oidc.issuer': text,
   'security.auth.oidc.audience': text,

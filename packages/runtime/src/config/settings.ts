@@ -158,6 +158,12 @@ const security = table({
   secrets: z.enum(['declared', 'scoped', 'uploader']).optional(),
   auth: table({
     enabled: flag.default(false),
+    api_keys: table({
+      /** For keys that are created without a lifetime; 0: they do not expire. */
+      default_lifetime_days: count.pipe(z.int().max(36_500)).default(0),
+      /** Applies to existing keys too; 0: none. */
+      max_lifetime_days: count.pipe(z.int().max(36_500)).default(0),
+    }),
     oidc: table({
       enabled: flag.default(false),
       issuer: z.string().default(''),

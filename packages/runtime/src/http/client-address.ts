@@ -1,20 +1,22 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP, isIPv6 } from 'node:net'
 
+type Received = Pick<IncomingMessage, 'socket' | 'headers'>
+
 /**
  * Returns the address of the client as the last of `trustedProxies` hops wrote it into X-Forwarded-
- * For; no other header counts. An IPv6 address is reduced to its /64 network, since a client has
- * all of it.
+ * For; no other header counts.
  */
-export function clientAddress(
-  { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
-  trustedProxies: number,
-): string {
+export function exactClientAddress({ socket, headers }: Received, trustedProxies: number): string {
   const direct = socket.remoteAddress ?? ''
   const hops = [...String(headers['x-forwarded-for'] ?? '').split(','), direct]
   const address = withoutPort((hops.at(-1 - trustedProxies) ?? '').trim())
-  return networkOf(isIP(address) ? address : direct)
+  return isIP(address) ? address : direct
 }
+
+/** The same, with an IPv6 address reduced to its /64 network, since a client has all of it. */
+export const clientAddress = (request: Received, trustedProxies: number): string =>
+  networkOf(exactClientAddress(request, trustedProxies))
 
 /** Removes the port, which some proxies append and which differs for each connection. */
 const withoutPort = (hop: string) =>

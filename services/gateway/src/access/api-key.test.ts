@@ -43,7 +43,7 @@ function setup(given = holder()) {
     async () => state.generation,
     () => state.now,
   )
-  return { state, callerOf }
+  return { state, callerOf: (key: string, address = '10.0.0.1') => callerOf(key, address) }
 }
 
 const refused = { kind: 'unauthenticated' }
@@ -135,4 +135,15 @@ test('identity is unavailable: the key is looked up again', async () => {
   await expect(callerOf(KEY)).rejects.toBe(away)
   state.fault = undefined
   expect(await callerOf(KEY)).toMatchObject({ subject: 'robot' })
+})
+
+test('a key with networks: accepted from their addresses only, and the requests say so', async () => {
+  const limits = { permissions: [], networks: ['10.0.0.0/8', '2001:db8::/32'] }
+  const { state, callerOf } = setup({ ...holder(), limits })
+  for (const address of ['10.9.9.9', '::ffff:10.0.0.1', '2001:db8::1'])
+    expect(await callerOf(KEY, address)).toMatchObject({ subject: 'robot' })
+  for (const address of ['11.0.0.1', '::1', ''])
+    await expect(callerOf(KEY, address)).rejects.toMatchObject(refused)
+  expect(await callerOf(KEY, '10.9.9.9')).toMatchObject({ subject: 'robot' })
+  expect(state.asked).toBe(1)
 })

@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
+import { createNetworkFilter } from '@windlass/domain/networks'
 import { onlyPermissions } from '@windlass/domain/permissions'
-import type { Account, ApiKeysService } from '@windlass/proto/windlass/identity/v1/principals'
+import type {
+  Account,
+  ApiKeysService,
+  KeyHolder,
+} from '@windlass/proto/windlass/identity/v1/principals'
 import type { RpcClient } from '@windlass/rpc/client'
 import { Fault } from '@windlass/runtime/faults'
 import type { ReadGeneration } from '../cache/generation-reader.ts'
@@ -15,8 +20,11 @@ export const isApiKey = (token: string): boolean => API_KEY.test(token)
 /** The last use of a key is recorded to the minute. */
 const REPORT_INTERVAL_MS = 60_000
 
-/** Returns the caller of a bearer token; throws `unauthenticated` for an unknown, expired or disabled one. */
-export type AuthenticateToken = (token: string) => Promise<Caller>
+/**
+ * Returns the caller of a bearer token from a client address; throws `unauthenticated` for an unknown,
+ * expired or disabled one, and for a key that is not accepted from this address.
+ */
+export type AuthenticateToken = (token: string, address: string) => Promise<Caller>
 
 /**
  * Authenticates API keys. The account of a key is cached under the hash of the key for one
@@ -30,23 +38,34 @@ export function createApiKeyAuthenticator(
 ): AuthenticateToken {
   const find = (key: string) => {
     const [prefix = '', hash = ''] = key.split(' ')
-    return keys.find({ prefix, token_hash: Buffer.from(hash, 'hex') })
+    return keys.find({ prefix, token_hash: Buffer.from(hash, 'hex'), checks_networks: true })
   }
   const holders = new UsageReportingCache(readGeneration, find, {
     reportIntervalMs: REPORT_INTERVAL_MS,
     now,
   })
   const refusedTokens = new RefusedTokens(now)
-  return async (token) => {
+  return async (token, address) => {
     const [, prefix] = API_KEY.exec(token) ?? []
     if (prefix === undefined) throw refused()
-    const { account, expires_at } = await refusedTokens.check(token, () =>
-      holders.get(`${prefix} ${hashOf(token)}`),
-    )
+    const holder = await refusedTokens.check(token, () => holders.get(`${prefix} ${hashOf(token)}`))
+    const { account, expires_at } = holder
+    if (!isAllowedFrom(holder, address)) throw refused()
     if (expires_at && Number(expires_at) <= now()) throw refused()
     if (account?.principal?.type !== 'service_account') throw refused()
     return { ...toCaller(account), key_prefix: prefix }
   }
+}
+
+/** Filters by the holder that they were made of, which is cached as one object. */
+const filters = new WeakMap<KeyHolder, (address: string) => boolean>()
+
+function isAllowedFrom(holder: KeyHolder, address: string): boolean {
+  const networks = holder.limits?.networks ?? []
+  if (networks.length === 0) return true
+  const filter = filters.get(holder) ?? createNetworkFilter(networks)
+  filters.set(holder, filter)
+  return filter(address)
 }
 
 /** Converts an account to a caller; throws `unauthenticated` for a disabled one. */

@@ -1,6 +1,7 @@
 import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import { NO_PERMISSIONS } from '@windlass/domain/permissions'
 import { Fault, invalid } from '@windlass/runtime/faults'
+import { exactClientAddress } from '@windlass/runtime/http/client-address'
 import type { Caches } from '../cache/create-caches.ts'
 import { countHeader, type RequestContext } from '../http/request-context.ts'
 import type { AuthenticateToken } from './api-key.ts'
@@ -64,7 +65,10 @@ export async function authenticate(
   if (claims && takesExecutions) return authenticateExecutionToken(deps, claims)
   if (!settings.security.auth.enabled) return UNCHECKED_CALLER
   if (token === undefined) throw new Fault('unauthenticated', 'Authorization token required')
-  if (!claims) return isSessionToken(token) ? workerOf(deps, token) : authenticateToken(token)
+  if (!claims)
+    return isSessionToken(token)
+      ? workerOf(deps, token)
+      : authenticateToken(token, exactClientAddress(ctx.req, settings.server.trusted_proxies))
   const { sub: subject, principal_issuer: issuer } = claims
   return { subject, issuer, permissions: NO_PERMISSIONS, execution: claims }
 }

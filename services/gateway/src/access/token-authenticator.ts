@@ -21,5 +21,5 @@ export function createTokenAuthenticator(
   if (!oidc.enabled) return byKey
   const onError = (err: unknown) => log.warn({ err }, 'failed to fetch the keys of the OIDC issuer')
   const byOidc = createOidcAuthenticator(oidc, { getAccount, principals }, onError)
-  return (token) => (isApiKey(token) ? byKey(token) : byOidc(token))
+  return (token, address) => (isApiKey(token) ? byKey(token, address) : byOidc(token, address))
 }

@@ -2,9 +2,11 @@ import { INTERNAL_ISSUER } from '@windlass/domain/caller'
 import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault } from '@windlass/runtime/faults'
+import { exactClientAddress } from '@windlass/runtime/http/client-address'
 import type { Caches } from '../cache/create-caches.ts'
 import type { WorkerPresence } from '../clients/worker-presence.ts'
 import type { WorkerIdentity } from '../domain/worker-identity.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import type { AuthenticateToken } from './api-key.ts'
 import { isApiKey } from './api-key.ts'
 import { bearerOf } from './authenticate.ts'
@@ -36,7 +38,9 @@ export const ownWorker = rule({
       throw new Fault('unauthenticated', 'Authorization token required')
     }
     if (deps.executionTokens.verify(token)) throw permissionDenied('worker:*:*')
-    const owner = isApiKey(token) ? await identityOfKey(deps, token) : await deps.getSession(token)
+    const owner = isApiKey(token)
+      ? await identityOfKey(ctx, deps, token)
+      : await deps.getSession(token)
     if (owner.worker_name === name) return seen(deps, owner)
     throw identityMismatch(owner.worker_name, name)
   },
@@ -78,12 +82,16 @@ function seen({ presence }: Deps, worker: WorkerIdentity): WorkerIdentity {
 
 /** A service account acts for the worker of its name if it has the permission for workers at all. */
 async function identityOfKey(
+  ctx: RequestContext,
   { authenticateToken, settings }: Deps,
   token: string,
 ): Promise<WorkerIdentity> {
   if (!settings.security.auth.enabled)
     throw new Fault('unauthenticated', 'Invalid or expired token')
-  const caller = await authenticateToken(token)
+  const caller = await authenticateToken(
+    token,
+    exactClientAddress(ctx.req, settings.server.trusted_proxies),
+  )
   requirePermission(caller, 'worker:*:*')
   return { worker_name: caller.issuer === INTERNAL_ISSUER ? caller.subject : '', session_id: '' }
 }

@@ -34,6 +34,10 @@ export const createKey = route('post', '/admin/principals/{subject}/keys', {
         name: plain,
         /** 0 also means never. */
         expires_in_days: z.int().min(0).max(MAX_DAYS).nullish(),
+        /** Patterns; the key has those permissions of its account that one covers; null: all. */
+        permissions: z.array(z.string()).min(1).max(100).nullish(),
+        /** Addresses and networks (CIDR) from which the key is accepted; null: any. */
+        networks: z.array(z.string()).min(1).max(20).nullish(),
       })
       .meta({ id: 'APIKeyRequest' }),
   ),
@@ -46,10 +50,17 @@ export const createKey = route('post', '/admin/principals/{subject}/keys', {
   },
   handle({ params, query, body, caller, ctx }, { keys }: Deps) {
     unkept(ctx)
-    const { name, expires_in_days } = body
+    const { name, expires_in_days, permissions, networks } = body
     const principal = refOf({ params, query })
     return keys.create(
-      { principal, name, expires_in_days: expires_in_days ?? 0 },
+      {
+        principal,
+        name,
+        expires_in_days: expires_in_days ?? 0,
+        ...((permissions || networks) && {
+          limits: { permissions: permissions ?? [], networks: networks ?? [] },
+        }),
+      },
       onBehalfOf(ctx, caller),
     )
   },
@@ -70,17 +81,22 @@ export const listKeys = route('get', '/admin/principals/{subject}/keys', {
         created_at: z.string().nullable(),
         /** To the minute; null if it was never used. */
         last_used_at: z.string().nullable(),
+        /** Absent for a key that is not restricted. */
+        permissions: z.array(z.string()).optional(),
+        networks: z.array(z.string()).optional(),
       })
       .meta({ id: 'Key' }),
   ),
   async handle({ params, query }, deps: Deps) {
     const { keys } = await deps.keys.list(refOf({ params, query }))
-    return keys.map(({ name, prefix, expires_at, created_at, last_used_at }) => ({
+    return keys.map(({ name, prefix, expires_at, created_at, last_used_at, limits }) => ({
       name,
       prefix,
       expires_at: timeOf(expires_at),
       created_at: timeOf(created_at),
       last_used_at: timeOf(last_used_at),
+      ...(limits?.permissions.length && { permissions: limits.permissions }),
+      ...(limits?.networks.length && { networks: limits.networks }),
     }))
   },
 })

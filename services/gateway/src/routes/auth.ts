@@ -2,6 +2,7 @@ import { namespaceOf, splitWorkflowRef, workflowNameOf } from '@windlass/domain/
 import type { FindLatest } from '@windlass/domain/permissions'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
+import { exactClientAddress } from '@windlass/runtime/http/client-address'
 import { z } from 'zod'
 import type { AuthenticateToken } from '../access/api-key.ts'
 import type { RateLimit } from '../access/rate-limit.ts'
@@ -77,19 +78,20 @@ export const testToken = route('post', '/auth/test-token', {
   async handle({ body: { token }, ctx }, deps: Deps) {
     await deps.tokenTestLimit.count(ctx)
     if (!token) return { valid: false, error: "Missing 'token' in request body" }
-    return verdictOf(token, deps)
+    const address = exactClientAddress(ctx.req, deps.settings.server.trusted_proxies)
+    return verdictOf({ token, address }, deps)
   },
 })
 
 /** While authentication is off a token has no meaning. */
 async function verdictOf(
-  token: string,
+  { token, address }: { token: string; address: string },
   { authenticateToken, settings }: Deps,
 ): Promise<z.input<typeof Verdict>> {
   if (!settings.security.auth.enabled)
     return { valid: true, subject: 'anonymous', roles: [], permissions: [] }
   try {
-    const { subject, roles = [], permissions } = await authenticateToken(token)
+    const { subject, roles = [], permissions } = await authenticateToken(token, address)
     const granted = permissions.kind === 'all' ? ['*'] : [...permissions.granted].sort()
     return { valid: true, subject, roles: [...roles].sort(), permissions: granted }
   } catch (error) {

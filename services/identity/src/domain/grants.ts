@@ -11,7 +11,6 @@ const BY_ID = new RegExp(
 )
 const MAX_PERMISSION_CHARS = 512
 const MAX_PERMISSIONS = 1_000
-const MAX_DAYS = 36_500
 const BUILT_IN = ['admin', 'operator', 'viewer', 'worker']
 const TYPES = ['user', 'service_account']
 
@@ -46,12 +45,6 @@ export const parseDisplayName = (text: string) =>
 export function parseType(type: string): string {
   if (!TYPES.includes(type)) throw refused('type', "must be 'user' or 'service_account'")
   return type
-}
-
-/** Lifetime of a key in days; 0: the key does not expire. */
-export function parseDays(days: number): number {
-  if (days > MAX_DAYS) throw refused('expires_in_days', `must be ${MAX_DAYS} or less`)
-  return days
 }
 
 /**

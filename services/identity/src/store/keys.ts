@@ -1,8 +1,13 @@
-import type { Key } from '@windlass/proto/windlass/identity/v1/principals'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 
-export interface NewKey {
+/** Undefined: not restricted. */
+export interface KeyRestrictions {
+  permissions: string[] | undefined
+  networks: string[] | undefined
+}
+
+export interface NewKey extends KeyRestrictions {
   prefix: string
   token_hash: Buffer
   principal_id: string
@@ -12,30 +17,41 @@ export interface NewKey {
 }
 
 /** Returns 0 if the principal has a key of this name. */
-export const insert = (tx: Tx, { prefix, token_hash, principal_id, name, days }: NewKey) =>
+export const insert = (tx: Tx, key: NewKey) =>
   tx.run(sql`
-    insert into api_keys (prefix, token_hash, principal_id, name, expires_at)
-    values (${prefix}, ${token_hash}, ${principal_id}, ${name},
-            now() + nullif(${days}::int, 0) * interval '1 day')
+    insert into api_keys (prefix, token_hash, principal_id, name, expires_at, permissions, networks)
+    values (${key.prefix}, ${key.token_hash}, ${key.principal_id}, ${key.name},
+            now() + nullif(${key.days}::int, 0) * interval '1 day',
+            ${key.permissions}::text[], ${key.networks}::text[])
     on conflict (principal_id, name) do nothing`)
 
+export interface ListedKey extends KeyRestrictions {
+  name: string
+  prefix: string
+  expires_at: Date | undefined
+  created_at: Date
+  last_used_at: Date | undefined
+}
+
 export const list = (db: Queries, principal_id: string) =>
-  db.rows<Key>(sql`
-    select name, prefix, expires_at, created_at, last_used_at from api_keys
+  db.rows<ListedKey>(sql`
+    select name, prefix, expires_at, created_at, last_used_at, permissions, networks from api_keys
      where principal_id = ${principal_id} order by created_at, name`)
 
 export const remove = (tx: Tx, principal_id: string, name: string) =>
   tx.run(sql`delete from api_keys where principal_id = ${principal_id} and name = ${name}`)
 
-export interface StoredKey {
+export interface StoredKey extends KeyRestrictions {
   token_hash: Buffer
   principal_id: string
   expires_at: Date | undefined
+  created_at: Date
 }
 
 export const find = (db: Queries, prefix: string) =>
   db.maybe<StoredKey>(
-    sql`select token_hash, principal_id, expires_at from api_keys where prefix = ${prefix}`,
+    sql`select token_hash, principal_id, expires_at, created_at, permissions, networks
+          from api_keys where prefix = ${prefix}`,
   )
 
 /**

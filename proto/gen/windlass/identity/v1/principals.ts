@@ -74,6 +74,15 @@ export interface CreateKeyRequest {
   name: string;
   /** 0: the key does not expire. */
   expires_in_days: number;
+  /** Absent: none. */
+  limits?: KeyLimits | undefined;
+}
+
+export interface KeyLimits {
+  /** Patterns; the key has those permissions of its account that one covers; empty: all. */
+  permissions: string[];
+  /** Addresses and networks (CIDR) from which the key is accepted; empty: any. */
+  networks: string[];
 }
 
 export interface CreateKeyResponse {
@@ -90,6 +99,7 @@ export interface Key {
     | undefined;
   /** Absent if it was never used. */
   last_used_at: Date | undefined;
+  limits?: KeyLimits | undefined;
 }
 
 export interface ListKeysResponse {
@@ -108,6 +118,8 @@ export interface FindKeyRequest {
   prefix: string;
   /** SHA-256 of the whole key. */
   token_hash: Buffer;
+  /** The caller checks `networks`; a key with networks is `unauthenticated` for one that does not. */
+  checks_networks?: boolean | undefined;
 }
 
 /** Principal with the permissions that its roles grant. */
@@ -117,8 +129,10 @@ export interface Account {
 }
 
 export interface KeyHolder {
+  /** With the permissions of the key. */
   account: Account | undefined;
   expires_at: Date | undefined;
+  limits?: KeyLimits | undefined;
 }
 
 export interface Role {
@@ -830,7 +844,7 @@ export const RoleOfPrincipal: MessageFns<RoleOfPrincipal> = {
 };
 
 function createBaseCreateKeyRequest(): CreateKeyRequest {
-  return { principal: undefined, name: "", expires_in_days: 0 };
+  return { principal: undefined, name: "", expires_in_days: 0, limits: undefined };
 }
 
 export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
@@ -843,6 +857,9 @@ export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
     }
     if (message.expires_in_days !== 0) {
       writer.uint32(24).uint32(message.expires_in_days);
+    }
+    if (message.limits !== undefined) {
+      KeyLimits.encode(message.limits, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -882,6 +899,71 @@ export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
             }
 
             message.expires_in_days = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.limits = KeyLimits.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseKeyLimits(): KeyLimits {
+  return { permissions: [], networks: [] };
+}
+
+export const KeyLimits: MessageFns<KeyLimits> = {
+  encode(message: KeyLimits, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.permissions) {
+      writer.uint32(10).string(v!);
+    }
+    for (const v of message.networks) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): KeyLimits {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseKeyLimits();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.permissions.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.networks.push(reader.string());
             continue;
           }
         }
@@ -944,7 +1026,14 @@ export const CreateKeyResponse: MessageFns<CreateKeyResponse> = {
 };
 
 function createBaseKey(): Key {
-  return { name: "", prefix: "", expires_at: undefined, created_at: undefined, last_used_at: undefined };
+  return {
+    name: "",
+    prefix: "",
+    expires_at: undefined,
+    created_at: undefined,
+    last_used_at: undefined,
+    limits: undefined,
+  };
 }
 
 export const Key: MessageFns<Key> = {
@@ -963,6 +1052,9 @@ export const Key: MessageFns<Key> = {
     }
     if (message.last_used_at !== undefined) {
       Timestamp.encode(toTimestamp(message.last_used_at), writer.uint32(42).fork()).join();
+    }
+    if (message.limits !== undefined) {
+      KeyLimits.encode(message.limits, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -1018,6 +1110,14 @@ export const Key: MessageFns<Key> = {
             }
 
             message.last_used_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.limits = KeyLimits.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1172,7 +1272,7 @@ export const RevokeKeyResponse: MessageFns<RevokeKeyResponse> = {
 };
 
 function createBaseFindKeyRequest(): FindKeyRequest {
-  return { prefix: "", token_hash: Buffer.alloc(0) };
+  return { prefix: "", token_hash: Buffer.alloc(0), checks_networks: undefined };
 }
 
 export const FindKeyRequest: MessageFns<FindKeyRequest> = {
@@ -1182,6 +1282,9 @@ export const FindKeyRequest: MessageFns<FindKeyRequest> = {
     }
     if (message.token_hash.length !== 0) {
       writer.uint32(18).bytes(message.token_hash);
+    }
+    if (message.checks_networks !== undefined) {
+      writer.uint32(24).bool(message.checks_networks);
     }
     return writer;
   },
@@ -1213,6 +1316,14 @@ export const FindKeyRequest: MessageFns<FindKeyRequest> = {
             }
 
             message.token_hash = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.checks_networks = reader.bool();
             continue;
           }
         }
@@ -1286,7 +1397,7 @@ export const Account: MessageFns<Account> = {
 };
 
 function createBaseKeyHolder(): KeyHolder {
-  return { account: undefined, expires_at: undefined };
+  return { account: undefined, expires_at: undefined, limits: undefined };
 }
 
 export const KeyHolder: MessageFns<KeyHolder> = {
@@ -1296,6 +1407,9 @@ export const KeyHolder: MessageFns<KeyHolder> = {
     }
     if (message.expires_at !== undefined) {
       Timestamp.encode(toTimestamp(message.expires_at), writer.uint32(18).fork()).join();
+    }
+    if (message.limits !== undefined) {
+      KeyLimits.encode(message.limits, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1327,6 +1441,14 @@ export const KeyHolder: MessageFns<KeyHolder> = {
             }
 
             message.expires_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.limits = KeyLimits.decode(reader, reader.uint32());
             continue;
           }
         }
