@@ -29,6 +29,7 @@ from windlass import (
     values,
     workflow,
 )
+from windlass.errors import ValueTooLargeError
 
 T = TypeVar("T")
 
@@ -352,3 +353,31 @@ def test_register_refuses_what_is_no_class_or_function() -> None:
 def test_msgspec_reads_timedelta_from_numbers_in_lax_mode() -> None:
     """The decoder relies on it."""
     assert msgspec.convert(1.5, timedelta, strict=False) == timedelta(seconds=1.5)
+
+
+async def test_result_above_the_limit_fails_the_task_with_size_limit_and_what_to_do() -> None:
+    @task
+    async def large() -> str:
+        return "x" * (17 * 1024 * 1024)
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> str:
+        try:
+            return await large()
+        except ValueTooLargeError as error:
+            return error.message
+
+    message = (await run_from(body)).events[-1].value
+    assert "the result of large" in message
+    assert "17825794 bytes" in message
+    assert "output_storage" in message
+
+
+async def test_output_above_the_limit_fails_the_execution_with_the_reason() -> None:
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> str:
+        return "x" * (17 * 1024 * 1024)
+
+    failed = (await run_from(body)).events[-1]
+    assert failed.type == "WORKFLOW_FAILED"
+    assert failed.value["type"] == "ValueTooLargeError"

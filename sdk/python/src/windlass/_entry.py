@@ -10,6 +10,16 @@ from typing import Any
 from windlass._json import canonical_json, encode, quote_json
 from windlass.domain.events import ExecutionEvent
 from windlass.domain.state import ExecutionState
+from windlass.errors import ValueTooLargeError
+
+# The server accepts bodies of 16 MiB; the rest is for the other members of a checkpoint.
+MAX_EVENT_BYTES = 16 * 1024 * 1024 - 64 * 1024
+
+
+def check_size(what: str, text: str) -> None:
+    """Raises ValueTooLargeError if the JSON text of a value is larger than the log accepts."""
+    if len(text) > MAX_EVENT_BYTES:
+        raise ValueTooLargeError(what, len(text), MAX_EVENT_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,7 @@ def create_entry(
     `value_text` is the JSON of `value` if the caller has it already; it is sent unchanged.
     """
     text = encode(value) if value_text is None else value_text
+    check_size(f"the value of {type} of {name}", text)
     moment = datetime.now(UTC) if time is None else time
     time_text = moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
     try:

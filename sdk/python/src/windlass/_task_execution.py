@@ -15,6 +15,7 @@ from windlass._attempts import run_attempts
 from windlass._body import run_body
 from windlass._cache import CacheKey, ResultCache
 from windlass._code_hash import code_hash
+from windlass._entry import check_size
 from windlass._failures import describe_failure, restore_failure
 from windlass._json import encode, encode_for_display, loads
 from windlass._options import TaskMetadata, TaskOptions
@@ -190,6 +191,8 @@ class TaskExecution:
         storage = self.options.output_storage
         if storage is None:
             text = encode(value)
+            # Here, not when it is recorded: a task may catch it and hand over to a fallback.
+            check_size(f"the result of {self.call.id}", text)
             plain = value if type(value) in _SCALARS else loads(text)
             form = InlineOutputStorage().store(self.call.id, plain).to_dict()
             members = f'"reference_id":{encode(self.call.id)},"metadata":{{"value":{text}}}'

@@ -12,6 +12,7 @@ Exception
 │   ├── TransientDurabilityError    a transient run used a feature that needs the log
 │   ├── UnawaitedCallError          the workflow returned before it awaited a call
 │   ├── UnserializableError         a value cannot be represented as JSON
+│   │   └── ValueTooLargeError      a value is larger than the log accepts
 │   ├── ValueMismatchError          a value does not fit the annotation under which it is decoded
 │   └── WorkerProcessCrashed        the process of the execution ended before it
 ├── RecordedError                   a recorded exception whose class is unknown in this process
@@ -131,6 +132,20 @@ class UnawaitedCallError(ExecutionError):
 
 class UnserializableError(ExecutionError):
     """A value cannot be represented as JSON, so the log cannot hold it."""
+
+
+class ValueTooLargeError(UnserializableError):
+    """A value is larger than the server's limit for one request."""
+
+    def __init__(
+        self, what: str = "the value", size: int = 0, limit: int = 0, message: str | None = None
+    ) -> None:
+        super().__init__(
+            None,
+            message
+            or f"{what} has {size} bytes; the log holds at most {limit} for one value. "
+            "Set the option output_storage, or return a reference to the data",
+        )
 
 
 class ValueMismatchError(ExecutionError):
