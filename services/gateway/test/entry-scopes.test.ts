@@ -5,6 +5,7 @@ import {
   SecretsService,
   type UseEntriesRequest,
 } from '@windlass/proto/windlass/identity/v1/secrets'
+import { RpcDenied } from '@windlass/rpc/authorizer'
 import type { Call } from '@windlass/rpc/call'
 import { testIdentity } from '@windlass/testkit/service-identity'
 import { expect, test } from 'vitest'
@@ -12,6 +13,8 @@ import { ID } from './assert-response.ts'
 import { refuse } from './executions-fake.ts'
 import { startGateway, workflow } from './gateway-fixture.ts'
 
+/** gRPC status of an rpc that a server does not know. */
+const UNIMPLEMENTED = 12
 const VERSION = 'b'.repeat(32)
 const RUNNING: Execution = {
   ...{ execution_id: ID, workflow_id: VERSION, workflow_namespace: 'team', workflow_name: 'job' },
@@ -22,12 +25,13 @@ const RUNNING: Execution = {
 const UPLOADER = { subject: 'bob', issuer: 'svc' }
 
 /** A gateway with an execution of `team/job` version 2, and the uses that identity receives. */
-async function setup(isHeld = true) {
+async function setup(isHeld = true, refuseUse?: () => Promise<never>) {
   const uses: { request: UseEntriesRequest; call: Call }[] = []
-  const use = async (request: UseEntriesRequest, call: Call) => {
+  const answer = async (request: UseEntriesRequest, call: Call) => {
     uses.push({ request, call })
     return { entries: request.names.map((name) => ({ name, value_json: '1' })) }
   }
+  const use = refuseUse ?? answer
   const all = async () => ({ entries: [{ name: 'a', value_json: '"unrestricted"' }] })
   const made = await startGateway(
     {
@@ -114,6 +118,21 @@ test('configs for an execution of another worker: refused', async () => {
     { detail: 'Worker does not own this execution' },
   ])
   expect(uses).toEqual([])
+})
+
+test('identity of an earlier release: a worker is answered 503, never an unchecked value', async () => {
+  const { send } = await setup(true, async () => {
+    throw new RpcDenied(UNIMPLEMENTED, 'unknown rpc use')
+  })
+  const body = { execution_id: ID, names: ['a'] }
+  for (const response of [
+    await send('/workers/w1/secrets/batch', body),
+    await send('/admin/configs/batch', ['a'], { 'x-svc-execution-id': ID }),
+    await send('/admin/configs/batch', ['a']),
+  ]) {
+    expect(response.status).toBe(503)
+    expect(await response.text()).toContain('upgrade all of its replicas')
+  }
 })
 
 const STORED = {
