@@ -13,9 +13,10 @@ export async function idleWorker(
   auth: AuthSystem,
   name: string,
   labels: Record<string, string> = {},
+  registrationToken?: string,
 ) {
   const { session_token: token = '' } = await auth.requestOk('POST /workers/register', {
-    token: await auth.system.bootstrapToken(),
+    token: registrationToken ?? (await auth.system.bootstrapToken()),
     body: workerRecord(name, { capacity: 100, labels }),
   })
   const path = `/workers/${name}`

@@ -31,6 +31,12 @@ import {
 import { serverBootstrapToken, serverStart } from './commands/server.ts'
 import { workerStart } from './commands/worker.ts'
 import {
+  workerEndSession,
+  workerTokensCreate,
+  workerTokensList,
+  workerTokensRevoke,
+} from './commands/worker-token.ts'
+import {
   workflowDiff,
   workflowList,
   workflowRun,
@@ -46,6 +52,10 @@ export const commands: readonly Command[] = [
   adminCreateKey,
   adminReviewAnonymous,
   workerStart,
+  workerEndSession,
+  workerTokensCreate,
+  workerTokensList,
+  workerTokensRevoke,
   workflowUpload,
   workflowDiff,
   workflowList,

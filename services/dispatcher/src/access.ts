@@ -7,6 +7,7 @@ export const dispatcher: RpcAccess<typeof DispatcherService> = {
   pong: allow('gateway'),
   list: allow('gateway'),
   get: allow('gateway'),
+  endSession: allow('gateway'),
 }
 
 export const fleet: RpcAccess<typeof FleetService> = {

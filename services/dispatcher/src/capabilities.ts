@@ -35,6 +35,7 @@ export function toWorkerState(stored: StoredWorkerState): WorkerState {
       resources: stored.resources === undefined ? undefined : JSON.parse(stored.resources),
       labels: JSON.parse(stored.labels),
       runners: JSON.parse(stored.runners),
+      namespaces: stored.namespaces === undefined ? undefined : JSON.parse(stored.namespaces),
     },
   }
 }

@@ -1,5 +1,5 @@
 import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
-import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { IdentityService, WorkerTokensService } from '@windlass/proto/windlass/identity/v1/identity'
 import {
   ApiKeysService,
   PrincipalsService,
@@ -13,6 +13,13 @@ export const identity: RpcAccess<typeof IdentityService> = {
   checkBootstrap: allow('gateway'),
   issueSession: allowOnBehalfOf('gateway'),
   checkSession: allow('gateway'),
+}
+
+export const workerTokens: RpcAccess<typeof WorkerTokensService> = {
+  create: allowOnBehalfOf('gateway'),
+  list: allow('gateway'),
+  revoke: allowOnBehalfOf('gateway'),
+  endSession: allowOnBehalfOf('gateway'),
 }
 
 export const principals: RpcAccess<typeof PrincipalsService> = {
@@ -73,6 +80,7 @@ export const audit: RpcAccess<typeof AuditService> = {
 
 export const rpcs = [
   ...listRpcs(IdentityService, identity),
+  ...listRpcs(WorkerTokensService, workerTokens),
   ...listRpcs(PrincipalsService, principals),
   ...listRpcs(ApiKeysService, keys),
   ...listRpcs(RolesService, roles),

@@ -1,5 +1,5 @@
 import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
-import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { IdentityService, WorkerTokensService } from '@windlass/proto/windlass/identity/v1/identity'
 import {
   ApiKeysService,
   PrincipalsService,
@@ -25,6 +25,7 @@ import { keyHandlers } from './handlers/key-handlers.ts'
 import { principalHandlers } from './handlers/principal-handlers.ts'
 import { roleHandlers } from './handlers/role-handlers.ts'
 import { secretHandlers } from './handlers/secret-handlers.ts'
+import { workerTokenHandlers } from './handlers/worker-token-handlers.ts'
 import { deleteEndedSessions, endIdleSessions } from './loops/end-sessions.ts'
 import { authMarkers } from './store/pending-invalidations.ts'
 import { deleteExpired } from './store/secrets.ts'
@@ -68,6 +69,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     handlers({ db, caches, bootstrapToken, sessionIdleS }),
     access.identity,
   )
+  rpc.serve(WorkerTokensService, workerTokenHandlers(db, caches), access.workerTokens)
   rpc.serve(PrincipalsService, principalHandlers(db, caches), access.principals)
   rpc.serve(ApiKeysService, keyHandlers(db, caches, security.auth.api_keys), access.keys)
   rpc.serve(RolesService, roleHandlers(db, caches), access.roles)

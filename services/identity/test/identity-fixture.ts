@@ -1,5 +1,5 @@
 import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
-import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { IdentityService, WorkerTokensService } from '@windlass/proto/windlass/identity/v1/identity'
 import {
   ApiKeysService,
   PrincipalsService,
@@ -38,6 +38,7 @@ export async function startIdentity(options: Parameters<typeof clientOf>[2] = {}
       roles: clientOf(RolesService, address, options),
       secrets: clientOf(SecretsService, address, options),
       configs: clientOf(ConfigsService, address, options),
+      workerTokens: clientOf(WorkerTokensService, address, options),
       identity: clientOf(IdentityService, address, options),
     }
     onTestFinished(() => {

@@ -177,7 +177,7 @@ function toWorkflow(row: Row): Workflow {
     metadata_json: withInputSchema(metadata, input_schema),
     requests_json: requests,
     affinity_json: affinity,
-    requirement: JSON.parse(requirement) as Requirement,
+    requirement: { ...(JSON.parse(requirement) as Requirement), namespace: row.namespace },
     input_schema_json: input_schema,
     created_at: row.created_at,
     created_by: row.created_by,

@@ -111,3 +111,13 @@ test('several unmet parts: all are listed, in a fixed order', () => {
   ])
   expect([...unmetRequirements(none, bare)]).toEqual([])
 })
+
+test('a worker of certain namespaces: meets work of these only', () => {
+  const bound = { ...worker, namespaces: ['a', 'b'] }
+  expect(meets({ ...none, namespace: 'b' }, bound)).toBe(true)
+  expect(firstUnmet({ ...none, namespace: 'c' }, bound)).toBe("namespace 'c'")
+  // Work that was queued by an earlier release has no namespace.
+  expect(meets(none, bound)).toBe(false)
+  expect(meets({ ...none, namespace: 'a' }, { ...worker, namespaces: [] })).toBe(false)
+  expect(meets({ ...none, namespace: 'c' }, worker)).toBe(true)
+})

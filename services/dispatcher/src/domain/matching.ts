@@ -9,6 +9,8 @@ export interface Capabilities {
   packages: () => ReadonlyMap<string, string>
   labels: Readonly<Record<string, string>>
   runners: readonly string[]
+  /** Namespaces that it may run; undefined: all. */
+  namespaces?: readonly string[] | undefined
 }
 
 /** True if the worker meets the whole requirement. */
@@ -23,6 +25,7 @@ export function firstUnmet(requirement: Requirement, capabilities: Capabilities)
 
 /** Descriptions of all unmet parts of a requirement. */
 export function* unmetRequirements(requirement: Requirement, capabilities: Capabilities) {
+  yield* missingNamespace(requirement, capabilities)
   yield* missingRunner(requirement, capabilities)
   yield* missingLabels(requirement, capabilities)
   yield* missingAmounts(requirement, capabilities)
@@ -35,6 +38,11 @@ export const normalizeName = (name: string): string => name.toLowerCase().replac
 /** Indexes package versions by normalized name. */
 export const packageIndex = (packages: readonly Package[]): ReadonlyMap<string, string> =>
   new Map(packages.map(({ name, version }) => [normalizeName(name), version]))
+
+function* missingNamespace({ namespace }: Requirement, { namespaces }: Capabilities) {
+  if (namespaces && (namespace === undefined || !namespaces.includes(namespace)))
+    yield `namespace '${namespace ?? ''}'`
+}
 
 function* missingRunner({ runner }: Requirement, { runners }: Capabilities) {
   if (runner !== '' && !runners.includes(runner)) yield `runner '${runner}'`

@@ -2,6 +2,7 @@ import type { DispatcherService } from '@windlass/proto/windlass/dispatcher/v1/d
 import type { Handlers } from '@windlass/rpc/call'
 import { notFound, unprocessable } from '@windlass/runtime/faults'
 import * as records from '../store/records.ts'
+import { endSession } from './end-session.ts'
 import { handlePong, type PongDeps } from './pong.ts'
 import { type RegisterDeps, register } from './register.ts'
 
@@ -12,6 +13,11 @@ export const handlers = (service: RegisterDeps & PongDeps): Handlers<DispatcherS
 
   async pong(request) {
     await handlePong(service, request)
+    return {}
+  },
+
+  async endSession({ name }) {
+    await endSession(service, name)
     return {}
   },
 

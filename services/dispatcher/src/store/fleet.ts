@@ -20,6 +20,6 @@ export const page = (db: Queries, { after, limit, withPackages }: Page) =>
   db.rows<FleetMember>(sql`
     select name, session_id, connection_generation, healthy, changed_at::text as changed_at,
            ${hasLiveStream} as connected, case when ${withPackages}::bool then packages else '[]' end as packages,
-           resources, labels, runners, max_concurrent_executions
+           resources, labels, runners, namespaces, max_concurrent_executions
       from workers w join records using (name)
      where (${isListed}) and name > ${after} order by name limit ${limit}`)

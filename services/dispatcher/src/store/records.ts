@@ -34,15 +34,20 @@ const LISTED_HOURS = 2
 export const isListed = sql`w.connected or w.last_seen_at > now() - make_interval(hours => ${LISTED_HOURS})`
 
 /** Stores the record; returns the worker as stored. */
-export async function save(tx: Tx, worker: Worker): Promise<Worker> {
+export async function save(
+  tx: Tx,
+  worker: Worker,
+  namespaces: readonly string[] | undefined,
+): Promise<Worker> {
   const { name, runtime, packages, resources, labels, runners } = worker
   await tx.run(sql`
-    insert into records (name, runtime, packages, resources, labels, runners, max_concurrent_executions)
+    insert into records (name, runtime, packages, resources, labels, runners, namespaces, max_concurrent_executions)
     values (${name}, ${toJson(runtime)}, ${toJson(packages)}, ${toJson(resources)}, ${toJson(labels)},
-            ${toJson(runners)}, ${worker.max_concurrent_executions})
+            ${toJson(runners)}, ${toJson(namespaces)}, ${worker.max_concurrent_executions})
     on conflict (name) do update
        set runtime = excluded.runtime, packages = excluded.packages, resources = excluded.resources,
            labels = excluded.labels, runners = excluded.runners,
+           namespaces = excluded.namespaces,
            max_concurrent_executions = excluded.max_concurrent_executions`)
   const row = await tx.maybe<WorkerStatusRow>(sql`
     select ${statusColumns} from workers w where name = ${name}`)

@@ -12,11 +12,12 @@ export interface StoredWorkerState extends Connection {
   resources?: string
   labels: string
   runners: string
+  namespaces?: string
   max_concurrent_executions: number
 }
 
 const columns = sql`name, session_id, connection_generation, healthy, changed_at::text as changed_at,
-  packages, resources, labels, runners, max_concurrent_executions`
+  packages, resources, labels, runners, namespaces, max_concurrent_executions`
 
 /**
  * Marks a stream as open at this dispatcher under a new connection generation. Undefined if the name is

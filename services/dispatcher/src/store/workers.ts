@@ -70,6 +70,18 @@ export async function replaceSession(
   return row?.connection_generation ?? 0
 }
 
+/** Ends the session of a name and marks its work for release; returns the new generation. */
+export async function endSession(tx: Tx, name: string, session_id: string) {
+  const row = await tx.maybe<Connection>(sql`
+    update workers
+       set session_id = ${session_id}, instance = '', changed_at = now(), evicted_at = now(),
+           connected = false, replica_id = null, closed_generation = null,
+           connection_generation = connection_generation + 1,
+           release_generation = nullif(connection_generation, 0)
+     where name = ${name} returning name, connection_generation`)
+  return row?.connection_generation
+}
+
 /** Fails if the database is unavailable. */
 export const checkReachable = (db: Queries) => db.rows(sql`select 1`)
 

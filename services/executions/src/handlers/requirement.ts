@@ -11,7 +11,8 @@ const ANY: Requirement = { packages: [], affinity: {}, runner: '' }
 
 /** Identifies a requirement by the first 128 bits of SHA-256 over its canonical text: equal ones share an id. */
 export function identifyRequirement(requirement: Requirement = ANY): KnownRequirement {
-  const { cpu, memory, disk, gpu, packages, affinity, runner, routing_json } = requirement
+  const { cpu, memory, disk, gpu, packages, affinity, runner, routing_json, namespace } =
+    requirement
   const labels = Object.entries(affinity).sort(([a], [b]) => (a < b ? -1 : 1))
   const body = JSON.stringify({
     cpu,
@@ -22,6 +23,7 @@ export function identifyRequirement(requirement: Requirement = ANY): KnownRequir
     affinity: Object.fromEntries(labels),
     runner,
     routing_json,
+    namespace,
   })
   const ordered = JSON.stringify([body, labels])
   return {

@@ -1,3 +1,4 @@
+import type { WorkerGrant } from '@windlass/proto/windlass/identity/v1/identity'
 import { Fault } from '@windlass/runtime/faults'
 import type { Caches } from '../cache/create-caches.ts'
 import type { Clients } from '../clients/connect.ts'
@@ -18,6 +19,8 @@ export interface Deps {
 export interface Registrar {
   /** The session that a worker renews, in place of a bootstrap token. */
   renewed?: WorkerIdentity | undefined
+  /** Restrictions of its worker token. */
+  grant?: WorkerGrant | undefined
 }
 
 /**
@@ -36,14 +39,14 @@ export const bootstrap = rule({
       throw new Fault('unauthenticated', 'Authorization header missing')
     const [, token] = /^Bearer\s+(\S+)\s*$/i.exec(authorization) ?? []
     if (token === undefined) throw new Fault('unauthenticated', 'Invalid authorization format')
-    const { configured, valid, renewed } = await bootstrapGuesses.verify(ctx, token, () =>
+    const { configured, valid, renewed, grant } = await bootstrapGuesses.verify(ctx, token, () =>
       isSessionToken(token) ? checkRenewal(getSession, token) : checkToken(identity, token),
     )
     if (!configured) throw new Fault('misconfigured', 'No bootstrap token is configured.')
     // An ended session is answered like any other token that does not open this route.
     if (!valid) throw new Fault('forbidden', 'Invalid bootstrap token.')
     await registrationLimit.count(ctx)
-    return { renewed }
+    return { renewed, grant }
   },
 })
 
@@ -55,11 +58,12 @@ interface Verdict extends Registrar {
 }
 
 const checkToken = (identity: Deps['identity'], token: string): Promise<Verdict> =>
-  identity.checkBootstrap({ token })
+  identity.checkBootstrap({ token, accepts_grants: true })
 
 async function checkRenewal(getSession: Deps['getSession'], token: string): Promise<Verdict> {
   try {
-    return { configured: true, valid: true, renewed: await getSession(token) }
+    const renewed = await getSession(token)
+    return { configured: true, valid: true, renewed, grant: renewed.grant }
   } catch (error) {
     if (error instanceof Fault && error.kind === 'unauthenticated')
       return { configured: true, valid: false }

@@ -6,7 +6,7 @@ import {
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
-import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { IdentityService, WorkerTokensService } from '@windlass/proto/windlass/identity/v1/identity'
 import {
   ApiKeysService,
   PrincipalsService,
@@ -31,6 +31,7 @@ export function connectServices({ services }: Settings, serviceIdentity: Service
     fleet: connect(FleetService, services.dispatcher, serviceIdentity),
     scheduler: connect(SchedulerService, services.scheduler, serviceIdentity),
     identity: connect(IdentityService, services.identity, serviceIdentity),
+    workerTokens: connect(WorkerTokensService, services.identity, serviceIdentity),
     principals: connect(PrincipalsService, services.identity, serviceIdentity),
     keys: connect(ApiKeysService, services.identity, serviceIdentity),
     roles: connect(RolesService, services.identity, serviceIdentity),

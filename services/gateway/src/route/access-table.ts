@@ -34,6 +34,7 @@ export function accessFor(access: string, callerKind: string): Verdict {
 
 const OWN = new Set(['own worker', 'own execution'])
 const SESSION: Record<string, Verdict> = {
+  bootstrap: 'yes',
   'own worker': 'own',
   'own execution': 'own',
   'may read configs': 'yes',

@@ -16,6 +16,7 @@ import * as secrets from './secrets.ts'
 import * as workerApprovals from './worker-approvals.ts'
 import * as workerCalls from './worker-calls.ts'
 import * as workerSecrets from './worker-secrets.ts'
+import * as workerTokens from './worker-tokens.ts'
 import * as workers from './workers.ts'
 import * as workflowDiff from './workflow-diff.ts'
 import * as workflows from './workflows.ts'
@@ -33,6 +34,7 @@ export const routes = [
   ...named(explain),
   ...named(approvals),
   ...named(workers),
+  ...named(workerTokens),
   ...named(workerCalls),
   ...named(workerApprovals),
   ...named(workerSecrets),

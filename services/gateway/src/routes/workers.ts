@@ -1,7 +1,8 @@
 import { objects } from '@windlass/domain/audit'
 import { NAME_PATTERNS, plainNameOf } from '@windlass/domain/names'
 import { NO_PERMISSIONS } from '@windlass/domain/permissions'
-import type { RegisterRequest, Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import type { Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import type { WorkerGrant } from '@windlass/proto/windlass/identity/v1/identity'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
@@ -10,6 +11,11 @@ import { identityMismatch } from '../access/worker.ts'
 import type { Caches } from '../cache/create-caches.ts'
 import type { Clients } from '../clients/connect.ts'
 import type { DispatcherStreams } from '../clients/dispatcher-streams.ts'
+import {
+  firstRefusedField,
+  type RestrictedClaims,
+  type Restrictions,
+} from '../domain/worker-restrictions.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { SseStream } from '../http/sse.ts'
 import { json } from '../route/body.ts'
@@ -99,20 +105,28 @@ export const registerWorker = route('post', '/workers/register', {
     object: ({ body }) => objects.worker(body?.name),
     recorded: 'owner',
   },
-  async handle({ body, caller, resolved: { renewed }, ctx }, deps: Deps) {
+  async handle({ body, caller, resolved: { renewed, grant }, ctx }, deps: Deps) {
     if (renewed && renewed.worker_name !== body.name)
       throw identityMismatch(renewed.worker_name, body.name)
+    const record = recordOf(body)
+    const restrictions = requireAllowed(grant, { ...record, resources: body.resources })
     const answer = await deps.dispatcher.register({
-      worker: recordOf(body),
+      worker: record,
       instance: body.instance ?? '',
       proven_session_id: renewed?.session_id ?? (await provenSession(deps, ctx, body.name)),
       renewal: renewed !== undefined,
       reconnect_grace: body.reconnect_grace ?? undefined,
+      namespaces: restrictions.namespaces ? { names: restrictions.namespaces } : undefined,
     })
     const { session_id, worker } = answer
     if (!worker) throw new Error('a registration was not answered')
     const { token } = await deps.identity.issueSession(
-      { worker_name: body.name, session_id },
+      {
+        worker_name: body.name,
+        session_id,
+        worker_token: grant?.token_name,
+        renewal: renewed !== undefined,
+      },
       onBehalfOf(ctx, renewed ? SESSION : caller),
     )
     const task_authorization = deps.settings.security.auth.enabled
@@ -129,7 +143,20 @@ const SESSION: Caller = { subject: 'session-token', permissions: NO_PERMISSIONS 
  */
 const FEATURES = ['session_renewal', 'execution_tokens']
 
-function recordOf(body: z.output<typeof Registration>): RegisterRequest['worker'] {
+/** Returns the restrictions of the credential; refuses a registration beyond them. */
+function requireAllowed(grant: WorkerGrant | undefined, claims: RestrictedClaims): Restrictions {
+  if (!grant) return {}
+  const restrictions = JSON.parse(grant.restrictions_json) as Restrictions
+  const field = firstRefusedField(claims, restrictions)
+  if (field !== undefined)
+    throw new Fault(
+      'forbidden',
+      `The worker token '${grant.token_name}' does not allow this value of '${field}'.`,
+    )
+  return restrictions
+}
+
+function recordOf(body: z.output<typeof Registration>): Worker {
   const { name, runtime, packages, resources, labels } = body
   return {
     name,

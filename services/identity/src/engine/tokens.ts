@@ -3,6 +3,7 @@ import { encodeSecret, RANDOM_BYTES } from '@windlass/domain/token-checksum'
 
 const PREFIX_BYTES = 8
 const SESSION_TOKEN = /^(ws_[0-9a-f]{16})\.[A-Za-z0-9_-]{43}$/
+const WORKER_TOKEN = /^(wt_[0-9a-f]{16})\.[A-Za-z0-9_-]{43}$/
 
 export interface NewToken {
   token: string
@@ -16,7 +17,10 @@ export const newSessionToken = () => newToken('ws')
 /** Creates an API key of the same form. */
 export const newApiKey = () => newToken('wk')
 
-function newToken(kind: 'ws' | 'wk'): NewToken {
+/** Creates a worker token of the same form. */
+export const newWorkerToken = () => newToken('wt')
+
+function newToken(kind: 'ws' | 'wk' | 'wt'): NewToken {
   const prefix = `${kind}_${randomBytes(PREFIX_BYTES).toString('hex')}`
   const token = `${prefix}.${encodeSecret(prefix, randomBytes(RANDOM_BYTES))}`
   return { token, prefix, token_hash: hashOf(token) }
@@ -24,6 +28,10 @@ function newToken(kind: 'ws' | 'wk'): NewToken {
 
 /** Prefix of a session token; undefined if the text does not have its form. */
 export const sessionPrefixOf = (token: string): string | undefined => SESSION_TOKEN.exec(token)?.[1]
+
+/** Prefix of a worker token; undefined if the text does not have its form. */
+export const workerTokenPrefixOf = (token: string): string | undefined =>
+  WORKER_TOKEN.exec(token)?.[1]
 
 /** SHA-256 suffices: a slow hash protects guessable secrets, and these are 224 random bits. */
 export const hashOf = (token: string): Buffer => createHash('sha256').update(token, 'utf8').digest()

@@ -13,6 +13,7 @@ import { type Origin, recordChange } from '../engine/record-change.ts'
 import { hasHash, NO_HASH, newSessionToken, sessionPrefixOf } from '../engine/tokens.ts'
 import { authMarkers } from '../store/pending-invalidations.ts'
 import * as sessions from '../store/sessions.ts'
+import * as tokens from '../store/worker-tokens.ts'
 
 /** Number of tokens of one session that stay valid; each registration of the session adds one. */
 const TOKENS_PER_SESSION = 16
@@ -29,7 +30,7 @@ export interface SessionDeps {
 /** Issues a token. Tokens that it ends are invalid at every gateway before the call returns. */
 export async function issueSession(
   { db, caches }: SessionDeps,
-  { worker_name, session_id }: IssueSessionRequest,
+  { worker_name, session_id, worker_token, renewal }: IssueSessionRequest,
   by: Origin,
 ): Promise<IssueSessionResponse> {
   const id = parseId(session_id)
@@ -39,11 +40,13 @@ export async function issueSession(
   const { token, ...stored } = newSessionToken()
   await db.tx(async (tx) => {
     await sessions.lockWorker(tx, worker_name)
-    await sessions.insert(tx, { ...stored, worker_name, session_id: id })
+    if (worker_token !== undefined && !renewal && (await tokens.use(tx, worker_token)) === 0)
+      throw new Fault('forbidden', 'The worker token was revoked, has expired or is used up.')
+    await sessions.insert(tx, { ...stored, worker_name, session_id: id, worker_token })
     const ended = await sessions.endOthers(tx, worker_name, id, TOKENS_PER_SESSION)
     if (ended > 0) await addMarker(tx, authMarkers)
     const object = objects.worker(worker_name)
-    const detail = { session_id: id, prefix: stored.prefix, ended_sessions: ended }
+    const detail = { session_id: id, prefix: stored.prefix, ended_sessions: ended, worker_token }
     await recordChange(tx, by, { action: 'worker.register', object, detail })
   })
   await caches.invalidatePending()
@@ -63,5 +66,10 @@ export async function checkSession(
   const isGenuine = hasHash(token, session?.token_hash ?? NO_HASH)
   if (!session || !isGenuine) throw new Fault('unauthenticated', 'Invalid or expired token')
   if (session.idle_s > sessionIdleS / TOUCHES_PER_TIMEOUT) await sessions.touch(db, session.prefix)
-  return { worker_name: session.worker_name, session_id: session.session_id }
+  const { worker_name, session_id, worker_token: token_name, restrictions_json } = session
+  if (token_name === undefined) return { worker_name, session_id }
+  // The row of a revoked token is gone, but its sessions have ended before.
+  if (restrictions_json === undefined)
+    throw new Fault('unauthenticated', 'Invalid or expired token')
+  return { worker_name, session_id, grant: { token_name, restrictions_json } }
 }

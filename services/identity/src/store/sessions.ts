@@ -6,16 +6,21 @@ export interface WorkerSession {
   token_hash: Buffer
   worker_name: string
   session_id: string
+  /** Name of the worker token that it was registered with. */
+  worker_token?: string | undefined
 }
 
 /** Serializes transactions that change the sessions of one worker. */
 export const lockWorker = (tx: Tx, worker_name: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`session ${worker_name}`}, 0))`)
 
-export const insert = (tx: Tx, { prefix, token_hash, worker_name, session_id }: WorkerSession) =>
+export const insert = (
+  tx: Tx,
+  { prefix, token_hash, worker_name, session_id, worker_token }: WorkerSession,
+) =>
   tx.run(sql`
-    insert into worker_sessions (prefix, token_hash, worker_name, session_id, created_at)
-    values (${prefix}, ${token_hash}, ${worker_name}, ${session_id}, clock_timestamp())`)
+    insert into worker_sessions (prefix, token_hash, worker_name, session_id, worker_token, created_at)
+    values (${prefix}, ${token_hash}, ${worker_name}, ${session_id}, ${worker_token ?? null}, clock_timestamp())`)
 
 /**
  * Ends the tokens of a worker's other sessions, and of this one all but the `keep` newest. Returns
@@ -35,14 +40,32 @@ export const endOthers = (tx: Tx, worker_name: string, session_id: string, keep:
 
 interface LiveSession extends WorkerSession {
   idle_s: number
+  /** Restrictions of its worker token. */
+  restrictions_json?: string
 }
 
 /** Session of a prefix, unless it has ended. */
 export const findLive = (db: Queries, prefix: string) =>
   db.maybe<LiveSession>(sql`
-    select prefix, token_hash, worker_name, session_id,
+    select s.prefix, s.token_hash, worker_name, session_id, worker_token,
+           restrictions::text as restrictions_json,
            extract(epoch from now() - last_used_at)::float8 as idle_s
-      from worker_sessions where prefix = ${prefix} and ended_at is null`)
+      from worker_sessions s left join worker_tokens t on t.name = s.worker_token
+     where s.prefix = ${prefix} and ended_at is null`)
+
+/** Ends all sessions of a worker; returns their number. */
+export const endAll = (tx: Tx, worker_name: string) =>
+  tx.run(sql`
+    update worker_sessions set ended_at = now()
+     where worker_name = ${worker_name} and ended_at is null`)
+
+/** Ends all sessions that were registered with a worker token; returns the names of their workers. */
+export async function endOfToken(tx: Tx, worker_token: string): Promise<string[]> {
+  const rows = await tx.rows<{ worker_name: string }>(sql`
+    update worker_sessions set ended_at = now()
+     where worker_token = ${worker_token} and ended_at is null returning worker_name`)
+  return [...new Set(rows.map(({ worker_name }) => worker_name))]
+}
 
 /** Updates `last_used_at`. */
 export const touch = (db: Queries, prefix: string) =>

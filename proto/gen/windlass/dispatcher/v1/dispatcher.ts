@@ -81,7 +81,15 @@ export interface RegisterRequest {
     | number
     | undefined;
   /** The caller presented nothing but the session token: only the same process may keep its registration. */
-  renewal?: boolean | undefined;
+  renewal?:
+    | boolean
+    | undefined;
+  /** Namespaces that the worker may run; absent: all. */
+  namespaces?: Namespaces | undefined;
+}
+
+export interface Namespaces {
+  names: string[];
 }
 
 export interface RegisterResponse {
@@ -165,6 +173,13 @@ export interface ListResponse {
 
 export interface GetRequest {
   name: string;
+}
+
+export interface EndSessionRequest {
+  name: string;
+}
+
+export interface EndSessionResponse {
 }
 
 export interface ExplainRequest {
@@ -802,7 +817,14 @@ export const Worker_MetricsEntry: MessageFns<Worker_MetricsEntry> = {
 };
 
 function createBaseRegisterRequest(): RegisterRequest {
-  return { worker: undefined, instance: "", proven_session_id: "", reconnect_grace: undefined, renewal: undefined };
+  return {
+    worker: undefined,
+    instance: "",
+    proven_session_id: "",
+    reconnect_grace: undefined,
+    renewal: undefined,
+    namespaces: undefined,
+  };
 }
 
 export const RegisterRequest: MessageFns<RegisterRequest> = {
@@ -821,6 +843,9 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
     }
     if (message.renewal !== undefined) {
       writer.uint32(40).bool(message.renewal);
+    }
+    if (message.namespaces !== undefined) {
+      Namespaces.encode(message.namespaces, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -876,6 +901,60 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
             }
 
             message.renewal = reader.bool();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.namespaces = Namespaces.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNamespaces(): Namespaces {
+  return { names: [] };
+}
+
+export const Namespaces: MessageFns<Namespaces> = {
+  encode(message: Namespaces, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.names) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Namespaces {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNamespaces();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.names.push(reader.string());
             continue;
           }
         }
@@ -1694,6 +1773,87 @@ export const GetRequest: MessageFns<GetRequest> = {
   },
 };
 
+function createBaseEndSessionRequest(): EndSessionRequest {
+  return { name: "" };
+}
+
+export const EndSessionRequest: MessageFns<EndSessionRequest> = {
+  encode(message: EndSessionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndSessionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndSessionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndSessionResponse(): EndSessionResponse {
+  return {};
+}
+
+export const EndSessionResponse: MessageFns<EndSessionResponse> = {
+  encode(_: EndSessionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndSessionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndSessionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseExplainRequest(): ExplainRequest {
   return { requirement: undefined };
 }
@@ -1918,6 +2078,16 @@ export const DispatcherService = {
     responseSerialize: (value: Worker): Buffer => Buffer.from(Worker.encode(value).finish()),
     responseDeserialize: (value: Buffer): Worker => Worker.decode(value),
   },
+  /** Ends the session of a worker: closes its stream and releases its work. */
+  endSession: {
+    path: "/windlass.dispatcher.v1.Dispatcher/EndSession" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: EndSessionRequest): Buffer => Buffer.from(EndSessionRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): EndSessionRequest => EndSessionRequest.decode(value),
+    responseSerialize: (value: EndSessionResponse): Buffer => Buffer.from(EndSessionResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): EndSessionResponse => EndSessionResponse.decode(value),
+  },
 } as const;
 
 export interface DispatcherServer extends UntypedServiceImplementation {
@@ -1928,6 +2098,8 @@ export interface DispatcherServer extends UntypedServiceImplementation {
   /** Lists connected and recently disconnected workers by name. */
   list: handleUnaryCall<ListRequest, ListResponse>;
   get: handleUnaryCall<GetRequest, Worker>;
+  /** Ends the session of a worker: closes its stream and releases its work. */
+  endSession: handleUnaryCall<EndSessionRequest, EndSessionResponse>;
 }
 
 /** Requests about many workers. Any replica answers. */

@@ -7,20 +7,89 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
+import { Timestamp } from "../../../google/protobuf/timestamp.ts";
+
+export interface CreateWorkerTokenRequest {
+  name: string;
+  /** Absent: it does not expire. */
+  expires_in_days?:
+    | number
+    | undefined;
+  /** Number of registrations; absent: no limit. */
+  max_uses?:
+    | number
+    | undefined;
+  /** JSON object of the restrictions, stored as it is. */
+  restrictions_json: string;
+}
+
+export interface CreateWorkerTokenResponse {
+  token: string;
+}
+
+export interface ListWorkerTokensRequest {
+}
+
+export interface ListWorkerTokensResponse {
+  tokens: WorkerToken[];
+}
+
+export interface WorkerToken {
+  name: string;
+  prefix: string;
+  created_at: Date | undefined;
+  expires_at: Date | undefined;
+  max_uses?: number | undefined;
+  uses: number;
+  restrictions_json: string;
+}
+
+export interface RevokeWorkerTokenRequest {
+  name: string;
+}
+
+export interface RevokeWorkerTokenResponse {
+  /** Workers whose sessions were ended. */
+  worker_names: string[];
+}
+
+/** Restrictions of a registration, from its worker token. */
+export interface WorkerGrant {
+  token_name: string;
+  restrictions_json: string;
+}
+
+export interface EndSessionRequest {
+  worker_name: string;
+}
+
+export interface EndSessionResponse {
+  ended: number;
+}
 
 export interface CheckBootstrapRequest {
   token: string;
+  /** True: the caller applies the restrictions of worker tokens. Otherwise they are not valid. */
+  accepts_grants?: boolean | undefined;
 }
 
 export interface CheckBootstrapResponse {
   /** False: the server has no bootstrap token. */
   configured: boolean;
   valid: boolean;
+  /** Absent: without restrictions. */
+  grant?: WorkerGrant | undefined;
 }
 
 export interface IssueSessionRequest {
   worker_name: string;
   session_id: string;
+  /** Name of the worker token with which the worker registered; absent: another credential. */
+  worker_token?:
+    | string
+    | undefined;
+  /** True: not another use of the worker token. */
+  renewal?: boolean | undefined;
 }
 
 export interface IssueSessionResponse {
@@ -34,16 +103,588 @@ export interface CheckSessionRequest {
 export interface Session {
   worker_name: string;
   session_id: string;
+  /** Absent: registered without restrictions. */
+  grant?: WorkerGrant | undefined;
 }
 
-function createBaseCheckBootstrapRequest(): CheckBootstrapRequest {
+function createBaseCreateWorkerTokenRequest(): CreateWorkerTokenRequest {
+  return { name: "", expires_in_days: undefined, max_uses: undefined, restrictions_json: "" };
+}
+
+export const CreateWorkerTokenRequest: MessageFns<CreateWorkerTokenRequest> = {
+  encode(message: CreateWorkerTokenRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.expires_in_days !== undefined) {
+      writer.uint32(16).int32(message.expires_in_days);
+    }
+    if (message.max_uses !== undefined) {
+      writer.uint32(24).int32(message.max_uses);
+    }
+    if (message.restrictions_json !== "") {
+      writer.uint32(34).string(message.restrictions_json);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateWorkerTokenRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateWorkerTokenRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.expires_in_days = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.max_uses = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.restrictions_json = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreateWorkerTokenResponse(): CreateWorkerTokenResponse {
   return { token: "" };
+}
+
+export const CreateWorkerTokenResponse: MessageFns<CreateWorkerTokenResponse> = {
+  encode(message: CreateWorkerTokenResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.token !== "") {
+      writer.uint32(10).string(message.token);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateWorkerTokenResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateWorkerTokenResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.token = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListWorkerTokensRequest(): ListWorkerTokensRequest {
+  return {};
+}
+
+export const ListWorkerTokensRequest: MessageFns<ListWorkerTokensRequest> = {
+  encode(_: ListWorkerTokensRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListWorkerTokensRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListWorkerTokensRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListWorkerTokensResponse(): ListWorkerTokensResponse {
+  return { tokens: [] };
+}
+
+export const ListWorkerTokensResponse: MessageFns<ListWorkerTokensResponse> = {
+  encode(message: ListWorkerTokensResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.tokens) {
+      WorkerToken.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListWorkerTokensResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListWorkerTokensResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tokens.push(WorkerToken.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWorkerToken(): WorkerToken {
+  return {
+    name: "",
+    prefix: "",
+    created_at: undefined,
+    expires_at: undefined,
+    max_uses: undefined,
+    uses: 0,
+    restrictions_json: "",
+  };
+}
+
+export const WorkerToken: MessageFns<WorkerToken> = {
+  encode(message: WorkerToken, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.prefix !== "") {
+      writer.uint32(18).string(message.prefix);
+    }
+    if (message.created_at !== undefined) {
+      Timestamp.encode(toTimestamp(message.created_at), writer.uint32(26).fork()).join();
+    }
+    if (message.expires_at !== undefined) {
+      Timestamp.encode(toTimestamp(message.expires_at), writer.uint32(34).fork()).join();
+    }
+    if (message.max_uses !== undefined) {
+      writer.uint32(40).int32(message.max_uses);
+    }
+    if (message.uses !== 0) {
+      writer.uint32(48).int32(message.uses);
+    }
+    if (message.restrictions_json !== "") {
+      writer.uint32(58).string(message.restrictions_json);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WorkerToken {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWorkerToken();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.prefix = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.created_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.expires_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.max_uses = reader.int32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.uses = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.restrictions_json = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRevokeWorkerTokenRequest(): RevokeWorkerTokenRequest {
+  return { name: "" };
+}
+
+export const RevokeWorkerTokenRequest: MessageFns<RevokeWorkerTokenRequest> = {
+  encode(message: RevokeWorkerTokenRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RevokeWorkerTokenRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRevokeWorkerTokenRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseRevokeWorkerTokenResponse(): RevokeWorkerTokenResponse {
+  return { worker_names: [] };
+}
+
+export const RevokeWorkerTokenResponse: MessageFns<RevokeWorkerTokenResponse> = {
+  encode(message: RevokeWorkerTokenResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.worker_names) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RevokeWorkerTokenResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRevokeWorkerTokenResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.worker_names.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseWorkerGrant(): WorkerGrant {
+  return { token_name: "", restrictions_json: "" };
+}
+
+export const WorkerGrant: MessageFns<WorkerGrant> = {
+  encode(message: WorkerGrant, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.token_name !== "") {
+      writer.uint32(10).string(message.token_name);
+    }
+    if (message.restrictions_json !== "") {
+      writer.uint32(18).string(message.restrictions_json);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WorkerGrant {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWorkerGrant();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.token_name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.restrictions_json = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndSessionRequest(): EndSessionRequest {
+  return { worker_name: "" };
+}
+
+export const EndSessionRequest: MessageFns<EndSessionRequest> = {
+  encode(message: EndSessionRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.worker_name !== "") {
+      writer.uint32(10).string(message.worker_name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndSessionRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndSessionRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.worker_name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseEndSessionResponse(): EndSessionResponse {
+  return { ended: 0 };
+}
+
+export const EndSessionResponse: MessageFns<EndSessionResponse> = {
+  encode(message: EndSessionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.ended !== 0) {
+      writer.uint32(8).int32(message.ended);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndSessionResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndSessionResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.ended = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCheckBootstrapRequest(): CheckBootstrapRequest {
+  return { token: "", accepts_grants: undefined };
 }
 
 export const CheckBootstrapRequest: MessageFns<CheckBootstrapRequest> = {
   encode(message: CheckBootstrapRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.token !== "") {
       writer.uint32(10).string(message.token);
+    }
+    if (message.accepts_grants !== undefined) {
+      writer.uint32(16).bool(message.accepts_grants);
     }
     return writer;
   },
@@ -69,6 +710,14 @@ export const CheckBootstrapRequest: MessageFns<CheckBootstrapRequest> = {
             message.token = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.accepts_grants = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -83,7 +732,7 @@ export const CheckBootstrapRequest: MessageFns<CheckBootstrapRequest> = {
 };
 
 function createBaseCheckBootstrapResponse(): CheckBootstrapResponse {
-  return { configured: false, valid: false };
+  return { configured: false, valid: false, grant: undefined };
 }
 
 export const CheckBootstrapResponse: MessageFns<CheckBootstrapResponse> = {
@@ -93,6 +742,9 @@ export const CheckBootstrapResponse: MessageFns<CheckBootstrapResponse> = {
     }
     if (message.valid !== false) {
       writer.uint32(16).bool(message.valid);
+    }
+    if (message.grant !== undefined) {
+      WorkerGrant.encode(message.grant, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -126,6 +778,14 @@ export const CheckBootstrapResponse: MessageFns<CheckBootstrapResponse> = {
             message.valid = reader.bool();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.grant = WorkerGrant.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -140,7 +800,7 @@ export const CheckBootstrapResponse: MessageFns<CheckBootstrapResponse> = {
 };
 
 function createBaseIssueSessionRequest(): IssueSessionRequest {
-  return { worker_name: "", session_id: "" };
+  return { worker_name: "", session_id: "", worker_token: undefined, renewal: undefined };
 }
 
 export const IssueSessionRequest: MessageFns<IssueSessionRequest> = {
@@ -150,6 +810,12 @@ export const IssueSessionRequest: MessageFns<IssueSessionRequest> = {
     }
     if (message.session_id !== "") {
       writer.uint32(18).string(message.session_id);
+    }
+    if (message.worker_token !== undefined) {
+      writer.uint32(34).string(message.worker_token);
+    }
+    if (message.renewal !== undefined) {
+      writer.uint32(40).bool(message.renewal);
     }
     return writer;
   },
@@ -181,6 +847,22 @@ export const IssueSessionRequest: MessageFns<IssueSessionRequest> = {
             }
 
             message.session_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.worker_token = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.renewal = reader.bool();
             continue;
           }
         }
@@ -289,7 +971,7 @@ export const CheckSessionRequest: MessageFns<CheckSessionRequest> = {
 };
 
 function createBaseSession(): Session {
-  return { worker_name: "", session_id: "" };
+  return { worker_name: "", session_id: "", grant: undefined };
 }
 
 export const Session: MessageFns<Session> = {
@@ -299,6 +981,9 @@ export const Session: MessageFns<Session> = {
     }
     if (message.session_id !== "") {
       writer.uint32(18).string(message.session_id);
+    }
+    if (message.grant !== undefined) {
+      WorkerGrant.encode(message.grant, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -332,6 +1017,14 @@ export const Session: MessageFns<Session> = {
             message.session_id = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.grant = WorkerGrant.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -348,7 +1041,7 @@ export const Session: MessageFns<Session> = {
 /** Credentials of workers: bootstrap and session tokens. */
 export type IdentityService = typeof IdentityService;
 export const IdentityService = {
-  /** Checks a bootstrap token. */
+  /** Checks a bootstrap or worker token. */
   checkBootstrap: {
     path: "/windlass.identity.v1.Identity/CheckBootstrap" as const,
     requestStream: false as const,
@@ -384,12 +1077,84 @@ export const IdentityService = {
 } as const;
 
 export interface IdentityServer extends UntypedServiceImplementation {
-  /** Checks a bootstrap token. */
+  /** Checks a bootstrap or worker token. */
   checkBootstrap: handleUnaryCall<CheckBootstrapRequest, CheckBootstrapResponse>;
   /** Issues a session token for a worker; ends the earlier sessions of the name. */
   issueSession: handleUnaryCall<IssueSessionRequest, IssueSessionResponse>;
   /** Returns the session of a token; `unauthenticated` for an unknown token. */
   checkSession: handleUnaryCall<CheckSessionRequest, Session>;
+}
+
+/** Tokens with which workers register, within restrictions. */
+export type WorkerTokensService = typeof WorkerTokensService;
+export const WorkerTokensService = {
+  /** Creates a token; the response alone contains it. */
+  create: {
+    path: "/windlass.identity.v1.WorkerTokens/Create" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CreateWorkerTokenRequest): Buffer =>
+      Buffer.from(CreateWorkerTokenRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CreateWorkerTokenRequest => CreateWorkerTokenRequest.decode(value),
+    responseSerialize: (value: CreateWorkerTokenResponse): Buffer =>
+      Buffer.from(CreateWorkerTokenResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CreateWorkerTokenResponse => CreateWorkerTokenResponse.decode(value),
+  },
+  list: {
+    path: "/windlass.identity.v1.WorkerTokens/List" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListWorkerTokensRequest): Buffer =>
+      Buffer.from(ListWorkerTokensRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListWorkerTokensRequest => ListWorkerTokensRequest.decode(value),
+    responseSerialize: (value: ListWorkerTokensResponse): Buffer =>
+      Buffer.from(ListWorkerTokensResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListWorkerTokensResponse => ListWorkerTokensResponse.decode(value),
+  },
+  /** Revokes a token and ends the sessions that were registered with it. */
+  revoke: {
+    path: "/windlass.identity.v1.WorkerTokens/Revoke" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RevokeWorkerTokenRequest): Buffer =>
+      Buffer.from(RevokeWorkerTokenRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RevokeWorkerTokenRequest => RevokeWorkerTokenRequest.decode(value),
+    responseSerialize: (value: RevokeWorkerTokenResponse): Buffer =>
+      Buffer.from(RevokeWorkerTokenResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RevokeWorkerTokenResponse => RevokeWorkerTokenResponse.decode(value),
+  },
+  /** Ends the sessions of a worker name; effective at every gateway before the response. */
+  endSession: {
+    path: "/windlass.identity.v1.WorkerTokens/EndSession" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: EndSessionRequest): Buffer => Buffer.from(EndSessionRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): EndSessionRequest => EndSessionRequest.decode(value),
+    responseSerialize: (value: EndSessionResponse): Buffer => Buffer.from(EndSessionResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): EndSessionResponse => EndSessionResponse.decode(value),
+  },
+} as const;
+
+export interface WorkerTokensServer extends UntypedServiceImplementation {
+  /** Creates a token; the response alone contains it. */
+  create: handleUnaryCall<CreateWorkerTokenRequest, CreateWorkerTokenResponse>;
+  list: handleUnaryCall<ListWorkerTokensRequest, ListWorkerTokensResponse>;
+  /** Revokes a token and ends the sessions that were registered with it. */
+  revoke: handleUnaryCall<RevokeWorkerTokenRequest, RevokeWorkerTokenResponse>;
+  /** Ends the sessions of a worker name; effective at every gateway before the response. */
+  endSession: handleUnaryCall<EndSessionRequest, EndSessionResponse>;
+}
+
+function toTimestamp(date: Date): Timestamp {
+  const seconds = Math.trunc(date.getTime() / 1_000);
+  const nanos = (date.getTime() % 1_000) * 1_000_000;
+  return { seconds, nanos };
+}
+
+function fromTimestamp(t: Timestamp): Date {
+  let millis = (t.seconds || 0) * 1_000;
+  millis += (t.nanos || 0) / 1_000_000;
+  return new globalThis.Date(millis);
 }
 
 interface MessageFns<T> {

@@ -39,7 +39,14 @@ export interface Requirement {
     | string
     | undefined;
   /** Longest time in the queue in seconds, each time it is queued; then it fails. Absent: no limit. */
-  queue_timeout?: number | undefined;
+  queue_timeout?:
+    | number
+    | undefined;
+  /**
+   * Namespace of the workflow. Absent from catalogs of earlier releases: such work matches only workers
+   * that may run every namespace.
+   */
+  namespace?: string | undefined;
 }
 
 export interface Requirement_AffinityEntry {
@@ -58,6 +65,7 @@ function createBaseRequirement(): Requirement {
     runner: "",
     routing_json: undefined,
     queue_timeout: undefined,
+    namespace: undefined,
   };
 }
 
@@ -89,6 +97,9 @@ export const Requirement: MessageFns<Requirement> = {
     }
     if (message.queue_timeout !== undefined) {
       writer.uint32(73).double(message.queue_timeout);
+    }
+    if (message.namespace !== undefined) {
+      writer.uint32(82).string(message.namespace);
     }
     return writer;
   },
@@ -179,6 +190,14 @@ export const Requirement: MessageFns<Requirement> = {
             }
 
             message.queue_timeout = reader.double();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.namespace = reader.string();
             continue;
           }
         }
