@@ -5,7 +5,7 @@ import path from 'node:path'
 import { PROJECT, projectDataDir } from './bootstrap/data-dir.mjs'
 import { catchSignals } from './process/signals.ts'
 import { Progress } from './setup/progress.ts'
-import { ensurePython } from './setup/python.ts'
+import { findPython } from './setup/python.ts'
 import { run } from './setup/run.ts'
 
 const UV = 'uv==0.13.9'
@@ -16,7 +16,7 @@ const LOCKS = { 'requirements.txt': [], 'requirements-dev.txt': ['--extra', 'dev
 catchSignals()
 try {
   const context = { dir: projectDataDir(), progress: new Progress() }
-  const python = await ensurePython(context)
+  const python = await findPython(context.progress)
   const tools = path.join(context.dir, 'tools/uv')
   await run(python, ['-m', 'venv', tools])
   await run(path.join(tools, 'bin/pip'), ['install', '--quiet', UV])

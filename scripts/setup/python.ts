@@ -49,8 +49,8 @@ export async function ensurePython(
     const flags = ['--disable-pip-version-check', '--no-input', '--progress-bar=off']
     const install = ['-m', 'pip', 'install', ...flags]
     await run(python, [...install, '--require-hashes', '-r', lock(dev)], { onLine: report })
-    // Everything that it needs, the build tools included, is locked and installed.
-    const sdk = ['--no-deps', '--no-build-isolation', '--editable', SDK]
+    // Without an index: fails if the lock misses what pyproject.toml asks for (`npm run lock:python` adds it).
+    const sdk = ['--no-index', '--no-build-isolation', '--editable', dev ? `${SDK}[dev]` : SDK]
     await run(python, [...install, ...sdk], { onLine: report })
   })
   const made = dev ? full : plain
@@ -74,7 +74,7 @@ export async function ensureWorkerPython(
 }
 
 /** Returns a python that is new enough and can create virtual environments; installs one if needed. */
-async function findPython(progress: Progress): Promise<string> {
+export async function findPython(progress: Progress): Promise<string> {
   const there = await firstThatCan()
   if (there) return there
   await aptInstall(progress, 'Python with venv', ['python3', 'python3-venv'])
