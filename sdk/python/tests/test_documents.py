@@ -1,0 +1,47 @@
+"""The examples of `docs/python`: the blocks of each page run in one module, one after another."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from windlass.testing import Engine
+
+PAGES = sorted((Path(__file__).parents[3] / "docs" / "python").glob("*.md"))
+TEXTS = {page.name: page.read_text() for page in PAGES}
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+async def test_examples_of_a_page_run(page: Path) -> None:
+    text = TEXTS[page.name]
+    module = ModuleType(f"document_{page.stem}")
+    sys.modules[module.__name__] = module
+    try:
+        for block in BLOCK.finditer(text):
+            # Blank lines keep the line numbers of the page in tracebacks.
+            code = "\n" * text.count("\n", 0, block.start(1)) + block.group(1)
+            exec(compile(code, str(page), "exec", dont_inherit=True), vars(module))
+        for name, function in list(vars(module).items()):
+            if name.startswith("test_"):
+                await _run_test(function)
+    finally:
+        del sys.modules[module.__name__]
+
+
+def test_every_page_has_examples() -> None:
+    assert [name for name, text in TEXTS.items() if not BLOCK.search(text)] == []
+
+
+async def _run_test(function: object) -> None:
+    assert inspect.iscoroutinefunction(function)
+    if "engine" not in inspect.signature(function).parameters:
+        await function()
+        return
+    with Engine() as engine:
+        await function(engine=engine)
