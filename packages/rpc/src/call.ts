@@ -14,6 +14,7 @@ export const SERVICE_TOKEN_HEADER = 'authorization'
 export const CALLER_HEADER = 'windlass-caller'
 /** Metadata key of the id of the HTTP request that led to the call. */
 export const REQUEST_ID_HEADER = 'windlass-request-id'
+export const CLIENT_ADDRESS_HEADER = 'windlass-client-address'
 
 export const codes: Record<Kind, status> = {
   invalid: status.INVALID_ARGUMENT,
@@ -43,6 +44,8 @@ export interface Call {
   readonly caller: Caller | undefined
   /** Id of the HTTP request that led to this call; empty for none. */
   readonly requestId: string
+  /** Network address of the client of that request; empty for none. */
+  readonly clientAddress: string
 }
 
 /** Answers the principal in a handler whose policy requires one; throws where the policy does not. */
@@ -67,6 +70,7 @@ export interface CallOptions {
   /** Principal on whose behalf the call is made; sent as a token that is valid for this rpc only. */
   caller?: Caller
   requestId?: string
+  clientAddress?: string
 }
 
 /** Client of a service: the functions of its definition. */

@@ -12,6 +12,7 @@ import { retry } from '@windlass/runtime/retry'
 import {
   CALLER_HEADER,
   type CallOptions,
+  CLIENT_ADDRESS_HEADER,
   type ClientOf,
   FAULT_TRAILER,
   REQUEST_ID_HEADER,
@@ -82,7 +83,7 @@ function createRpc(deps: ClientDeps, method: Method) {
   const repeatable = isRepeatable(path)
   const canMove = () => repeatable && pool.hasResponsive
   return async (request: unknown, options: CallOptions = {}) => {
-    const { timeoutMs = UNARY_MS, signal, answerNow, requestId = '' } = options
+    const { timeoutMs = UNARY_MS, signal, answerNow, requestId = '', clientAddress = '' } = options
     const deadline = Date.now() + timeoutMs
     const bytes = method.requestSerialize(request)
     const caller = options.caller ? identity.signCaller(options.caller, service, path) : ''
@@ -94,6 +95,7 @@ function createRpc(deps: ClientDeps, method: Method) {
       answerNow,
       caller,
       requestId,
+      clientAddress,
       canMove,
     }
     return callResponsive(deps, method, outgoing)
@@ -119,7 +121,7 @@ async function callResponsive(deps: ClientDeps, method: Method, outgoing: Outgoi
 async function callUnconnected(
   { service, channels, identity }: ClientDeps,
   method: Method,
-  { request, deadline, signal, caller, requestId, canMove }: OutgoingCall,
+  { request, deadline, signal, caller, requestId, clientAddress, canMove }: OutgoingCall,
   connection: MultiplexedConnection | undefined,
 ) {
   const moved = new AbortController()
@@ -132,6 +134,7 @@ async function callUnconnected(
     metadata.set(SERVICE_TOKEN_HEADER, identity.serviceToken(service))
     if (caller) metadata.set(CALLER_HEADER, caller)
     if (requestId) metadata.set(REQUEST_ID_HEADER, requestId)
+    if (clientAddress) metadata.set(CLIENT_ADDRESS_HEADER, clientAddress)
     const channel = connection?.stream ? connection.channel : channels.next()
     return callUnary(channel, method, request, { deadline, signal: cancelled, metadata })
   }

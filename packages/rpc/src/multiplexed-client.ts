@@ -70,6 +70,7 @@ const EMPTY_REQUEST: CallRequest = {
   caller: '',
   hurried: false,
   request_id: '',
+  client_address: '',
 }
 
 export interface OutgoingCall {
@@ -82,6 +83,7 @@ export interface OutgoingCall {
   /** On-behalf-of token; empty for none. */
   caller: string
   requestId: string
+  clientAddress: string
   /** True if the call is safe to repeat and another replica would take it. */
   canMove: () => boolean
 }
@@ -171,7 +173,8 @@ export class MultiplexedStream {
           if (canMove()) abandon(new UnresponsiveReplica())
         },
       })
-      this.#send({ ...EMPTY_REQUEST, id, path, request, caller, request_id: outgoing.requestId })
+      const { requestId: request_id, clientAddress: client_address } = outgoing
+      this.#send({ ...EMPTY_REQUEST, id, path, request, caller, request_id, client_address })
       this.#probe.onSend()
     })
   }

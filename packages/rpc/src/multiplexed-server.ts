@@ -57,8 +57,8 @@ export class MultiplexedServerStream {
   }
 
   async #answer(ask: CallRequest): Promise<void> {
-    const { id, request_id } = ask
-    const call = new MultiplexedCall(this.#deps.service, request_id)
+    const { id } = ask
+    const call = new MultiplexedCall(this.#deps.service, ask)
     this.#running.set(id, call)
     const body = await this.#run(ask, call)
     this.#running.delete(id)
@@ -107,15 +107,20 @@ const unknownRpc = (path: string): Failure => ({
 export class MultiplexedCall implements Call {
   readonly service: string
   readonly requestId: string
+  readonly clientAddress: string
   caller: Caller | undefined
   #controller: AbortController | undefined
   #answerNow: AbortController | undefined
   #isAnswerRequested = false
   isCancelled = false
 
-  constructor(service: string, requestId: string) {
+  constructor(
+    service: string,
+    { request_id, client_address }: Pick<CallRequest, 'request_id' | 'client_address'>,
+  ) {
     this.service = service
-    this.requestId = requestId
+    this.requestId = request_id
+    this.clientAddress = client_address
   }
 
   get signal(): AbortSignal {

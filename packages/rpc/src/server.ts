@@ -28,6 +28,7 @@ import { headerText, RpcAuthorizer, RpcDenied } from './authorizer.ts'
 import {
   CALLER_HEADER,
   type Call,
+  CLIENT_ADDRESS_HEADER,
   codes,
   FAULT_TRAILER,
   type Handlers,
@@ -209,6 +210,7 @@ class UnaryCall implements Call {
   readonly service: string
   readonly caller: Caller | undefined
   readonly requestId: string
+  readonly clientAddress: string
   readonly #call: ServerUnaryCall<unknown, unknown>
 
   constructor(call: ServerUnaryCall<unknown, unknown>, admissions: RpcAuthorizer) {
@@ -221,6 +223,7 @@ class UnaryCall implements Call {
       headerText(metadata, CALLER_HEADER),
     )
     this.requestId = headerText(metadata, REQUEST_ID_HEADER)
+    this.clientAddress = headerText(metadata, CLIENT_ADDRESS_HEADER)
   }
 
   /** Unary calls have no message for this request. */

@@ -98,18 +98,18 @@ test('a change in another service: entries before and after it', async () => {
   expect((await send('DELETE', '/workflows/team/x')).status).toBe(200)
   const entry = { by, action: 'workflow.delete', object: 'workflow:team/x' }
   expect(drafts).toEqual([
-    { ...entry, outcome: 'begun', detail_json: '{}' },
-    { ...entry, outcome: 'done', detail_json: '{"begun":1}' },
+    { ...entry, outcome: 'begun', detail_json: '{"client_address":"127.0.0.1"}' },
+    { ...entry, outcome: 'done', detail_json: '{"client_address":"127.0.0.1","begun":1}' },
   ])
   state.owner = conflict('no')
   await send('DELETE', '/schedules/daily')
   state.owner = unavailable('away')
   await send('DELETE', '/schedules/daily')
   expect(drafts.slice(2).map(({ outcome, detail_json }) => [outcome, detail_json])).toEqual([
-    ['begun', '{}'],
-    ['failed', '{"begun":3,"reason":"conflict"}'],
-    ['begun', '{}'],
-    ['unknown', '{"begun":5,"reason":"unavailable"}'],
+    ['begun', '{"client_address":"127.0.0.1"}'],
+    ['failed', '{"client_address":"127.0.0.1","begun":3,"reason":"conflict"}'],
+    ['begun', '{"client_address":"127.0.0.1"}'],
+    ['unknown', '{"client_address":"127.0.0.1","begun":5,"reason":"unavailable"}'],
   ])
 })
 
@@ -143,7 +143,7 @@ test('a change in identity: identity records it, the gateway only passes the cal
       action: 'secret.put',
       object: 'secret:db',
       outcome: 'failed',
-      detail_json: '{"reason":"conflict"}',
+      detail_json: '{"client_address":"127.0.0.1","reason":"conflict"}',
     },
   ])
 })
@@ -159,25 +159,25 @@ test('refused requests: recorded with the reason and no part of the body', async
       action: 'workflow.delete',
       object: 'workflow:team/x',
       outcome: 'denied',
-      detail_json: `{"reason":"Permission denied: requires 'workflow:team:*:register'"}`,
+      detail_json: `{"client_address":"127.0.0.1","reason":"Permission denied: requires 'workflow:team:*:register'"}`,
     },
     {
       action: 'role.create',
       object: 'role',
       outcome: 'denied',
-      detail_json: `{"reason":"Permission denied: requires 'admin:roles:manage'"}`,
+      detail_json: `{"client_address":"127.0.0.1","reason":"Permission denied: requires 'admin:roles:manage'"}`,
     },
     {
       action: 'secret.put',
       object: 'secret',
       outcome: 'failed',
-      detail_json: '{"reason":"unprocessable"}',
+      detail_json: '{"client_address":"127.0.0.1","reason":"unprocessable"}',
     },
     {
       action: 'secret.read',
       object: 'secret:db',
       outcome: 'denied',
-      detail_json: `{"reason":"Permission denied: requires 'admin:secrets:read'"}`,
+      detail_json: `{"client_address":"127.0.0.1","reason":"Permission denied: requires 'admin:secrets:read'"}`,
     },
   ])
   expect(seen).toEqual([])

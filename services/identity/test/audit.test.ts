@@ -81,6 +81,19 @@ test('each change: adds one entry with caller, action and object, and without a 
   expect(await findChainProblems(all)).toEqual([])
 })
 
+test('client address of a change: in the detail of its entry', async () => {
+  const { roles, list } = await auditFixture()
+  await roles.create(
+    { name: 'r', permissions: ['a:b'] },
+    { clientAddress: '192.0.2.7', caller: ann },
+  )
+  const [recorded] = (await list()).entries
+  expect(JSON.parse(recorded?.draft?.detail_json ?? '')).toMatchObject({
+    client_address: '192.0.2.7',
+    permissions: ['a:b'],
+  })
+})
+
 test('refused change: adds no entry', async () => {
   const { principals, keys, roles, secrets, list } = await auditFixture()
   const refused = [

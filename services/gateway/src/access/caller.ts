@@ -49,9 +49,13 @@ export const UNAUTHENTICATED_CALLER: Caller = { subject: '', permissions: NO_PER
 
 /** Call options of an rpc on behalf of the caller of a request. */
 export const onBehalfOf = (
-  { id }: Pick<RequestContext, 'id'>,
+  { id, clientAddress }: Pick<RequestContext, 'id' | 'clientAddress'>,
   caller: Caller,
-): Pick<CallOptions, 'caller' | 'requestId'> => ({ caller: toPrincipal(caller), requestId: id })
+): Pick<CallOptions, 'caller' | 'requestId' | 'clientAddress'> => ({
+  caller: toPrincipal(caller),
+  requestId: id,
+  clientAddress,
+})
 
 export const hasPermission = ({ permissions }: Caller, needed: string): boolean =>
   covers(permissions, needed)

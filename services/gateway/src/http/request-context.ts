@@ -15,6 +15,8 @@ export class RequestContext {
   readonly path: string
   /** Query without the question mark; empty for none. */
   readonly search: string
+  /** Network address of the client, as proxies that are trusted report it. */
+  clientAddress = ''
   /** The declared path that matched, for the log. */
   route: string | undefined
   /** Execution that the request starts or resumes, for the audit log. */

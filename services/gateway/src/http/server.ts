@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Fault, unavailable } from '@windlass/runtime/faults'
+import { clientAddress } from '@windlass/runtime/http/client-address'
 import { type HttpServer, httpLimits, startHttpServer } from '@windlass/runtime/http/http-server'
 import { createWebRequestGuard } from '@windlass/runtime/web-requests'
 import type { Route } from '../route/route.ts'
@@ -57,6 +58,7 @@ export async function startServer<Deps>(
     requireHostHeader: false,
     onRequest(req, res, onAuthorized) {
       const ctx = new RequestContext(req, res, onAuthorized)
+      ctx.clientAddress = clientAddress(req, settings.trusted_proxies)
       try {
         const fault = hostFault(req)
         if (fault) res.setHeader('connection', 'close')

@@ -122,6 +122,7 @@ export class AuditTrail {
       object,
       outcome,
       detail_json: detailOf({
+        ...(input.ctx.clientAddress && { client_address: input.ctx.clientAddress }),
         ...(this.#beginEntries[i] && { begun: this.#beginEntries[i] }),
         ...detail?.(input),
         ...reason,

@@ -14,21 +14,25 @@ interface AuditedChange {
 export interface Origin {
   caller: Caller
   request_id: string
+  /** Empty for none. */
+  client_address: string
 }
 
 export const originOf = (call: Call): Origin => ({
   caller: callerOf(call),
   request_id: call.requestId,
+  client_address: call.clientAddress,
 })
 
 /** Origin of a change without a caller, under a name of the internal issuer. */
 export const systemOrigin = (subject: string): Origin => ({
   caller: { subject, issuer: INTERNAL_ISSUER },
   request_id: '',
+  client_address: '',
 })
 
 /** An origin in the form of audit entries. */
-export const toAuditActor = ({ caller, request_id }: Origin) => ({
+export const toAuditActor = ({ caller, request_id }: Pick<Origin, 'caller' | 'request_id'>) => ({
   ...toRecordedCaller(caller),
   key_prefix: caller.key_prefix ?? '',
   request_id,
@@ -38,7 +42,8 @@ export const toAuditActor = ({ caller, request_id }: Origin) => ({
  * Records a change in its own transaction, as the last statement: other writers of the log wait for
  * the commit.
  */
-export const recordChange = (tx: Tx, by: Origin, { action, object, detail }: AuditedChange) =>
-  append(tx, [
-    { by: toAuditActor(by), action, object, outcome: 'done', detail_json: detailOf(detail) },
-  ])
+export function recordChange(tx: Tx, by: Origin, { action, object, detail }: AuditedChange) {
+  const { client_address } = by
+  const detail_json = detailOf({ ...(client_address && { client_address }), ...detail })
+  return append(tx, [{ by: toAuditActor(by), action, object, outcome: 'done', detail_json }])
+}

@@ -66,6 +66,8 @@ export interface CallRequest {
   hurried: boolean;
   /** Id of the HTTP request that led to this call; empty for none. */
   request_id: string;
+  /** Network address of the client of that request, as the gateway determined it; empty for none. */
+  client_address: string;
 }
 
 export interface CallResponse {
@@ -89,7 +91,16 @@ export interface Failure {
 }
 
 function createBaseCallRequest(): CallRequest {
-  return { id: 0, path: "", request: Buffer.alloc(0), abandoned: false, caller: "", hurried: false, request_id: "" };
+  return {
+    id: 0,
+    path: "",
+    request: Buffer.alloc(0),
+    abandoned: false,
+    caller: "",
+    hurried: false,
+    request_id: "",
+    client_address: "",
+  };
 }
 
 export const CallRequest: MessageFns<CallRequest> = {
@@ -114,6 +125,9 @@ export const CallRequest: MessageFns<CallRequest> = {
     }
     if (message.request_id !== "") {
       writer.uint32(58).string(message.request_id);
+    }
+    if (message.client_address !== "") {
+      writer.uint32(66).string(message.client_address);
     }
     return writer;
   },
@@ -185,6 +199,14 @@ export const CallRequest: MessageFns<CallRequest> = {
             }
 
             message.request_id = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.client_address = reader.string();
             continue;
           }
         }
