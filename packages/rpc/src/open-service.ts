@@ -1,6 +1,6 @@
 import type { Settings } from '@windlass/runtime/config/settings'
 import { type Bus, openBus } from '@windlass/runtime/nats/bus'
-import { type Db, type DbOptions, openDb } from '@windlass/runtime/postgres/db'
+import { type Db, type DbOptions, openReadyDb } from '@windlass/runtime/postgres/db'
 import { warnOfSharedRole } from '@windlass/runtime/postgres/service-role'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { type Loop, type LoopOptions, loop } from '@windlass/runtime/process/loop'
@@ -38,7 +38,7 @@ export async function openService(
 ): Promise<Service> {
   const { postgres, nats } = settings
   const { url, max_connections: maxConnections } = postgres
-  const db = openDb(url, name, { maxConnections, ...options })
+  const db = await openReadyDb({ url, schema: name }, log, { maxConnections, ...options })
   teardown.add('database', () => db.close())
   void warnOfSharedRole(db, log)
   const serviceIdentity = await openServiceIdentity(settings, name, log)

@@ -2,6 +2,7 @@ import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { Start } from '@windlass/runtime/process/main'
 import { emptyDatabase, testUrl } from '@windlass/testkit/database'
+import { recoveringPostgres } from '@windlass/testkit/recovering-postgres'
 import { startService } from '@windlass/testkit/service'
 import { allowAll, clientOf } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
@@ -42,4 +43,22 @@ test('a service of standard parts: answers calls, runs loops, and closes all of 
   await expect(identity.checkSession({ token: '' }, { timeoutMs: 500 })).rejects.toMatchObject({
     kind: 'unavailable',
   })
+})
+
+test('PostgreSQL recovers: a service waits for it and then starts', async () => {
+  const postgres = await recoveringPostgres(await emptyDatabase())
+  const start: Start = async (settings, runtime) => {
+    const { db, listen } = await openService('identity', settings, runtime)
+    await db.run(sql`select 1`)
+    return { grpc: await listen() }
+  }
+  const starting = startService(start, {
+    SVC_POSTGRES__URL: postgres.url,
+    SVC_NATS__URL: testUrl('TEST_NATS_URL'),
+    SVC_LISTEN__PORT: '0',
+  })
+  starting.catch(() => {})
+  await expect.poll(() => postgres.refused).toBeGreaterThan(1)
+  postgres.recover()
+  expect((await starting).ports.grpc).toBeGreaterThan(0)
 })

@@ -7,7 +7,7 @@ import { openServiceIdentity } from '@windlass/rpc/service-identity'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { newId } from '@windlass/runtime/ids'
 import { openBus } from '@windlass/runtime/nats/bus'
-import { openDb } from '@windlass/runtime/postgres/db'
+import { openReadyDb } from '@windlass/runtime/postgres/db'
 import { relayOutbox } from '@windlass/runtime/postgres/outbox'
 import { warnOfSharedRole } from '@windlass/runtime/postgres/service-role'
 import { loop } from '@windlass/runtime/process/loop'
@@ -92,7 +92,8 @@ export const start: Start = async (settings, runtime) => {
 
 async function openConnections(settings: Settings, { log, teardown }: Runtime) {
   const { postgres, nats, services } = settings
-  const db = openDb(postgres.url, 'dispatcher', { maxConnections: postgres.max_connections })
+  const { url, max_connections: maxConnections } = postgres
+  const db = await openReadyDb({ url, schema: 'dispatcher' }, log, { maxConnections })
   teardown.add('database', () => db.close())
   void warnOfSharedRole(db, log)
   const bus = await openBus(nats.url, log, nats.prefix)

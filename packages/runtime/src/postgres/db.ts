@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import { compile, type Sql } from './sql.ts'
+import type { Logger } from '../process/log.ts'
+import { compile, type Sql, sql } from './sql.ts'
+import { waitForPostgres } from './wait-for-postgres.ts'
 
 declare const open: unique symbol
 
@@ -108,6 +110,25 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
     },
     close: () => pool.end(),
   }
+}
+
+/** Opens a database at the start of a process: waits while PostgreSQL is unavailable, starts or recovers. */
+export async function openReadyDb(
+  { url, schema }: { url: string; schema: string },
+  log: Logger,
+  options: DbOptions = {},
+): Promise<Db> {
+  const db = openDb(url, schema, options)
+  try {
+    await waitForPostgres(
+      () => db.run(sql`select 1`),
+      (error) => log.warn({ err: error }, 'PostgreSQL unavailable; waiting'),
+    )
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+  return db
 }
 
 /**

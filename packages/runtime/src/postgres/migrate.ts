@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { loadSettingsOrExit } from '../config/load-settings.ts'
 import { grantRole } from './service-role.ts'
+import { waitForPostgres } from './wait-for-postgres.ts'
 
 const LOCK_MS = 60_000
 /** First line of a file that was renamed after its release: the name under which databases record it. */
@@ -22,10 +23,10 @@ export async function migrate(
   folder: URL,
   serviceUrl?: string,
 ): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` })
-  // A lost connection rejects the running statement; without a handler its event would end the process.
-  client.on('error', () => {})
-  await client.connect()
+  const client = await waitForPostgres(
+    () => connect(url, schema),
+    ({ message }) => process.stderr.write(`waiting for PostgreSQL: ${message}\n`),
+  )
   try {
     await client.query(`set lock_timeout = ${LOCK_MS}`)
     await client.query('select pg_advisory_lock(hashtext($1))', [`migrate ${schema}`])
@@ -42,6 +43,14 @@ export async function migrate(
   } finally {
     await client.end()
   }
+}
+
+async function connect(url: string, schema: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` })
+  // A lost connection rejects the running statement; without a handler its event would end the process.
+  client.on('error', () => {})
+  await client.connect()
+  return client
 }
 
 /** Reads the files in their order, each with the name under which databases record it. */
