@@ -34,6 +34,7 @@ const NAMES: [prefix: string, name: string][] = [
   ['/admin/secrets', THEIRS.secret],
   ['/admin/configs', THEIRS.secret],
   ['/admin/roles', THEIRS.role],
+  ['/admin/worker-tokens', 'secret-token'],
   ['/workers', 'w1'],
 ]
 
@@ -94,6 +95,9 @@ export const OPERATIONS: Record<string, Operation> = {
   'POST /admin/secrets/rotate-key': {},
   'DELETE /admin/secrets/{name}': {},
   'GET /admin/secrets/{name}': {},
+  'POST /admin/worker-tokens': { body: { name: 'secret-token', namespaces: ['one'] } },
+  'GET /admin/worker-tokens': {},
+  'DELETE /admin/worker-tokens/{name}': {},
   'GET /approvals': {
     also: ['?status=all', `?execution_id=${'f'.repeat(32)}`, '?workflow_namespace=one', '?limit=1'],
   },
@@ -144,6 +148,7 @@ export const OPERATIONS: Record<string, Operation> = {
   'POST /workers/{name}/pong': held,
   'POST /workers/{name}/progress/{execution_id}': held,
   'POST /workers/{name}/release/{execution_id}': {},
+  'DELETE /workers/{name}/session': {},
   'POST /workers/{name}/secrets/batch': { body: { execution_id: ID, names: [THEIRS.secret] } },
   'GET /workflows': { also: ['?namespace=one'] },
   'POST /workflows': { exempt: 'a form: tried by the test itself' },

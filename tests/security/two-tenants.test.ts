@@ -1,4 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { namespaceAccessFor } from '@windlass/gateway/route/namespace-access'
+import type { Route } from '@windlass/gateway/route/route'
+import { routes } from '@windlass/gateway/routes/index'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AuthSystem, startAuthSystem, workflowSource } from './auth-system.ts'
 import { idleWorker } from './idle-worker.ts'
@@ -129,6 +132,7 @@ async function createObjectsOfOne(): Promise<string> {
     await auth.requestOk(`POST /admin/${kind}`, { body: { name: THEIRS.secret, value: 1 } })
   await auth.createAccount([], THEIRS.subject)
   await auth.requestOk('POST /admin/roles', { body: { name: THEIRS.role, permissions: [] } })
+  await auth.requestOk('POST /admin/worker-tokens', { body: { name: 'secret-token' } })
   const { generation } = await held.claim(execution_id)
   const question = { task_call_id: THEIRS.call, task_name: 'secret-task' }
   const asked = await held.call(`approvals/${execution_id}`, question, {
@@ -171,6 +175,19 @@ test('A6: objects of tenant one: no route, tool or stream answers tenant two dif
   const shown = await auth.requestOk(`GET /schedules/${THEIRS.schedule}`, { token: one })
   expect(shown).toMatchObject({ input_data: 'secret-input', status: 'active' })
 })
+
+test.each([...(routes as readonly Route[])])(
+  'object of another namespace, $method $path: refused as docs/access.md says',
+  async ({ method, path, access }) => {
+    const operation = `${method.toUpperCase()} ${path}`
+    const { body, exempt } = OPERATIONS[operation] ?? {}
+    if (exempt !== undefined) return
+    const [what = ''] = requestsOf(operation)
+    const [, status] = await tryRequest(what, two, { id: NO_EXECUTION, body })
+    const isRefused = namespaceAccessFor(access, { role: 'team', isOwn: false }) === 'no'
+    expect(Number(status) >= 400).toBe(isRefused)
+  },
+)
 
 test('worker of other work: no call for an execution that it does not hold', async () => {
   const run = `POST /workflows/one/${THEIRS.workflow_name}/run/async`

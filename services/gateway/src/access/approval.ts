@@ -24,6 +24,7 @@ export interface OfExecution {
 export const mayListApprovals = rule({
   summary: 'workflow:<namespace>:<name>:read; approvals of other workflows are left out',
   for: 'people',
+  isFiltered: true,
   requiredPermissions: ['workflow:{namespace}:{workflow_name}:read'],
   async authorize({ caller }: AccessRequest<unknown>): Promise<Visibility> {
     if (hasPermission(caller, 'workflow:*:*:read')) return { kind: 'all' }

@@ -33,6 +33,7 @@ export const mayListExecutions = rule({
   summary:
     'execution:*:read, or execution:<namespace>:<workflow>:read; executions of other workflows are left out',
   for: 'people',
+  isFiltered: true,
   requiredPermissions: ['execution:*:read'],
   namespacePermissions: ['execution:{namespace}:{workflow_name}:read'],
   async authorize({ caller }: AccessRequest<unknown>): Promise<Visibility> {

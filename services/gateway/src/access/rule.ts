@@ -26,6 +26,8 @@ export interface AccessRule<Params, T, Deps> {
   requiredPermissions: readonly string[]
   /** Permissions in one namespace that suffice instead, for its objects; absent: the same as above. */
   namespacePermissions?: readonly string[]
+  /** True for lists that omit what the caller may not read. */
+  isFiltered?: boolean
   /** Execution tokens are accepted for any object, or for the own execution only. */
   acceptsExecutionTokens?: 'all' | 'own'
   authorize(request: AccessRequest<Params>, deps: Deps): Promise<T>

@@ -109,6 +109,7 @@ export const mayListSchedules = rule({
   summary:
     'schedule:*:read, schedule:<namespace>:<workflow>:read or schedule:<id>:read; other schedules are left out',
   for: 'people',
+  isFiltered: true,
   requiredPermissions: ['schedule:*:read'],
   namespacePermissions: ['schedule:{namespace}:{workflow_name}:read'],
   async authorize({ caller }: AccessRequest<unknown>): Promise<Visibility> {

@@ -124,6 +124,7 @@ const ANALYSIS_MS = 30_000
 export const listReadable = rule({
   summary: 'to be authenticated; workflows without workflow:<namespace>:<name>:read are left out',
   for: 'people',
+  isFiltered: true,
   requiredPermissions: [],
   authorize: async ({ caller }: AccessRequest<unknown>) => mayRead(caller),
 })

@@ -1,6 +1,7 @@
 import { permits } from '@windlass/domain/permissions'
 import { BUILT_IN_ROLES } from '../access/built-in-roles.ts'
 import { ruleOf } from '../access/rules.ts'
+import { namespaceAccessTable } from './namespace-access.ts'
 import type { Route } from './route.ts'
 
 /** Access of a caller: always, never, or only to its own worker or execution. */
@@ -46,7 +47,8 @@ const sampleOf = (template: string) => template.replace(/{\w+}/g, 'x')
 
 /** Prints the routes, what each requires and which callers it accepts, as a Markdown page. */
 export function accessTable(routes: Iterable<Route>): string {
-  const rows = [...routes].map(({ method, path, access }) => [
+  const all = [...routes]
+  const rows = all.map(({ method, path, access }) => [
     method.toUpperCase(),
     `\`${path}\``,
     ...CALLER_KINDS.map((caller) => SIGNS[accessFor(access, caller)]),
@@ -54,7 +56,8 @@ export function accessTable(routes: Iterable<Route>): string {
   ])
   const head = ['method', 'path', ...CALLER_KINDS, 'needs']
   const lines = [head, head.map(() => '---'), ...rows]
-  return [...PREFACE, ...lines.map((cells) => `| ${cells.join(' | ')} |`), ''].join('\n')
+  const table = lines.map((cells) => `| ${cells.join(' | ')} |`)
+  return [...PREFACE, ...table, '', ...namespaceAccessTable(all), ''].join('\n')
 }
 
 const SIGNS: Record<Verdict, string> = { yes: 'yes', no: '·', own: 'own' }
