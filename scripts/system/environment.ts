@@ -37,6 +37,7 @@ const READS: Record<string, string[]> = {
     'POSTGRES__MAX_CONNECTIONS',
     'NATS__PREFIX',
     'SCHEDULING__',
+    'QUOTAS__',
     'SECURITY__AUTH__ENABLED',
   ],
   gateway: [
@@ -45,6 +46,7 @@ const READS: Record<string, string[]> = {
     'WORKERS__',
     'CATALOG__',
     'EXECUTIONS__',
+    'QUOTAS__',
     'SECURITY__AUTH__',
     'AUDIT__',
     'SECURITY__EXECUTION_TOKEN_',

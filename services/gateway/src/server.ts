@@ -8,6 +8,7 @@ import type { Logger } from '@windlass/runtime/process/log'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { requireTrustedIssuer } from './access/oidc.ts'
+import { createQuotas } from './access/quotas.ts'
 import { createRequestLimits } from './access/request-limits.ts'
 import { createTokenAuthenticator } from './access/token-authenticator.ts'
 import { createCaches } from './cache/create-caches.ts'
@@ -101,6 +102,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime, work
     bus,
     inputSchemas: bodyThreads,
     ...createRequestLimits(settings, redis),
+    quotas: createQuotas(settings, redis, teardown),
     openapi: openapi(routes),
   }
   const limits = bodyLimits(settings, bodyThreads)

@@ -37,6 +37,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
     principals: security.auth.enabled ? identity : undefined,
     serviceIdentity,
     inputSchemas: new InputSchemaCache(),
+    quotas: settings.quotas,
     log,
     catchupMs: scheduling.catchup_window * 1_000,
     wake: () => tickLoop.wake(),

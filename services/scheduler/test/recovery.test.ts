@@ -116,7 +116,8 @@ async function overdueFixture() {
   const log = createLog('test', 'silent')
   const known = { db, ...clients, principals: undefined, serviceIdentity, log }
   const inputSchemas = new InputSchemaCache()
-  const deps = { ...known, inputSchemas, catchupMs: 3_600_000, wake: () => {} }
+  const quotas = { principal_schedules: 0, namespace_schedules: 0 }
+  const deps = { ...known, inputSchemas, quotas, catchupMs: 3_600_000, wake: () => {} }
   await makeOverdue(db, made, 1, 3_600)
   return { ...system, made, deps }
 }

@@ -142,6 +142,19 @@ const workers = z
     heartbeat_timeout: workers.heartbeat_timeout ?? workers.heartbeat_interval * 3,
   }))
 
+/** Limits for each principal and each namespace; 0 is none. */
+const quotas = table({
+  principal_event_streams: count.default(10_000),
+  namespace_event_streams: count.default(0),
+  principal_waiting_runs: count.default(10_000),
+  namespace_waiting_runs: count.default(0),
+  principal_uploads_per_hour: count.default(10_000),
+  namespace_uploads_per_hour: count.default(0),
+  principal_keys: count.default(1_000),
+  principal_schedules: count.default(10_000),
+  namespace_schedules: count.default(0),
+})
+
 const executions = table({
   claim_timeout: seconds.default(10),
   cancel_timeout: seconds.default(60),
@@ -227,6 +240,7 @@ export const Settings = table({
     sdk_modules: list.default(['windlass', 'flux']),
   }),
   workers,
+  quotas,
   executions,
   dispatcher: table({ stream_host: z.string().default('127.0.0.1'), stream_port: port.default(0) }),
   scheduling: table({

@@ -22,6 +22,8 @@ interface StreamRequest {
   first?: string
   /** False for a reader that may not read the log: frames of tasks have no values. */
   hasValues: boolean
+  /** Called when the stream has ended. */
+  onEnd?: () => void
 }
 
 export interface EventStreamDeps extends LiveDeps {
@@ -38,7 +40,7 @@ export const eventStream = (live: EventStreamDeps, request: StreamRequest): Stre
     const subscriber = new FrameWriter(live, request, sse)
     const { execution_id, afterSeq } = request
     // A stream that fails is broken off and not ended, so that the reader reconnects.
-    await follow(live, { execution_id, afterSeq, subscriber, signal })
+    await follow(live, { execution_id, afterSeq, subscriber, signal }).finally(request.onEnd)
     sse.end()
   })
 

@@ -1,6 +1,7 @@
 import { objects } from '@windlass/domain/audit'
 import { z } from 'zod'
 import { onBehalfOf } from '../access/caller.ts'
+import { type Quotas, requireBelow } from '../access/quotas.ts'
 import type { Clients } from '../clients/connect.ts'
 import { json } from '../route/body.ts'
 import { route } from '../route/route.ts'
@@ -17,7 +18,7 @@ import {
 import { timeOf } from './responses.ts'
 import { Success } from './schemas.ts'
 
-type Deps = Pick<Clients, 'keys'>
+type Deps = Pick<Clients, 'keys'> & { quotas: Quotas }
 
 const MAX_DAYS = 36_500
 
@@ -48,10 +49,13 @@ export const createKey = route('post', '/admin/principals/{subject}/keys', {
     object: ({ params, query, body }) => keyObject({ params, query }, body?.name),
     recorded: 'owner',
   },
-  handle({ params, query, body, caller, ctx }, { keys }: Deps) {
+  async handle({ params, query, body, caller, ctx }, { keys, quotas }: Deps) {
     unkept(ctx)
     const { name, expires_in_days, permissions, networks } = body
     const principal = refOf({ params, query })
+    const known = await keys.list(principal)
+    const holder = { key: `principal ${principal.subject}`, limit: quotas.limits.principal_keys }
+    requireBelow('keys', holder, known.keys.length)
     return keys.create(
       {
         principal,

@@ -5,6 +5,7 @@ import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import { mayReadLog } from '../access/execution.ts'
 import { getInWorkflow } from '../access/execution-in-workflow.ts'
+import type { Quotas } from '../access/quotas.ts'
 import type { Caches } from '../cache/create-caches.ts'
 import { type EventStreamDeps, eventStream, lastEventId } from '../live/event-stream.ts'
 import { changeAndWait } from '../live/wait-until-settled.ts'
@@ -14,7 +15,7 @@ import { route } from '../route/route.ts'
 import { listView, viewOf } from './responses.ts'
 import { ExecutionList, ExecutionView } from './schemas.ts'
 
-type Deps = EventStreamDeps & Pick<Caches, 'resolveWorkflow'>
+type Deps = EventStreamDeps & Pick<Caches, 'resolveWorkflow'> & { quotas: Quotas }
 
 const filter = text(255).default('')
 const detailed = flag.default(false)
@@ -67,14 +68,15 @@ export const getExecution = route('get', '/executions/{execution_id}', {
   query: { detailed, mode: z.string().default('sync') },
   returns: ExecutionView,
   streams: true,
-  async handle({ params: { execution_id }, query, ctx }, deps: Deps) {
+  async handle({ params: { execution_id }, query, caller, ctx }, deps: Deps) {
     if (query.mode !== 'sync' && query.mode !== 'stream')
       throw invalid("Invalid mode. Use 'sync' or 'stream'.")
     const execution = await deps.executions.get(execution_id)
     if (query.mode === 'sync') return viewOf(deps.executions, execution, query.detailed)
     const afterSeq = lastEventId(ctx)
+    const onEnd = deps.quotas.takeStream(caller, execution.workflow_namespace)
     return eventStream(deps, {
-      ...{ execution_id, afterSeq },
+      ...{ execution_id, afterSeq, onEnd },
       ...{ detailed: query.detailed, hasValues: true },
     })
   },
@@ -85,11 +87,13 @@ export const followExecution = route('get', '/executions/{execution_id}/events',
   access: 'may read execution',
   query: { detailed },
   returns: EventStream,
-  async handle({ params: { execution_id }, query, ctx }, deps: Deps) {
-    if (!(await deps.executions.find(execution_id))) throw notFound('Execution', execution_id)
+  async handle({ params: { execution_id }, query, caller, ctx }, deps: Deps) {
+    const execution = await deps.executions.find(execution_id)
+    if (!execution) throw notFound('Execution', execution_id)
     const afterSeq = lastEventId(ctx)
+    const onEnd = deps.quotas.takeStream(caller, execution.workflow_namespace)
     return eventStream(deps, {
-      ...{ execution_id, afterSeq },
+      ...{ execution_id, afterSeq, onEnd },
       ...{ detailed: query.detailed, hasValues: true },
     })
   },

@@ -4,8 +4,9 @@ import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
-import { toPrincipal } from '../access/caller.ts'
+import { type Caller, toPrincipal } from '../access/caller.ts'
 import { mayReadLog } from '../access/execution.ts'
+import type { Quotas } from '../access/quotas.ts'
 import { firstFrame } from '../domain/frames.ts'
 import { detailed, summary } from '../domain/views.ts'
 import type { RequestContext } from '../http/request-context.ts'
@@ -19,7 +20,7 @@ import { resolveIdempotencyKey } from './idempotency.ts'
 import { viewOf } from './responses.ts'
 import { ExecutionView } from './schemas.ts'
 
-type Deps = EventStreamDeps & { inputSchemas: InputValidator }
+type Deps = EventStreamDeps & { inputSchemas: InputValidator; quotas: Quotas }
 
 const mode = oneOf(['sync', 'async', 'stream'], "Invalid mode. Use 'sync', 'async', or 'stream'.")
 
@@ -79,12 +80,13 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
         },
       },
     }
-    if (params.mode === 'sync') return settled(deps, { command, query, isDetailed, ctx })
-    const { execution, log } = await deps.executions.submit(command)
+    const held = takeQuota(deps.quotas, { caller, ...params })
+    if (params.mode === 'sync') return settled(deps, { command, query, isDetailed, ctx, held })
+    const { execution, log } = await held.during(() => deps.executions.submit(command))
     nameExecution(ctx, execution_id)
     if (params.mode === 'async') return isDetailed ? detailed(execution, log) : summary(execution)
     return eventStream(deps, {
-      ...{ execution_id, afterSeq: 0, first: firstFrame(execution_id) },
+      ...{ execution_id, afterSeq: 0, first: firstFrame(execution_id), onEnd: held.release },
       ...{ detailed: isDetailed, hasValues: hasLog },
     })
   },
@@ -126,12 +128,13 @@ export const resumeWorkflow = route(
           },
         },
       }
-      if (params.mode === 'sync') return settled(deps, { command, query, isDetailed, ctx })
-      const { execution, log } = await deps.executions.submit(command)
+      const held = takeQuota(deps.quotas, { caller, ...params })
+      if (params.mode === 'sync') return settled(deps, { command, query, isDetailed, ctx, held })
+      const { execution, log } = await held.during(() => deps.executions.submit(command))
       nameExecution(ctx, execution_id)
       if (params.mode === 'async') return isDetailed ? detailed(execution, log) : summary(execution)
       return eventStream(deps, {
-        ...{ execution_id, afterSeq: last_seq },
+        ...{ execution_id, afterSeq: last_seq, onEnd: held.release },
         ...{ detailed: isDetailed, hasValues: hasLog },
       })
     },
@@ -143,10 +146,11 @@ interface Sync {
   query: { wait_for?: 'paused'; timeout?: number }
   isDetailed: boolean
   ctx: RequestContext
+  held: HeldRun
 }
 
 /** Makes the change; resolves once the execution is terminal, or as the query says. */
-async function settled(deps: Deps, { command, query, isDetailed, ctx }: Sync) {
+async function settled(deps: Deps, { command, query, isDetailed, ctx, held }: Sync) {
   const { wait_for, timeout } = query
   const execution = await changeAndWait(deps, {
     execution_id: command.execution_id,
@@ -155,9 +159,32 @@ async function settled(deps: Deps, { command, query, isDetailed, ctx }: Sync) {
     isDone: (state) => isTerminal(state) || (state === 'PAUSED' && wait_for === 'paused'),
     timeoutMs: timeout === undefined ? undefined : timeout * 1_000,
     signal: ctx.signal,
-  })
+  }).finally(held.release)
   nameExecution(ctx, command.execution_id)
   return viewOf(deps.executions, execution, isDetailed)
+}
+
+interface HeldRun {
+  release(): void
+  /** Releases if the change fails: then there is no stream that would. */
+  during<T>(change: () => Promise<T>): Promise<T>
+}
+
+interface RunOfCaller {
+  mode: 'sync' | 'async' | 'stream'
+  caller: Caller
+  namespace: string
+}
+
+/** Counts a run that will wait or stream; throws above the quota, before anything is changed. */
+function takeQuota(quotas: Quotas, { mode, caller, namespace }: RunOfCaller): HeldRun {
+  const take = { sync: quotas.takeWait, stream: quotas.takeStream, async: undefined }[mode]
+  const release = take?.(caller, namespace) ?? (() => {})
+  const onFailure = (error: unknown): never => {
+    release()
+    throw error
+  }
+  return { release, during: (change) => change().catch(onFailure) }
 }
 
 const nameExecution = (ctx: RequestContext, execution_id: string) =>

@@ -2,6 +2,7 @@ import { objects } from '@windlass/domain/audit'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { z } from 'zod'
 import { onBehalfOf } from '../access/caller.ts'
+import type { Quotas } from '../access/quotas.ts'
 import type { Clients } from '../clients/connect.ts'
 import { JsonText } from '../domain/views.ts'
 import { flag, text, versionParam, versionQuery } from '../route/fields.ts'
@@ -9,7 +10,7 @@ import { route } from '../route/route.ts'
 import { upload } from '../route/upload.ts'
 import { Success } from './schemas.ts'
 
-type Deps = Pick<Clients, 'catalog' | 'scheduler'>
+type Deps = Pick<Clients, 'catalog' | 'scheduler'> & { quotas: Quotas }
 
 const Row = z
   .object({ namespace: z.string(), name: z.string(), version: z.int() })
@@ -87,6 +88,9 @@ export const uploadWorkflows = route('post', '/workflows', {
     recorded: 'around',
   },
   async handle({ query: { dry_run, if_changed }, resolved, caller, ctx }, deps: Deps) {
+    await deps.quotas.countUpload(caller, [
+      ...new Set(resolved.workflows.map(({ namespace }) => namespace)),
+    ])
     if (dry_run) return draftsOf(resolved.workflows)
     const { workflows } = await deps.catalog.register(
       { source: resolved.source, if_changed },

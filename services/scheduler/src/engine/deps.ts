@@ -4,6 +4,7 @@ import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/e
 import type { PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
 import type { ClientOf } from '@windlass/rpc/call'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
+import type { Settings } from '@windlass/runtime/config/settings'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
 
@@ -23,6 +24,8 @@ export interface SchedulerDeps {
   serviceIdentity: Pick<ServiceIdentity, 'signCaller'>
   inputSchemas: InputSchemaCache
   log: Logger
+  /** Most schedules of a principal and of a namespace; 0: no limit. */
+  quotas: Pick<Settings['quotas'], 'principal_schedules' | 'namespace_schedules'>
   /** Maximum age of a misfired tick that still fires, in milliseconds. */
   catchupMs: number
   /** Runs due work now: a tick may have become due earlier than the loop expects. */

@@ -7,6 +7,7 @@ import { firstTick, parseConfig, parseOverlap } from '../domain/config.ts'
 import { parseScheduleName } from '../domain/schedule-names.ts'
 import { requireValidInput } from '../engine/check-inputs.ts'
 import type { SchedulerDeps } from '../engine/deps.ts'
+import { requireScheduleQuota } from '../engine/schedule-quota.ts'
 import * as schedules from '../store/schedules.ts'
 import { toScheduleView } from './views.ts'
 
@@ -35,6 +36,7 @@ export async function createSchedule(
   })
   const input = request.input_json || NO_INPUT
   requireValidInput(deps, workflow, input)
+  await requireScheduleQuota(deps, { namespace: workflow.namespace, subject, issuer })
   const row = await schedules.insert(db, {
     id: newId(),
     name,

@@ -119,6 +119,22 @@ export async function list(db: Queries, filter: Filter) {
   return { schedules, total: count?.total ?? 0 }
 }
 
+export interface Owner {
+  namespace: string
+  subject: string
+  issuer: string
+}
+
+/** Counts the schedules that a principal created or last changed, and those of a namespace. */
+export async function countByOwner(db: Queries, { namespace, subject, issuer }: Owner) {
+  const row = await db.maybe<{ of_principal: number; in_namespace: number }>(sql`
+    select (count(*) filter (where changed_by = ${subject} and changed_by_issuer = ${issuer}))::int
+             as of_principal,
+           (count(*) filter (where workflow_namespace = ${namespace}))::int as in_namespace
+      from schedules`)
+  return row ?? { of_principal: 0, in_namespace: 0 }
+}
+
 const OF_WORKFLOW = { namespace: sql`workflow_namespace`, name: sql`workflow_name` }
 
 function isVisible(visible: Visibility) {

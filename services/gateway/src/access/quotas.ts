@@ -1,0 +1,59 @@
+import type { Settings } from '@windlass/runtime/config/settings'
+import type { Teardown } from '@windlass/runtime/process/teardown'
+import type { Redis } from '@windlass/runtime/redis/redis'
+import type { Caller } from './caller.ts'
+import { toPrincipal } from './caller.ts'
+import { HeldQuota, type Holder } from './held-quota.ts'
+import { quotaExceeded } from './quota-exceeded.ts'
+import { createUsageRate } from './usage-rate.ts'
+
+export type Quotas = ReturnType<typeof createQuotas>
+
+type Limits = Settings['quotas']
+
+/** The quotas of principals and namespaces. */
+export function createQuotas({ quotas }: Settings, redis: Redis, teardown: Teardown) {
+  const streams = new HeldQuota({ name: 'event_streams', redis })
+  const waits = new HeldQuota({ name: 'waiting_runs', redis })
+  teardown.add('quotas', () => {
+    streams.stop()
+    waits.stop()
+  })
+  const uploads = createUsageRate('uploads_per_hour', redis)
+  const holders = (
+    what: 'event_streams' | 'waiting_runs' | 'uploads_per_hour',
+    caller: Caller,
+    namespaces: readonly string[],
+  ): Holder[] => [
+    { key: principalKey(caller), limit: quotas[`principal_${what}`] },
+    ...namespaces.map((namespace) => ({
+      key: `namespace ${namespace}`,
+      limit: quotas[`namespace_${what}`],
+    })),
+  ]
+  return {
+    limits: quotas,
+    /** Counts an open event stream; returns the release. */
+    takeStream: (caller: Caller, namespace: string) =>
+      streams.take(holders('event_streams', caller, [namespace])),
+    /** Counts a run or resume that waits for its result; returns the release. */
+    takeWait: (caller: Caller, namespace: string) =>
+      waits.take(holders('waiting_runs', caller, [namespace])),
+    countUpload: async (caller: Caller, namespaces: readonly string[]) => {
+      for (const holder of holders('uploads_per_hour', caller, namespaces))
+        await uploads.count(holder)
+    },
+  }
+}
+
+export const principalKey = (caller: Caller) => {
+  const { subject, issuer } = toPrincipal(caller)
+  return `principal ${issuer} ${subject}`
+}
+
+/** Throws if a holder has `used` of something and may have no more. */
+export function requireBelow(name: string, { key, limit }: Holder, used: number): void {
+  if (limit > 0 && used >= limit) throw quotaExceeded(name, key, limit)
+}
+
+export type { Limits }

@@ -1,0 +1,30 @@
+import type { Redis } from '@windlass/runtime/redis/redis'
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
+import type { Holder } from './held-quota.ts'
+import { quotaExceeded } from './quota-exceeded.ts'
+
+const HOUR_S = 3_600
+
+/**
+ * Counts uses of the current hour by holder: in Redis for all replicas, and in each replica its own,
+ * which counts alone while Redis is unavailable.
+ */
+export function createUsageRate(name: string, redis: Redis) {
+  const limits = { points: Number.MAX_SAFE_INTEGER, duration: HOUR_S, keyPrefix: `rate:${name}` }
+  const shared = new RateLimiterRedis({
+    ...limits,
+    storeClient: redis,
+    rejectIfRedisNotReady: true,
+  })
+  const own = new RateLimiterMemory(limits)
+  return {
+    /** Counts one more; throws `unavailable` above the limit. */
+    async count({ key, limit }: Holder): Promise<void> {
+      if (limit === 0) return
+      const { consumedPoints } = await own.consume(key)
+      const all = await shared.consume(key).catch(() => undefined)
+      if (Math.max(consumedPoints, all?.consumedPoints ?? 0) > limit)
+        throw quotaExceeded(name, key, limit)
+    },
+  }
+}
