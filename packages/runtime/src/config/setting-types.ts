@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { expecting } from './expectations.ts'
+
+/** Settings arrive typed from TOML and as text from the environment; each of these accepts both. */
+export const flag = expecting('true or false', z.union([z.boolean(), z.stringbool()]))
+export const number = z.union([
+  z.number(),
+  z
+    .string()
+    .regex(/^-?\d+(\.\d+)?$/, 'must be a number')
+    .transform(Number),
+])
+export const seconds = expecting(
+  'a number of seconds greater than 0',
+  number.pipe(z.number().positive()),
+)
+export const count = expecting('a whole number from 0', number.pipe(z.int().nonnegative()))
+export const port = expecting('a port from 0 to 65535', number.pipe(z.int().min(0).max(65_535)))
+const texts = z.array(z.string())
+/** Looks like an array, and not like an address such as `[::1]:20101`. */
+const ARRAY = /^\s*\[\s*(?:["'\]]|$)/
+
+/** In the environment as in a file, or without brackets and quotes, between commas. */
+export const list = z.union([texts, z.string()]).transform((given, context) => {
+  if (typeof given !== 'string') return given
+  if (!ARRAY.test(given)) return itemsOf(given)
+  const array = texts.safeParse(parsed(given))
+  if (array.success) return array.data
+  context.addIssue('must be a JSON array of texts, or texts with commas between them')
+  return z.NEVER
+})
+
+const itemsOf = (text: string) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean)
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export const rate = z
+  .string()
+  .regex(/^$|^[1-9]\d*\/(second|minute|hour)$/, 'must be like 30/minute, or empty for off')
+
+/** `name`, `name:port`, an IPv4 address or an IPv6 address in brackets. */
+export const host = z
+  .string()
+  .regex(
+    /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(:\d{1,5})?$/i,
+    'must be a host name with an optional port, without a scheme',
+  )
+export const hosts = list.pipe(z.array(host)).default([])
+
+/** The origin of a server: scheme, host and port. */
+export const origin = z
+  .string()
+  .refine(isOrigin, 'must be a scheme, a host and an optional port, like https://windlass.example')
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, origin } = new URL(text)
+  return /^https?:$/.test(protocol) && text.replace(/\/$/, '').toLowerCase() === origin
+}
+
+export const MEBIBYTE = 1_048_576
+
+/** A table of settings: every key has a default, and an unknown one is refused. */
+export const table = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape).prefault({} as never)
