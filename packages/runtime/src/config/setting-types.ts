@@ -49,7 +49,7 @@ export const rate = z
   .regex(/^$|^[1-9]\d*\/(second|minute|hour)$/, 'must be like 30/minute, or empty for off')
 
 /** `name`, `name:port`, an IPv4 address or an IPv6 address in brackets. */
-export const host = z
+const host = z
   .string()
   .regex(
     /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(:\d{1,5})?$/i,

@@ -3,7 +3,6 @@ import { expecting } from './expectations.ts'
 import {
   count,
   flag,
-  host,
   hosts,
   list,
   MEBIBYTE,
