@@ -45,7 +45,8 @@ def contents():
 
 @workflow
 async def search(context: ExecutionContext[str]):
-    forwards = [context.input[::-1][:12].encode(), context.input[::-1][12:24].encode()]
+    # In pieces: the whole token must not get into memory by this search.
+    forwards = [context.input[-12:][::-1].encode(), context.input[-24:-12][::-1].encode()]
     size, found = 0, set()
     for place, text in contents():
         size += len(text)

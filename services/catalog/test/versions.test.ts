@@ -36,7 +36,10 @@ async def job(ctx: ExecutionContext[int]):\r
     imports: ['windlass.workflow', 'windlass.ExecutionContext', 'windlass.ResourceRequest'],
     requests_json: '{"memory":"1Gi"}',
     affinity_json: '{"zone":"a"}',
-    requirement: { memory: 2 ** 30, affinity: { zone: 'a' }, packages: [], runner: 'inprocess' },
+    requirement: {
+      ...{ memory: 2 ** 30, affinity: { zone: 'a' }, packages: [], runner: 'inprocess' },
+      namespace: stored.namespace,
+    },
     input_schema_json: '{"type":"integer"}',
     created_by: 'ann',
     created_by_issuer: 'svc',
