@@ -33,8 +33,7 @@ test.each(kinds)('$kind: a value is stored and answered byte for byte', async ({
   expect(await batch.text()).toBe(`{"odd name+1":${value}}`)
   const list = await call('GET', `/admin/${kind}`)
   expect(await list.text()).toBe('["odd name+1"]')
-  const stored = kind === 'secrets' ? 'no-store' : null
-  expect([one, batch].map(({ headers }) => headers.get('cache-control'))).toEqual([stored, stored])
+  for (const { headers } of [one, batch]) expect(headers.get('cache-control')).toBe('no-store')
 })
 
 test.each(kinds)('$kind: a missing entry gets 404 with its name', async ({ kind, what }) => {
