@@ -9,6 +9,14 @@ const POOR = keyOf('0')
 const ADMIN = keyOf('1')
 const SESSION = `Bearer ws_${'2'.repeat(16)}.${'A'.repeat(43)}`
 
+const OPEN_TO_SESSIONS = new Set([
+  'public',
+  'bootstrap',
+  'own worker',
+  'own execution',
+  'may read configs',
+])
+
 const startWithCallers = () =>
   startGateway(
     {
@@ -56,7 +64,7 @@ test('a malformed path: 401 without a credential, 403 without the right, then 40
     const isOpen = access === 'authenticated'
     expect(await statusOf(method, url, POOR), what).toBe(isOpen ? 404 : 403)
     // Only the credential of the worker itself has the right on its routes.
-    if (access === 'own worker') continue
+    if (access === 'own worker' || access === 'own execution') continue
     const [status] = name === 'mode' ? [400] : /^(version|a|b)$/.test(name) ? [422] : [404]
     expect(await statusOf(method, url, ADMIN), what).toBe(status)
   }
@@ -70,7 +78,8 @@ test('a malformed id on a route of the own worker: 404 with its session token', 
     (await call('POST', path, { headers: { authorization } })).status
   expect(await statusOf('/workers/w1/claim/nope')).toBe(404)
   expect(await statusOf('/workers/w2/claim/nope')).toBe(403)
-  expect(await statusOf('/workers/%00/pong')).toBe(403)
+  const refused = await call('POST', '/workers/%00/pong', { headers: { authorization } })
+  expect([refused.status, await refused.json()]).toEqual([403, { detail: 'Permission denied' }])
 })
 
 test('a malformed query: refused after authorization', async () => {
@@ -84,7 +93,8 @@ test('a malformed query: refused after authorization', async () => {
 test('the session token of a worker on any other route: 403', async () => {
   const { call } = await startWithCallers()
   for (const { method, path, access } of routes) {
-    if (['public', 'own worker', 'may read configs'].includes(access)) continue
+    // A worker renews its registration with its session token.
+    if (OPEN_TO_SESSIONS.has(access)) continue
     const url = malformed(path, '')
     const response = await call(method.toUpperCase(), url, { headers: { authorization: SESSION } })
     expect(response.status, `${method} ${path}`).toBe(403)

@@ -63,7 +63,15 @@ export async function refuseTarget(
     await authorize(access, { ...request, body }, deps)
   } catch (error) {
     const isUnknown = error instanceof Fault && error.kind === 'not_found'
-    throw isUnknown && Object.values(request.params).includes(ABSENT) ? fault : error
+    if (isUnknown && Object.values(request.params).includes(ABSENT)) throw fault
+    throw withoutAbsent(error)
   }
   throw fault
+}
+
+/** Replaces a refusal that names the value which stands for the malformed one. */
+function withoutAbsent(error: unknown): unknown {
+  if (!(error instanceof Fault)) return error
+  const isNamed = JSON.stringify([error.message, error.details]).includes(ABSENT)
+  return isNamed ? new Fault(error.kind, 'Permission denied') : error
 }
