@@ -92,3 +92,14 @@ test('authentication off: starts with undecided changes', async () => {
   await replica()
   await requireReviewedChanges(db, { security: { auth: { enabled: false } } } as never)
 })
+
+test('anonymous worker token, then authentication on: refused until it is revoked', async () => {
+  const { db, replica } = await startIdentity()
+  const { workerTokens } = await replica()
+  await workerTokens.create({
+    ...{ name: 't', expires_in_days: 1, max_uses: 2, restrictions_json: '{}' },
+  })
+  await expect(replica(AUTH_ON)).rejects.toThrow('worker_token:t  (worker_token.create;')
+  expect(await decideAnonymous(db, 'revoked', undefined)).toEqual(['worker_token:t'])
+  expect((await (await replica(AUTH_ON)).workerTokens.list({})).tokens).toEqual([])
+})

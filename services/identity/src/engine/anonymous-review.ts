@@ -7,6 +7,8 @@ import * as keys from '../store/keys.ts'
 import { authMarkers } from '../store/pending-invalidations.ts'
 import * as principals from '../store/principals.ts'
 import * as roles from '../store/roles.ts'
+import * as sessions from '../store/sessions.ts'
+import * as workerTokens from '../store/worker-tokens.ts'
 import { recordChange, systemOrigin } from './record-change.ts'
 
 const COMMAND = 'windlass admin review-anonymous'
@@ -18,7 +20,7 @@ export const describeChange = ({ object, actions, changed_at }: anonymous.Anonym
   `${object}  (${actions.join(', ')}; ${changed_at.toISOString()})`
 
 /**
- * Throws if authentication is on while keys, principals or roles exist that an anonymous caller
+ * Throws if authentication is on while keys, principals, roles or worker tokens exist that an anonymous caller
  * created or changed: any caller that reached the open server would keep these rights.
  */
 export async function requireReviewedChanges(db: Db, { security }: Settings): Promise<void> {
@@ -60,13 +62,19 @@ export const decideAnonymous = (
   })
 
 /**
- * Deletes a key or role. A principal loses the roles that anonymous callers granted, and is disabled
+ * Deletes a key, role or worker token. A principal loses the roles that anonymous callers granted, and is disabled
  * if they created or updated it.
  */
 async function revoke(tx: Tx, { object, actions }: anonymous.AnonymousChange): Promise<void> {
   if (object.startsWith('role:')) {
     await roles.remove(tx, object.slice('role:'.length))
     return recorded(tx, object, { deleted: 'role' })
+  }
+  if (object.startsWith('worker_token:')) {
+    const name = object.slice('worker_token:'.length)
+    await workerTokens.remove(tx, name)
+    const ended_workers = (await sessions.endOfToken(tx, name)).length
+    return recorded(tx, object, { deleted: 'worker_token', ended_workers })
   }
   const target = await anonymous.findTarget(tx, object)
   // Deleted by an earlier object of this batch.

@@ -21,7 +21,9 @@ export const listUndecided = (db: Queries) =>
        select 'key:' || external_issuer || '/' || subject || '/' || k.name
          from api_keys k join principals p on p.id = k.principal_id
        union all
-       select 'role:' || name from roles)
+       select 'role:' || name from roles
+       union all
+       select 'worker_token:' || name from worker_tokens)
      order by changed_at, object`)
 
 export const decide = (tx: Tx, object: string, decision: Decision) =>

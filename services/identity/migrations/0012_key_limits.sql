@@ -1,3 +1,4 @@
+-- recorded as 0010_key_limits.sql
 -- null: the key has all permissions of its account, and is accepted from any address.
 alter table api_keys
   add column permissions text[] check (cardinality(permissions) between 1 and 100),
