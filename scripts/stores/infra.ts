@@ -1,6 +1,9 @@
+import path from 'node:path'
 import type { Processes } from '../process/processes.ts'
 import { ensureInfraPrograms } from '../setup/packages.ts'
+import { postgresFolders, requireProgram } from '../setup/programs.ts'
 import type { Progress } from '../setup/progress.ts'
+import { run } from '../setup/run.ts'
 import { startNats } from './nats.ts'
 import { startPostgres } from './postgres.ts'
 import { startRedis } from './redis.ts'
@@ -39,8 +42,20 @@ export async function startInfra({
     const failed = settled.find((start) => start.status === 'rejected')
     if (failed) throw failed.reason
     const [postgres, nats, redis] = await Promise.all(starts)
+    progress.note(`  ${(await versions()).join(', ')}`)
     return { postgres, nats, redis }
   })
+}
+
+/** Versions of the programs, as they print them. */
+function versions(): Promise<string[]> {
+  const [folder = ''] = postgresFolders()
+  const programs = [
+    path.join(folder, 'postgres'),
+    requireProgram('nats-server'),
+    requireProgram('redis-server'),
+  ]
+  return Promise.all(programs.map((program) => run(program, ['--version'])))
 }
 
 /** Requires all three URLs or none: a private store must not be combined with external ones. */

@@ -1,4 +1,5 @@
 import net from 'node:net'
+import { signalIfRunning } from '@windlass/runtime/process/pids'
 import { query } from '@windlass/testkit/database'
 import { startLocal } from '@windlass/testkit/infra-local'
 import { startPrivateNats } from '@windlass/testkit/private-nats'
@@ -64,17 +65,8 @@ async function crashPostgres(database: string): Promise<void> {
     `select pid from pg_stat_activity
       where datname = current_database() and application_name like 'windlass-%'`,
   )
-  if (!backends.some(({ pid }) => killIfRunning(pid))) throw new Error('no backend could be killed')
-}
-
-/** Sends SIGKILL; false if the process has ended already. */
-function killIfRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 'SIGKILL')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
-    throw error
-  }
+  if (!backends.some(({ pid }) => signalIfRunning(pid, 'SIGKILL')))
+    throw new Error('no backend could be killed')
 }
 
 function sendToRedis(url: string, command: string): Promise<string> {

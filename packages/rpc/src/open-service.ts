@@ -3,6 +3,7 @@ import { type Bus, openBus } from '@windlass/runtime/nats/bus'
 import { type Db, type DbOptions, openReadyDb } from '@windlass/runtime/postgres/db'
 import { warnOfSharedRole } from '@windlass/runtime/postgres/service-role'
 import { sql } from '@windlass/runtime/postgres/sql'
+import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, type LoopOptions, loop } from '@windlass/runtime/process/loop'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { RpcServer } from './server.ts'
@@ -41,6 +42,7 @@ export async function openService(
   const db = await openReadyDb({ url, schema: name }, log, { maxConnections, ...options })
   teardown.add('database', () => db.close())
   void warnOfSharedRole(db, log)
+  void logVersion(db, log)
   const serviceIdentity = await openServiceIdentity(settings, name, log)
   const rpc = new RpcServer(log, serviceIdentity)
   return {
@@ -62,4 +64,10 @@ export async function openService(
       return rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
     },
   }
+}
+
+/** Records which PostgreSQL serves this process. */
+async function logVersion(db: Db, log: Logger): Promise<void> {
+  const row = await db.maybe<{ version: string }>(sql`select version()`).catch(() => undefined)
+  if (row) log.info({ version: row.version }, 'PostgreSQL connected')
 }

@@ -65,7 +65,7 @@ export async function openNatsConnection(url: string, log: Logger): Promise<Nats
     made = connection
     isUp = true
     void watch(connection, setUp)
-    if (!isStarting) log.info('NATS connected')
+    log.info({ version: connection.info?.version }, 'NATS connected')
     return connection
   })
   making.catch(() => {})
