@@ -28,7 +28,8 @@ async def job(ctx: ExecutionContext[int]):\r
   const { workflows } = await client.register(uploadOf(source), { caller })
   const [registered] = workflows
   const stored = await client.get({ namespace, name: 'job', version: 0 })
-  expect(stored).toEqual({ ...registered, source })
+  const { namespace: _, ...analysedRequirement } = stored.requirement ?? expect.unreachable()
+  expect(stored).toEqual({ ...registered, source, requirement: stored.requirement })
   expect(stored).toMatchObject({
     namespace,
     name: 'job',
@@ -55,7 +56,7 @@ async def job(ctx: ExecutionContext[int]):\r
     id: '',
     version: 0,
     metadata_json: stored.metadata_json,
-    requirement: stored.requirement,
+    requirement: analysedRequirement,
   })
   expect(await client.getById({ id: stored.id })).toEqual(stored)
   const resolved = await client.resolve({ namespace, name: 'job', version: 1 })
