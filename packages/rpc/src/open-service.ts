@@ -50,7 +50,7 @@ export async function openService(
     serviceIdentity,
     rpc,
     async openBus() {
-      const bus = await openBus(nats.url, log, nats.prefix)
+      const bus = await openBus(nats.url, log, nats.prefix, nats)
       teardown.add('bus', () => bus.close())
       return bus
     },

@@ -36,13 +36,16 @@ interface Issuer {
   key: KeyObject
 }
 
-/** Issues an X.509 certificate as PEM, for an authority or for a server with this DNS name. */
+/** Issues an X.509 certificate as PEM, for an authority or for a server with this DNS name on loopback. */
 function certify(name: string, publicKey: KeyObject, issuer: Issuer, isAuthority: boolean): string {
   const now = Date.now()
   const serial = der(0x02, Buffer.from([1]), randomBytes(8))
   const extensions = isAuthority
     ? extension(BASIC_CONSTRAINTS, sequence(TRUE), TRUE)
-    : extension(SUBJECT_ALT_NAME, sequence(der(0x82, Buffer.from(name))))
+    : extension(
+        SUBJECT_ALT_NAME,
+        sequence(der(0x82, Buffer.from(name)), der(0x87, Buffer.from([127, 0, 0, 1]))),
+      )
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     serial,
@@ -86,6 +89,30 @@ export async function certificates(defer: Defer = withTest) {
       cert: Buffer.from(pem.cert),
       key: Buffer.from(pem.key),
       serverName: 'windlass',
+    },
+  }
+}
+
+/** Creates an authority that issues certificates for servers on loopback and for clients, as files. */
+export async function createAuthority(defer: Defer = withTest) {
+  const authority = pair()
+  const issuer = { name: 'test authority', key: authority.privateKey }
+  const folder = temporaryFolder('authority', defer)
+  const caFile = join(folder, 'ca.pem')
+  const ca = certify(issuer.name, authority.publicKey, issuer, true)
+  await writeFile(caFile, ca)
+  return {
+    ca,
+    caFile,
+    /** Issues a certificate; a name that was issued before is replaced in its files. */
+    async issue(name: string) {
+      const subject = pair()
+      const cert = certify(name, subject.publicKey, issuer, false)
+      const key = subject.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+      const files = { certFile: join(folder, `${name}.pem`), keyFile: join(folder, `${name}.key`) }
+      await writeFile(files.keyFile, key, { mode: 0o600 })
+      await writeFile(files.certFile, cert)
+      return { ...files, cert, key }
     },
   }
 }

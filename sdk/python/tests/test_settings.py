@@ -39,23 +39,41 @@ def test_defaults() -> None:
 def test_all_options_are_read(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("from-file\n")
     result = settings(
-        *["--name", "w", "--server-url", "http://here:1/", "--max-concurrent", "3"],
+        *["--name", "w", "--server-url", "https://here:1/", "--max-concurrent", "3"],
+        *["--ca-file", "/ca", "--client-cert", "/cert", "--client-key", "/key"],
         *["--label", "zone=a", "--label", "expression=a=b", "--drain-timeout", "1.5"],
         *["--stream-idle-timeout", "9", "--bootstrap-token-file", str(tmp_path / "token")],
         SVC_WORKERS__SERVER_URL="http://there:2",
     )
     assert result == Settings(
         name="w",
-        server_url="http://here:1",
+        server_url="https://here:1",
         bootstrap_token_file=str(tmp_path / "token"),
         labels={"zone": "a", "expression": "a=b"},
         max_concurrent_executions=3,
         drain_timeout_s=1.5,
         stream_idle_s=9,
+        ca_file="/ca",
+        client_cert="/cert",
+        client_key="/key",
     )
     assert token("--bootstrap-token-file", str(tmp_path / "token")) == "from-file"
     assert token("--bootstrap-token", "said") == "said"
-    assert settings(SVC_WORKERS__SERVER_URL="http://there:2").server_url == "http://there:2"
+    assert settings(SVC_WORKERS__SERVER_URL="https://there:2").server_url == "https://there:2"
+
+
+@pytest.mark.parametrize("url", ["http://localhost:1", "http://127.0.0.9:1", "http://[::1]:1"])
+def test_plain_http_to_loopback_is_accepted(url: str) -> None:
+    assert settings("--server-url", url).server_url == url
+
+
+@pytest.mark.parametrize("url", ["http://10.0.0.1:1", "http://gateway", "HTTP://0.0.0.0:1"])
+def test_plain_http_to_another_host_needs_insecure(url: str) -> None:
+    with pytest.raises(UsageError, match="--insecure"):
+        settings("--server-url", url)
+    with pytest.raises(UsageError, match="--insecure"):
+        settings(SVC_WORKERS__SERVER_URL=url)
+    assert settings("--server-url", url, "--insecure").server_url == url
 
 
 def test_bootstrap_token_is_read_once_from_a_descriptor() -> None:
@@ -81,6 +99,8 @@ def test_empty_descriptor_is_rejected() -> None:
     [
         (["--label", "zone"], "is not of the form key=value"),
         (["--label", "=a"], "is not of the form key=value"),
+        (["--server-url", "here:1"], "must begin with http:// or https://"),
+        (["--client-cert", "/cert"], "need each other"),
     ],
 )
 def test_invalid_arguments_are_rejected(arguments: list[str], message: str) -> None:

@@ -20,7 +20,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime, work
   const { catalog } = settings
   const service = await openService('catalog', settings, { log, teardown })
   const { db, rpc } = service
-  const redis = openRedis(settings.redis.url)
+  const redis = openRedis(settings.redis.url, settings.redis.tls_ca)
   teardown.add('redis', () => redis.disconnect())
   const bus = await service.openBus()
   const pool = new AnalysisPool({ sdkModules: catalog.sdk_modules, ...LIMITS, workerUrl, log })

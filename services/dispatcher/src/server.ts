@@ -96,7 +96,7 @@ async function openConnections(settings: Settings, { log, teardown }: Runtime) {
   const db = await openReadyDb({ url, schema: 'dispatcher' }, log, { maxConnections })
   teardown.add('database', () => db.close())
   void warnOfSharedRole(db, log)
-  const bus = await openBus(nats.url, log, nats.prefix)
+  const bus = await openBus(nats.url, log, nats.prefix, nats)
   teardown.add('bus', () => bus.close())
   const serviceIdentity = await openServiceIdentity(settings, 'dispatcher', log)
   const executions = connect(ExecutionsService, services.executions, serviceIdentity)

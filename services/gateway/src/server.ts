@@ -57,9 +57,9 @@ export async function start(settings: Settings, { log, teardown }: Runtime, work
   requireAuthSecrets(settings, { log, secrets: ['[svc.security].execution_token_secret'] })
   requireLoopbackIfAnonymous(settings, '[svc.server].host', settings.server.host)
   requireTrustedIssuer(settings.security.auth.oidc)
-  const redis = openRedis(settings.redis.url)
+  const redis = openRedis(settings.redis.url, settings.redis.tls_ca)
   teardown.add('redis', () => redis.disconnect())
-  const bus = await openBus(settings.nats.url, log, settings.nats.prefix)
+  const bus = await openBus(settings.nats.url, log, settings.nats.prefix, settings.nats)
   teardown.add('bus', () => bus.close())
   await redisReady(redis)
 

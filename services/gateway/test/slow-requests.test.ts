@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { type HttpLimits, startHttpServer } from '@windlass/runtime/http/http-server'
+import type { HttpLimits } from '@windlass/runtime/http/connections'
+import { startHttpServer } from '@windlass/runtime/http/http-server'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { startGateway } from './gateway-fixture.ts'

@@ -45,7 +45,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const service = await openService('identity', settings, { log, teardown })
   const { db, rpc } = service
   await requireReviewedChanges(db, settings)
-  const redis = openRedis(settings.redis.url)
+  const redis = openRedis(settings.redis.url, settings.redis.tls_ca)
   teardown.add('redis', () => redis.disconnect())
   await redisReady(redis)
 

@@ -4,6 +4,7 @@ import { callerToken } from '@windlass/runtime/config/load-settings'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { httpLimits, startHttpServer } from '@windlass/runtime/http/http-server'
 import type { Runtime } from '@windlass/runtime/process/main'
+import { readServerTls } from '@windlass/runtime/tls/server-tls'
 import { createHttpApp } from './http/app.ts'
 import { serveStdio } from './stdio.ts'
 
@@ -29,6 +30,7 @@ export async function start(settings: Settings, runtime: Runtime): Promise<Recor
   const http = await startHttpServer({
     host: mcp.host,
     port: mcp.port,
+    tls: await readServerTls('[svc.mcp]', { tls_cert: mcp.tls_cert, tls_key: mcp.tls_key }),
     limits: httpLimits(server),
     log,
     onRequest(req, res, onAuthorized) {

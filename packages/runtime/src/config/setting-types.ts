@@ -68,6 +68,9 @@ function isOrigin(text: string): boolean {
   return /^https?:$/.test(protocol) && text.replace(/\/$/, '').toLowerCase() === origin
 }
 
+/** Path of a file. */
+export const file = z.string().min(1).optional()
+
 export const MEBIBYTE = 1_048_576
 
 /** A table of settings: every key has a default, and an unknown one is refused. */

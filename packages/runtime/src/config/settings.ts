@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { expecting } from './expectations.ts'
 import {
   count,
+  file,
   flag,
   hosts,
   list,
@@ -34,6 +35,11 @@ const server = table({
   public_url: origin.optional(),
   /** Values of the Host header that are accepted in addition to loopback, `host` and the host of `public_url`. */
   allowed_hosts: hosts,
+  /** Files (PEM) for TLS on the public port; read again when they change. */
+  tls_cert: file,
+  tls_key: file,
+  /** Authority of the client certificates that workers must present. */
+  client_ca: file,
   /** Permits gateway and MCP to listen beyond loopback while authentication is off. */
   allow_anonymous_network: flag.default(false),
 })
@@ -49,9 +55,9 @@ const rpc = table({
   secret: z.string().min(16).optional(),
   /** Instead: the keys that this service shares with each of the others, and no more. */
   keys: list.default([]),
-  tls_ca: z.string().min(1).optional(),
-  tls_cert: z.string().min(1).optional(),
-  tls_key: z.string().min(1).optional(),
+  tls_ca: file,
+  tls_cert: file,
+  tls_key: file,
   tls_server_name: z.string().min(1).default('windlass'),
 })
 
@@ -175,8 +181,16 @@ export const Settings = table({
       .string()
       .regex(/^[A-Za-z0-9_-]*$/, 'must hold letters, digits, _ and - only')
       .default(''),
+    /** Authority of the server's certificate, and a client certificate; for tls:// URLs. */
+    tls_ca: file,
+    tls_cert: file,
+    tls_key: file,
   }),
-  redis: table({ url: z.string().default('redis://127.0.0.1:6379') }),
+  redis: table({
+    url: z.string().default('redis://127.0.0.1:6379'),
+    /** Authority of the server's certificate, for a rediss:// URL. */
+    tls_ca: file,
+  }),
   catalog: table({
     max_workflow_upload_bytes: count.default(MEBIBYTE),
     /** Modules whose `workflow` and `task` decorators count. */
@@ -199,6 +213,9 @@ export const Settings = table({
     name: z.string().default('windlass'),
     host: z.string().default('127.0.0.1'),
     port: port.default(8080),
+    /** Files (PEM) for TLS on the MCP port; read again when they change. */
+    tls_cert: file,
+    tls_key: file,
     server_url: z.string().default('http://127.0.0.1:8000'),
     /** Values of the Host header that are accepted in addition to those of `server`, loopback and `host`. */
     allowed_hosts: hosts,

@@ -53,7 +53,7 @@ import { Event } from '@windlass/proto/windlass/events/v1/events'
 import type { Logger } from 'pino'
 import { loop } from '../process/loop.ts'
 import { type BusSubscription, publishBestEffort, subscribeBestEffort } from './best-effort.ts'
-import { type NatsLink, openNatsConnection } from './nats-connection.ts'
+import { type NatsLink, type NatsTls, openNatsConnection } from './nats-connection.ts'
 
 export type EventHandler = (event: Event) => Promise<void>
 
@@ -100,9 +100,15 @@ const DEDUPLICATION_MS = 600_000
 const MAX_AGE_MS = 24 * 3_600_000
 
 /** Opens the bus. NATS may be unavailable, now or later; see above for what is lost then. */
-export async function openBus(url: string, log: Logger, prefix = ''): Promise<Bus> {
+export async function openBus(
+  url: string,
+  log: Logger,
+  prefix = '',
+  tls: NatsTls = {},
+): Promise<Bus> {
+  const { tls_ca, tls_cert, tls_key } = tls
   const place = scopeOf(prefix)
-  const link = await openNatsConnection(url, log)
+  const link = await openNatsConnection({ url, tls_ca, tls_cert, tls_key }, log)
 
   return {
     get isUp() {

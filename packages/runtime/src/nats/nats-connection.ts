@@ -1,5 +1,11 @@
+import { isIP } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { AuthorizationError, connect, type NatsConnection } from '@nats-io/transport-node'
+import {
+  AuthorizationError,
+  connect,
+  type NatsConnection,
+  type TlsOptions,
+} from '@nats-io/transport-node'
 import type { Logger } from 'pino'
 import { countDependencyFailure } from '../dependency-failures.ts'
 import { waitAtMost } from '../timeout.ts'
@@ -10,6 +16,24 @@ const CONNECT_MS = 20_000
 const RECONNECT_MS = 250
 /** A connection without an answer to two pings is dead, although it was not closed. */
 const PING_MS = 10_000
+
+export interface NatsTls {
+  tls_ca?: string | undefined
+  tls_cert?: string | undefined
+  tls_key?: string | undefined
+}
+
+/** The [svc.nats] table. */
+export interface NatsEndpoint extends NatsTls {
+  url: string
+}
+
+interface NatsOptions {
+  servers: string[]
+  user?: string
+  pass?: string
+  tls?: TlsOptions
+}
 
 export interface NatsLink {
   /** The connection, once established; it reconnects without limit. */
@@ -27,11 +51,16 @@ export interface NatsLink {
  * Connects to NATS now, or later if it is unavailable: a process must start and serve without NATS.
  * Rejects when NATS refuses the credentials.
  */
-export async function openNatsConnection(url: string, log: Logger): Promise<NatsLink> {
+export async function openNatsConnection(
+  { url, ...tls }: NatsEndpoint,
+  log: Logger,
+): Promise<NatsLink> {
+  const endpoint = endpointOf(url, tls)
   const closing = new AbortController()
   const { signal } = closing
   let made: NatsConnection | undefined
   let isStarting = true
+  let lastError: unknown
   let isUp = false
 
   const setUp = (up: boolean) => {
@@ -46,7 +75,7 @@ export async function openNatsConnection(url: string, log: Logger): Promise<Nats
       signal.throwIfAborted()
       try {
         return await connect({
-          ...endpointOf(url),
+          ...endpoint,
           ignoreAuthErrorAbort: true,
           maxReconnectAttempts: -1,
           pingInterval: PING_MS,
@@ -54,6 +83,7 @@ export async function openNatsConnection(url: string, log: Logger): Promise<Nats
           timeout: CONNECT_MS,
         })
       } catch (error) {
+        lastError = error
         if (isStarting && isRefusal(error)) throw error
         await pause(RECONNECT_MS, undefined, { signal })
       }
@@ -75,7 +105,8 @@ export async function openNatsConnection(url: string, log: Logger): Promise<Nats
   } finally {
     isStarting = false
   }
-  if (!made) log.warn('failed to connect to NATS; polling until it is connected')
+  if (!made)
+    log.warn({ err: lastError }, 'failed to connect to NATS; polling until it is connected')
   return {
     get connection() {
       return made
@@ -111,12 +142,31 @@ async function watch(connection: NatsConnection, onChange: (isUp: boolean) => vo
   }
 }
 
-/** Splits a URL for nats.js, which takes credentials apart from addresses. Commas separate servers. */
-function endpointOf(url: string): { servers: string[]; user?: string; pass?: string } {
+const SCHEMES = ['nats:', 'tls:']
+
+/**
+ * Splits a URL for nats.js, which takes credentials and TLS apart from addresses. Commas separate
+ * servers. A `tls:` URL requires TLS of the server, so that a connection is never silently in clear.
+ */
+function endpointOf(url: string, { tls_ca, tls_cert, tls_key }: NatsTls): NatsOptions {
   const urls = url.split(',').map((one) => new URL(one))
   const [first] = urls
-  const servers = urls.map(({ hostname, port }) => `${hostname}:${port || 4222}`)
-  if (!first?.username) return { servers }
+  const schemes = new Set(urls.map(({ protocol }) => protocol))
+  const [scheme = ''] = schemes
+  if (schemes.size > 1 || !SCHEMES.includes(scheme))
+    throw new Error('[svc.nats].url must begin with nats:// or tls://, the same for all servers')
+  if (scheme === 'nats:' && (tls_ca || tls_cert || tls_key))
+    throw new Error('[svc.nats] has certificates: begin its url with tls://')
+  // nats.js names no host for an address, and Node would compare the certificate with `localhost`.
+  const host = isIP(first?.hostname ?? '') ? { host: first?.hostname } : {}
+  const files = { caFile: tls_ca, certFile: tls_cert, keyFile: tls_key, ...host }
+  if (scheme === 'tls:' && urls.length > 1 && urls.some(({ hostname }) => isIP(hostname)))
+    throw new Error('[svc.nats].url: several tls:// servers need host names, not addresses')
+  const servers = {
+    servers: urls.map(({ hostname, port }) => `${hostname}:${port || 4222}`),
+    ...(scheme === 'tls:' && { tls: files }),
+  }
+  if (!first?.username) return servers
   const user = decodeURIComponent(first.username)
-  return { servers, user, pass: decodeURIComponent(first.password) }
+  return { ...servers, user, pass: decodeURIComponent(first.password) }
 }

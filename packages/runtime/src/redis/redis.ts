@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
 import { countDependencyFailure } from '../dependency-failures.ts'
 import { waitAtMost } from '../timeout.ts'
@@ -10,9 +11,16 @@ const MAX_RECONNECT_MS = 1_000
  * Opens a connection whose commands fail at once while Redis is unavailable; callers work without it.
  * The connection is also the circuit breaker for a Redis that hangs: the first command that is not
  * answered in time closes it, and a new connection takes commands once Redis has answered on it.
+ * `caFile` is the authority of the certificate behind a rediss:// URL.
  */
-export function openRedis(url: string): Redis {
+export function openRedis(url: string, caFile?: string): Redis {
+  const { protocol } = new URL(url)
+  if (protocol !== 'redis:' && protocol !== 'rediss:')
+    throw new Error('[svc.redis].url must begin with redis:// or rediss://')
+  if (protocol === 'redis:' && caFile)
+    throw new Error('[svc.redis].tls_ca is set: begin its url with rediss://')
   const redis = new BreakingRedis(url, {
+    ...(caFile && { tls: { ca: readFileSync(caFile) } }),
     enableOfflineQueue: false,
     enableAutoPipelining: true,
     commandTimeout: COMMAND_MS,

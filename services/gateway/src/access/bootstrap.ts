@@ -1,4 +1,5 @@
 import type { WorkerGrant } from '@windlass/proto/windlass/identity/v1/identity'
+import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault } from '@windlass/runtime/faults'
 import type { Caches } from '../cache/create-caches.ts'
 import type { Clients } from '../clients/connect.ts'
@@ -7,12 +8,14 @@ import { authorizationOf } from './authenticate.ts'
 import type { GuessLimit } from './guess-limit.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { type AccessRequest, rule } from './rule.ts'
+import { requireWorkerCertificate } from './worker-certificate.ts'
 
 export interface Deps {
   identity: Clients['identity']
   registrationLimit: RateLimit
   bootstrapGuesses: GuessLimit
   getSession: Caches['getSession']
+  settings: Settings
 }
 
 /** Rights of a registration, from its credential. */
@@ -32,8 +35,9 @@ export const bootstrap = rule({
   requiredPermissions: [],
   async authorize(
     { ctx }: AccessRequest<unknown>,
-    { identity, registrationLimit, bootstrapGuesses, getSession }: Deps,
+    { identity, registrationLimit, bootstrapGuesses, getSession, settings }: Deps,
   ): Promise<Registrar> {
+    requireWorkerCertificate(ctx, settings)
     const authorization = authorizationOf(ctx)
     if (authorization === undefined)
       throw new Fault('unauthenticated', 'Authorization header missing')

@@ -12,6 +12,7 @@ import { isApiKey } from './api-key.ts'
 import { bearerOf } from './authenticate.ts'
 import { permissionDenied, requirePermission } from './caller.ts'
 import { type AccessRequest, rule } from './rule.ts'
+import { requireWorkerCertificate } from './worker-certificate.ts'
 
 export interface Deps {
   authenticateToken: AuthenticateToken
@@ -30,6 +31,7 @@ export const ownWorker = rule({
     { ctx, params }: AccessRequest<{ name: string }>,
     deps: Deps,
   ): Promise<WorkerIdentity> {
+    requireWorkerCertificate(ctx, deps.settings)
     const token = bearerOf(ctx)
     const { name } = params
     if (token === undefined) {
@@ -53,6 +55,7 @@ export const ownExecution = rule({
   requiredPermissions: ['worker:*:*'],
   acceptsExecutionTokens: 'own',
   async authorize(request: AccessRequest<{ name: string }>, deps: Deps): Promise<WorkerIdentity> {
+    requireWorkerCertificate(request.ctx, deps.settings)
     const token = bearerOf(request.ctx)
     const claims = token === undefined ? undefined : deps.executionTokens.verify(token)
     if (!claims) return ownWorker.authorize(request, deps)

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Fault, unavailable } from '@windlass/runtime/faults'
 import { clientAddress } from '@windlass/runtime/http/client-address'
 import { type HttpServer, httpLimits, startHttpServer } from '@windlass/runtime/http/http-server'
+import { readServerTls } from '@windlass/runtime/tls/server-tls'
 import { createWebRequestGuard } from '@windlass/runtime/web-requests'
 import type { Route } from '../route/route.ts'
 import type { ServerContext } from './handle.ts'
@@ -53,6 +54,7 @@ export async function startServer<Deps>(
   const { server: settings } = context.settings
   const http = await startHttpServer({
     ...settings,
+    tls: await readServerTls('[svc.server]', settings),
     limits: httpLimits(settings),
     log: context.log,
     requireHostHeader: false,

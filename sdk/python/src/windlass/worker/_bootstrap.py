@@ -26,6 +26,7 @@ import aiohttp
 from windlass.worker._api import Refused
 from windlass.worker._registration import Registration, Session
 from windlass.worker._settings import Settings
+from windlass.worker._tls import create_ssl_context
 
 TOKEN_VARIABLE = "SVC_WORKERS__BOOTSTRAP_TOKEN"
 PARENT_CHECK_S = 1.0
@@ -164,7 +165,8 @@ def _run_child(settings: Settings, read: Callable[[], str], writing: int) -> Non
 
 
 async def _register(settings: Settings) -> Session:
-    async with aiohttp.ClientSession() as http:
+    connector = aiohttp.TCPConnector(ssl=create_ssl_context(settings))
+    async with aiohttp.ClientSession(connector=connector) as http:
         registration = Registration(http, settings)
         await registration.register()
         return registration.session

@@ -23,6 +23,7 @@ from windlass.worker._bootstrap import (
 from windlass.worker._logging import configure
 from windlass.worker._registration import Session
 from windlass.worker._settings import Settings
+from windlass.worker._tls import create_ssl_context, require_encryption
 from windlass.worker._worker import Worker
 
 DEFAULT_SERVER_URL = "http://localhost:8000"
@@ -36,6 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     configure(arguments.log_level)
     try:
         settings = read_settings(arguments, os.environ)
+        create_ssl_context(settings)
         if argv is None:
             hide_token(arguments, os.environ)
         registered = register_in_child(
@@ -43,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             lambda: read_token(arguments, os.environ),
             arguments.bootstrap_token_fd,
         )
-    except UsageError as error:
+    except (UsageError, OSError) as error:
         print(f"windlass worker: {error}", file=sys.stderr)  # noqa: T201
         return 2
     except Refused as refused:
@@ -62,14 +64,24 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
     if not has_source and arguments.bootstrap_token_fd is None:
         read_token(arguments, environment)
     server_url = arguments.server_url or environment.get("SVC_WORKERS__SERVER_URL")
+    server_url = (server_url or DEFAULT_SERVER_URL).rstrip("/")
+    try:
+        require_encryption(server_url, is_insecure_allowed=arguments.insecure)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if (arguments.client_cert is None) != (arguments.client_key is None):
+        raise UsageError("--client-cert and --client-key need each other")
     return Settings(
         name=arguments.name or f"worker-{secrets.token_hex(3)}",
-        server_url=(server_url or DEFAULT_SERVER_URL).rstrip("/"),
+        server_url=server_url,
         bootstrap_token_file=arguments.bootstrap_token_file,
         labels=dict(_label(text) for text in arguments.label),
         max_concurrent_executions=arguments.max_concurrent,
         drain_timeout_s=arguments.drain_timeout,
         stream_idle_s=arguments.stream_idle_timeout,
+        ca_file=arguments.ca_file,
+        client_cert=arguments.client_cert,
+        client_key=arguments.client_key,
     )
 
 
@@ -142,6 +154,18 @@ def create_parser() -> argparse.ArgumentParser:
         "start", help="run workflows until SIGTERM or SIGINT"
     )
     start.add_argument("--server-url", help=f"default: {DEFAULT_SERVER_URL}")
+    start.add_argument(
+        "--insecure",
+        action="store_true",
+        help="allow plain HTTP to another host: tokens and payloads travel unencrypted",
+    )
+    start.add_argument(
+        "--ca-file", metavar="PATH", help="authority of the server's certificate (PEM)"
+    )
+    start.add_argument(
+        "--client-cert", metavar="PATH", help="client certificate (PEM), with --client-key"
+    )
+    start.add_argument("--client-key", metavar="PATH")
     start.add_argument("--name", help="default: worker- and six hex digits")
     start.add_argument("--label", action="append", default=[], metavar="KEY=VALUE")
     start.add_argument(

@@ -26,3 +26,7 @@ class Settings:
     request_timeout_s: float = 30.0
     # Limit for delivering the settled state of an execution to an unavailable server.
     terminal_deadline_s: float = 300.0
+    # Files (PEM): authority of the server's certificate, and a client certificate with its key.
+    ca_file: str | None = None
+    client_cert: str | None = None
+    client_key: str | None = None

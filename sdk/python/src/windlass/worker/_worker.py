@@ -19,6 +19,7 @@ from windlass.worker._modules import Modules
 from windlass.worker._registration import Registration, Session
 from windlass.worker._settings import Settings
 from windlass.worker._sse import Frame
+from windlass.worker._tls import create_ssl_context
 from windlass.worker._user_loop import UserLoop
 from windlass.worker._worker_context import WorkerContext
 
@@ -49,7 +50,11 @@ class Worker:
     async def run(self) -> None:
         """Runs the worker. Raises Refused if the server rejects its registration."""
         # These objects bind to the running event loop.
-        connector = aiohttp.TCPConnector(limit=MAX_CONNECTIONS, keepalive_timeout=KEEPALIVE_S)
+        connector = aiohttp.TCPConnector(
+            limit=MAX_CONNECTIONS,
+            keepalive_timeout=KEEPALIVE_S,
+            ssl=create_ssl_context(self._settings),
+        )
         unneeded = ("Accept-Encoding", "Content-Type", "User-Agent")
         user_loop = UserLoop()
         user_loop.start()

@@ -1,0 +1,93 @@
+import { writeFile } from 'node:fs/promises'
+import { request } from 'node:https'
+import type { TLSSocket } from 'node:tls'
+import { createAuthority } from '@windlass/testkit/certificates'
+import { expect, test } from 'vitest'
+import { startGateway } from './gateway-fixture.ts'
+
+interface Client {
+  ca: string
+  cert?: string
+  key?: string
+}
+
+interface Answer {
+  status: number | undefined
+  body: string
+  serial: string
+}
+
+/** One request on a connection of its own. */
+function get(port: number, path: string, client: Client, headers = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const method = path.includes('pong') || path.endsWith('register') ? 'POST' : 'GET'
+    const call = request({ port, path, method, headers, agent: false, ...client }, (response) => {
+      const serial = (response.socket as TLSSocket).getPeerCertificate().serialNumber
+      let body = ''
+      response.on('data', (chunk) => {
+        body += chunk
+      })
+      response.on('end', () => resolve({ status: response.statusCode, body, serial }))
+    })
+    call.on('error', reject)
+    call.end()
+  })
+}
+
+async function startWithTls(env: Record<string, string> = {}) {
+  const authority = await createAuthority()
+  const server = await authority.issue('localhost')
+  const gateway = await startGateway(
+    {},
+    { SVC_SERVER__TLS_CERT: server.certFile, SVC_SERVER__TLS_KEY: server.keyFile, ...env },
+  )
+  return { authority, server, gateway, port: Number(new URL(gateway.url).port) }
+}
+
+test('tls_cert and tls_key: the public port speaks TLS only', async () => {
+  const { authority, gateway, port } = await startWithTls()
+  const { ca } = authority
+  expect(await get(port, '/health', { ca })).toMatchObject({ status: 200 })
+  await expect(get(port, '/health', { ca: (await createAuthority()).ca })).rejects.toThrow(
+    'certificate',
+  )
+  await expect(gateway.call('GET', '/health')).rejects.toThrow()
+  await gateway.stop()
+})
+
+test('certificate files change: new connections use them; invalid files change nothing', async () => {
+  const { authority, server, port } = await startWithTls()
+  const { ca } = authority
+  const serial = async () => (await get(port, '/health', { ca })).serial
+  const first = await serial()
+  await writeFile(server.certFile, 'no certificate')
+  await new Promise((resolve) => setTimeout(resolve, 3_000))
+  expect(await serial()).toBe(first)
+  await authority.issue('localhost')
+  await expect.poll(serial).not.toBe(first)
+})
+
+test('client_ca: worker routes need a certificate of it in addition to the token', async () => {
+  const workers = await createAuthority()
+  const { authority, port } = await startWithTls({ SVC_SERVER__CLIENT_CA: workers.caFile })
+  const { ca } = authority
+  const { cert, key } = await workers.issue('worker')
+  const foreign = await authority.issue('stranger')
+  const refused = { status: 403, body: expect.stringContaining('client certificate') }
+  const bearer = { authorization: 'Bearer anything' }
+  for (const path of ['/workers/register', '/workers/w/pong', '/workers/w/connect']) {
+    expect(await get(port, path, { ca }, bearer)).toMatchObject(refused)
+    expect(await get(port, path, { ca, ...foreign }, bearer)).toMatchObject(refused)
+    const { body } = await get(port, path, { ca, cert, key }, bearer)
+    expect(body).not.toContain('client certificate')
+  }
+  expect(await get(port, '/health', { ca })).toMatchObject({ status: 200 })
+})
+
+test.each([
+  ['a certificate without a key', { SVC_SERVER__TLS_CERT: '/nonexistent' }],
+  ['client_ca without a certificate', { SVC_SERVER__CLIENT_CA: '/nonexistent' }],
+  ['missing files', { SVC_SERVER__TLS_CERT: '/nonexistent', SVC_SERVER__TLS_KEY: '/nonexistent' }],
+])('%s: the gateway does not start', async (_, env: Record<string, string>) => {
+  await expect(startGateway({}, env)).rejects.toThrow('[svc.server]')
+})

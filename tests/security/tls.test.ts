@@ -1,0 +1,50 @@
+import { request } from 'node:https'
+import { text } from 'node:stream/consumers'
+import { createAuthority } from '@windlass/testkit/certificates'
+import { startSystem } from '@windlass/testkit/system'
+import { expect, test } from 'vitest'
+import { example } from '../e2e/api.ts'
+
+test('public port with TLS and client certificates: a Python worker connects and runs', {
+  timeout: 120_000,
+}, async () => {
+  const authority = await createAuthority()
+  const server = await authority.issue('localhost')
+  const workers = await createAuthority()
+  const { certFile, keyFile } = await workers.issue('worker')
+  const system = await startSystem({
+    workers: 0,
+    env: {
+      SVC_SERVER__TLS_CERT: server.certFile,
+      SVC_SERVER__TLS_KEY: server.keyFile,
+      SVC_SERVER__CLIENT_CA: workers.caFile,
+    },
+  })
+  const { port } = new URL(system.url)
+  const post = async (path: string, body: string, type = 'application/json') => {
+    const { ca } = authority
+    const headers = { 'content-type': type, 'content-length': Buffer.byteLength(body) }
+    return new Promise<string>((resolve, reject) => {
+      const options = { port, path, method: 'POST', ca, headers, agent: false }
+      const call = request(options, (response) => void text(response).then(resolve, reject))
+      call.on('error', reject)
+      call.end(body)
+    })
+  }
+  const url = ['--server-url', `https://127.0.0.1:${port}`]
+  const trust = ['--ca-file', authority.caFile]
+  const certificate = ['--client-cert', certFile, '--client-key', keyFile]
+
+  await expect(system.startWorker({ args: [...url, ...trust] })).rejects.toThrow(
+    'client certificate is required',
+  )
+  await system.startWorker({ args: [...url, ...trust, ...certificate] })
+  const form = [
+    '--x\r\ncontent-disposition: form-data; name="file"; filename="w.py"\r\n\r\n',
+    await example('hello_world'),
+    '\r\n--x--\r\n',
+  ]
+  await post('/workflows', form.join(''), 'multipart/form-data; boundary=x')
+  const answer = await post('/workflows/default/hello_world/run/sync', '"TLS"')
+  expect(JSON.parse(answer)).toMatchObject({ state: 'COMPLETED', output: 'Hello, TLS' })
+})
