@@ -142,12 +142,12 @@ class TaskExecution:
 
     def _record_failure(self, error: Exception) -> ExecutionError:
         described = describe_failure(error)
+        # Without the message: it may contain values of the workflow, which no log should hold.
         log.warning(
-            "task %s of execution %s failed: %s: %s\n%s",
+            "task %s of execution %s failed: %s\n%s",
             self.call.id,
             self.run.context.execution_id,
             described["type"],
-            described["message"],
             described.get("traceback") or "",
         )
         self._record(E.TASK_FAILED, InlineOutputStorage().store(self.call.id, described).to_dict())

@@ -108,9 +108,10 @@ export const mayRegister = rule({
     { caller, body }: AccessRequest<unknown>,
     { catalog }: Pick<Clients, 'catalog'>,
   ): Promise<Registrable> {
-    // The namespaces are in the file; a caller that may upload to none need not send it.
-    if (!mayRegisterSomewhere(caller.permissions)) throw permissionDenied('workflow:*:*:register')
     const source = (await body()) as Buffer
+    // The analysis is not worth its cost for a caller that may upload to no namespace.
+    if (!mayRegisterSomewhere(caller.permissions))
+      throw permissionDenied(`workflow:${firstNamespace(source)}:*:register`)
     const { workflows } = await catalog.analyze({ source }, { timeoutMs: ANALYSIS_MS })
     for (const namespace of new Set(workflows.map((workflow) => workflow.namespace)))
       requirePermission(caller, `workflow:${namespace}:*:register`)
@@ -119,6 +120,11 @@ export const mayRegister = rule({
 })
 
 const ANALYSIS_MS = 30_000
+const NAMESPACE = /\bnamespace\s*=\s*['"]([a-z0-9][a-z0-9_-]{0,63})['"]/
+
+/** Returns the first namespace in the text of a source, to name it in a refusal. */
+const firstNamespace = (source: Buffer): string =>
+  NAMESPACE.exec(source.toString())?.[1] ?? 'default'
 
 /** Lists are open to every caller and show what it may read. */
 export const listReadable = rule({
