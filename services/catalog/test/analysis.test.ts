@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AnalysisCache } from '../src/analysis/analysis-cache.ts'
 import { startPool } from './analysis-fixture.ts'
-import { setup, sourceOf, uploadOf } from './setup.ts'
+import { setup, sourceOf, uploadOf } from './catalog-fixture.ts'
 
 const SMALL = sourceOf('default', 'small')
 

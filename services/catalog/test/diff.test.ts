@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { setup, uploadOf } from './setup.ts'
+import { setup, uploadOf } from './catalog-fixture.ts'
 
 const source = (namespace: string, options: string, input: string) =>
   Buffer.from(`from windlass import ExecutionContext, workflow

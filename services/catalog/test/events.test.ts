@@ -5,7 +5,7 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import { createLog } from '@windlass/runtime/process/log'
 import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
-import { setup, sourceOf, uploadOf } from './setup.ts'
+import { setup, sourceOf, uploadOf } from './catalog-fixture.ts'
 
 /** Collects the events of a namespace through a durable JetStream consumer. */
 async function collectEvents(namespace: string): Promise<Event[]> {

@@ -1,8 +1,8 @@
 import type { Fault } from '@windlass/runtime/faults'
 import { afterAll, expect, test } from 'vitest'
 import { openPool } from './analysis-fixture.ts'
+import { sourceOf } from './catalog-fixture.ts'
 import { hostileSources } from './hostile-source-cases.ts'
-import { sourceOf } from './setup.ts'
 
 // Twice the time of production: the test machine runs other work at the same time.
 const pool = openPool({ maxCpuMs: 4_000, maxWallMs: 25_000 })

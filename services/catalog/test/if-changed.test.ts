@@ -1,6 +1,6 @@
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { setup, sourceOf, uploadOf } from './setup.ts'
+import { setup, sourceOf, uploadOf } from './catalog-fixture.ts'
 
 const numbered = ({ workflows }: { workflows: { name: string; version: number; id: string }[] }) =>
   workflows.map(({ name, version }) => `${name} ${version}`)

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { register } from '../src/handlers/register.ts'
 import * as versions from '../src/store/versions.ts'
 import { startPool } from './analysis-fixture.ts'
-import { sourceOf, uploadOf } from './setup.ts'
+import { sourceOf, uploadOf } from './catalog-fixture.ts'
 
 const MANY = 10_000
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
-import { setup, sourceOf, uploadOf } from './setup.ts'
+import { setup, sourceOf, uploadOf } from './catalog-fixture.ts'
 import { faultsIn, type Upload } from './upload-history.ts'
 
 const ROUNDS = Number(process.env.TEST_ROUNDS ?? 5)

@@ -2,7 +2,7 @@ import { readGeneration } from '@windlass/runtime/cache-generation'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { expect, onTestFinished, test } from 'vitest'
-import { setup, sourceOf, uploadOf } from './setup.ts'
+import { setup, sourceOf, uploadOf } from './catalog-fixture.ts'
 
 test('uploads one after another: version numbers grow', async () => {
   const { client, namespace } = await setup()
