@@ -1,5 +1,10 @@
+import { createHash } from 'node:crypto'
 import type { Redis } from '@windlass/runtime/redis/redis'
 import { quotaExceeded } from './quota-exceeded.ts'
+
+/** Hash of a holder's key, because Redis keeps keys in plain text. */
+export const hashOf = (key: string): string =>
+  createHash('sha256').update(key).digest('hex').slice(0, 32)
 
 /** Interval in which replicas publish what they hold. */
 const WINDOW_MS = 5_000
@@ -67,7 +72,7 @@ export class HeldQuota {
 
   async #exchangeOne(window: number, key: string, count: Count): Promise<void> {
     const { redis, name } = this.#options
-    const keyOf = (at: number) => `rate:held:${name}:${key}:${at}`
+    const keyOf = (at: number) => `rate:held:${name}:${hashOf(key)}:${at}`
     const { published, own } = count
     count.published = own
     try {

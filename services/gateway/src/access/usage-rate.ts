@@ -1,6 +1,6 @@
 import type { Redis } from '@windlass/runtime/redis/redis'
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
-import type { Holder } from './held-quota.ts'
+import { type Holder, hashOf } from './held-quota.ts'
 import { quotaExceeded } from './quota-exceeded.ts'
 
 const HOUR_S = 3_600
@@ -22,7 +22,7 @@ export function createUsageRate(name: string, redis: Redis) {
     async count({ key, limit }: Holder): Promise<void> {
       if (limit === 0) return
       const { consumedPoints } = await own.consume(key)
-      const all = await shared.consume(key).catch(() => undefined)
+      const all = await shared.consume(hashOf(key)).catch(() => undefined)
       if (Math.max(consumedPoints, all?.consumedPoints ?? 0) > limit)
         throw quotaExceeded(name, key, limit)
     },
