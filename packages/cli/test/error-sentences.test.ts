@@ -15,13 +15,15 @@ const ARGUMENTS: Record<string, string> = {
   dir: '/nonexistent/keys',
   config: '{"type":"interval","interval_seconds":60}',
   'value?': 'v',
+  checkpoint: `1:${'0'.repeat(64)}`,
 }
 
 const calling = commands.filter(
   ({ words, options }) => options?.['server-url'] !== undefined && words !== 'mcp',
 )
 
-async function argumentsOf(names: readonly string[]): Promise<string[]> {
+async function argumentsOf(words: string, names: readonly string[]): Promise<string[]> {
+  if (words === 'audit export') return [`${await writeSource('')}.ndjson`]
   const given = names.map(async (name) =>
     name === 'file' ? await writeSource('x = 1\n') : ARGUMENTS[name],
   )
@@ -59,7 +61,7 @@ test.each(calling.map((command) => [command.words, command] as const))(
   '%s: every refusal of the server is one sentence without JSON',
   async (words, { args }) => {
     const { api, windlass } = await cliFixture()
-    const given = await argumentsOf(args)
+    const given = await argumentsOf(words, args)
     for (const [status, body, sentence] of REFUSALS) {
       api.refuseAll({ status, body })
       const result = await windlass(...words.split(' '), ...given)
@@ -77,7 +79,7 @@ test.each(
     .map(({ words, args }) => [words, args] as const),
 )('%s with a mistake in the configuration: one line, no stack', async (words, args) => {
   const { windlass } = await cliFixture({ env: { SVC_SERVER__PORT: 'http' } })
-  const { status, err } = await windlass(...words.split(' '), ...(await argumentsOf(args)))
+  const { status, err } = await windlass(...words.split(' '), ...(await argumentsOf(words, args)))
   expect(status).toBe(1)
   expect(err).toBe(
     'windlass: invalid configuration: SVC_SERVER__PORT is "http"; expected a port from 0 to 65535\n',

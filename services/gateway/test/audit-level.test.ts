@@ -37,7 +37,10 @@ test('level runs: a run is recorded with its execution, without its input', asyn
     ...{ action: 'execution.run', object: 'workflow:default/hello', outcome: 'done' },
     by: { subject: principal.subject },
   })
-  expect(JSON.parse(draft?.detail_json ?? '')).toEqual({ execution_id, workflow_version: 3 })
+  expect(JSON.parse(draft?.detail_json ?? '')).toEqual({
+    ...{ execution_id, workflow_version: 3 },
+    client_address: '127.0.0.1',
+  })
 })
 
 test('level runs: a denied run is recorded', async () => {

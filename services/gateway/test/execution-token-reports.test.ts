@@ -18,7 +18,7 @@ const ROUTES: [name: string, path: (worker: string, id: string) => string, body:
 ]
 
 const approvals = { request: async () => ({ status: 'created' }) }
-const secrets = { getMany: async () => ({ entries: [] }) }
+const secrets = { use: async () => ({ entries: [] }) }
 
 test.each(ROUTES)(
   '%s with the execution token: accepted under its claim',

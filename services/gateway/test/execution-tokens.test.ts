@@ -120,7 +120,6 @@ test.each<[string, string]>([
   ['POST', '/admin/configs/batch'],
   ['POST', '/workers/w1/pong'],
   ['POST', `/workers/w1/claim/${ID}`],
-  ['POST', '/workers/w1/secrets/batch'],
   ['POST', `/workflows/default/parent/resume/${ID}/async`],
   ['GET', `/workflows/default/parent/cancel/${ID}`],
   ['GET', '/approvals'],

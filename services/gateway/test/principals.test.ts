@@ -53,7 +53,11 @@ test('changes of a principal: the responses of the contract', async () => {
       grantRole: async (request) => request,
       revokeRole: async (request) => request,
     },
-    keys: { revoke: async () => ({}), create: async () => ({ key: 'wk_1.secret' }) },
+    keys: {
+      list: async () => ({ keys: [] }),
+      revoke: async () => ({}),
+      create: async () => ({ key: 'wk_1.secret' }),
+    },
   })
   const path = '/admin/principals/robot'
   const answers = [
