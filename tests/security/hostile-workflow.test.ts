@@ -101,7 +101,8 @@ GREETINGS = {
     ),
     "http": (
         b"GET /workflows HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-        lambda answer: re.match(rb"HTTP/1\.1 2", answer) is not None,
+        # Other systems of this machine may be open on purpose; this one lists this workflow.
+        lambda answer: re.match(rb"HTTP/1\.1 2", answer) and b'"hostile"' in answer,
     ),
 }
 

@@ -112,6 +112,12 @@ const foreignCallers = () => [
 
 test('batched audit records: each record requires its own signed caller', async () => {
   const gateway = stolenIdentity('gateway')
+  const countEntries = async () => {
+    const log = await fetch(`${system.url}/admin/audit`)
+    return ((await log.json()) as { total: number }).total
+  }
+  // The uses of secrets that the tests above requested are recorded.
+  const before = await countEntries()
   for (const caller of foreignCallers()) {
     const entry = { caller, request_id: '', action: 'role.create', object: 'role:x' }
     const records = [{ ...entry, outcome: 'done', detail_json: '{}' }]
@@ -119,8 +125,7 @@ test('batched audit records: each record requires its own signed caller', async 
     const result = await call(AuditService.record.path, gateway, Buffer.from(record))
     expect(result).toMatch(RECORD_DENIED)
   }
-  const log = await fetch(`${system.url}/admin/audit`)
-  expect(await log.json()).toMatchObject({ total: 0 })
+  expect(await countEntries()).toBe(before)
 })
 
 const RECORD_DENIED = /without a genuine statement/

@@ -39,11 +39,12 @@ export async function openService(
 ): Promise<Service> {
   const { postgres, nats } = settings
   const { url, max_connections: maxConnections } = postgres
+  // First, because a mistake in the configuration must not wait for the database.
+  const serviceIdentity = await openServiceIdentity(settings, name, log)
   const db = await openReadyDb({ url, schema: name }, log, { maxConnections, ...options })
   teardown.add('database', () => db.close())
   void warnOfSharedRole(db, log)
   void logVersion(db, log)
-  const serviceIdentity = await openServiceIdentity(settings, name, log)
   const rpc = new RpcServer(log, serviceIdentity)
   return {
     db,

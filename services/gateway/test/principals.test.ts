@@ -5,6 +5,8 @@ import { expect, test } from 'vitest'
 import { startGateway } from './gateway-fixture.ts'
 import { serviceAccount } from './service-account.ts'
 
+const NO_KEYS = async () => ({ keys: [] })
+
 const principal = (changes: Partial<Principal> = {}) =>
   serviceAccount({ roles: ['viewer'], ...changes })
 
@@ -53,11 +55,7 @@ test('changes of a principal: the responses of the contract', async () => {
       grantRole: async (request) => request,
       revokeRole: async (request) => request,
     },
-    keys: {
-      list: async () => ({ keys: [] }),
-      revoke: async () => ({}),
-      create: async () => ({ key: 'wk_1.secret' }),
-    },
+    keys: { list: NO_KEYS, revoke: async () => ({}), create: async () => ({ key: 'wk_1.secret' }) },
   })
   const path = '/admin/principals/robot'
   const answers = [
@@ -183,8 +181,7 @@ test('a role simulation without read permission on principals: names none', asyn
   expect(await simulated.json()).toMatchObject({ granted: ['a'], principals: null, holders: 1 })
 })
 
-const P = '/admin/principals'
-const long = 'x'.repeat(256)
+const [P, long] = ['/admin/principals', 'x'.repeat(256)]
 
 /** Requests with the status that answers each. */
 const bad: Record<string, [method: string, path: string, body: string, expected: number]> = {
