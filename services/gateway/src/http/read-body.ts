@@ -52,6 +52,8 @@ export function tooLarge(ctx: RequestContext, maxBytes: number): Fault {
 
 /** Discards the rest of a rejected body; closes the connection above the limits of time and size. */
 export function discardBody({ req }: RequestContext): void {
+  // Nothing would end the timer, which closes a connection that already serves other requests.
+  if (req.readableEnded || req.destroyed) return
   let size = 0
   const cut = () => req.socket.destroy()
   const discardTimer = setTimeout(cut, DISCARD_TIMEOUT_MS)
