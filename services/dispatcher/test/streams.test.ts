@@ -18,7 +18,7 @@ test('S5: stream opened: headers forbid buffering, a comment follows', async () 
     'x-accel-buffering': 'no',
   })
   await expect.poll(() => stream.comments).toHaveLength(1)
-  expect(await rpc.get({ name: worker })).toMatchObject({ status: 'online' })
+  await expect.poll(() => rpc.get({ name: worker })).toMatchObject({ status: 'online' })
 })
 
 test('S5: ping in each interval, the first one interval after the connect', async () => {
