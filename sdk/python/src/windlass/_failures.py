@@ -116,11 +116,9 @@ def _is_plain(args: list[Any]) -> bool:
 
 def _format_traceback(error: BaseException) -> str:
     """Returns the frames of user code; those of this package say nothing to its author."""
-    frames = traceback.StackSummary()
-    for frame in traceback.extract_tb(error.__traceback__):
-        frames.append(frame)
+    frames = traceback.extract_tb(error.__traceback__)
     shown = [frame for frame in frames if not _is_internal(frame.filename)]
-    text = "".join(traceback.StackSummary.from_list(shown or list(frames)).format())
+    text = "".join(traceback.format_list(shown or frames))
     return text if len(text) <= MAX_TEXT else f"…\n{text[-MAX_TEXT + 2 :]}"
 
 

@@ -29,7 +29,7 @@ from windlass.errors import (
     RequestRefusedError,
     TaskAuthorizationError,
 )
-from windlass.output_storage import InlineOutputStorage, parse_reference
+from windlass.output_storage import InlineOutputStorage, inline_result, parse_reference
 
 log = logging.getLogger("windlass.run")
 
@@ -194,9 +194,7 @@ class TaskExecution:
             # Here, not when it is recorded: a task may catch it and hand over to a fallback.
             check_size(f"the result of {self.call.id}", text)
             plain = value if type(value) in _SCALARS else loads(text)
-            form = InlineOutputStorage().store(self.call.id, plain).to_dict()
-            members = f'"reference_id":{encode(self.call.id)},"metadata":{{"value":{text}}}'
-            form_text = f'{{"storage_type":"inline",{members}}}'
+            form, form_text = inline_result(self.call.id, plain, text)
             return Result(self.decode(plain) if decode else plain, form, form_text)
         form = (await asyncio.to_thread(storage.store, self.call.id, value)).to_dict()
         return Result(await self._load(form) if decode else value, form, encode(form))

@@ -67,6 +67,13 @@ class InlineOutputStorage(OutputStorage):
         return reference.metadata.get("value")
 
 
+def inline_result(reference_id: str, value: Any, text: str) -> tuple[dict[str, Any], str]:
+    """Returns an inline reference to a value and its JSON, which contains `text` unchanged."""
+    form = InlineOutputStorage().store(reference_id, value).to_dict()
+    members = f'"reference_id":{encode(reference_id)},"metadata":{{"value":{text}}}'
+    return form, f'{{"storage_type":"inline",{members}}}'
+
+
 class LocalFileStorage(OutputStorage):
     """Stores results in files: for values that are too large for the log or that JSON lacks.
 

@@ -16,7 +16,7 @@ from windlass._task_call import Call
 from windlass._task_execution import to_recordable
 from windlass.domain.events import ExecutionEventType as E
 from windlass.errors import PauseRequested, ValueMismatchError
-from windlass.output_storage import InlineOutputStorage, parse_reference
+from windlass.output_storage import inline_result, parse_reference
 from windlass.task import Task
 
 T = TypeVar("T")
@@ -61,9 +61,7 @@ def _record_resumed(run: Run, call: Call, name: str, resume: Resume) -> None:
         value = {"name": name, "input": body}
         resumed_text = f'{{"name":{encode(name)},"input":{text}}}'
         run.record_task(E.TASK_RESUMED, call.id, call.name, value, value_text=resumed_text)
-    form = InlineOutputStorage().store(call.id, body).to_dict()
-    members = f'"reference_id":{encode(call.id)},"metadata":{{"value":{text}}}'
-    completed_text = f'{{"storage_type":"inline",{members}}}'
+    form, completed_text = inline_result(call.id, body, text)
     run.record_task(E.TASK_COMPLETED, call.id, call.name, form, value_text=completed_text)
 
 

@@ -106,11 +106,11 @@ class Execution:
 
     def approve_all(self) -> None:
         """Approves every approval that the execution has requested or will request."""
-        for call_id in list(self.approvals):
-            self.approvals[call_id] = Approval("approved", call_id, None, "approver", "test")
-        pause = self._pause()
-        if pause and isinstance(pause["output"], dict) and "task_call_id" in pause["output"]:
-            call_id = pause["output"]["task_call_id"]
+        awaited = self.pause_output
+        call_ids = set(self.approvals)
+        if isinstance(awaited, dict) and "task_call_id" in awaited:
+            call_ids.add(awaited["task_call_id"])
+        for call_id in call_ids:
             self.approvals[call_id] = Approval("approved", call_id, None, "approver", "test")
 
     async def cancel(self) -> None:
@@ -155,15 +155,7 @@ class Execution:
     def _resume(self, body: Any) -> None:
         if self.state != ExecutionState.PAUSED:
             raise AssertionError(f"the execution cannot be resumed: it is {self.state}, not PAUSED")
-        entry = create_entry(
-            E.WORKFLOW_RESUMING,
-            self.execution_id,
-            self.workflow.name,
-            body,
-            ExecutionState.RESUMING,
-            time=self._engine.now,
-        )
-        self.append(entry)
+        self._append_server_event(E.WORKFLOW_RESUMING, body, ExecutionState.RESUMING)
         self.begin()
 
     def _decide(self, status: Any, reason: str | None, by: str) -> None:
@@ -176,20 +168,15 @@ class Execution:
         self._resume(None)
 
     def _cancel(self) -> None:
-        if self._task is None or self._task.done():
-            entry = create_entry(
-                E.WORKFLOW_CANCELLED,
-                self.execution_id,
-                self.workflow.name,
-                None,
-                ExecutionState.CANCELLED,
-                time=self._engine.now,
-            )
-            if self.state == ExecutionState.PAUSED:
-                self.append(entry)
-        elif self._run is not None:
+        if self.state == ExecutionState.PAUSED:
+            self._append_server_event(E.WORKFLOW_CANCELLED, None, ExecutionState.CANCELLED)
+        elif self._run is not None and self._task is not None:
             self._run.request_cancel()
             self._task.cancel()
+
+    def _append_server_event(self, type: E, value: Any, state: ExecutionState) -> None:
+        name, now = self.workflow.name, self._engine.now
+        self.append(create_entry(type, self.execution_id, name, value, state, time=now))
 
 
 class _Journal:
