@@ -1,8 +1,9 @@
 import { Fault } from '@windlass/runtime/faults'
 import { clientAddress } from '@windlass/runtime/http/client-address'
 import type { Redis } from '@windlass/runtime/redis/redis'
-import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
+import type { RateLimiterRes } from 'rate-limiter-flexible'
 import type { RequestContext } from '../http/request-context.ts'
+import { createRateCounters } from './rate-counters.ts'
 
 const SECONDS: Record<string, number> = { second: 1, minute: 60, hour: 3_600 }
 
@@ -29,17 +30,8 @@ export interface Rate {
 export function createRateLimit({ name, rate, trustedProxies }: Rate, redis: Redis): RateLimit {
   const [, points = '0', unit = ''] = /^(\d+)\/(\w+)$/.exec(rate) ?? []
   if (points === '0') return { count: async () => {}, refund: async () => {} }
-  const limits = {
-    points: Number(points),
-    duration: SECONDS[unit] ?? 60,
-    keyPrefix: `rate:${name}`,
-  }
-  const shared = new RateLimiterRedis({
-    ...limits,
-    storeClient: redis,
-    rejectIfRedisNotReady: true,
-  })
-  const own = new RateLimiterMemory(limits)
+  const limits = { points: Number(points), duration: SECONDS[unit] ?? 60 }
+  const { shared, own } = createRateCounters(name, limits, redis)
   return {
     async count(ctx) {
       const address = clientAddress(ctx.req, trustedProxies)

@@ -1,7 +1,7 @@
 import type { Redis } from '@windlass/runtime/redis/redis'
-import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import { type Holder, hashOf } from './held-quota.ts'
 import { quotaExceeded } from './quota-exceeded.ts'
+import { createRateCounters } from './rate-counters.ts'
 
 const HOUR_S = 3_600
 
@@ -10,13 +10,8 @@ const HOUR_S = 3_600
  * which counts alone while Redis is unavailable.
  */
 export function createUsageRate(name: string, redis: Redis) {
-  const limits = { points: Number.MAX_SAFE_INTEGER, duration: HOUR_S, keyPrefix: `rate:${name}` }
-  const shared = new RateLimiterRedis({
-    ...limits,
-    storeClient: redis,
-    rejectIfRedisNotReady: true,
-  })
-  const own = new RateLimiterMemory(limits)
+  const limits = { points: Number.MAX_SAFE_INTEGER, duration: HOUR_S }
+  const { shared, own } = createRateCounters(name, limits, redis)
   return {
     /** Counts one more; throws `unavailable` above the limit. */
     async count({ key, limit }: Holder): Promise<void> {
