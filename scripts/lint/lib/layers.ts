@@ -10,7 +10,7 @@ type Layers = string[][]
 const SERVICE: Layers = [
   ['main', 'migrate'],
   ['server'],
-  ['handlers', 'loops', 'events', 'access'],
+  ['handlers', 'loops', 'streams', 'events', 'access'],
   ['root', 'engine'],
   ['store'],
   ['domain'],
@@ -31,8 +31,6 @@ const SERVICES: Record<string, Layers> = {
     ['domain'],
   ],
   identity: [['main', 'migrate', 'create-admin-key'], ...SERVICE.slice(1)],
-  // they start loops, as the server does
-  dispatcher: [['main', 'migrate'], ['server', 'work-distribution'], ...SERVICE.slice(2)],
   mcp: [['main'], ['server', 'stdio'], ['http'], ['mcp-server', 'tools'], ['root']],
 }
 

@@ -1,5 +1,5 @@
 import { newId } from '@windlass/runtime/ids'
-import { publishWorkerSignal } from '../publish-signal.ts'
+import { publishWorkerSignal } from '../engine/publish-signal.ts'
 import { endSession as storeEnd } from '../store/workers.ts'
 import type { RegisterDeps } from './register.ts'
 

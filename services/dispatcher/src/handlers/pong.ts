@@ -6,11 +6,11 @@ import type {
 import { Fault, notFound } from '@windlass/runtime/faults'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import { toOutageFault } from '@windlass/runtime/postgres/outage'
-import type { ConnectedWorkers } from '../connected-workers.ts'
 import { metricsJson } from '../domain/presence.ts'
-import type { HeartbeatBuffer } from '../heartbeat-buffer.ts'
-import { publishAndFlush } from '../publish-signal.ts'
-import type { SessionLookup } from '../session-lookup.ts'
+import type { ConnectedWorkers } from '../engine/connected-workers.ts'
+import type { HeartbeatBuffer } from '../engine/heartbeat-buffer.ts'
+import { publishAndFlush } from '../engine/publish-signal.ts'
+import type { SessionLookup } from '../engine/session-lookup.ts'
 
 export interface PongDeps {
   bus: Bus

@@ -2,10 +2,10 @@ import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/e
 import { type RpcClient, UnimplementedRpc } from '@windlass/rpc/client'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, loop } from '@windlass/runtime/process/loop'
-import type { ConnectedWorkers } from '../connected-workers.ts'
 import { offersForExpectedWork } from '../domain/offers.ts'
-import type { ReadyQueueView } from '../ready-queue-view.ts'
-import type { WorkDelivery } from '../work-delivery.ts'
+import type { ConnectedWorkers } from '../engine/connected-workers.ts'
+import type { ReadyQueueView } from '../engine/ready-queue-view.ts'
+import type { WorkDelivery } from '../engine/work-delivery.ts'
 
 const WAIT_MS = 5_000
 /** Time for the answer after the wait has ended. */

@@ -8,7 +8,6 @@ import type { Db } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, loop } from '@windlass/runtime/process/loop'
 import { waitAtMost } from '@windlass/runtime/timeout'
-import type { ConnectedWorkers } from '../connected-workers.ts'
 import { usesMetrics } from '../domain/facts.ts'
 import {
   collectSelectors,
@@ -16,9 +15,10 @@ import {
   filterMatchable,
   offersFor,
 } from '../domain/offers.ts'
-import type { ReadyQueueView } from '../ready-queue-view.ts'
+import type { ConnectedWorkers } from '../engine/connected-workers.ts'
+import type { ReadyQueueView } from '../engine/ready-queue-view.ts'
+import type { WorkDelivery } from '../engine/work-delivery.ts'
 import * as streams from '../store/streams.ts'
-import type { WorkDelivery } from '../work-delivery.ts'
 
 const POLL_INTERVAL_MS = 1_000
 const MAX_LEASES = 256

@@ -1,8 +1,8 @@
 import { Batcher } from '@windlass/runtime/batcher'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { LRUCache } from 'lru-cache'
+import * as workerStore from '../store/workers.ts'
 import type { ConnectedWorkers } from './connected-workers.ts'
-import * as workerStore from './store/workers.ts'
 
 const MAX_CACHED = 20_000
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import { type Capabilities, packageIndex } from '../domain/matching.ts'
+import type { StoredWorkerState } from '../store/streams.ts'
 import type { WorkerState } from './connected-workers.ts'
-import { type Capabilities, packageIndex } from './domain/matching.ts'
-import type { StoredWorkerState } from './store/streams.ts'
 
 type Packages = ReturnType<Capabilities['packages']>
 

@@ -1,10 +1,10 @@
 import { Batcher } from '@windlass/runtime/batcher'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
+import * as streams from '../store/streams.ts'
+import type { Change } from '../store/watch.ts'
 import { toWorkerState } from './capabilities.ts'
 import type { ConnectedWorkers } from './connected-workers.ts'
-import * as streams from './store/streams.ts'
-import type { Change } from './store/watch.ts'
 
 /**
  * Copies changes of stored worker records to the workers that are connected here: after a `revised`

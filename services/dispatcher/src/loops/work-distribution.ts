@@ -1,6 +1,6 @@
-import { type AwaitWorkDeps, createAwaitWorkLoop } from './loops/await-work.ts'
-import { createLeaseLoop, type LeaseDeps } from './loops/lease.ts'
-import type { SignalDeps } from './worker-signals.ts'
+import type { SignalDeps } from '../engine/worker-signals.ts'
+import { type AwaitWorkDeps, createAwaitWorkLoop } from './await-work.ts'
+import { createLeaseLoop, type LeaseDeps } from './lease.ts'
 
 type DistributionDeps = Omit<LeaseDeps, 'onPolled'> & AwaitWorkDeps
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { Heartbeat } from '../store/heartbeats.ts'
 import { HeartbeatBuffer } from './heartbeat-buffer.ts'
-import type { Heartbeat } from './store/heartbeats.ts'
 
 const pong = (change: Partial<Heartbeat> = {}) => ({
   name: 'w',

@@ -5,8 +5,8 @@ import type {
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { RpcClient } from '@windlass/rpc/client'
 import type { Logger } from '@windlass/runtime/process/log'
+import { dispatchFrame } from '../domain/frame.ts'
 import type { ConnectedWorkers } from './connected-workers.ts'
-import { dispatchFrame } from './domain/frame.ts'
 import { LeaseExtensions } from './lease-extensions.ts'
 import type { WorkflowCache } from './workflow-cache.ts'
 

@@ -1,8 +1,8 @@
-import type { Metrics } from './domain/facts.ts'
-import { Load } from './domain/load.ts'
-import type { Capabilities } from './domain/matching.ts'
-import type { CandidateWorker } from './domain/offers.ts'
-import type { Connection } from './store/workers.ts'
+import type { Metrics } from '../domain/facts.ts'
+import { Load } from '../domain/load.ts'
+import type { Capabilities } from '../domain/matching.ts'
+import type { CandidateWorker } from '../domain/offers.ts'
+import type { Connection } from '../store/workers.ts'
 import type { EndReason, WorkerStream } from './worker-stream.ts'
 
 /**
@@ -45,7 +45,7 @@ import type { EndReason, WorkerStream } from './worker-stream.ts'
  * The limit applies to what is buffered before a frame, so one frame of any size reaches a reader that
  * reads. work-delivery.ts stops leasing at 1,024 undelivered leases.
  *
- * Drain (drain-streams.ts). A dispatcher that stops takes no new streams and ends the open ones over
+ * Drain (streams/drain-streams.ts). A dispatcher that stops takes no new streams and ends the open ones over
  * 12 ms each, 12 s at most, so that less than a tenth of a fleet of a thousand reconnects in any second.
  * Remaining sockets are destroyed one second later. Executions that run are not affected.
  *

@@ -2,8 +2,8 @@ import type { ExecutionsService, LogEntry } from '@windlass/proto/windlass/execu
 import type { RpcClient } from '@windlass/rpc/client'
 import { Batcher } from '@windlass/runtime/batcher'
 import type { Logger } from '@windlass/runtime/process/log'
+import { cancelFrame } from '../domain/frame.ts'
 import type { ConnectedWorkers } from './connected-workers.ts'
-import { cancelFrame } from './domain/frame.ts'
 
 type Executions = Pick<RpcClient<ExecutionsService>, 'log'>
 

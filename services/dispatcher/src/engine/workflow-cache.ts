@@ -3,7 +3,7 @@ import type { RpcClient } from '@windlass/rpc/client'
 import { Fault } from '@windlass/runtime/faults'
 import { retry } from '@windlass/runtime/retry'
 import { LRUCache } from 'lru-cache'
-import { toWorkflowPart, type WorkflowPart } from './domain/frame.ts'
+import { toWorkflowPart, type WorkflowPart } from '../domain/frame.ts'
 
 const MAX_CACHED_CHARS = 32 * 1_048_576
 const CATALOG_TIMEOUT_MS = 3_000

@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net'
 import { plainNameOf } from '@windlass/domain/names'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import type { Logger } from '@windlass/runtime/process/log'
-import { PING } from './domain/frame.ts'
+import { PING } from '../domain/frame.ts'
 
 const MAX_STREAMS = 20_000
 const BEARER = { 'WWW-Authenticate': 'Bearer' }

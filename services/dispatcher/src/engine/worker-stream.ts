@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { PING } from './domain/frame.ts'
+import { PING } from '../domain/frame.ts'
 
 /** Reason for the end of a stream, for the log. */
 export type EndReason =

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ConnectedWorkers } from './connected-workers.ts'
+import type { ConnectedWorkers } from '../engine/connected-workers.ts'
 
 /** Twelve seconds for a thousand workers or more: less than a tenth of the fleet reconnects in any second. */
 const MAX_SPREAD_MS = 12_000

@@ -1,7 +1,7 @@
 import type { ReadyRequirement } from '@windlass/proto/windlass/executions/v1/executions'
+import { selectorsOf } from '../domain/facts.ts'
+import { filterMatchable, type RequirementEntry } from '../domain/offers.ts'
 import type { ConnectedWorkers } from './connected-workers.ts'
-import { selectorsOf } from './domain/facts.ts'
-import { filterMatchable, type RequirementEntry } from './domain/offers.ts'
 
 /** Limit for requirements without queued work; those with queued work are all kept. */
 const MAX_IDLE_REQUIREMENTS = 4_096

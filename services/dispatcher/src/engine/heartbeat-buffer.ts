@@ -1,5 +1,5 @@
-import type { Heartbeat } from './store/heartbeats.ts'
-import type { Connection } from './store/workers.ts'
+import type { Heartbeat } from '../store/heartbeats.ts'
+import type { Connection } from '../store/workers.ts'
 
 type BufferedPong = Omit<Heartbeat, 'age_ms'> & { at_ms: number }
 
