@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { analyseSource } from '../../test/analysis-fixture.ts'
 
-const HEAD = `from windlass import workflow, task, cron, interval, once
+const HEAD = `from windlass import workflow, task, cron, interval, once; from windlass.domain.schedule import CronSchedule, IntervalSchedule, OnceSchedule
 from windlass.routing import score, prefer, least, most, sticky, label, metric, resource, load, input
 from datetime import datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
@@ -47,6 +47,10 @@ test.each([
   ['interval(hours=1, overlap=QUEUE)', { interval_seconds: 3_600, overlap: 'queue' }],
   ['once("2027-03-04T05:06:07Z", overlap="allow")', { type: 'once', overlap: 'allow' }],
   ['cron("@daily", overlap=None)', { type: 'cron' }],
+  ['CronSchedule("@daily", "UTC", "skip")', { cron_expression: '@daily', overlap: 'skip' }],
+  ['CronSchedule(cron_expression="@daily")', { cron_expression: '@daily' }],
+  ['IntervalSchedule(0, 5)', { type: 'interval', interval_seconds: 300 }],
+  ['OnceSchedule("2027-03-04T05:06:07Z")', { type: 'once', run_time: '2027-03-04T05:06:07Z' }],
   ['NIGHTLY', { cron_expression: '0 3 * * *' }],
 ])('schedule=%s: read', (value, config) => {
   const { metadata } = declared(`schedule=${value}`, 'NIGHTLY = cron("0 3 * * *")\nQUEUE = "queue"')

@@ -32,19 +32,23 @@ const SECONDS: Record<string, number> = {
 const MIN_INTERVAL_SECONDS = 1
 const MAX_INTERVAL_SECONDS = 10 * 366 * 86_400
 
-const KINDS = new Map<string, ScheduleKind>(
-  Object.entries({
-    cron: { parameters: ['expression', 'timezone'], read: readCron },
-    interval: {
-      parameters: [...Object.keys(SECONDS), 'timezone', 'start_time', 'end_time'],
-      read: readInterval,
-    },
-    once: { parameters: ['run_time', 'timezone'], read: readOnce },
-  }),
-)
+const INTERVAL_PARAMETERS = [
+  ...Object.keys(SECONDS),
+  'timezone',
+  'start_time',
+  'end_time',
+  'overlap',
+]
 
-/** Keyword-only parameters of every kind. */
-const BY_NAME = ['overlap']
+/** The SDK's functions and classes. */
+const KINDS = new Map<string, ScheduleKind>([
+  ['cron', { parameters: ['expression', 'timezone', 'overlap'], read: readCron }],
+  ['CronSchedule', { parameters: ['cron_expression', 'timezone', 'overlap'], read: readCron }],
+  ['interval', { parameters: INTERVAL_PARAMETERS, read: readInterval }],
+  ['IntervalSchedule', { parameters: INTERVAL_PARAMETERS, read: readInterval }],
+  ['once', { parameters: ['run_time', 'timezone', 'overlap'], read: readOnce }],
+  ['OnceSchedule', { parameters: ['run_time', 'timezone', 'overlap'], read: readOnce }],
+])
 
 /** Reads `schedule=`; undefined for None. */
 export function readSchedule(option: Option, sdkModules: string[]): ScheduleConfig | undefined {
@@ -70,8 +74,7 @@ function bindArguments(
 ): ScheduleArguments {
   const { positional, keywords, isIncomplete } = given
   if (isIncomplete) throw optionFault(option, 'it must be written out')
-  const known = [...parameters, ...BY_NAME]
-  const unknown = [...keywords.keys()].find((name) => !known.includes(name))
+  const unknown = [...keywords.keys()].find((name) => !parameters.includes(name))
   if (unknown !== undefined || positional.length > parameters.length) {
     throw optionFault(option, `it does not take ${unknown ? `'${unknown}'` : 'so many arguments'}`)
   }
@@ -89,7 +92,7 @@ function bindArguments(
 }
 
 function readCron({ get, getRequired }: ScheduleArguments): ScheduleConfig {
-  const expression = getRequired('expression')
+  const expression = get('cron_expression') ?? getRequired('expression')
   const cron_expression = requireText(expression)
   try {
     cronFields(cron_expression)

@@ -157,4 +157,12 @@ def input(path: str) -> Input:  # noqa: A001 (its name in workflow sources)
     return Input(path)
 
 
-load = Selector("load")
+class Load(Selector):
+    """Selects the number of executions that the worker runs: `load`, or `load()`."""
+
+    def __call__(self) -> Load:
+        """Returns the selector itself."""
+        return self
+
+
+load = Load("load")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import InitVar, dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -32,8 +34,7 @@ class Overlap(StrEnum):
     CANCEL_PREVIOUS = "cancel_previous"
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(ABC):
     """Common part of all schedules.
 
     Attributes:
@@ -41,123 +42,182 @@ class Schedule:
         overlap: overlap policy; None for the server's default.
     """
 
-    timezone: str = "UTC"
-    overlap: Overlap | None = field(default=None, kw_only=True)
+    timezone: str
+    overlap: Overlap | None
 
     @property
+    @abstractmethod
     def type(self) -> ScheduleType:
         """Kind of this schedule."""
-        raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the `schedule_config` of the HTTP API."""
         config: dict[str, Any] = {"type": str(self.type), "timezone": self.timezone}
         return config if self.overlap is None else {**config, "overlap": str(self.overlap)}
 
+    def _check(self) -> None:
+        # The server checks the name: a worker's machine may be without time zone data.
+        if not isinstance(self.timezone, str) or not self.timezone:
+            raise ValueError(f"timezone must be an IANA name, not {self.timezone!r}")
+        if self.overlap is not None:
+            object.__setattr__(self, "overlap", Overlap(self.overlap))
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class CronSchedule(Schedule):
-    """Schedule that fires at the times of a cron expression in its time zone."""
+    """Schedule that fires at the times of a cron expression in its time zone.
 
-    cron_expression: str = ""
+    Raises ValueError for an expression with fewer than five fields, an empty time zone or an
+    unknown overlap policy.
+    """
+
+    cron_expression: str
+    timezone: str = "UTC"
+    overlap: Overlap | None = None
+
+    def __post_init__(self) -> None:
+        expression = self.cron_expression
+        if len(expression.split()) < 5 and not expression.startswith("@"):
+            raise ValueError(f"a cron expression needs at least five fields: {expression!r}")
+        self._check()
 
     @property
     def type(self) -> ScheduleType:
         return ScheduleType.CRON
 
     def to_dict(self) -> dict[str, Any]:
-        return {**Schedule.to_dict(self), "cron_expression": self.cron_expression}
+        return {**super().to_dict(), "cron_expression": self.cron_expression}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IntervalSchedule(Schedule):
-    """Schedule that fires at a fixed interval, optionally between `start_time` and `end_time`."""
+    """Schedule that fires at a fixed interval, optionally between `start_time` and `end_time`.
 
-    interval_seconds: float = 0.0
+    The arguments `seconds` to `weeks` are added up. Raises ValueError if the sum is not positive,
+    or for an empty time zone or an unknown overlap policy.
+    """
+
+    seconds: InitVar[float] = 0
+    minutes: InitVar[float] = 0
+    hours: InitVar[float] = 0
+    days: InitVar[float] = 0
+    weeks: InitVar[float] = 0
+    timezone: str = "UTC"
     start_time: datetime | None = None
     end_time: datetime | None = None
+    overlap: Overlap | None = None
+    interval: timedelta = field(init=False)
+
+    def __post_init__(
+        self, seconds: float, minutes: float, hours: float, days: float, weeks: float
+    ) -> None:
+        every = timedelta(seconds=seconds, minutes=minutes, hours=hours, days=days, weeks=weeks)
+        if every <= timedelta(0):
+            raise ValueError("the interval must be longer than 0 seconds")
+        object.__setattr__(self, "interval", every)
+        self._check()
 
     @property
     def type(self) -> ScheduleType:
         return ScheduleType.INTERVAL
 
     @property
-    def interval(self) -> timedelta:
-        """Time between two ticks."""
-        return timedelta(seconds=self.interval_seconds)
+    def interval_seconds(self) -> float:
+        """Time between two ticks in seconds."""
+        return self.interval.total_seconds()
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            **Schedule.to_dict(self),
+            **super().to_dict(),
             "interval_seconds": self.interval_seconds,
             "start_time": self.start_time.isoformat() if self.start_time else None,
             "end_time": self.end_time.isoformat() if self.end_time else None,
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OnceSchedule(Schedule):
-    """Schedule that fires once."""
+    """Schedule that fires once.
 
-    run_time: datetime = datetime.max
+    Raises ValueError for an empty time zone or an unknown overlap policy.
+    """
+
+    run_time: datetime
+    timezone: str = "UTC"
+    overlap: Overlap | None = None
+
+    def __post_init__(self) -> None:
+        self._check()
 
     @property
     def type(self) -> ScheduleType:
         return ScheduleType.ONCE
 
     def to_dict(self) -> dict[str, Any]:
-        return {**Schedule.to_dict(self), "run_time": self.run_time.isoformat()}
+        return {**super().to_dict(), "run_time": self.run_time.isoformat()}
 
 
-def cron(expression: str, timezone: str = "UTC", *, overlap: str | None = None) -> CronSchedule:
+def cron(expression: str, timezone: str = "UTC", overlap: str | None = None) -> CronSchedule:
     """Creates a schedule: `cron("0 9 * * MON-FRI", timezone="Europe/Vienna", overlap="skip")`.
 
-    Raises ValueError for an expression with fewer than five fields or an unknown overlap policy.
+    Raises the errors of `CronSchedule`.
     """
-    if len(expression.split()) < 5 and not expression.startswith("@"):
-        raise ValueError(f"a cron expression needs at least five fields: {expression!r}")
-    return CronSchedule(timezone=timezone, cron_expression=expression, overlap=_overlap(overlap))
+    return CronSchedule(expression, timezone, _overlap(overlap))
 
 
 def interval(
-    *,
     seconds: float = 0,
     minutes: float = 0,
     hours: float = 0,
     days: float = 0,
     weeks: float = 0,
+    timezone: str = "UTC",
     start_time: datetime | None = None,
     end_time: datetime | None = None,
-    timezone: str = "UTC",
     overlap: str | None = None,
 ) -> IntervalSchedule:
-    """Creates a schedule such as `interval(minutes=15)`.
+    """Creates a schedule such as `interval(minutes=15)`. Raises the errors of `IntervalSchedule`.
 
     The arguments `seconds` to `weeks` are added up. Ticks occur only between `start_time` and
-    `end_time`, if given. Raises ValueError if the interval is not positive or the overlap policy is
-    unknown.
+    `end_time`, if given.
     """
-    every = timedelta(seconds=seconds, minutes=minutes, hours=hours, days=days, weeks=weeks)
-    if every <= timedelta(0):
-        raise ValueError("the interval must be longer than 0 seconds")
-    return IntervalSchedule(
-        timezone=timezone,
-        interval_seconds=every.total_seconds(),
-        start_time=start_time,
-        end_time=end_time,
-        overlap=_overlap(overlap),
-    )
+    every = (seconds, minutes, hours, days, weeks)
+    return IntervalSchedule(*every, timezone, start_time, end_time, _overlap(overlap))
 
 
 def once(
-    run_time: datetime | str, timezone: str = "UTC", *, overlap: str | None = None
+    run_time: datetime | str, timezone: str = "UTC", overlap: str | None = None
 ) -> OnceSchedule:
     """Creates a schedule that fires at `run_time`, a datetime or its ISO 8601 text.
 
-    Raises ValueError for other texts and for an unknown overlap policy.
+    Raises ValueError for other texts, and the errors of `OnceSchedule`.
     """
     moment = datetime.fromisoformat(run_time) if isinstance(run_time, str) else run_time
-    return OnceSchedule(timezone=timezone, run_time=moment, overlap=_overlap(overlap))
+    return OnceSchedule(moment, timezone, _overlap(overlap))
+
+
+def schedule_factory(data: Mapping[str, Any]) -> Schedule:
+    """Creates the schedule that a `schedule_config` of the HTTP API describes.
+
+    Raises ValueError for an unknown type and for a missing or wrong member.
+    """
+    kind, zone, overlap = data.get("type"), data.get("timezone", "UTC"), data.get("overlap")
+    try:
+        if kind == ScheduleType.CRON:
+            return cron(data["cron_expression"], zone, overlap)
+        if kind == ScheduleType.INTERVAL:
+            start, end = (_moment(data.get(name)) for name in ("start_time", "end_time"))
+            every = data["interval_seconds"]
+            return interval(every, 0, 0, 0, 0, zone, start, end, overlap)
+        if kind == ScheduleType.ONCE:
+            return once(data["run_time"], zone, overlap)
+    except KeyError as error:
+        raise ValueError(f"a schedule of the type {kind} needs the member {error}") from error
+    raise ValueError(f"type must be one of {', '.join(ScheduleType)}, not {kind!r}")
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _overlap(policy: str | None) -> Overlap | None:
