@@ -7,6 +7,7 @@ import json
 import os
 import stat
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -191,26 +192,30 @@ def key(n: int, namespace: str = "a") -> CacheKey:
     return CacheKey(namespace, "w", "v", "t", "c", str(n))
 
 
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
 def test_expired_result_is_not_returned_and_is_deleted(tmp_path: Path) -> None:
     cache = ResultCache(tmp_path / "cache", CacheLimits(max_age_s=60))
-    cache.store(key(1), "old")
+    cache.store(key(1), "old", now())
     old = time.time() - 61
     for path in tmp_path.rglob("*.json"):
         os.utime(path, (old, old))
-    assert cache.find(key(1)) is None
+    assert cache.find(key(1), now(), None) is None
     _sweeps.clear()
-    cache.store(key(2, "b"), "new")
+    cache.store(key(2, "b"), "new", now())
     assert [json.loads(path.read_text()) for path in tmp_path.rglob("*.json")] == ["new"]
 
 
 def test_cache_above_its_size_deletes_the_oldest_results(tmp_path: Path) -> None:
     cache = ResultCache(tmp_path / "cache", CacheLimits(max_bytes=1000, max_entry_bytes=400))
     for n in range(10):
-        cache.store(key(n, f"ns{n % 3}"), "x" * 198)
+        cache.store(key(n, f"ns{n % 3}"), "x" * 198, now())
         for path in tmp_path.rglob("*.json"):
             moment = path.stat().st_mtime - 1
             os.utime(path, (moment, moment))
-    kept = [n for n in range(10) if cache.find(key(n, f"ns{n % 3}")) is not None]
+    kept = [n for n in range(10) if cache.find(key(n, f"ns{n % 3}"), now(), None) is not None]
     assert kept == [5, 6, 7, 8, 9]
-    cache.store(key(11), "x" * 500)
-    assert cache.find(key(11)) is None
+    cache.store(key(11), "x" * 500, now())
+    assert cache.find(key(11), now(), None) is None

@@ -8,7 +8,9 @@ import logging
 
 from windlass import values
 from windlass._current import Current, current
+from windlass._heartbeat import heartbeat
 from windlass._options import TaskMetadata
+from windlass._policies import Cache, Retry
 from windlass.domain.events import ExecutionEvent, ExecutionEventType
 from windlass.domain.execution_context import ExecutionContext
 from windlass.domain.resource_request import ResourceRequest
@@ -21,14 +23,38 @@ from windlass.domain.schedule import (
     once,
 )
 from windlass.domain.state import ExecutionState
-from windlass.errors import ExecutionError, NonRetryable, PauseRequested, RetryAfter
+from windlass.errors import (
+    ApprovalRejected,
+    ExecutionContextNotFoundError,
+    ExecutionError,
+    ExecutionTimeoutError,
+    NonRetryable,
+    PauseRequested,
+    RecordedError,
+    RequestRefusedError,
+    RetryAfter,
+    RetryError,
+    RunnerNotAvailableError,
+    StaleClaimError,
+    TaskAuthorizationError,
+    TaskNotFoundError,
+    TransientDurabilityError,
+    UnawaitedCallError,
+    UnserializableError,
+    ValueMismatchError,
+    ValueTooLargeError,
+    WorkerNotFoundError,
+    WorkerProcessCrashed,
+    WorkflowCatalogError,
+    WorkflowNotFoundError,
+)
 from windlass.output_storage import (
     InlineOutputStorage,
     LocalFileStorage,
     OutputStorage,
     OutputStorageReference,
 )
-from windlass.task import task
+from windlass.task import Task, task
 from windlass.tasks import (
     Graph,
     call,
@@ -43,15 +69,19 @@ from windlass.tasks import (
     sleep,
     uuid4,
 )
-from windlass.workflow import workflow
+from windlass.workflow import Workflow, workflow
 
 __all__ = [
+    "ApprovalRejected",
+    "Cache",
     "Current",
     "ExecutionContext",
+    "ExecutionContextNotFoundError",
     "ExecutionError",
     "ExecutionEvent",
     "ExecutionEventType",
     "ExecutionState",
+    "ExecutionTimeoutError",
     "Graph",
     "InlineOutputStorage",
     "LocalFileStorage",
@@ -59,16 +89,37 @@ __all__ = [
     "OutputStorage",
     "OutputStorageReference",
     "PauseRequested",
+    "RecordedError",
+    "RequestRefusedError",
     "ResourceRequest",
+    "Retry",
     "RetryAfter",
+    "RetryError",
+    "RunnerNotAvailableError",
     "Schedule",
     "ScheduleStatus",
     "ScheduleType",
+    "StaleClaimError",
+    "Task",
+    "TaskAuthorizationError",
     "TaskMetadata",
+    "TaskNotFoundError",
+    "TransientDurabilityError",
+    "UnawaitedCallError",
+    "UnserializableError",
+    "ValueMismatchError",
+    "ValueTooLargeError",
+    "WorkerNotFoundError",
+    "WorkerProcessCrashed",
+    "Workflow",
+    "WorkflowCatalogError",
+    "WorkflowNotFoundError",
+    "__version__",
     "call",
     "choice",
     "cron",
     "current",
+    "heartbeat",
     "interval",
     "logger",
     "now",
@@ -87,3 +138,14 @@ __all__ = [
 ]
 
 logger = logging.getLogger("windlass")
+
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    """Reads `__version__` when it is asked for: the metadata of packages is slow to import."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import version
+
+    return version("windlass")

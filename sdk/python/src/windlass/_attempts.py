@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any, Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar
 
 from windlass._failures import describe_failure
-from windlass._options import TaskOptions
+from windlass._policies import Retry
 from windlass._run import Run
 from windlass._task_call import Call
 from windlass.domain.events import ExecutionEventType as E
 from windlass.errors import (
     ApprovalRejected,
     ExecutionError,
-    NonRetryable,
     RequestRefusedError,
     RetryAfter,
     RetryError,
 )
-
-MAX_DELAY_S = 600.0
 
 
 class Stored(Protocol):
@@ -33,58 +32,96 @@ class Stored(Protocol):
 T = TypeVar("T", bound=Stored)
 
 
-async def run_attempts(
-    options: TaskOptions,
-    run: Run,
-    call: Call,
-    attempt: Callable[[int], Awaitable[Any]],
-    store: Callable[[Any], Awaitable[T]],
-) -> T:
-    """Returns the stored result of the first attempt that succeeds.
+@dataclass(frozen=True, slots=True)
+class Attempts(Generic[T]):
+    """Attempts of one call.
 
     `attempt` runs one attempt, given its number from 0; `store` converts its result into the form
-    in which the log holds it. Attempts that the log records as failed are not repeated. Raises
-    RetryError after the last attempt, or the task's own exception if the task has no retries.
+    in which the log holds it; `restore` returns the exception of a recorded failure. `started_at`
+    is the start of the first attempt, in whichever run that was.
     """
-    error: Exception = ExecutionError(message="all attempts have failed")
-    last = options.retry_max_attempts
-    for number in range(run.replay.count_failed_attempts(call.id), last + 1):
-        record = _attempt_record(options, number)
-        if number:
-            await asyncio.sleep(max(record["current_delay"], _required_delay(error)))
-            await run.await_threads(call.id)
-            run.record_task(E.TASK_RETRY_STARTED, call.id, call.name, record)
-        try:
-            value = await attempt(number)
-        except (ApprovalRejected, RequestRefusedError):
-            raise
-        except Exception as failure:
-            if not last or (isinstance(failure, NonRetryable) and not number):
+
+    policy: Retry
+    run: Run
+    call: Call
+    started_at: datetime
+    attempt: Callable[[int], Awaitable[Any]]
+    store: Callable[[Any], Awaitable[T]]
+    restore: Callable[[Mapping[str, Any]], ExecutionError]
+
+    async def execute(self) -> T:
+        """Returns the stored result of the first attempt that succeeds.
+
+        Attempts that the log records as failed are not repeated, and the delay after the last of
+        them has the rest of its time. Raises RetryError after the last attempt, or the task's own
+        exception if its first failure permits no other attempt.
+        """
+        number, error = 0, None
+        failed = self.run.replay.find_failed_attempt(self.call.id)
+        if failed:
+            number, error = failed.number + 1, self.restore(failed.failure)
+            if failed.is_last or number >= self.policy.attempts:
+                raise self._exhausted(error)
+            delay = self._delay_before(number, error)
+            await self._begin_retry(number, max(0.0, delay - self.run.elapsed_s(failed.time)))
+        while True:
+            record = self._describe(number)
+            try:
+                value = await self.attempt(number)
+            except (ApprovalRejected, RequestRefusedError):
                 raise
-            failed = {**record, "failure": describe_failure(failure)}
-            run.record_task(E.TASK_RETRY_FAILED, call.id, call.name, failed)
-            error = failure
-            if isinstance(failure, NonRetryable):
-                break
-            continue
-        result = await store(value)
-        if number:
-            output = {**record, "output": result.form}
-            run.record_task(E.TASK_RETRY_COMPLETED, call.id, call.name, output)
-        return result
-    raise RetryError(error, last, options.retry_delay) from error
+            except Exception as failure:
+                wait = await self._on_failure(number, failure)
+                number += 1
+                await self._begin_retry(number, wait)
+                continue
+            result = await self.store(value)
+            if number:
+                output = {**record, "output": result.form}
+                self._record(E.TASK_RETRY_COMPLETED, output)
+            return result
 
+    async def _on_failure(self, number: int, failure: Exception) -> float:
+        """Records a failed attempt; returns the delay before the next one, or raises."""
+        permitted = self.policy.permits(failure)
+        if self.policy.attempts == 1 or not (permitted or number):
+            raise failure
+        record = {**self._describe(number), "failure": describe_failure(failure)}
+        delay = self._delay_before(number + 1, failure)
+        elapsed_s = self.run.elapsed_s(self.started_at) + delay
+        has_next = permitted and self.policy.permits_start_after(elapsed_s)
+        # The counters do not show this, and a later run could not know it.
+        self._record(E.TASK_RETRY_FAILED, record if has_next else {**record, "final": True})
+        if not has_next or number + 1 >= self.policy.attempts:
+            raise self._exhausted(failure) from failure
+        return delay
 
-def _required_delay(error: Exception) -> float:
-    return error.seconds if isinstance(error, RetryAfter) else 0.0
+    async def _begin_retry(self, number: int, delay_s: float) -> None:
+        await asyncio.sleep(delay_s)
+        await self.run.await_threads(self.call.id)
+        self._record(E.TASK_RETRY_STARTED, self._describe(number))
 
+    def _delay_before(self, number: int, error: Exception) -> float:
+        required = error.seconds if isinstance(error, RetryAfter) else 0.0
+        return max(self._policy_delay(number), required)
 
-def _attempt_record(options: TaskOptions, number: int) -> dict[str, Any]:
-    delay = options.retry_delay * options.retry_backoff ** (number - 1) if number else 0
-    record = {
-        "current_attempt": number,
-        "max_attempts": options.retry_max_attempts,
-        "current_delay": min(delay, MAX_DELAY_S),
-        "backoff": options.retry_backoff,
-    }
-    return record if number else {**record, "original_attempt": True}
+    def _policy_delay(self, number: int) -> float:
+        key = f"{self.run.context.execution_id}:{self.call.id}"
+        return self.policy.delay_before(number, key)
+
+    def _exhausted(self, error: Exception) -> RetryError:
+        exhausted = RetryError(error, self.policy.attempts - 1, self.policy.delay_before(1, ""))
+        exhausted.__cause__ = error
+        return exhausted
+
+    def _describe(self, number: int) -> dict[str, Any]:
+        record = {
+            "current_attempt": number,
+            "max_attempts": self.policy.attempts - 1,
+            "current_delay": self._policy_delay(number),
+            "backoff": self.policy.backoff,
+        }
+        return record if number else {**record, "original_attempt": True}
+
+    def _record(self, type: E, value: Any) -> None:
+        self.run.record_task(type, self.call.id, self.call.name, value)

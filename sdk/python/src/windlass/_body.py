@@ -30,7 +30,8 @@ async def run_body(
     try:
         if not timeout_s:
             return await _call(func, args, kwargs)
-        scope.attempt.deadline = scope.run.environment.clock() + timedelta(seconds=timeout_s)
+        deadline = scope.run.environment.clock() + timedelta(seconds=timeout_s)
+        scope.attempt.deadline = min(scope.attempt.deadline or deadline, deadline)
         limit = asyncio.timeout(timeout_s)
         try:
             async with limit:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from windlass._json import encode
 from windlass._namespace import namespace_folder
@@ -72,6 +74,16 @@ class _Sweep:
 _sweeps: dict[Path, _Sweep] = {}
 
 
+class TaskCache(Protocol):
+    """Store of results. Its methods may block and are called in a thread."""
+
+    def find(self, key: CacheKey, now: datetime, ttl_s: float | None) -> Any:
+        """Returns the cached result unless it is older than `ttl_s`, or None."""
+
+    def store(self, key: CacheKey, value: Any, now: datetime) -> None:
+        """Caches a result; None and values without a JSON form are not cached."""
+
+
 class ResultCache:
     """Cache with one file per result. None is not cached."""
 
@@ -81,17 +93,18 @@ class ResultCache:
         self._directory = directory.absolute()
         self._limits = limits
 
-    def find(self, key: CacheKey) -> Any:
-        """Returns the cached result, or None."""
+    def find(self, key: CacheKey, now: datetime, ttl_s: float | None) -> Any:
+        """Returns the cached result unless it is older than `ttl_s`, or None."""
         path = self._path(key)
+        max_age_s = min(self._limits.max_age_s, math.inf if ttl_s is None else ttl_s)
         try:
-            if time.time() - path.stat().st_mtime > self._limits.max_age_s:
+            if now.timestamp() - path.stat().st_mtime > max_age_s:
                 return None
             return json.loads(path.read_bytes())
         except (OSError, ValueError):
             return None
 
-    def store(self, key: CacheKey, value: Any) -> None:
+    def store(self, key: CacheKey, value: Any, now: datetime) -> None:
         """Caches a result, unless it is larger than an entry may be."""
         if value is None:
             return
@@ -102,6 +115,7 @@ class ResultCache:
         path = self._path(key)
         make_private_folder(path.parent)
         write_private_file(path, content)
+        os.utime(path, (now.timestamp(), now.timestamp()))
         self._sweep_if_due(len(content))
 
     def _path(self, key: CacheKey) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from windlass._run import Scope, require_scope
 
@@ -18,7 +19,7 @@ class Current:
         task: name of the task in the log.
         call_id: id of the task's call: unique in the execution and equal in every run.
         attempt: number of the attempt, from 1.
-        deadline: time (UTC) at which the attempt's timeout ends, or None.
+        deadline: time (UTC) at which the first timeout of attempt, task and workflow ends, or None.
     """
 
     execution_id: str
@@ -45,6 +46,11 @@ class Current:
         return self._scope.attempt.is_cancelled or run.is_cancelled or run.is_closed
 
     @property
+    def heartbeat_details(self) -> Any:
+        """Details of the last recorded `heartbeat` of this call, in an earlier attempt or run."""
+        return self._scope.attempt.heartbeat_details
+
+    @property
     def is_replaying(self) -> bool:
         """True until the run has recorded something that was not in the log when it began."""
         return self._scope.run.is_replaying
@@ -57,12 +63,13 @@ def current() -> Current:
     """
     scope = require_scope()
     context = scope.run.context
+    deadlines = [time for time in (scope.attempt.deadline, scope.run.deadline) if time]
     return Current(
         execution_id=context.execution_id,
         workflow=f"{context.workflow_namespace}/{context.workflow_name}",
         task=scope.task_name,
         call_id=scope.call_id,
         attempt=scope.attempt.number + 1,
-        deadline=scope.attempt.deadline,
+        deadline=min(deadlines, default=None),
         _scope=scope,
     )

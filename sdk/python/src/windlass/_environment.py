@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from windlass._cache import ResultCache, TaskCache
+
 
 def _now() -> datetime:
     return datetime.now(UTC)
@@ -26,6 +28,7 @@ class Environment:
         clock: returns the time (UTC).
         random: source of `randint`, `randrange` and `choice`.
         uuid4: returns a random UUID.
+        cache: store of the results of tasks with the option `cache`.
         bodies: functions that run instead of the functions of tasks.
         on_call: is called with id and place of each call when it is created.
         on_body: is called with the call id whenever a task's function is about to run.
@@ -34,6 +37,7 @@ class Environment:
     clock: Callable[[], datetime] = _now
     random: Any = random
     uuid4: Callable[[], uuid.UUID] = uuid.uuid4
+    cache: TaskCache = field(default_factory=ResultCache)
     bodies: Mapping[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
     on_call: Callable[[str, str], None] = _ignore
     on_body: Callable[[str], None] = _ignore

@@ -75,7 +75,9 @@ def check_storage(value: Any) -> None:
 
 
 def check_queue_timeout(value: Any) -> None:
-    """Refuses everything but None and a positive, finite number."""
+    """Refuses everything but None, a positive, finite number and a positive timedelta."""
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if value is not None and not (is_number and 0 < value < math.inf):
-        raise ValueError(f"queue_timeout must be seconds above 0, not {value!r}")
+        raise ValueError(f"queue_timeout must be seconds or a timedelta above 0, not {value!r}")

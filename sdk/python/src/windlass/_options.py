@@ -16,6 +16,7 @@ from windlass._option_checks import (
     check_texts,
     to_seconds,
 )
+from windlass._policies import Cache, Retry
 from windlass.output_storage import OutputStorage
 
 
@@ -26,13 +27,16 @@ class TaskOptionNames(TypedDict, total=False):
     retry_max_attempts: int
     retry_delay: float | timedelta
     retry_backoff: float
+    retry: Retry | None
     timeout: float | timedelta
+    total_timeout: float | timedelta
+    heartbeat_timeout: float | timedelta
     fallback: Callable[..., Any] | None
     rollback: Callable[..., Any] | None
     secret_requests: Sequence[str]
     config_requests: Sequence[str]
     metadata: bool
-    cache: bool
+    cache: bool | Cache
     output_storage: OutputStorage | None
     auth_exempt: bool
     requires_approval: bool | Callable[..., Any]
@@ -51,7 +55,12 @@ class TaskOptions:
         retry_max_attempts: number of attempts after the first one.
         retry_delay: seconds before the first retry, or a timedelta.
         retry_backoff: factor by which each further delay grows, up to 600 seconds.
+        retry: policy of retries in place of the three options above; see `Retry`.
         timeout: seconds that one attempt may take, or a timedelta; 0 means no timeout.
+        total_timeout: seconds that all attempts and the delays between them may take, counted from
+            the start of the first one, over crashes and pauses; 0 means no limit.
+        heartbeat_timeout: seconds within which an attempt must call `heartbeat` again, or it
+            fails; 0 means no limit.
         fallback: function that is called with the same arguments when all attempts have failed;
             its result becomes the task's.
         rollback: function that is called with the same arguments when all attempts have failed
@@ -61,8 +70,8 @@ class TaskOptions:
             arguments.
         metadata: passes a TaskMetadata as the argument `metadata`.
         cache: reuses the result of an earlier call with the same arguments, also of other
-            executions; stored in `.windlass/cache` of the worker's working directory, without
-            expiry.
+            executions; True, or a `Cache` with its details. Results are stored in
+            `.windlass/cache` of the worker's working directory for at most seven days.
         output_storage: storage of the result. Default: the log itself.
         auth_exempt: runs without a permission check.
         requires_approval: holds the task until it is approved; True, or a function of the
@@ -77,13 +86,16 @@ class TaskOptions:
     retry_max_attempts: int = 0
     retry_delay: float = 1
     retry_backoff: float = 2
+    retry: Retry | None = None
     timeout: float = 0
+    total_timeout: float = 0
+    heartbeat_timeout: float = 0
     fallback: Callable[..., Any] | None = None
     rollback: Callable[..., Any] | None = None
     secret_requests: Sequence[str] = ()
     config_requests: Sequence[str] = ()
     metadata: bool = False
-    cache: bool = False
+    cache: bool | Cache = False
     output_storage: OutputStorage | None = None
     auth_exempt: bool = False
     requires_approval: bool | Callable[..., Any] = False
@@ -95,9 +107,13 @@ class TaskOptions:
         check_name(self.name)
         check_count("retry_max_attempts", self.retry_max_attempts)
         check_number("retry_backoff", self.retry_backoff)
-        for name in ("retry_delay", "timeout"):
+        for name in ("retry_delay", "timeout", "total_timeout", "heartbeat_timeout"):
             object.__setattr__(self, name, to_seconds(name, getattr(self, name)))
-        for name in ("metadata", "cache", "auth_exempt", "separate_approver", "record_arguments"):
+        if self.retry is not None and not isinstance(self.retry, Retry):
+            raise TypeError(f"retry must be a Retry, not {self.retry!r}")
+        if not isinstance(self.cache, Cache):
+            check_flag("cache", self.cache)
+        for name in ("metadata", "auth_exempt", "separate_approver", "record_arguments"):
             check_flag(name, getattr(self, name))
         for name in ("secret_requests", "config_requests", "required_permissions"):
             check_texts(name, getattr(self, name))
@@ -112,8 +128,31 @@ class TaskOptions:
         check_storage(self.output_storage)
 
     def replace(self, **options: Unpack[TaskOptionNames]) -> TaskOptions:
-        """Returns a copy with some options changed."""
-        return replace(self, **cast("dict[str, Any]", options))
+        """Returns a copy with some options changed.
+
+        A `retry` replaces earlier options `retry_…` and the reverse; both at once are a ValueError.
+        """
+        changed = cast("dict[str, Any]", options)
+        single = _SINGLE_RETRY_OPTIONS.keys() & changed.keys()
+        if changed.get("retry") is not None:
+            if single:
+                raise ValueError(f"retry and {min(single)} exclude each other; set them in Retry")
+            changed = {**_SINGLE_RETRY_OPTIONS, **changed}
+        elif single:
+            changed = {"retry": None, **changed}
+        return replace(self, **changed)
+
+    @property
+    def retry_policy(self) -> Retry:
+        """The option `retry`, or the policy of the three single options."""
+        return self.retry or Retry(
+            attempts=self.retry_max_attempts + 1,
+            delay=self.retry_delay,
+            backoff=self.retry_backoff,
+        )
+
+
+_SINGLE_RETRY_OPTIONS = {"retry_max_attempts": 0, "retry_delay": 1, "retry_backoff": 2}
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,10 +53,14 @@ One call of a task (`_task_execution`)
     rollback, TASK_FAILED --------------------------------------------> raise
 
 Retries: each failed attempt of a task with retries is recorded. The next worker continues with the
-first attempt that has not failed; an attempt that was interrupted runs again.
+first attempt that has not failed, after the rest of its delay; an attempt that was interrupted runs
+again.
 Fallback and rollback: run again if they were interrupted; so does the only attempt of a task
 without retries.
-Timeouts: bound one attempt in one process. An interrupted attempt starts with its full time.
+Timeouts: `timeout` and `heartbeat_timeout` bound one attempt in one process; an interrupted attempt
+starts with its full time. `total_timeout` and a workflow's `timeout` count from the recorded start.
+Heartbeats: details are recorded now and then as another TASK_STARTED of the call, from which the
+next attempt reads them, also one of another worker.
 `sleep`: takes its start from the log and waits only for the remaining time.
 Approvals: requested once for each attempt; the log shows whether the request was made.
 
@@ -110,6 +114,9 @@ from windlass.domain.events import ExecutionEvent
 from windlass.domain.events import ExecutionEventType as E
 from windlass.output_storage import parse_reference
 
+# Member of a TASK_STARTED that records a heartbeat; no argument has this name.
+HEARTBEAT = "~heartbeat"
+
 
 @dataclass(frozen=True, slots=True)
 class Completed:
@@ -123,6 +130,16 @@ class Failed:
     """Call that raised; `failure` is the record of `_failures.describe_failure`."""
 
     failure: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAttempt:
+    """Last failed attempt of a call: its number from 0, its failure and the event's time."""
+
+    number: int
+    failure: Mapping[str, Any]
+    time: str
+    is_last: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +162,8 @@ class Replay:
         self.resume: Resume | None = None
         self._outcomes: dict[str, Completed | Failed] = {}
         self._results: dict[str, Any] = {}
-        self._attempts: dict[str, int] = {}
+        self._attempts: dict[str, FailedAttempt] = {}
+        self._heartbeats: dict[str, Any] = {}
         self._times: dict[tuple[str, str], str] = {}
         self._pauses: dict[str, str] = {}
         self._pausing: str | None = None
@@ -162,9 +180,17 @@ class Replay:
         """Returns the result of a retry or fallback whose TASK_COMPLETED is missing, or None."""
         return Completed(self._results[call_id]) if call_id in self._results else None
 
-    def count_failed_attempts(self, call_id: str) -> int:
-        """Returns the number of failed attempts, including the first one."""
-        return self._attempts.get(call_id, 0)
+    def find_failed_attempt(self, call_id: str) -> FailedAttempt | None:
+        """Returns the last failed attempt of a call with retries, or None."""
+        return self._attempts.get(call_id)
+
+    def find_heartbeat(self, call_id: str) -> Any:
+        """Returns the details of the last recorded heartbeat of a call, or None."""
+        return self._heartbeats.get(call_id)
+
+    def add_heartbeat(self, call_id: str, details: Any) -> None:
+        """Adds a heartbeat that was recorded in this run."""
+        self._heartbeats[call_id] = details
 
     def find_first_time(self, type: str, call_id: str) -> str | None:
         """Returns the time of the first event of a type of a call, or None."""
@@ -173,7 +199,7 @@ class Replay:
     def _apply(self, event: ExecutionEvent) -> None:
         self._times.setdefault((event.type, event.source_id), event.time)
         if event.type.startswith("TASK_"):
-            self._apply_task(event.type, event.source_id, event.value)
+            self._apply_task(event.type, event.source_id, event.value, event.time)
         else:
             self._apply_workflow(event.type, event.value)
 
@@ -193,8 +219,10 @@ class Replay:
             case E.WORKFLOW_RESUMED if self.resume:
                 self.resume = replace(self.resume, is_recorded=True)
 
-    def _apply_task(self, type: str, call_id: str, value: Any) -> None:
+    def _apply_task(self, type: str, call_id: str, value: Any, time: str) -> None:
         match type:
+            case E.TASK_STARTED if isinstance(value, dict) and HEARTBEAT in value:
+                self._heartbeats[call_id] = value[HEARTBEAT]
             case E.TASK_COMPLETED:
                 self._outcomes[call_id] = Completed(value)
                 if self.resume and self.resume.call_id == call_id:
@@ -206,7 +234,12 @@ class Replay:
             case E.TASK_RESUMED if self.resume and self.resume.call_id == call_id:
                 self.resume = replace(self.resume, is_task_recorded=True)
             case E.TASK_RETRY_FAILED:
-                self._attempts[call_id] = _member(value, "current_attempt", 0) + 1
+                self._attempts[call_id] = FailedAttempt(
+                    number=_member(value, "current_attempt", 0),
+                    failure=_member(value, "failure", {}),
+                    time=time,
+                    is_last=_member(value, "final", False) is True,
+                )
             case E.TASK_RETRY_COMPLETED:
                 self._results[call_id] = _member(value, "output", None)
             case E.TASK_FALLBACK_COMPLETED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -45,6 +45,8 @@ class Run:
         self.replay = Replay(context.events, resume_text)
         self.input_text = input_text
         self.is_transient = transient
+        # Time (UTC) at which the workflow's timeout ends.
+        self.deadline: datetime | None = None
         self.children: set[asyncio.Task[Any]] = set()
         self._journal = journal
         self._is_closed = False
@@ -110,6 +112,23 @@ class Run:
                     call_id,
                 )
 
+    def find_start(self, type: E, source_id: str | None = None) -> datetime:
+        """Returns the time of the first event of a type, or the current time if there is none.
+
+        `source_id` is the id of the call; by default, the event is one of the execution.
+        """
+        recorded = self.replay.find_first_time(type, source_id or self._source)
+        # Events of other makers' servers may have the local time without a zone.
+        return datetime.fromisoformat(recorded).astimezone() if recorded else self._now()
+
+    def elapsed_s(self, since: datetime | str) -> float:
+        """Returns the seconds since a time, at least 0: clocks of machines differ."""
+        then = datetime.fromisoformat(since) if isinstance(since, str) else since
+        return max(0.0, (self._now() - then.astimezone()).total_seconds())
+
+    def _now(self) -> datetime:
+        return self.environment.clock()
+
     async def wait_for_capacity(self) -> None:
         """Waits until the journal has capacity for the entries of another task."""
         await self._journal.wait_for_capacity()
@@ -167,11 +186,13 @@ class Run:
 
 @dataclass(slots=True)
 class Attempt:
-    """One execution of a task's function: its number from 0 and its deadline (UTC)."""
+    """One execution of a task's function: its number from 0, its deadline (UTC), its heartbeat."""
 
     number: int = 0
     deadline: datetime | None = None
     is_cancelled: bool = False
+    heartbeat: Callable[[Any], None] | None = None
+    heartbeat_details: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,22 @@ import logging
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from windlass._approval_gate import await_approval
-from windlass._attempts import run_attempts
+from windlass._attempts import Attempts
 from windlass._body import run_body
-from windlass._cache import CacheKey, ResultCache
+from windlass._cache import CacheKey
 from windlass._code_hash import code_hash
 from windlass._entry import check_size
 from windlass._failures import describe_failure, restore_failure
+from windlass._heartbeat import HeartbeatMonitor
 from windlass._json import encode, encode_for_display, loads
+from windlass._option_checks import to_seconds
 from windlass._options import TaskMetadata, TaskOptions
+from windlass._policies import Cache
 from windlass._replay import Failed
 from windlass._run import Attempt, Run, Scope
 from windlass._task_call import Call
@@ -26,6 +31,7 @@ from windlass.domain.events import ExecutionEventType as E
 from windlass.errors import (
     ApprovalRejected,
     ExecutionError,
+    ExecutionTimeoutError,
     RequestRefusedError,
     TaskAuthorizationError,
 )
@@ -72,10 +78,9 @@ class TaskExecution:
                 await self.run.services.authorize_task(self.task_name)
             await await_approval(self.options, self.run, self.call, self.task_name, 0)
             await self.run.wait_for_capacity()
+            started_at = self.run.find_start(E.TASK_STARTED, self.call.id)
             self._record_arguments(E.TASK_STARTED)
-            result = await run_attempts(
-                self.options, self.run, self.call, self._attempt, self._store
-            )
+            result = await self._execute_attempts(started_at)
         except (ApprovalRejected, RequestRefusedError, TaskAuthorizationError) as error:
             raise self._record_failure(error) from error
         except Exception as error:
@@ -83,29 +88,66 @@ class TaskExecution:
         self._record(E.TASK_COMPLETED, result.form, value_text=result.text)
         return result.value
 
-    async def _attempt(self, number: int) -> Any:
-        path = f"{self.call.id}~retry{number}" if number else self.call.id
+    async def _execute_attempts(self, started_at: datetime) -> Result:
+        total_s = self.options.total_timeout
+        deadline = started_at + timedelta(seconds=total_s) if total_s else None
+        attempts: Attempts[Result] = Attempts(
+            policy=self.options.retry_policy,
+            run=self.run,
+            call=self.call,
+            started_at=started_at,
+            attempt=partial(self._attempt, deadline),
+            store=self._store,
+            restore=self._restore,
+        )
+        if not total_s:
+            return await attempts.execute()
+        limit = asyncio.timeout(max(0.0, total_s - self.run.elapsed_s(started_at)))
+        try:
+            async with limit:
+                return await attempts.execute()
+        except TimeoutError:
+            if limit.expired():
+                message = f"the task took longer than {total_s} seconds in total"
+                raise ExecutionTimeoutError(total_s, message) from None
+            raise
+
+    async def _attempt(self, deadline: datetime | None, number: int) -> Any:
         if number:
             await await_approval(self.options, self.run, self.call, self.task_name, number)
-        attempt = Attempt(number)
+        attempt = Attempt(number, deadline)
         if not self.options.cache:
-            return await self._run_body(self.func, path, attempt, await self._resolve_injected())
-        cache, key = ResultCache(), self._cache_key()
-        value = await asyncio.to_thread(cache.find, key)
+            return await self._run_function(attempt)
+        policy = self.options.cache if isinstance(self.options.cache, Cache) else Cache()
+        cache, key = self.run.environment.cache, self._cache_key(policy)
+        ttl_s = None if policy.ttl is None else to_seconds("ttl", policy.ttl)
+        clock = self.run.environment.clock
+        value = await asyncio.to_thread(cache.find, key, clock(), ttl_s)
         if value is None:
-            value = await self._run_body(self.func, path, attempt, await self._resolve_injected())
-            await asyncio.to_thread(cache.store, key, value)
+            value = await self._run_function(attempt)
+            await asyncio.to_thread(cache.store, key, value, clock())
         return value
 
-    def _cache_key(self) -> CacheKey:
-        context = self.run.context
+    async def _run_function(self, attempt: Attempt) -> Any:
+        number = attempt.number
+        path = f"{self.call.id}~retry{number}" if number else self.call.id
+        injected = await self._resolve_injected()
+        monitor = HeartbeatMonitor(self.run, self.call, self.options.heartbeat_timeout)
+        return await monitor.watch(
+            attempt, partial(self._run_body, self.func, path, attempt, injected)
+        )
+
+    def _cache_key(self, policy: Cache) -> CacheKey:
+        context, call = self.run.context, self.call.key
+        if policy.key is not None:
+            call = encode(policy.key(*self.call.args, **self.call.kwargs))
         return CacheKey(
             namespace=context.workflow_namespace,
             workflow=context.workflow_name,
-            version=context.workflow_id,
+            version="" if policy.version else context.workflow_id,
             task=self.task_name,
-            code=code_hash(self.func),
-            call=self.call.key,
+            code=f"version {policy.version}" if policy.version else code_hash(self.func),
+            call=call,
         )
 
     async def _recover(self, error: Exception) -> Any:

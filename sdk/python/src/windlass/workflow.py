@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import update_wrapper
 from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 
@@ -18,11 +19,14 @@ from windlass._option_checks import (
     check_queue_timeout,
     check_storage,
     check_texts,
+    to_seconds,
 )
 from windlass._run import require_scope
+from windlass.domain.events import ExecutionEventType
 from windlass.domain.execution_context import ExecutionContext
 from windlass.domain.resource_request import ResourceRequest
 from windlass.domain.schedule import Schedule
+from windlass.errors import ExecutionTimeoutError
 from windlass.output_storage import OutputStorage, parse_reference
 from windlass.routing import Score
 
@@ -50,7 +54,8 @@ class WorkflowOptionNames(TypedDict, total=False):
     runner: str | None
     routing: Score | None
     required_permissions: Sequence[str]
-    queue_timeout: float | None
+    queue_timeout: float | timedelta | None
+    timeout: float | timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,11 @@ class WorkflowOptions:
             None for any.
         routing: ranking of the workers that meet the requirement; see `windlass.routing`.
         required_permissions: further permissions that a caller needs.
-        queue_timeout: seconds that an execution may wait for a worker before it fails.
+        queue_timeout: seconds that an execution may wait for a worker before it fails, or a
+            timedelta.
+        timeout: seconds that the execution may take from its first start, over crashes and pauses,
+            or a timedelta; 0 means no limit. The body is then cancelled and the execution fails. A
+            paused execution fails when it is resumed.
     """
 
     name: str | None = None
@@ -88,7 +97,8 @@ class WorkflowOptions:
     runner: str | None = None
     routing: Score | None = None
     required_permissions: Sequence[str] = ()
-    queue_timeout: float | None = None
+    queue_timeout: float | timedelta | None = None
+    timeout: float | timedelta = 0
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -97,6 +107,7 @@ class WorkflowOptions:
         check_labels("affinity", self.affinity)
         check_storage(self.output_storage)
         check_queue_timeout(self.queue_timeout)
+        object.__setattr__(self, "timeout", to_seconds("timeout", self.timeout))
         if self.schedule is not None and not isinstance(self.schedule, Schedule):
             raise TypeError(
                 f"schedule must be a schedule, such as cron(...), not {self.schedule!r}"
@@ -154,11 +165,28 @@ class Workflow(Generic[I, O]):
         Raises ValueMismatchError if the input does not fit its annotation.
         """
         context.input = self.decode_input(context.input)
-        output = await self(context)
+        output = await self._run_in_time(context)
         if self.output_storage is None:
             return output
         store = self.output_storage.store
         return (await asyncio.to_thread(store, context.execution_id, output)).to_dict()
+
+    async def _run_in_time(self, context: ExecutionContext[I]) -> Any:
+        timeout_s = to_seconds("timeout", self.options.timeout)
+        if not timeout_s:
+            return await self(context)
+        run = require_scope().run
+        started_at = run.find_start(ExecutionEventType.WORKFLOW_STARTED)
+        run.deadline = started_at + timedelta(seconds=timeout_s)
+        limit = asyncio.timeout(max(0.0, timeout_s - run.elapsed_s(started_at)))
+        try:
+            async with limit:
+                return await self(context)
+        except TimeoutError:
+            if limit.expired():
+                message = f"the execution took longer than {timeout_s} seconds"
+                raise ExecutionTimeoutError(timeout_s, message) from None
+            raise
 
     def decode_input(self, value: Any) -> Any:
         """Returns a JSON input as the type of its annotation; a missing input stays None."""

@@ -25,7 +25,7 @@ from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.execution_context import ExecutionContext
 from windlass.domain.state import ExecutionState
 from windlass.task import Task
-from windlass.testing._services import EngineServices
+from windlass.testing._services import EngineServices, MemoryCache
 from windlass.testing._virtual_loop import VirtualLoop
 from windlass.workflow import Workflow
 
@@ -214,6 +214,7 @@ class Engine:
             clock=lambda: self.now,
             random=self._random,
             uuid4=self._uuid4,
+            cache=MemoryCache(),
             bodies=self._bodies,
         )
 

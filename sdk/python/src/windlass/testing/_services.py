@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
+from windlass._cache import DEFAULT_LIMITS, CacheKey
 from windlass._json import encode, loads
 from windlass._services import Approval, RunnableWorkflow, WorkflowTarget
 from windlass.domain.state import ExecutionState
@@ -47,6 +50,23 @@ class Host(Protocol):
 
     def start_child(self, workflow: Any, input: Any, key: str) -> Child:
         """Starts a sub-workflow, once for each key."""
+
+
+class MemoryCache:
+    """Results of tasks with the option `cache`, in virtual time."""
+
+    def __init__(self) -> None:
+        self._entries: dict[CacheKey, tuple[datetime, str]] = {}
+
+    def find(self, key: CacheKey, now: datetime, ttl_s: float | None) -> Any:
+        """Returns the cached result unless it is older than `ttl_s`, or None."""
+        stored_at, text = self._entries.get(key, (now, "null"))
+        max_age_s = min(DEFAULT_LIMITS.max_age_s, math.inf if ttl_s is None else ttl_s)
+        return loads(text) if (now - stored_at).total_seconds() <= max_age_s else None
+
+    def store(self, key: CacheKey, value: Any, now: datetime) -> None:
+        """Caches a result; None is not cached."""
+        self._entries[key] = (now, encode(value))
 
 
 class EngineServices:
