@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config'
+import { defaultExclude, defineConfig } from 'vitest/config'
 
 const SETUP = ['./packages/testkit/src/infra.ts']
 /** Races: 100 repetitions in their own project, 1,000 in the chaos project. */
@@ -10,6 +10,9 @@ const FLEETS = [
   'services/executions/test/overdue.test.ts',
   'services/gateway/test/aborted-uploads.test.ts',
 ]
+
+/** Tests of the static analysis with files: they need no server. */
+const CORPUS = 'packages/python-analysis/test/*.test.ts'
 
 export default defineConfig({
   ssr: { resolve: { conditions: ['windlass', 'node'] } },
@@ -27,7 +30,7 @@ export default defineConfig({
           name: 'unit',
           sequence: { groupOrder: 0 },
           maxWorkers: 2,
-          include: ['{packages,services}/*/src/**/*.test.ts', 'scripts/test/*.test.ts'],
+          include: ['{packages,services}/*/src/**/*.test.ts', 'scripts/test/*.test.ts', CORPUS],
         },
       },
       {
@@ -38,6 +41,7 @@ export default defineConfig({
           // These tests mostly wait for timers: more files at a time than processors.
           maxWorkers: 3,
           include: ['{packages,services}/*/test/**/*.test.ts'],
+          exclude: [...defaultExclude, CORPUS],
           globalSetup: SETUP,
         },
       },

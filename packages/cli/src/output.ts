@@ -11,6 +11,11 @@ export function printJson({ out }: CommandContext, json: string): void {
   out(`${json}\n`)
 }
 
+/** Prints the message of an answer. */
+export function printMessage({ out }: CommandContext, json: string): void {
+  out(`${stringOf(membersOf(json)?.get('message'))}\n`)
+}
+
 /** Prints a list as a table of these members, or unchanged with --json. */
 export function printRows(
   json: string,

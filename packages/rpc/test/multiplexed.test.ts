@@ -1,18 +1,15 @@
 import { createServer, connect as dial, type Socket } from 'node:net'
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import { Fault } from '@windlass/runtime/faults'
-import { allowAll, testIdentity } from '@windlass/testkit/service-identity'
-import { pino } from 'pino'
+import { testIdentity } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Call, Handlers } from '../src/call.ts'
+import type { Call } from '../src/call.ts'
 import { connect } from '../src/client.ts'
 import { MultiplexedCall } from '../src/multiplexed-server.ts'
-import { RpcServer } from '../src/server.ts'
 import { createServiceIdentity } from '../src/service-identity.ts'
+import { HOST, type IdentityHandlers, serveIdentity } from './identity-server.ts'
 
-type Check = Handlers<typeof IdentityService>['checkSession']
-
-const HOST = '127.0.0.1'
+type Check = IdentityHandlers['checkSession']
 
 /** The part of the standard health service that this test calls. */
 const HealthService = {
@@ -28,29 +25,17 @@ const HealthService = {
 } as const
 const HELD = 'held'
 
-/** A server that says whether a call came on a stream, and holds one back until it is let go. */
+/** A server that says whether a call came on a stream, and holds one back until it is released. */
 async function serve({ check = undefined as Check | undefined } = {}) {
   const held: (() => void)[] = []
-  const server = new RpcServer(pino({ level: 'silent' }), testIdentity('identity'))
-  const missing = async () => {
-    throw new Error('not in this test')
-  }
-  server.serve(
-    IdentityService,
-    {
-      checkBootstrap: missing,
-      issueSession: missing,
-      async checkSession(request, call: Call) {
-        if (request.token === HELD) await new Promise<void>((resolve) => held.push(resolve))
-        if (check && request.token !== '') return check(request, call)
-        return { worker_name: call instanceof MultiplexedCall ? 'stream' : 'alone', session_id: '' }
-      },
-    } as Handlers<typeof IdentityService>,
-    allowAll(IdentityService),
-  )
-  const port = await server.listen({ host: HOST, port: 0 }, [])
-  onTestFinished(() => server.stop())
-  return { server, port, held }
+  const served = await serveIdentity({
+    async checkSession(request, call: Call) {
+      if (request.token === HELD) await new Promise<void>((resolve) => held.push(resolve))
+      if (check && request.token !== '') return check(request, call)
+      return { worker_name: call instanceof MultiplexedCall ? 'stream' : 'alone', session_id: '' }
+    },
+  })
+  return { ...served, held }
 }
 
 type Identity = Awaited<ReturnType<typeof clientOf>>

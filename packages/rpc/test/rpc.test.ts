@@ -1,35 +1,9 @@
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
 import { Fault } from '@windlass/runtime/faults'
-import { allowAll, testIdentity } from '@windlass/testkit/service-identity'
-import { pino } from 'pino'
+import { testIdentity } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Handlers } from '../src/call.ts'
 import { connect } from '../src/client.ts'
-import { RpcServer } from '../src/server.ts'
-
-type Identity = Handlers<typeof IdentityService>
-
-const HOST = '127.0.0.1'
-
-async function serve(handlers: Partial<Identity>, port = 0) {
-  const server = new RpcServer(pino({ level: 'silent' }), testIdentity('identity'))
-  const missing = async () => {
-    throw new Error('not in this test')
-  }
-  server.serve(
-    IdentityService,
-    {
-      checkBootstrap: missing,
-      issueSession: missing,
-      checkSession: missing,
-      ...handlers,
-    } as Identity,
-    allowAll(IdentityService),
-  )
-  const bound = await server.listen({ host: HOST, port }, [])
-  onTestFinished(() => server.stop())
-  return { server, port: bound }
-}
+import { HOST, serveIdentity } from './identity-server.ts'
 
 function client(...ports: number[]) {
   const identity = connect(
@@ -43,7 +17,7 @@ function client(...ports: number[]) {
 
 test('a fault arrives as it was thrown, with its kind, message and details', async () => {
   const details = { problems: [{ loc: ['body', 'name'], msg: 'grüße', type: 'x' }] }
-  const { port } = await serve({
+  const { port } = await serveIdentity({
     async checkSession() {
       throw new Fault('unprocessable', 'no — never', { details })
     },
@@ -55,7 +29,7 @@ test('a fault arrives as it was thrown, with its kind, message and details', asy
 })
 
 test('a handler that throws before its first await answers like any other', async () => {
-  const { port } = await serve({
+  const { port } = await serveIdentity({
     checkSession() {
       throw new Fault('conflict', 'at once')
     },
@@ -68,7 +42,7 @@ const large = 'x'.repeat(100_000) // a unary call: too large for the stream
 
 test('replicas are found by names as well as by numbers, each by its own', async () => {
   const named = (worker_name: string) => ({ checkSession: async () => ({ worker_name }) as never })
-  const [a, b] = [await serve(named('a')), await serve(named('b'))]
+  const [a, b] = [await serveIdentity(named('a')), await serveIdentity(named('b'))]
   const addresses = [a, b].map(({ port }) => `LOCALHOST:${port}`)
   const identity = connect(IdentityService, addresses, testIdentity('gateway'))
   onTestFinished(() => identity.close())
@@ -81,7 +55,7 @@ test('replicas are found by names as well as by numbers, each by its own', async
 })
 
 test('an error that is no Fault: internal error without details', async () => {
-  const { port } = await serve({
+  const { port } = await serveIdentity({
     async checkSession() {
       throw new Error('select * from secrets')
     },
@@ -92,7 +66,7 @@ test('an error that is no Fault: internal error without details', async () => {
 })
 
 test('an outage of the database is unavailable, not a bug', async () => {
-  const { port } = await serve({
+  const { port } = await serveIdentity({
     async checkSession() {
       throw Object.assign(new Error('terminating connection'), { code: '57P01' })
     },
@@ -103,7 +77,7 @@ test('an outage of the database is unavailable, not a bug', async () => {
 })
 
 test('a call has a deadline', async () => {
-  const { port } = await serve({ checkSession: () => new Promise(() => {}) })
+  const { port } = await serveIdentity({ checkSession: () => new Promise(() => {}) })
   await expect(client(port).checkSession({ token: 'x' }, { timeoutMs: 100 })).rejects.toMatchObject(
     { kind: 'unavailable' },
   )
@@ -111,7 +85,7 @@ test('a call has a deadline', async () => {
 
 test('a handler learns that its caller hung up', async () => {
   let heard = false
-  const { port } = await serve({
+  const { port } = await serveIdentity({
     checkSession: (_, { signal }) =>
       new Promise((_, reject) =>
         signal.addEventListener('abort', () => {
@@ -135,7 +109,7 @@ test('a service that restarts is waited for, and replicas share the calls', asyn
       return { worker_name: `${i}`, session_id: '' }
     },
   })
-  const [a, b] = [await serve(handler(0)), await serve(handler(1))]
+  const [a, b] = [await serveIdentity(handler(0)), await serveIdentity(handler(1))]
   const identity = client(a.port, b.port)
   const burst = () =>
     Promise.all(Array.from({ length: 40 }, () => identity.checkSession({ token: 'x' })))
@@ -143,6 +117,6 @@ test('a service that restarts is waited for, and replicas share the calls', asyn
   await expect.poll(() => burst().then(() => Math.min(...served))).toBeGreaterThan(20)
   await Promise.all([a.server.stop(), b.server.stop()])
   const waiting = identity.checkSession({ token: 'x' })
-  await serve(handler(0), a.port)
+  await serveIdentity(handler(0), a.port)
   expect(await waiting).toMatchObject({ worker_name: '0' })
 })

@@ -1,22 +1,18 @@
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
-import { allowAll, testIdentity } from '@windlass/testkit/service-identity'
+import { testIdentity } from '@windlass/testkit/service-identity'
 import { ThrottledLink } from '@windlass/testkit/throttled-link'
-import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Handlers } from '../src/call.ts'
 import { connect } from '../src/client.ts'
 import { MultiplexedCall } from '../src/multiplexed-server.ts'
-import { RpcServer } from '../src/server.ts'
+import { HOST, serveIdentity } from './identity-server.ts'
 
-const HOST = '127.0.0.1'
 const LARGE = 'x'.repeat(100_000)
 
 /** A replica that answers its name, behind a link that can stop like a suspended process. */
 async function startReplica(name: string) {
-  const server = new RpcServer(pino({ level: 'silent' }), testIdentity('identity'))
   const calls = { onStream: 0, issued: 0 }
-  const handlers = {
-    async checkSession(_: unknown, call: unknown) {
+  const { port } = await serveIdentity({
+    async checkSession(_, call) {
       if (call instanceof MultiplexedCall) calls.onStream++
       return { worker_name: name, session_id: '' }
     },
@@ -24,14 +20,9 @@ async function startReplica(name: string) {
       calls.issued++
       return { token: name }
     },
-  } as unknown as Handlers<typeof IdentityService>
-  server.serve(IdentityService, handlers, allowAll(IdentityService))
-  const port = await server.listen({ host: HOST, port: 0 }, [])
-  const link = await ThrottledLink.to(port)
-  onTestFinished(async () => {
-    link.close()
-    await server.stop()
   })
+  const link = await ThrottledLink.to(port)
+  onTestFinished(() => link.close())
   return { name, link, calls }
 }
 

@@ -10,12 +10,14 @@ import { openDb } from '@windlass/runtime/postgres/db'
 import { freshDatabase, testUrl } from '@windlass/testkit/database'
 import { startService } from '@windlass/testkit/service'
 import { clientOf } from '@windlass/testkit/service-identity'
+import { workerRecord } from '@windlass/testkit/worker-record'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
 import { FakeExecutions } from './executions-fake.ts'
 import { openStream } from './worker-fake.ts'
 
+const PACKAGES = [{ name: 'aiohttp', version: '3.9.1' }]
 const MIGRATIONS = new URL('../migrations/', import.meta.url)
 
 /** Starts dispatchers on one database, with fakes of executions and catalog. */
@@ -80,21 +82,7 @@ export const registration = (
   extra: Partial<RegisterRequest> = {},
 ): RegisterRequest => ({
   worker: {
-    name: 'w',
-    runtime: { os_name: 'Linux', os_version: '6.1', python_version: '3.12.1' },
-    packages: [{ name: 'aiohttp', version: '3.9.1' }],
-    resources: {
-      cpu_total: 4,
-      cpu_available: 3.5,
-      memory_total: 100,
-      memory_available: 50,
-      disk_total: 10,
-      disk_free: 5,
-      gpus: [],
-    },
-    labels: { zone: 'a' },
-    max_concurrent_executions: 2,
-    runners: ['inprocess'],
+    ...workerRecord('w', { labels: { zone: 'a' }, packages: PACKAGES, capacity: 2 }),
     status: '',
     metrics: {},
     last_seen_at: undefined,

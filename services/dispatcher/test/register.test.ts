@@ -12,7 +12,7 @@ test('registration: returns the record and a new session', async () => {
 
   expect(session_id).toMatch(/^[0-9a-f]{32}$/)
   expect(stored).toMatchObject({ name: worker, labels: { zone: 'b' }, session_id })
-  expect(stored?.resources?.cpu_available).toBe(3.5)
+  expect(stored?.resources?.cpu_available).toBe(7.5)
   expect(await rpc.get({ name: worker })).toEqual(stored)
   expect(stored?.status).toBe('offline')
 })

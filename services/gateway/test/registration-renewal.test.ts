@@ -1,18 +1,10 @@
 import type { RegisterRequest } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { Fault } from '@windlass/runtime/faults'
+import { workerRecord } from '@windlass/testkit/worker-record'
 import { expect, test } from 'vitest'
 import { startGateway } from './gateway-fixture.ts'
 
-const WORKER = {
-  name: 'w1',
-  instance: 'i1',
-  runtime: { os_name: 'Linux', os_version: '6.1', python_version: '3.12.1' },
-  packages: [],
-  resources: {
-    ...{ cpu_total: 4, cpu_available: 4, memory_total: 1, memory_available: 1 },
-    ...{ disk_total: 1, disk_free: 1, gpus: [] },
-  },
-}
+const WORKER = { ...workerRecord('w1'), instance: 'i1' }
 const SESSION_ID = '7'.repeat(32)
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 

@@ -2,26 +2,16 @@ import { randomInt } from 'node:crypto'
 import type { RegisterRequest } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
+import { workerRecord } from '@windlass/testkit/worker-record'
 import { expect, onTestFinished, test } from 'vitest'
 import { type FakeServices, startGateway } from './gateway-fixture.ts'
 
-const WORKER = {
-  name: 'w1',
-  runtime: { os_name: 'Linux', os_version: '6.1', python_version: '3.12.1' },
-  packages: [{ name: 'p', version: '1' }],
-  resources: {
-    cpu_total: 4,
-    cpu_available: 3.5,
-    memory_total: 100,
-    memory_available: 50,
-    disk_total: 10,
-    disk_free: 5,
-    gpus: [],
-  },
+const WORKER = workerRecord('w1', {
   labels: { zone: 'a' },
-  max_concurrent_executions: 16,
+  packages: [{ name: 'p', version: '1' }],
+  capacity: 16,
   runners: ['inprocess'],
-}
+})
 
 const GOOD = { authorization: 'Bearer boot' }
 

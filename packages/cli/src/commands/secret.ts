@@ -4,7 +4,7 @@ import { checkJson, elementsOf, membersOf, quote, stringOf } from '@windlass/run
 import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, Failure, type ParsedArguments, UsageError } from '../command.ts'
 import { readText } from '../input.ts'
-import { jsonOption, printJson } from '../output.ts'
+import { jsonOption, printJson, printMessage } from '../output.ts'
 
 const secretName = (text: string) => PathSegment.parse('secret name', /^[^/\p{C}]{1,255}$/u, text)
 
@@ -80,7 +80,7 @@ export const secretSet: Command = {
       parsed,
       context,
     )({ method: 'POST', path: path`/admin/secrets`, body })
-    context.out(`${stringOf(membersOf(answer)?.get('message'))}\n`)
+    printMessage(context, answer)
     return 0
   },
 }
@@ -156,7 +156,7 @@ export const secretDelete: Command = {
       parsed,
       context,
     )({ method: 'DELETE', path: path`/admin/secrets/${secretName(parsed.args[0] ?? '')}` })
-    context.out(`${stringOf(membersOf(answer)?.get('message'))}\n`)
+    printMessage(context, answer)
     return 0
   },
 }

@@ -3,7 +3,7 @@ import { toJsonObject } from '@windlass/api-client/payload'
 import { membersOf, quote, stringOf } from '@windlass/runtime/json/json'
 import { createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, type ParsedArguments, UsageError } from '../command.ts'
-import { jsonOption, printJson } from '../output.ts'
+import { jsonOption, printJson, printMessage } from '../output.ts'
 
 const plainName = (kind: string, text = '') =>
   PathSegment.parse(kind, /^[A-Za-z0-9._-]{1,128}$/, text)
@@ -114,7 +114,7 @@ export const workerTokensRevoke: Command = {
   async run(parsed, context) {
     const route = path`/admin/worker-tokens/${plainName('token name', parsed.args[0])}`
     const answer = await createApiCall(parsed, context)({ method: 'DELETE', path: route })
-    context.out(`${stringOf(membersOf(answer)?.get('message'))}\n`)
+    printMessage(context, answer)
     return 0
   },
 }
@@ -127,7 +127,7 @@ export const workerEndSession: Command = {
   async run(parsed, context) {
     const route = path`/workers/${plainName('worker name', parsed.args[0])}/session`
     const answer = await createApiCall(parsed, context)({ method: 'DELETE', path: route })
-    context.out(`${stringOf(membersOf(answer)?.get('message'))}\n`)
+    printMessage(context, answer)
     return 0
   },
 }

@@ -1,21 +1,10 @@
 import { expect, test } from 'vitest'
-import { analyseSource } from '../../test/analysis-fixture.ts'
+import { optionsFixture } from '../../test/options-fixture.ts'
 
 const HEAD = `from windlass import workflow, cron, ResourceRequest
 `
 
-/** The only workflow of a source, declared with these options. */
-function declared(options: string, before = '') {
-  const source = `${HEAD}${before}\n@workflow.with_options(${options})\nasync def job(ctx):\n    "Does it."\n`
-  const [workflow] = analyseSource(source)
-  if (!workflow) throw new Error('no workflow')
-  return { ...workflow, metadata: JSON.parse(workflow.metadata_json) }
-}
-
-const expectRefusal = (options: string, reason: string, before?: string) =>
-  expect(() => declared(options, before)).toThrow(
-    expect.objectContaining({ kind: 'invalid', message: expect.stringContaining(reason) }),
-  )
+const { declared, expectRefusal } = optionsFixture(HEAD)
 
 test('no options: members are absent, lists are empty', () => {
   const { metadata, requests_json, affinity_json, requirement, input_schema_json } = declared('')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { analyseSource } from '../../test/analysis-fixture.ts'
+import { optionsFixture } from '../../test/options-fixture.ts'
 
 const HEAD = `from windlass import workflow, task, cron, interval, once; from windlass.domain.schedule import CronSchedule, IntervalSchedule, OnceSchedule
 from windlass.routing import score, prefer, least, most, sticky, label, metric, resource, load, input
@@ -7,18 +7,7 @@ from datetime import datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 `
 
-/** The only workflow of a source, declared with these options. */
-function declared(options: string, before = '') {
-  const source = `${HEAD}${before}\n@workflow.with_options(${options})\nasync def job(ctx):\n    "Does it."\n`
-  const [workflow] = analyseSource(source)
-  if (!workflow) throw new Error('no workflow')
-  return { ...workflow, metadata: JSON.parse(workflow.metadata_json) }
-}
-
-const expectRefusal = (options: string, reason: string, before?: string) =>
-  expect(() => declared(options, before)).toThrow(
-    expect.objectContaining({ kind: 'invalid', message: expect.stringContaining(reason) }),
-  )
+const { declared, expectRefusal } = optionsFixture(HEAD)
 
 test.each([
   ['cron("0 5 * * 1-5")', { type: 'cron', cron_expression: '0 5 * * 1-5', timezone: 'UTC' }],

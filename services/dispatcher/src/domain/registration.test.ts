@@ -1,24 +1,16 @@
 import type { Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { Fault } from '@windlass/runtime/faults'
+import { workerRecord } from '@windlass/testkit/worker-record'
 import { expect, test } from 'vitest'
 import { requireValidWorker } from './registration.ts'
 
+const record = workerRecord('w1', { packages: [{ name: 'p', version: '1' }] })
 const worker: Worker = {
-  name: 'w1',
-  runtime: { os_name: 'Linux', os_version: '6.1', python_version: '3.12.1' },
-  packages: [{ name: 'p', version: '1' }],
+  ...record,
   resources: {
-    cpu_total: 4,
-    cpu_available: 0.9,
-    memory_total: 1,
-    memory_available: 0,
-    disk_total: 1,
-    disk_free: 1,
+    ...record.resources,
     gpus: [{ name: 'g', memory_total: 8, memory_available: 4 }],
   },
-  labels: { zone: 'a' },
-  max_concurrent_executions: 16,
-  runners: ['subprocess'],
   status: '',
   metrics: {},
   last_seen_at: undefined,
