@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 import windlass
-from windlass import ExecutionContext
+from windlass import ExecutionContext, compat
 from windlass.errors import WorkflowNotFoundError
-from windlass.worker import _alias
 from windlass.worker._models import Source
 from windlass.worker._modules import Modules
 
@@ -138,14 +137,16 @@ async def test_sources_of_the_reference_release_import_this_sdk() -> None:
 
 
 def test_alias_leaves_the_real_package_unchanged() -> None:
-    _alias.install()
+    compat.install()
     finders = list(sys.meta_path)
-    _alias.install()
+    compat.install()
     assert sys.meta_path == finders
-    for name in ("flux.task", "flux.tasks", "flux.domain.events"):
+    for name in ("flux.task", "flux.errors", "flux.domain.events"):
         ours = name.replace("flux", "windlass")
         assert importlib.import_module(name) is importlib.import_module(ours)
         assert importlib.import_module(ours).__name__ == ours
+    importlib.import_module("flux.tasks.pause")
+    assert importlib.import_module("flux.tasks").pause is windlass.tasks.pause is windlass.pause
     assert isinstance(windlass.task, type(importlib.import_module("windlass.task").task))
     with pytest.raises(ImportError):
         importlib.import_module("flux.nothing_like_this")
@@ -160,7 +161,7 @@ def test_installed_original_package_is_preferred_to_the_alias(
     (tmp_path / "flux" / "__init__.py").write_text("original = True")
     (tmp_path / "flux" / "tasks.py").write_text("original = True")
     monkeypatch.syspath_prepend(tmp_path)
-    _alias.install()
+    compat.install()
     assert importlib.import_module("flux").original
     assert importlib.import_module("flux.tasks").original
     for name in ("flux", "flux.tasks"):

@@ -55,7 +55,7 @@ test.each([
   ['cron("* * 30 2 *")', 'schedule.expression'],
   ['cron("0 0 31 2,4,6,9,11 *")', "schedule.expression of workflow 'job' in line 7: it never"],
   ['cron("@daily", overlap="sometimes")', 'schedule.overlap'],
-  ['cron("@daily", "UTC", "skip")', 'so many arguments'],
+  ['cron("@daily", "UTC", "skip", 1)', 'so many arguments'],
   ['interval(hours=1, overlap=f())', 'schedule.overlap'],
   ['cron("*/0 * * * *")', 'schedule.expression'],
   ['cron("1-99999999 * * * *")', 'schedule.expression'],

@@ -16,6 +16,7 @@ from windlass._json import encode
 from windlass._namespace import current_namespace
 from windlass._run import Run, Scope, current_scope
 from windlass.domain.events import ExecutionEventType as E
+from windlass.domain.execution_context import current_context
 from windlass.domain.state import ExecutionState
 from windlass.errors import (
     ExecutionError,
@@ -33,11 +34,13 @@ async def advance_execution(run: Run, body: Body) -> None:
     if run.replay.is_finished:
         return
     token = current_scope.set(Scope(run))
+    context = current_context.set(run.context)
     namespace = current_namespace.set(run.context.workflow_namespace)
     try:
         await _advance(run, body)
     finally:
         current_namespace.reset(namespace)
+        current_context.reset(context)
         current_scope.reset(token)
         run.close()
 

@@ -44,7 +44,7 @@ class Run:
         self.services = services
         self.replay = Replay(context.events, resume_text)
         self.input_text = input_text
-        self.is_transient = transient
+        self.is_transient = context.is_transient = transient
         # Time (UTC) at which the workflow's timeout ends.
         self.deadline: datetime | None = None
         self.children: set[asyncio.Task[Any]] = set()

@@ -106,6 +106,11 @@ class Score:
         return {"terms": [term.to_dict() for term in self.terms]}
 
 
+# Names that sources of the reference release import.
+Condition = Comparison
+InputRef = Input
+
+
 def score(*terms: Term) -> Score:
     """Combines terms into a routing policy. Raises ValueError without any."""
     if not terms:

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from windlass.domain.state import ExecutionState
+
+__all__ = ["ExecutionEvent", "ExecutionEventType", "ExecutionState"]
+
 
 class ExecutionEventType(StrEnum):
     """Types of events."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
+from typing import Any, Generic, TypeVar, cast
+from uuid import uuid4
 
 from windlass.domain.events import ExecutionEvent, ExecutionEventType
 from windlass.domain.state import ExecutionState
+from windlass.errors import ExecutionContextNotFoundError
 
 T = TypeVar("T")
 
@@ -15,29 +18,58 @@ T = TypeVar("T")
 class ExecutionContext(Generic[T]):
     """One execution: its input, its log and its state.
 
-    The type parameter annotates `input`, which is the JSON value as it was sent.
+    The type parameter annotates `input`. A context without an `execution_id` gets a new one.
     """
 
     def __init__(
         self,
-        *,
-        execution_id: str,
-        workflow_name: str,
-        input: T,
         workflow_id: str = "",
         workflow_namespace: str = "default",
-        state: str = ExecutionState.CREATED,
-        events: Iterable[ExecutionEvent] = (),
-        current_worker: str = "",
+        workflow_name: str = "",
+        input: T | None = None,
+        execution_id: str | None = None,
+        state: str | None = None,
+        events: Iterable[ExecutionEvent] | None = None,
+        current_worker: str | None = None,
+        is_transient: bool = False,
     ) -> None:
-        self.execution_id = execution_id
+        self.execution_id = execution_id or uuid4().hex
         self.workflow_id = workflow_id
         self.workflow_namespace = workflow_namespace
         self.workflow_name = workflow_name
-        self.input = input
-        self.state = state
-        self.current_worker = current_worker
-        self._events = list(events)
+        self.input: T = cast("T", input)
+        self.state: str = state or ExecutionState.CREATED
+        self.current_worker = current_worker or ""
+        self.is_transient = is_transient
+        self._events = list(events or ())
+
+    @staticmethod
+    async def get() -> ExecutionContext[Any]:
+        """Returns the context of the execution that the calling code belongs to.
+
+        Raises ExecutionContextNotFoundError outside an execution.
+        """
+        context = current_context.get()
+        if context is None:
+            raise ExecutionContextNotFoundError("no execution runs here")
+        return context
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> ExecutionContext[Any]:
+        """Creates a context from the members that `to_dict` returns.
+
+        Raises KeyError if the execution's id or the workflow's name is missing.
+        """
+        return ExecutionContext(
+            workflow_id=data.get("workflow_id", ""),
+            workflow_namespace=data.get("workflow_namespace", "default"),
+            workflow_name=data["workflow_name"],
+            input=data.get("input"),
+            execution_id=data["execution_id"],
+            state=data.get("state"),
+            events=[ExecutionEvent.from_wire(event) for event in data.get("events", ())],
+            current_worker=data.get("current_worker"),
+        )
 
     @property
     def events(self) -> tuple[ExecutionEvent, ...]:
@@ -86,6 +118,40 @@ class ExecutionContext(Generic[T]):
         """True if cancellation was requested and the execution has not ended yet."""
         return self.state == ExecutionState.CANCELLING
 
+    @property
+    def has_started(self) -> bool:
+        """True if the log has the start of the workflow."""
+        return any(event.type == ExecutionEventType.WORKFLOW_STARTED for event in self._events)
+
+    @property
+    def has_resumed(self) -> bool:
+        """True if the last event of the log is that the workflow was resumed."""
+        return self._is_last(ExecutionEventType.WORKFLOW_RESUMED)
+
+    @property
+    def is_scheduled(self) -> bool:
+        """True if the execution is SCHEDULED."""
+        return self.state == ExecutionState.SCHEDULED
+
+    @property
+    def is_claimed(self) -> bool:
+        """True if the last event of the log is the claim by a worker."""
+        return self._is_last(ExecutionEventType.WORKFLOW_CLAIMED)
+
+    @property
+    def is_resuming(self) -> bool:
+        """True if a worker has claimed the resume and the workflow has not continued yet."""
+        return self.state == ExecutionState.RESUME_CLAIMED
+
+    def summary(self) -> dict[str, Any]:
+        """Returns the members of `to_dict` without the events."""
+        return {name: value for name, value in self.to_dict().items() if name != "events"}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the context as JSON values; values that JSON lacks become strings."""
+        members: dict[str, Any] = json.loads(self.to_json())
+        return members
+
     def to_json(self) -> str:
         """Returns the context as indented JSON; values that JSON lacks become strings."""
         return json.dumps(
@@ -107,9 +173,17 @@ class ExecutionContext(Generic[T]):
             default=str,
         )
 
+    def _is_last(self, type: ExecutionEventType) -> bool:
+        return bool(self._events) and self._events[-1].type == type
+
     def _append(self, event: ExecutionEvent, state: ExecutionState) -> None:
         self._events.append(event)
         self.state = state
 
 
 _OUTCOMES = frozenset({ExecutionEventType.WORKFLOW_COMPLETED, ExecutionEventType.WORKFLOW_FAILED})
+
+# Context of the execution that the running code belongs to.
+current_context: ContextVar[ExecutionContext[Any] | None] = ContextVar(
+    "windlass_context", default=None
+)

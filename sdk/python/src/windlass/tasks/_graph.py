@@ -24,24 +24,35 @@ class Edge:
     condition: Condition | None = None
 
 
+class Terminal(str):
+    """`Graph.START` or `Graph.END`: the place before the first or after the last node."""
+
+    @property
+    def name(self) -> str:
+        """The text itself."""
+        return str(self)
+
+
 class Graph:
     """Task that consists of nodes connected by edges.
 
     Nodes and conditions are tasks or functions, asynchronous or not; the results of tasks are
     recorded, functions run again in each run.
 
-    The first node gets the input of the call, every other node the results of the nodes before it
-    as positional arguments, in the order of the edges. Nodes run one after another in topological
-    order; a node runs if at least one of its edges is followed. A call of the graph is one recorded
-    task, `graph_<name>`, around the recorded tasks of its nodes.
+    A node gets the results of the nodes before it as positional arguments, in the order of the
+    edges; for an edge from `Graph.START` that is the input of the call. Nodes run one after another
+    in topological order; a node runs if at least one of its edges is followed. The result of the
+    graph is the result of the node whose edge to `Graph.END` is followed. A call of the graph is
+    one recorded task, `graph_<name>`, around the recorded tasks of its nodes.
     """
+
+    START = Terminal("START")
+    END = Terminal("END")
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._nodes: dict[str, Action] = {}
+        self._nodes: dict[str, Action] = {self.START: _pass_on, self.END: _pass_on}
         self._edges: list[Edge] = []
-        self._start: str | None = None
-        self._end: str | None = None
 
     def add_node(self, name: str, action: Action) -> Graph:
         """Adds a task or function as a node. Raises ValueError if the name is taken."""
@@ -51,34 +62,39 @@ class Graph:
         return self
 
     def add_edge(self, start: str, end: str, condition: Condition | None = None) -> Graph:
-        """Adds an edge: `end` runs after `start` if the condition is true for its result."""
+        """Adds an edge: `end` runs after `start` if the condition is true for its result.
+
+        Raises ValueError for an unknown node, an edge to `Graph.START` or from `Graph.END`.
+        """
+        if end == self.START or start == self.END:
+            raise ValueError("no edge leads to Graph.START or from Graph.END")
         self._edges.append(Edge(self._require_node(start), self._require_node(end), condition))
         return self
 
     def start_with(self, name: str) -> Graph:
-        """Sets the node that gets the input."""
-        self._start = self._require_node(name)
-        return self
+        """Adds an edge from `Graph.START`: the node gets the input."""
+        return self.add_edge(self.START, name)
 
     def end_with(self, name: str) -> Graph:
-        """Sets the node whose result is the result of the graph."""
-        self._end = self._require_node(name)
-        return self
+        """Adds an edge to `Graph.END`: the node's result is the result of the graph."""
+        return self.add_edge(name, self.END)
 
     def validate(self) -> Graph:
         """Returns the graph. Raises ValueError if it has a cycle or an unreachable node."""
-        if self._start is None or self._end is None:
+        starts = any(edge.start == self.START for edge in self._edges)
+        if not starts or not self._edges_into(self.END):
             raise ValueError(
                 "the graph needs a first and a last node; call start_with and end_with"
             )
         try:
-            reached = {self._start}
+            reached: set[str] = {self.START}
             for node in self._topological_order():
                 if any(edge.start in reached for edge in self._edges_into(node)):
                     reached.add(node)
         except CycleError as error:
             raise ValueError(f"the graph has a cycle: {error.args[1]}") from error
-        unreachable = self._nodes.keys() - reached
+        # The end is unreachable only if the nodes before it are.
+        unreachable = self._nodes.keys() - reached - {self.END}
         if unreachable:
             raise ValueError(f"no path leads to {', '.join(sorted(unreachable))}")
         return self
@@ -90,20 +106,22 @@ class Graph:
         return await Task(self._walk, options, decode=self._decode)(input)
 
     async def _walk(self, input: Any) -> Any:
-        results: dict[str, Any] = {}
+        results: dict[str, Any] = {self.START: input}
         for node in self._topological_order():
-            if node == self._start:
-                results[node] = await _resolve(self._nodes[node](input))
-                continue
             open_edges = [edge for edge in self._edges_into(node) if await _is_open(edge, results)]
+            if node == self.END and len(open_edges) > 1:
+                names = ", ".join(edge.start for edge in open_edges)
+                raise ValueError(f"the graph ended at several nodes: {names}")
             if open_edges:
                 inputs = [results[edge.start] for edge in open_edges]
                 results[node] = await _resolve(self._nodes[node](*inputs))
-        return results.get(self._end or "")
+        return results.get(self.END)
 
     def _decode(self, call: Call, value: Any) -> Any:
-        end = self._nodes[self._end or ""]
-        return end.decode(call, value) if isinstance(end, Task) else value
+        ends = [self._nodes[edge.start] for edge in self._edges_into(self.END)]
+        return (
+            ends[0].decode(call, value) if len(ends) == 1 and isinstance(ends[0], Task) else value
+        )
 
     def _topological_order(self) -> list[str]:
         parents = {node: [edge.start for edge in self._edges_into(node)] for node in self._nodes}
@@ -116,6 +134,10 @@ class Graph:
         if name not in self._nodes:
             raise ValueError(f"the graph has no node '{name}'; call add_node first")
         return name
+
+
+def _pass_on(value: Any) -> Any:
+    return value
 
 
 async def _is_open(edge: Edge, results: dict[str, Any]) -> bool:

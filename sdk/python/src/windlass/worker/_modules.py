@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+from windlass import compat
 from windlass.errors import WorkflowNotFoundError
-from windlass.worker import _alias
 from windlass.worker._models import Source
 from windlass.workflow import Workflow
 
@@ -26,7 +26,7 @@ class Modules:
     def __init__(self, max_modules: int = MAX_MODULES) -> None:
         self._max_modules = max_modules
         self._loading: OrderedDict[tuple[str, int], asyncio.Task[ModuleType]] = OrderedDict()
-        _alias.install()
+        compat.install()
 
     async def load_workflow(self, source: Source) -> Workflow[Any, Any]:
         """Returns the workflow of a source. Raises any exception of importing the source."""

@@ -1,0 +1,116 @@
+"""Sources of the reference release run unchanged, and what does not exist here says so."""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from reference_sources import CASES, Case
+from reference_sources_more import MORE_CASES
+from windlass import ExecutionContext, compat
+from windlass.compat import utils
+from windlass.errors import ExecutionContextNotFoundError
+from windlass.worker._models import Source
+from windlass.worker._modules import load_module
+
+ALL = [*CASES, *MORE_CASES]
+
+
+def test_there_are_thirty_sources() -> None:
+    assert len({case.name for case in ALL}) >= 30
+
+
+@pytest.mark.parametrize("case", ALL, ids=[case.name for case in ALL])
+def test_source_of_the_reference_release_runs_unchanged(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    compat.install()
+    text = base64.b64encode(case.source.encode()).decode()
+    name = case.name.replace(" ", "_")
+    module = load_module(Source(f"reference_{name}", "default", name, 1, text))
+    workflow = module.anything if hasattr(module, "anything") else module.main
+    context = workflow.run(case.input)
+    for body in case.resumes:
+        assert context.is_paused
+        context = workflow.resume(context.execution_id, body)
+    assert context.has_succeeded, context.to_json()
+    assert json.loads(json.dumps(context.output)) == case.output
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("flux.tasks.ai", "vendor"),
+        ("flux.tasks.mcp", "MCP client"),
+        ("flux.server", "HTTP API"),
+        ("flux.catalogs", "HTTP API"),
+        ("flux.secret_managers", "secret_requests"),
+        ("flux.config", "svc.toml"),
+        ("flux.encoders", "windlass.values.register"),
+    ],
+)
+def test_module_of_the_server_or_of_helpers_is_refused_naming_the_replacement(
+    name: str, use: str
+) -> None:
+    compat.install()
+    importlib.import_module("flux")
+    with pytest.raises(ImportError, match=r"flux\.tasks\.ai does not exist here"):
+        importlib.import_module("flux.tasks.ai.memory")
+    with pytest.raises(ImportError, match=f"{name} does not exist here: .*{use}"):
+        importlib.import_module(name)
+
+
+def test_name_of_an_absent_module_is_refused_naming_the_replacement() -> None:
+    with pytest.raises(ImportError, match="create_schedule_manager does not exist here"):
+        exec("from flux import create_schedule_manager")
+
+
+def test_importing_compat_in_a_script_gives_the_alias(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import windlass.compat\nfrom flux import workflow\n"
+        "@workflow\nasync def main(ctx): return ctx.input\n"
+        "print(main.run(5).output)"
+    )
+    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert (run.stdout, run.returncode) == ("5\n", 0), run.stderr
+
+
+async def test_context_outside_of_an_execution_is_refused() -> None:
+    with pytest.raises(ExecutionContextNotFoundError, match="no execution runs here"):
+        await ExecutionContext.get()
+
+
+def test_context_without_an_id_gets_a_new_one() -> None:
+    first, second = ExecutionContext[None](), ExecutionContext[None]()
+    assert first.execution_id != second.execution_id
+    assert not first.has_started
+    assert not any((first.is_claimed, first.is_scheduled, first.is_resuming, first.has_resumed))
+
+
+def test_context_without_its_workflow_is_refused_naming_the_member() -> None:
+    with pytest.raises(KeyError, match="workflow_name"):
+        ExecutionContext.from_json({"execution_id": "1"})
+
+
+def test_module_is_imported_from_a_file_or_folder(tmp_path: Path) -> None:
+    (tmp_path / "__init__.py").write_text("value = 1")
+    assert utils.import_module_from_file(str(tmp_path)).value == 1
+    assert utils.import_module_from_file(str(tmp_path / "__init__.py")).value == 1
+    with pytest.raises(ValueError, match="no Python file"):
+        utils.import_module_from_file(str(tmp_path / "x.txt"))
+
+
+def test_helpers_name_functions_and_loggers() -> None:
+    assert utils.get_func_args(lambda a, b: None, (1, len)) == {"a": 1, "b": "len"}
+    assert utils.get_logger("x").name == "windlass.x"
+    assert utils.get_logger("windlass.x").name == "windlass.x"
+    assert utils.import_module("json") is json
+    assert utils.make_hashable({"a": {1}, "b": object}) is not None
