@@ -1,4 +1,5 @@
 import { ExecutionTokens } from '@windlass/domain/execution-tokens'
+import type { UseEntriesRequest } from '@windlass/proto/windlass/identity/v1/secrets'
 import { expect, test } from 'vitest'
 import { ID } from './assert-response.ts'
 import { held, OTHER, SECRET, setup, token } from './execution-token-fixture.ts'
@@ -8,12 +9,14 @@ const report = {
   ...{ execution_id: ID, state: 'RUNNING', events: [] },
 }
 const QUESTION = { task_call_id: 'c', task_name: 'pay' }
+const CONFIGS = '/admin/configs/batch'
 const SECRETS = { execution_id: ID, names: [] }
 
 /** The routes of a worker that concern one execution. */
 const ROUTES: [name: string, path: (worker: string, id: string) => string, body: unknown][] = [
   ['checkpoint', (worker, id) => `/workers/${worker}/checkpoint/${id}`, report],
   ['progress', (worker, id) => `/workers/${worker}/progress/${id}`, []],
+  ['release', (worker, id) => `/workers/${worker}/release/${id}`, undefined],
   ['approvals', (worker, id) => `/workers/${worker}/approvals/${id}`, QUESTION],
 ]
 
@@ -38,6 +41,32 @@ test('secrets with the execution token: only those of its execution', async () =
   expect((await ask('/workers/w1/secrets/batch', token, SECRETS)).status).toBe(200)
   const foreign = { ...SECRETS, execution_id: OTHER }
   expect((await ask('/workers/w1/secrets/batch', token, foreign)).status).toBe(403)
+})
+
+test('configs with the execution token: for its execution only, under its claim', async () => {
+  const uses: UseEntriesRequest[] = []
+  const configs = {
+    use: async (request: UseEntriesRequest) => {
+      uses.push(request)
+      return { entries: [{ name: 'a', value_json: '1' }] }
+    },
+  }
+  const { ask, call, executions } = await setup({}, { configs })
+  expect(await ask(CONFIGS, token, ['a'])).toEqual({ status: 200, body: { a: 1 } })
+  expect(uses).toMatchObject([{ names: ['a'], worker_name: 'w1', execution_id: ID }])
+  expect(executions.commands.at(-1)?.body?.value).toMatchObject({
+    writer: { worker_name: 'w1', session_id: '', claim_generation: 7 },
+  })
+  const foreign = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'x-svc-execution-id': OTHER,
+  }
+  const refused = await call('POST', CONFIGS, { headers: foreign, body: '["a"]' })
+  expect(refused.status).toBe(403)
+  const forged = new ExecutionTokens('another secret', 3_600).mint(held)
+  expect((await ask(CONFIGS, forged, ['a'])).status).toBe(401)
+  expect(uses).toHaveLength(1)
 })
 
 test.each(ROUTES)(
@@ -66,7 +95,6 @@ test.each([
   ['GET', `/workers/w1/connect`],
   ['POST', '/workers/w1/pong'],
   ['POST', `/workers/w1/claim/${ID}`],
-  ['POST', `/workers/w1/release/${ID}`],
 ])('%s %s with the execution token: refused', async (method, path) => {
   const { ask } = await setup()
   expect((await ask(path, token, undefined, method)).status).toBe(403)

@@ -1,5 +1,5 @@
 import { INTERNAL_ISSUER } from '@windlass/domain/caller'
-import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
+import type { ExecutionClaims, ExecutionTokens } from '@windlass/domain/execution-tokens'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault } from '@windlass/runtime/faults'
 import { exactClientAddress } from '@windlass/runtime/http/client-address'
@@ -59,16 +59,25 @@ export const ownExecution = rule({
     const token = bearerOf(request.ctx)
     const claims = token === undefined ? undefined : deps.executionTokens.verify(token)
     if (!claims) return ownWorker.authorize(request, deps)
-    const { exec_id: execution_id, generation: claim_generation, worker: worker_name } = claims
+    const worker = toWorkerIdentity(claims)
     const { name } = request.params
-    if (worker_name !== name) throw identityMismatch(worker_name, name)
-    // The claim is compared by `executions` with every write; claimHolderOf compares the execution.
-    return seen(deps, {
-      worker_name,
-      session_id: '',
-      execution: { execution_id, claim_generation },
-    })
+    if (worker.worker_name !== name) throw identityMismatch(worker.worker_name, name)
+    return seen(deps, worker)
   },
+})
+
+/**
+ * The worker that an execution token names. Its claim is compared by `executions` with every write
+ * and read; claimHolderOf compares the execution.
+ */
+export const toWorkerIdentity = ({
+  exec_id: execution_id,
+  generation: claim_generation,
+  worker: worker_name,
+}: ExecutionClaims): WorkerIdentity => ({
+  worker_name,
+  session_id: '',
+  execution: { execution_id, claim_generation },
 })
 
 export const identityMismatch = (authenticated: string, name: string) =>

@@ -32,11 +32,11 @@ export interface BatchDeps extends Deps, EntryUseDeps {
 }
 
 /**
- * The execution that a worker names in X-Svc-Execution-Id, if it holds it. Workers of earlier releases
- * name none; they get the configs without patterns.
+ * The execution of the token, or that the worker names in X-Svc-Execution-Id, if it holds it. Workers of
+ * earlier releases name none; they get the configs without patterns.
  */
 async function runningFor(worker: WorkerIdentity, ctx: RequestContext, deps: BatchDeps) {
-  const ref = ctx.header('x-svc-execution-id')
+  const ref = ctx.header('x-svc-execution-id') ?? worker.execution?.execution_id
   if (ref === undefined) return undefined
   const writer = claimHolderOf(worker, ctx, parseId(ref) ?? '')
   const execution = await getHeldExecution(deps.executions, ref, writer)

@@ -111,7 +111,7 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
 
 export const release = route('post', '/workers/{name}/release/{execution_id}', {
   summary: 'Return an execution to the queue',
-  access: 'own worker',
+  access: 'own execution',
   raw: true,
   returns: z.object({ status: z.literal('released'), state: z.string() }),
   async handle({ params: { execution_id }, resolved, ctx }, { executions }: Deps) {

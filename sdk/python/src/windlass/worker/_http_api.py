@@ -68,7 +68,7 @@ class HttpApi:
         await self._post_for(execution_id, f"/checkpoint/{execution_id}", body, generation)
 
     async def release(self, execution_id: str, generation: str | None) -> None:
-        await self._post(f"/release/{execution_id}", None, generation)
+        await self._post_for(execution_id, f"/release/{execution_id}", None, generation)
 
     async def publish_progress(
         self, execution_id: str, body: bytes, generation: str | None
@@ -90,7 +90,10 @@ class HttpApi:
         body = encode(list(names)).encode()
         # The server answers the configs that the workflow of this execution may use.
         more = {EXECUTION_HEADER: execution_id}
-        response = await self._send("POST", url, body, renew_at=frozenset({401}), more=more)
+        only_401 = frozenset({401})
+        response = await self._send_for(
+            execution_id, "POST", url, body, rejected_at=only_401, more=more
+        )
         return cast("dict[str, Any]", loads(response.body))
 
     async def authorize_task(self, execution_id: str, task_name: str, token: str) -> None:
@@ -160,11 +163,12 @@ class HttpApi:
         body: bytes | None,
         generation: str | None = None,
         rejected_at: frozenset[int] = _SESSION_REJECTED,
+        more: Mapping[str, str] = MappingProxyType({}),
     ) -> HttpResponse:
         """Sends with the token of the execution, or with the session token if that is rejected."""
         token = self._execution_tokens.get(execution_id)
         if token is not None and generation in {None, token.generation}:
-            headers = _headers(token.text, body, generation)
+            headers = {**_headers(token.text, body, generation), **more}
             timeout_s = self._settings.request_timeout_s
             response = await send(self._http, method, url, headers, body, timeout_s)
             if response.status < 400:
@@ -173,7 +177,7 @@ class HttpApi:
                 raise response.refusal
             # Expired, or an older server behind the same address: the session token decides.
             self._execution_tokens.pop(execution_id, None)
-        return await self._send(method, url, body, generation, rejected_at)
+        return await self._send(method, url, body, generation, rejected_at, more)
 
     async def _post(
         self,
