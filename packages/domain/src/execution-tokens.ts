@@ -12,6 +12,8 @@ export interface ExecutionClaims {
   /** Subject that started the execution; empty for the anonymous caller. */
   sub: string
   principal_issuer: string
+  /** Nested runs above the execution; absent from tokens of earlier releases. */
+  depth?: number
 }
 
 /** An execution with the claim of its worker. */
@@ -21,6 +23,7 @@ export interface ClaimedExecution {
   claim_generation: number
   created_by: string
   created_by_issuer: string
+  depth: number
 }
 
 const ISSUER = 'windlass'
@@ -44,6 +47,7 @@ export class ExecutionTokens {
       generation: held.claim_generation,
       sub: held.created_by,
       principal_issuer: held.created_by_issuer,
+      depth: held.depth,
       exp: expiresIn(this.#lifetimeS),
     })
   }

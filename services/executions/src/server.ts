@@ -10,6 +10,7 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import type { Runtime } from '@windlass/runtime/process/main'
 import * as access from './access.ts'
 import { createNotifier } from './engine/notify.ts'
+import { QueueQuota } from './engine/queue-quota.ts'
 import { WaitingDispatchers } from './engine/waiters.ts'
 import { createExecutionWriter } from './engine/writer.ts'
 import { consumeEvents } from './events.ts'
@@ -18,7 +19,9 @@ import { executionsHandlers } from './handlers/executions-service.ts'
 import { queueHandlers } from './handlers/queue-service.ts'
 import { relayTerminalEvents } from './loops/relay.ts'
 import { expireOverdue, resendCancels } from './loops/sweep.ts'
+import * as executions from './store/executions.ts'
 import * as keys from './store/keys.ts'
+import { readQueueUsage } from './store/queue-usage.ts'
 import * as totals from './store/totals.ts'
 
 const SWEEP_MS = 1_000
@@ -61,8 +64,13 @@ export async function start(settings: Settings, runtime: Runtime) {
   teardown.add('events', unsubscribe)
 
   const tokens = await openExecutionTokens(settings)
-  const executing = executionsHandlers({ db, bus, writer, waiters, serviceIdentity, tokens })
-  rpc.serve(ExecutionsService, executing, access.executions)
+  const queueQuota = new QueueQuota({
+    quotas: settings.quotas,
+    read: () => readQueueUsage(db),
+    exists: async (id) => (await executions.readUnlocked(db, [id])).length > 0,
+  })
+  const deps = { db, bus, writer, waiters, serviceIdentity, tokens, queueQuota }
+  rpc.serve(ExecutionsService, executionsHandlers(deps), access.executions)
   rpc.serve(ApprovalsService, approvalsHandlers(db, writer), access.approvals)
   rpc.serve(QueueService, queueHandlers(db), access.queue)
   const grpc = await service.listen()

@@ -160,6 +160,7 @@ const command = (index: number): fc.Arbitrary<Command> =>
         created_by_issuer: '',
         request_hash,
         queue_timeout_ms: 30_000,
+        depth: 0,
       },
     })),
   )

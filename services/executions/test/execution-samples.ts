@@ -25,6 +25,7 @@ export const queued: Execution = {
   revision: 0,
   input_json: '1',
   request_hash: '',
+  depth: 0,
   created_at: new Date(0),
   updated_at: new Date(0),
 }

@@ -12,6 +12,7 @@ export const held = {
   claim_generation: 7,
   created_by: 'ada',
   created_by_issuer: 'https://issuer',
+  depth: 0,
 }
 export const token = tokens.mint(held)
 export const bearer = (text: string) => ({ authorization: `Bearer ${text}` })

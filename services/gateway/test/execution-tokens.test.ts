@@ -34,6 +34,32 @@ test('a nested run: made for the starter of the execution, with its permissions'
   })
 })
 
+test.each([
+  ['below an outermost execution', undefined, 1],
+  ['below a nested one', 30, 31],
+  ['at the limit', 31, 32],
+])('a nested run %s: one deeper than its parent', async (_, parent, depth) => {
+  const { ask, executions } = await setup()
+  expect((await ask(NESTED, mintAt(parent), 1)).status).toBe(200)
+  const { body } = executions.commands.at(-1) ?? {}
+  expect(body?.$case === 'create' && body.value.depth).toBe(depth)
+})
+
+test.each([true, false])(
+  'a nested run beyond max_nesting, authentication %s: 400 names the limit',
+  async (isOn) => {
+    const { ask, executions } = await setup({ isOn })
+    expect(await ask(NESTED, mintAt(32), 1)).toEqual({
+      status: 400,
+      body: { detail: expect.stringContaining('33 deep, and [svc.quotas].max_nesting is 32') },
+    })
+    expect(executions.commands).toEqual([])
+  },
+)
+
+const mintAt = (depth: number | undefined) =>
+  new ExecutionTokens(SECRET, 3_600).mint({ ...held, depth: depth as number })
+
 const DENIED = {
   authorized: false,
   missing_permission: 'workflow:default:parent:task:look:execute',
@@ -117,7 +143,7 @@ test.each<[string, string]>([
   ['GET', '/workflows'],
   ['GET', '/executions'],
   ['GET', `/executions/${ID}`],
-  ['POST', '/admin/configs/batch'],
+  ['GET', '/admin/configs'],
   ['POST', '/workers/w1/pong'],
   ['POST', `/workers/w1/claim/${ID}`],
   ['POST', `/workflows/default/parent/resume/${ID}/async`],

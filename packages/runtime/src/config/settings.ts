@@ -102,6 +102,13 @@ const quotas = table({
   principal_keys: count.default(1_000),
   principal_schedules: count.default(10_000),
   namespace_schedules: count.default(0),
+  principal_queued_executions: count.default(1_000_000),
+  namespace_queued_executions: count.default(0),
+  /** Inputs of queued executions, in bytes as stored. */
+  principal_queued_bytes: count.default(8_192 * MEBIBYTE),
+  namespace_queued_bytes: count.default(0),
+  /** Executions in a chain of nested runs, without the outermost one. */
+  max_nesting: count.default(32),
 })
 
 const executions = table({

@@ -38,6 +38,8 @@ export interface Execution {
   created_by: string
   created_by_issuer: string
   schedule_id?: string
+  /** Nested runs above it; 0 for an outermost execution. */
+  depth: number
   request_hash: string
   created_at: Date
   updated_at: Date

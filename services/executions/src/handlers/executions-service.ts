@@ -9,6 +9,7 @@ import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { starterOf, toMessage } from '../domain/message.ts'
 import { notifyReady } from '../engine/notify.ts'
+import type { QueueQuota } from '../engine/queue-quota.ts'
 import { requeue } from '../engine/requeue.ts'
 import type { WaitingDispatchers } from '../engine/waiters.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
@@ -35,6 +36,7 @@ export interface ExecutionsDeps {
   waiters: WaitingDispatchers
   serviceIdentity: ServiceIdentity
   tokens: ExecutionTokens
+  queueQuota: QueueQuota
 }
 
 /** Creates the handlers of the service `Executions`; those of the hot rpcs are in files of their own. */

@@ -12,6 +12,7 @@ import { toMessage } from '../domain/message.ts'
 import type { CommandResult } from '../engine/apply.ts'
 import type { Command } from '../engine/command.ts'
 import { readLargeInputs } from '../engine/inputs.ts'
+import type { QueueQuota } from '../engine/queue-quota.ts'
 import { readLogs } from '../engine/read-logs.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
 import * as ready from '../store/ready.ts'
@@ -28,10 +29,17 @@ interface SubmitDeps {
   writer: ExecutionWriter
   serviceIdentity: ServiceIdentity
   tokens: ExecutionTokens
+  queueQuota: QueueQuota
 }
 
 /** Applies commands in the order sent, each with its own result. */
-export function createSubmitHandler({ db, writer, serviceIdentity, tokens }: SubmitDeps) {
+export function createSubmitHandler({
+  db,
+  writer,
+  serviceIdentity,
+  tokens,
+  queueQuota,
+}: SubmitDeps) {
   const stored = new LRUCache<string, true>({ max: MAX_KNOWN })
 
   async function storeRequirement({ requirement }: ParsedCommand): Promise<void> {
@@ -46,8 +54,14 @@ export function createSubmitHandler({ db, writer, serviceIdentity, tokens }: Sub
   ): Promise<{ parsed?: ParsedCommand; result: CommandResult }> {
     try {
       const parsed = parseCommand(message, { service, verifyCaller: serviceIdentity.verifyCaller })
-      await storeRequirement(parsed)
-      return { parsed, result: await writer.submit(parsed) }
+      const { command } = parsed
+      const settle = command.kind === 'create' ? await queueQuota.admit(command.row) : () => {}
+      try {
+        await storeRequirement(parsed)
+        return { parsed, result: await writer.submit(parsed) }
+      } finally {
+        settle()
+      }
     } catch (error) {
       if (error instanceof Fault) return { result: { fault: error } }
       throw error

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { quotaExceeded } from '@windlass/domain/quota-exceeded'
 import type { Redis } from '@windlass/runtime/redis/redis'
-import { quotaExceeded } from './quota-exceeded.ts'
 
 /** Hash of a holder's key, because Redis keeps keys in plain text. */
 export const hashOf = (key: string): string =>

@@ -1,10 +1,10 @@
+import { quotaExceeded, quotaKeys } from '@windlass/domain/quota-exceeded'
 import type { Settings } from '@windlass/runtime/config/settings'
 import type { Teardown } from '@windlass/runtime/process/teardown'
 import type { Redis } from '@windlass/runtime/redis/redis'
 import type { Caller } from './caller.ts'
 import { toPrincipal } from './caller.ts'
 import { HeldQuota, type Holder } from './held-quota.ts'
-import { quotaExceeded } from './quota-exceeded.ts'
 import { createUsageRate } from './usage-rate.ts'
 
 export type Quotas = ReturnType<typeof createQuotas>
@@ -27,7 +27,7 @@ export function createQuotas({ quotas }: Settings, redis: Redis, teardown: Teard
   ): Holder[] => [
     { key: principalKey(caller), limit: quotas[`principal_${what}`] },
     ...namespaces.map((namespace) => ({
-      key: `namespace ${namespace}`,
+      key: quotaKeys.namespace(namespace),
       limit: quotas[`namespace_${what}`],
     })),
   ]
@@ -48,7 +48,7 @@ export function createQuotas({ quotas }: Settings, redis: Redis, teardown: Teard
 
 export const principalKey = (caller: Caller) => {
   const { subject, issuer } = toPrincipal(caller)
-  return `principal ${issuer} ${subject}`
+  return quotaKeys.principal(issuer ?? '', subject)
 }
 
 /** Throws if a holder has `used` of something and may have no more. */

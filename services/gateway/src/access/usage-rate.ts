@@ -1,6 +1,6 @@
+import { quotaExceeded } from '@windlass/domain/quota-exceeded'
 import type { Redis } from '@windlass/runtime/redis/redis'
 import { type Holder, hashOf } from './held-quota.ts'
-import { quotaExceeded } from './quota-exceeded.ts'
 import { createRateCounters } from './rate-counters.ts'
 
 const HOUR_S = 3_600

@@ -17,6 +17,7 @@ import type { InputValidator } from '../route/body-parser.ts'
 import { flag, oneOf, seconds, versionQuery } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { resolveIdempotencyKey } from './idempotency.ts'
+import { nestingOf } from './nesting.ts'
 import { viewOf } from './responses.ts'
 import { ExecutionView } from './schemas.ts'
 
@@ -77,6 +78,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
           caller: deps.executions.signCaller(toPrincipal(caller)),
           schedule_id: '',
           request_hash,
+          depth: nestingOf(caller, deps.quotas.limits),
         },
       },
     }

@@ -207,6 +207,7 @@ function toCreateCommand(
     ),
     schedule_id: firing.schedule_id,
     request_hash: '',
+    depth: 0,
   }
   const { execution_id } = firing
   return { execution_id, with_log: false, body: { $case: 'create', value: create } }

@@ -93,6 +93,8 @@ export interface Create {
   schedule_id: string;
   /** Hash of the request under the Idempotency-Key. A repeat with another hash is refused. */
   request_hash: string;
+  /** Number of executions above it that started each other by nested runs; 0 for an outermost one. */
+  depth: number;
 }
 
 /**
@@ -992,6 +994,7 @@ function createBaseCreate(): Create {
     caller: "",
     schedule_id: "",
     request_hash: "",
+    depth: 0,
   };
 }
 
@@ -1026,6 +1029,9 @@ export const Create: MessageFns<Create> = {
     }
     if (message.request_hash !== "") {
       writer.uint32(82).string(message.request_hash);
+    }
+    if (message.depth !== 0) {
+      writer.uint32(88).int32(message.depth);
     }
     return writer;
   },
@@ -1121,6 +1127,14 @@ export const Create: MessageFns<Create> = {
             }
 
             message.request_hash = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.depth = reader.int32();
             continue;
           }
         }
