@@ -80,6 +80,7 @@ async def run_from(
     input: Any = None,
     services: InlineServices | None = None,
     transient: bool = False,
+    version: int | None = None,
 ) -> RecordingJournal:
     """Runs a workflow from a log and returns the journal with the new entries."""
     asyncio.get_running_loop().set_task_factory(track_children)
@@ -87,7 +88,7 @@ async def run_from(
         execution_id=EXECUTION_ID, workflow_name=workflow.name, input=input, events=events
     )
     journal = RecordingJournal()
-    run = Run(context, journal, services or FakeServices(), transient=transient)
+    run = Run(context, journal, services or FakeServices(), transient=transient, version=version)
     await advance_execution(run, lambda: workflow.perform(context))
     return journal
 

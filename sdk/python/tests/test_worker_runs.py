@@ -185,7 +185,8 @@ async def test_paused_workflow_continues_after_each_resume(
     stored = server.start(source, "asks", 7)
     await until(lambda: stored.state == "PAUSED")
     assert stored.types()[-3:] == ["TASK_STARTED", "TASK_PAUSED", "WORKFLOW_PAUSED"]
-    assert stored.events[-1]["value"] == {"name": "first", "output": {"asked": 7}}
+    paused = {"name": "first", "output": {"asked": 7}, "version": 1}
+    assert stored.events[-1]["value"] == paused
     server.resume(stored, {"x": 1})
     await until(lambda: stored.state == "PAUSED")
     resumed = stored.types().index("WORKFLOW_RESUMED")

@@ -10,6 +10,7 @@ from windlass import values
 from windlass._current import Current, current
 from windlass._heartbeat import heartbeat
 from windlass._options import TaskMetadata
+from windlass._patches import patch_done, patched
 from windlass._policies import Cache, Retry
 from windlass.domain.events import ExecutionEvent, ExecutionEventType
 from windlass.domain.execution_context import ExecutionContext
@@ -125,6 +126,8 @@ __all__ = [
     "now",
     "once",
     "parallel",
+    "patch_done",
+    "patched",
     "pause",
     "pipeline",
     "progress",

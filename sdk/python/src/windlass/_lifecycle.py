@@ -20,6 +20,7 @@ from windlass.domain.execution_context import current_context
 from windlass.domain.state import ExecutionState
 from windlass.errors import (
     ExecutionError,
+    ExecutionStopped,
     PauseRequested,
     TransientDurabilityError,
     UnawaitedCallError,
@@ -56,6 +57,9 @@ async def _advance(run: Run, body: Body) -> None:
     except BaseException as error:
         final_event = _to_final_event(run, error)
     await await_children(run.children)
+    if run.guard.signal is not None and final_event[0] is not E.WORKFLOW_CANCELLED:
+        # Whatever the body made of it: it must not end as if there were no mismatch.
+        final_event = _to_final_event(run, run.guard.signal)
     unawaited = _close_unawaited(run)
     if run.is_closed:
         return
@@ -81,9 +85,13 @@ def _to_final_event(run: Run, error: BaseException) -> tuple[E, Any, ExecutionSt
         value = {"name": pause.name, "output": pause.output}
         if pause.refused is not None:
             value["refused"] = pause.refused
+        if run.version is not None:
+            value["version"] = run.version
         return E.WORKFLOW_PAUSED, value, ExecutionState.PAUSED
     if pause:
         error = TransientDurabilityError(message="a transient run cannot pause")
+    if isinstance(error, ExecutionStopped):
+        error = error.error
     if isinstance(error, asyncio.CancelledError) and is_cancel_requested(run):
         return E.WORKFLOW_CANCELLED, None, ExecutionState.CANCELLED
     if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:

@@ -26,7 +26,7 @@ A call finds its outcome by its id, not by its position in the log (`_call_id`, 
 The number is assigned when the call is created, not when it is awaited. Calls of different scopes
 never share a counter, so concurrent tasks and branches of `parallel` keep their ids, whichever runs
 first. The body only has to make the same calls with the same arguments; a call whose arguments
-differ is a new call. The SDK does not detect such a difference.
+differ is a new call; `_mismatch` describes when that ends the run.
 
 Recording
 ---------
@@ -85,7 +85,6 @@ Not guaranteed
 --------------
 - Exactly-once effects. The run does not wait for the acknowledgement of an entry: the task whose
   record was lost, and later ones, run again. Tasks must tolerate repetition.
-- Equal types on replay: a task's first run returns the object itself, later runs its JSON form.
 - Equal ids of equal calls in coroutines that `asyncio.gather` runs without `parallel`.
 - Anything for code outside tasks: it runs in every run.
 - Continuation of transient runs: only their start and end are recorded.
@@ -167,6 +166,8 @@ class Replay:
         self._times: dict[tuple[str, str], str] = {}
         self._pauses: dict[str, str] = {}
         self._pausing: str | None = None
+        # Version of the source whose run paused last; None if its worker did not record it.
+        self.paused_version: int | None = None
         # Belongs to the last resume, which replaces any earlier one.
         self._resume_text = resume_text
         for event in events:
@@ -192,6 +193,14 @@ class Replay:
         """Adds a heartbeat that was recorded in this run."""
         self._heartbeats[call_id] = details
 
+    def find_plain(self, call_id: str) -> Any:
+        """Returns the recorded result of a call as JSON, or None."""
+        outcome = self._outcomes.get(call_id)
+        if not isinstance(outcome, Completed):
+            return None
+        reference = parse_reference(outcome.value)
+        return reference.metadata.get("value") if reference else outcome.value
+
     def find_first_time(self, type: str, call_id: str) -> str | None:
         """Returns the time of the first event of a type of a call, or None."""
         return self._times.get((type, call_id))
@@ -214,6 +223,7 @@ class Replay:
                 self.resume = None
                 name = value.get("name") if isinstance(value, dict) else None
                 self._pausing = self._pauses.get(str(name))
+                self.paused_version = _member(value, "version", None)
             case E.WORKFLOW_RESUMING:
                 self.resume = Resume(value, self._pausing, self._resume_text)
             case E.WORKFLOW_RESUMED if self.resume:

@@ -13,6 +13,7 @@ from typing import Any
 
 from windlass._entry import Entry, create_entry
 from windlass._environment import Environment
+from windlass._mismatch import MismatchGuard
 from windlass._replay import Replay
 from windlass._services import Journal, Services
 from windlass.domain.events import ExecutionEventType as E
@@ -37,9 +38,11 @@ class Run:
         input_text: str | None = None,
         resume_text: str | None = None,
         transient: bool = False,
+        version: int | None = None,
         environment: Environment | None = None,
     ) -> None:
         self.context = context
+        self.version = version
         self.environment = environment or Environment()
         self.services = services
         self.replay = Replay(context.events, resume_text)
@@ -58,6 +61,9 @@ class Run:
         self._threads: dict[str, set[asyncio.Future[Any]]] = {}
         self._unrecorded_resume = self.replay.resume
         self._source = f"{context.workflow_name}_{context.execution_id}"
+        self.guard = MismatchGuard(self)
+        # Answers of `patched` in this run, by call id.
+        self.patches: dict[str, bool] = {}
 
     @property
     def is_closed(self) -> bool:

@@ -97,7 +97,9 @@ class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):
         self.decode = decode
         self._coroutine = coroutine
         self._run = run
-        place = _find_caller()
+        place = find_caller()
+        if not run.guard.is_idle:
+            run.guard.request(id, place)
         run.unawaited[id] = (self, place)
         run.environment.on_call(id, place)
 
@@ -129,7 +131,7 @@ class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):
         return inspect.getcoroutinestate(self._coroutine) == inspect.CORO_CREATED
 
 
-def _find_caller() -> str:
+def find_caller() -> str:
     """Returns file and line of the innermost code outside of this package."""
     frame: FrameType | None = sys._getframe(2)
     while frame and frame.f_globals.get("__name__", "").startswith("windlass."):

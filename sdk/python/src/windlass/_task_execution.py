@@ -62,6 +62,12 @@ class TaskExecution:
 
     async def execute(self) -> Any:
         """Returns or raises the recorded outcome if there is one; otherwise runs the task."""
+        if self.run.guard.is_idle:
+            return await self._execute()
+        async with self.run.guard.entering(self.call.id):
+            return await self._execute()
+
+    async def _execute(self) -> Any:
         recorded = self.run.replay.find_outcome(self.call.id)
         if recorded is None:
             recorded = self.run.replay.find_result(self.call.id)

@@ -11,6 +11,7 @@ Exception
 │   ├── ApprovalRejected            the approval of the task was rejected
 │   ├── TransientDurabilityError    a transient run used a feature that needs the log
 │   ├── UnawaitedCallError          the workflow returned before it awaited a call
+│   ├── NondeterminismError         a run made other calls than the log contains
 │   ├── UnserializableError         a value cannot be represented as JSON
 │   │   └── ValueTooLargeError      a value is larger than the log accepts
 │   ├── ValueMismatchError          a value does not fit the annotation under which it is decoded
@@ -24,7 +25,8 @@ Exception
 ├── RunnerNotAvailableError         the worker does not have the requested runner
 └── StaleClaimError                 the execution belongs to another worker
 BaseException
-└── PauseRequested                  a signal, not a failure: `except Exception` does not catch it
+├── PauseRequested                  a signal, not a failure: `except Exception` does not catch it
+└── ExecutionStopped                a signal: the execution fails, whatever the workflow catches
 """
 
 from __future__ import annotations
@@ -130,6 +132,13 @@ class UnawaitedCallError(ExecutionError):
         )
 
 
+class NondeterminismError(ExecutionError):
+    """A run made a call that the log lacks while the log has calls that the run did not make."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(None, message)
+
+
 class UnserializableError(ExecutionError):
     """A value cannot be represented as JSON, so the log cannot hold it."""
 
@@ -203,6 +212,14 @@ class PauseRequested(BaseException):
         self.name = name
         self.output = output
         self.refused = refused
+
+
+class ExecutionStopped(BaseException):
+    """Ends the run with a failure. A BaseException, because catching it would hide a mismatch."""
+
+    def __init__(self, error: ExecutionError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 def root_cause(error: BaseException) -> BaseException:

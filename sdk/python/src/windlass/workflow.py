@@ -13,6 +13,7 @@ from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 from windlass._body import run_body
 from windlass._decode import Decoder, input_decoder, result_decoder
 from windlass._inline import InlineRuns
+from windlass._mismatch import MODES
 from windlass._option_checks import (
     check_labels,
     check_name,
@@ -56,6 +57,7 @@ class WorkflowOptionNames(TypedDict, total=False):
     required_permissions: Sequence[str]
     queue_timeout: float | timedelta | None
     timeout: float | timedelta
+    on_mismatch: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class WorkflowOptions:
         timeout: seconds that the execution may take from its first start, over crashes and pauses,
             or a timedelta; 0 means no limit. The body is then cancelled and the execution fails. A
             paused execution fails when it is resumed.
+        on_mismatch: what happens when a run makes a call that the log lacks while the log has
+            calls that the run did not make: `"pause"`, `"fail"` or `"continue"` without a check.
     """
 
     name: str | None = None
@@ -99,6 +103,7 @@ class WorkflowOptions:
     required_permissions: Sequence[str] = ()
     queue_timeout: float | timedelta | None = None
     timeout: float | timedelta = 0
+    on_mismatch: str = "pause"
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -118,6 +123,8 @@ class WorkflowOptions:
             raise ValueError(f"durability must be one of {sorted(_DURABILITIES)}")
         if self.durability == "transient" and self.schedule:
             raise ValueError("a transient workflow cannot have a schedule")
+        if self.on_mismatch not in MODES:
+            raise ValueError(f"on_mismatch must be one of {', '.join(MODES)}")
         if self.runner not in _RUNNERS:
             raise ValueError("runner must be one of inprocess, subprocess, docker")
         if self.namespace and not _NAMESPACE.fullmatch(self.namespace):
@@ -150,6 +157,7 @@ class Workflow(Generic[I, O]):
         self.durability = options.durability
         self.runner = options.runner
         self.routing = options.routing
+        self.on_mismatch = options.on_mismatch
         self._input: Decoder | None = None
         self._output: Decoder | None = None
         self._inline = InlineRuns(self)
@@ -164,6 +172,7 @@ class Workflow(Generic[I, O]):
 
         Raises ValueMismatchError if the input does not fit its annotation.
         """
+        require_scope().run.guard.mode = self.on_mismatch
         context.input = self.decode_input(context.input)
         output = await self._run_in_time(context)
         if self.output_storage is None:

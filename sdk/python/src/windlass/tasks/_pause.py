@@ -8,15 +8,16 @@ from typing import Any, TypeVar, Unpack, overload
 
 from windlass._decode import Decoder
 from windlass._failures import restore_failure
-from windlass._json import encode, encode_for_display
+from windlass._json import encode_for_display
 from windlass._options import TaskOptionNames, TaskOptions
-from windlass._replay import Failed, Resume
+from windlass._replay import Failed
+from windlass._resumes import record_resumed
 from windlass._run import Run
 from windlass._task_call import Call
 from windlass._task_execution import to_recordable
 from windlass.domain.events import ExecutionEventType as E
 from windlass.errors import PauseRequested, ValueMismatchError
-from windlass.output_storage import inline_result, parse_reference
+from windlass.output_storage import parse_reference
 from windlass.task import Task
 
 T = TypeVar("T")
@@ -43,26 +44,16 @@ async def _execute_pause(decoder: Decoder, run: Run, call: Call, options: TaskOp
         except ValueMismatchError as error:
             refused = error.message
         else:
-            _record_resumed(run, call, name, resume)
+            record_resumed(run, call.id, call.name, name, resume)
             return value
-    if not run.replay.find_first_time(E.TASK_STARTED, call.id):
-        value = to_recordable(call.arguments)
-        text = encode_for_display(value)
-        run.record_task(E.TASK_STARTED, call.id, call.name, value, value_text=text)
-    # Recorded in each run: a resume belongs to the last TASK_PAUSED before WORKFLOW_PAUSED.
-    run.record_task(E.TASK_PAUSED, call.id, call.name, name)
-    raise PauseRequested(name, output, refused)
-
-
-def _record_resumed(run: Run, call: Call, name: str, resume: Resume) -> None:
-    # Spliced as text: the body is recorded unchanged, even if Python cannot encode it again.
-    body, text = resume.body, resume.text or encode(resume.body)
-    if not resume.is_task_recorded:
-        value = {"name": name, "input": body}
-        resumed_text = f'{{"name":{encode(name)},"input":{text}}}'
-        run.record_task(E.TASK_RESUMED, call.id, call.name, value, value_text=resumed_text)
-    form, completed_text = inline_result(call.id, body, text)
-    run.record_task(E.TASK_COMPLETED, call.id, call.name, form, value_text=completed_text)
+    async with run.guard.entering(call.id):
+        if not run.replay.find_first_time(E.TASK_STARTED, call.id):
+            value = to_recordable(call.arguments)
+            text = encode_for_display(value)
+            run.record_task(E.TASK_STARTED, call.id, call.name, value, value_text=text)
+        # Recorded in each run: a resume belongs to the last TASK_PAUSED before WORKFLOW_PAUSED.
+        run.record_task(E.TASK_PAUSED, call.id, call.name, name)
+        raise PauseRequested(name, output, refused)
 
 
 class Pause:

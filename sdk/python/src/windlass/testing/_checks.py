@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from windlass._mismatch import PAUSE_NAME
 from windlass.domain.events import ExecutionEvent
 from windlass.domain.events import ExecutionEventType as E
 from windlass.testing._engine import START, Engine, Execution
@@ -118,6 +119,10 @@ async def _run(
         if setup:
             setup(engine)
         execution = await _finish(engine, workflow, input, resumes, prefix)
+        if execution.paused_on == PAUSE_NAME:
+            raise AssertionError(
+                f"after a crash behind event {len(prefix)}: {execution.pause_output['message']}"
+            )
         return _Pass(execution.events, execution.output, bodies)
 
 
@@ -134,6 +139,8 @@ async def _finish(
     bodies = list(resumes)[given:]
     for _ in range(MAX_STEPS):
         if execution.state in {"COMPLETED", "FAILED", "CANCELLED"}:
+            return execution
+        if execution.paused_on == PAUSE_NAME:
             return execution
         if (execution.paused_on or "").startswith("approval:"):
             execution.approve_all()

@@ -38,6 +38,7 @@ class WorkflowRun:
             input_text=claim.input_text,
             resume_text=claim.resume_text,
             transient=assignment.transient,
+            version=assignment.source.version,
         )
         self._task: asyncio.Task[None] | None = None
         self._entered = False
