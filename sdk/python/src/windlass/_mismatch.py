@@ -47,15 +47,14 @@ import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from windlass._recorded_calls import RecordedCall, hash_scope, list_recorded_calls, scope_of
-from windlass._resumes import record_resumed
+from windlass._replay import Replay
+from windlass._resumes import Recorder, record_resumed
 from windlass.domain.events import ExecutionEventType as E
+from windlass.domain.execution_context import ExecutionContext
 from windlass.errors import ExecutionStopped, NondeterminismError, PauseRequested
-
-if TYPE_CHECKING:
-    from windlass._run import Run
 
 log = logging.getLogger("windlass.run")
 
@@ -67,10 +66,24 @@ SETTLE_S = 2.0
 _COMPOSITE = {"parallel", "pipeline"}
 
 
+class GuardedRun(Recorder, Protocol):
+    """Run whose calls are compared with its log."""
+
+    context: ExecutionContext[Any]
+    replay: Replay
+    version: int | None
+    is_transient: bool
+    children: set[asyncio.Task[Any]]
+
+    @property
+    def is_cancelled(self) -> bool:
+        """True once cancellation of the execution was requested."""
+
+
 class MismatchGuard:
     """Compares the calls of one run with those of the log at its start."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: GuardedRun) -> None:
         self.mode = "pause"
         self.signal: BaseException | None = None
         self._run = run

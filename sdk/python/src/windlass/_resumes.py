@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from windlass._json import encode
 from windlass._replay import Resume
 from windlass.domain.events import ExecutionEventType as E
 from windlass.output_storage import inline_result
 
-if TYPE_CHECKING:
-    from windlass._run import Run
+
+class Recorder(Protocol):
+    """Run that records events of calls."""
+
+    def record_task(
+        self, type: E, call_id: str, name: str, value: Any, *, value_text: str | None = None
+    ) -> None:
+        """Records an event of a call."""
 
 
-def record_resumed(run: Run, call_id: str, task_name: str, pause: str, resume: Resume) -> None:
+def record_resumed(run: Recorder, call_id: str, task_name: str, pause: str, resume: Resume) -> None:
     """Records TASK_RESUMED, unless an earlier run has, and TASK_COMPLETED with the body."""
     # Spliced as text: the body is recorded unchanged, even if Python cannot encode it again.
     body, text = resume.body, resume.text or encode(resume.body)
