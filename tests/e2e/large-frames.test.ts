@@ -5,7 +5,7 @@ import { client } from './api.ts'
 
 const MIB = 2 ** 20
 const BYTES_PER_SECOND = 1_000_000
-const CLAIM_TIMEOUT_S = 1
+const CLAIM_TIMEOUT_S = 3
 
 const SIZE_OF_INPUT = `
 from windlass import ExecutionContext, workflow

@@ -43,7 +43,12 @@ test('E1 to E9, C1 to C3, C9: random faults: all responses agree with the event 
     await pause(200)
   }
   const acknowledged = await stopClients()
-  await settled(a)
+  await settled(a).catch(async (error: unknown) => {
+    console.error(
+      `mixed, seed ${SEED}, not settled: ${JSON.stringify(await unsettled(a, history.ops))}`,
+    )
+    throw error
+  })
   await pool.stop()
   const run = { ops: history.ops, ended: await allEnded(a), lists: await lists(a) }
   console.info(`mixed, seed ${SEED}: ${JSON.stringify(tally(run.ops, run.ended, counts))}`)
@@ -63,6 +68,22 @@ const settled = (a: ExecutionFixture) =>
       { timeout: QUIET_HANG_MS, interval: 500 },
     )
     .toEqual([])
+
+/** Everything known about the executions that have not settled: log, reason, and calls of their workers. */
+async function unsettled(a: ExecutionFixture, ops: readonly RecordedCall[]) {
+  const left = (await a.listAll()).filter(({ state }) => !isSettled(state))
+  return Promise.all(
+    left.map(async ({ execution_id: id, state }) => ({
+      id,
+      state,
+      why: (await a.send('GET', `/executions/${id}/explain`)).json,
+      events: (await a.read(id)).events.map(({ type, source_id, time }: Record<string, string>) =>
+        [type, source_id, time].join(' '),
+      ),
+      calls: ops.filter((op) => 'id' in op && op.id === id),
+    })),
+  )
+}
 
 const lists = (a: ExecutionFixture) =>
   Promise.all(

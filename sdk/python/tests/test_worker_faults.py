@@ -113,19 +113,44 @@ async def test_checkpoint_of_an_unknown_execution_is_not_repeated(
     assert sum("/checkpoint/" in path for _, path in server.requests) == 1
 
 
+async def take_no_end(request: web.Request) -> web.Response | None:
+    if "/checkpoint/" in request.path and (await request.json())["state"] in TERMINAL:
+        return web.Response(status=500)
+    return None
+
+
 async def test_undeliverable_terminal_state_releases_the_execution(
     server: FakeServer, workers: Workers, source: str
 ) -> None:
-    async def take_no_end(request: web.Request) -> web.Response | None:
-        if "/checkpoint/" in request.path and (await request.json())["state"] in TERMINAL:
-            return web.Response(status=500)
-        return None
-
     server.faults.append(take_no_end)
     await workers.start(terminal_deadline_s=0.05)
     stored = server.start(source, "hello", "x")
     await until(lambda: stored.releases)
     assert stored.releases == ["1"]
+
+
+async def test_release_under_a_claim_is_repeated_until_it_is_answered(
+    server: FakeServer, workers: Workers, source: str
+) -> None:
+    server.faults.append(take_no_end)
+    server.faults.append(times(12, "/release/", 500))
+    await workers.start(terminal_deadline_s=0.05)
+    stored = server.start(source, "hello", "x")
+    await until(lambda: stored.releases)
+    assert stored.releases == ["1"]
+    assert sum("/release/" in path for _, path in server.requests) == 13
+
+
+async def test_release_without_a_claim_is_given_up(
+    server: FakeServer, workers: Workers, source: str
+) -> None:
+    server.faults.append(times(10**6, "/claim/", 500))
+    server.faults.append(times(10**6, "/release/", 500))
+    await workers.start()
+    server.start(source, "hello", "x")
+    await until(lambda: sum("/release/" in path for _, path in server.requests) == 5)
+    await workers.stop("w1")
+    assert sum("/release/" in path for _, path in server.requests) == 5
 
 
 async def test_unanswered_claim_releases_the_execution(

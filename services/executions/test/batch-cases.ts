@@ -85,6 +85,7 @@ const request_id = fc.constantFrom(undefined, 'r1', 'r2')
 const kind = <Kind extends string>(name: Kind) => fc.constant(name)
 
 const cancel = fc.record({ kind: kind('cancel'), request_id })
+const claim = fc.record({ kind: kind('claim'), holder, awaits_confirmation: fc.boolean() })
 const aboutApprovals = (index: number): fc.Arbitrary<Command> =>
   fc.oneof(
     fc.record({
@@ -112,10 +113,11 @@ const aboutApprovals = (index: number): fc.Arbitrary<Command> =>
 const command = (index: number): fc.Arbitrary<Command> =>
   fc.oneof(
     { weight: 3, arbitrary: fc.record({ kind: kind('expire') }) },
-    { weight: 2, arbitrary: fc.record({ kind: kind('claim'), holder }) },
+    { weight: 2, arbitrary: claim },
     { weight: 2, arbitrary: fc.record({ kind: kind('release'), holder }) },
     fc.record({ kind: kind('verify'), holder }),
     fc.record({ kind: kind('extend_lease'), holder, frame_bytes: fc.constantFrom(0, 1_000) }),
+    fc.record({ kind: kind('confirm_claim'), holder, pending_bytes: fc.constantFrom(0, 1_000) }),
     cancel,
     fc.record({ kind: kind('resume'), request_id, body_json: fc.constant('3') }),
     fc.record({

@@ -84,6 +84,83 @@ test.each([
   await expect(db.run(new Sql([text], []))).rejects.toMatchObject({ code: '23514' })
 })
 
+describe('a claim whose answer is to be confirmed', () => {
+  const claimed = async (claimTimeoutS: number, awaitsConfirmation = true) => {
+    const { client, db } = await setup({
+      env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: String(claimTimeoutS) },
+    })
+    const { execution_id } = await run(client)
+    const w = worker(client)
+    await w.lease()
+    await w.claim(execution_id, awaitsConfirmation)
+    const hasDeadline = async () =>
+      (
+        await db.maybe<{ has: boolean }>(sql`
+          select deadline_at is not null as has from executions where execution_id = ${execution_id}`)
+      )?.has
+    return { client, w, execution_id, hasDeadline }
+  }
+
+  test.each(['a run', 'a resume'])(
+    '%s, unconfirmed: back to the queue after claim_timeout, without counting the attempt',
+    async (what) => {
+      const { client, db } = await setup({ env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '0.3' } })
+      const { execution_id } = await run(client)
+      const w = worker(client)
+      await w.lease()
+      let generation = 1
+      if (what === 'a resume') {
+        await w.claim(execution_id)
+        await w.report(execution_id, 'PAUSED', { generation })
+        await resume(client, execution_id, '7')
+        await w.lease()
+        generation = 2
+      }
+      await w.claim(execution_id, true)
+      await expect
+        .poll(() => get(client, execution_id), { timeout: HANG_MS })
+        .toMatchObject({ worker_name: '', claim_generation: generation + 1 })
+      const state = what === 'a resume' ? 'RESUMING' : 'SCHEDULED'
+      expect(await get(client, execution_id)).toMatchObject({ state })
+      expect(
+        await db.maybe(sql`select attempts from executions where execution_id = ${execution_id}`),
+      ).toEqual({ attempts: 0 })
+      await expect(w.confirmClaim(execution_id, generation)).rejects.toMatchObject({
+        kind: 'conflict',
+      })
+    },
+  )
+
+  test('confirmed, or followed by a checkpoint: without a deadline', async () => {
+    const confirmed = await claimed(60)
+    expect(await confirmed.hasDeadline()).toBe(true)
+    await confirmed.w.confirmClaim(confirmed.execution_id, 1, 9)
+    expect(await confirmed.hasDeadline()).toBe(true)
+    await confirmed.w.confirmClaim(confirmed.execution_id, 1)
+    expect(await confirmed.hasDeadline()).toBe(false)
+    const working = await claimed(60)
+    await working.w.report(working.execution_id, 'RUNNING', { generation: 1 })
+    expect(await working.hasDeadline()).toBe(false)
+    await working.w.confirmClaim(working.execution_id, 1, 9)
+    expect(await working.hasDeadline()).toBe(false)
+  })
+
+  test('repeated: the deadline starts again; the cancel keeps its own', async () => {
+    const { client, w, execution_id, hasDeadline } = await claimed(60)
+    await w.confirmClaim(execution_id, 1)
+    await w.claim(execution_id, true)
+    expect(await hasDeadline()).toBe(true)
+    await cancel(client, execution_id)
+    await w.confirmClaim(execution_id, 1)
+    expect(await hasDeadline()).toBe(true)
+  })
+
+  test('from a gateway that does not confirm: without a deadline', async () => {
+    const { hasDeadline } = await claimed(60, false)
+    expect(await hasDeadline()).toBe(false)
+  })
+})
+
 describe('the sweeper', () => {
   const QUICK = { env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '0.2' } }
 

@@ -151,7 +151,10 @@ export function worker(
         ],
       })
     },
-    claim: (id: string) => command(id, { $case: 'claim', value: { writer: writer() } }, true),
+    claim: (id: string, awaits_confirmation = false) =>
+      command(id, { $case: 'claim', value: { writer: writer(), awaits_confirmation } }, true),
+    confirmClaim: (id: string, generation: number, pending_bytes = 0) =>
+      command(id, { $case: 'confirm_claim', value: { writer: writer(generation), pending_bytes } }),
     report: (id: string, state: string, { generation, events = [], output_json }: Reported = {}) =>
       command(id, {
         $case: 'checkpoint',

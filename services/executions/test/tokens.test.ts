@@ -35,7 +35,11 @@ test('each claim renews the execution token, also a repeated one', async () => {
   for (const _ of ['first', 'again']) {
     const { results } = await client.submit({
       commands: [
-        { execution_id, with_log: false, body: { $case: 'claim', value: { writer: w.writer() } } },
+        {
+          execution_id,
+          with_log: false,
+          body: { $case: 'claim', value: { writer: w.writer(), awaits_confirmation: false } },
+        },
       ],
     })
     expect(tokens.verify(results[0]?.execution_token ?? '')).toMatchObject({

@@ -4,7 +4,6 @@ import { requireLoopbackIfAnonymous } from '@windlass/runtime/config/anonymous-n
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { openBus } from '@windlass/runtime/nats/bus'
-import type { Logger } from '@windlass/runtime/process/log'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { requireTrustedIssuer } from './access/oidc.ts'
@@ -14,6 +13,7 @@ import { createTokenAuthenticator } from './access/token-authenticator.ts'
 import { createCaches } from './cache/create-caches.ts'
 import { createGenerationReader } from './cache/generation-reader.ts'
 import { AuditLog } from './clients/audit-log.ts'
+import { ClaimAnswers } from './clients/claim-answers.ts'
 import { type Clients, connectServices } from './clients/connect.ts'
 import { DispatcherStreams } from './clients/dispatcher-streams.ts'
 import { ExecutionsClient } from './clients/executions.ts'
@@ -34,22 +34,25 @@ import { routes } from './routes/index.ts'
 /** A second one keeps large bodies of one caller from delaying those of all others. */
 const BODY_THREADS = 2
 
-/** Creates what the worker routes call at the dispatchers. */
+/** Creates what the worker routes call at the dispatchers, and what confirms claims. */
 function createWorkerClients(
   { services }: Settings,
-  { clients, serviceIdentity, log }: WorkerClientsDeps,
+  { clients, executions, serviceIdentity, log, teardown }: WorkerClientsDeps,
 ) {
+  const claimAnswers = new ClaimAnswers(executions, log)
+  teardown.add('claim answers', () => claimAnswers.stop())
   const presence = new WorkerPresence(clients.fleet, log)
   const dispatcherStreams = new DispatcherStreams(services.dispatcher_streams, serviceIdentity, {
     onWorkerLeft: (name, generation) => presence.reportClosed(name, generation),
   })
-  return { presence, dispatcherStreams, heartbeats: new HeartbeatClient(clients.fleet) }
+  const heartbeats = new HeartbeatClient(clients.fleet)
+  return { claimAnswers, presence, dispatcherStreams, heartbeats }
 }
 
-interface WorkerClientsDeps {
+interface WorkerClientsDeps extends Pick<Runtime, 'log' | 'teardown'> {
   clients: Pick<Clients, 'fleet'>
+  executions: ExecutionsClient
   serviceIdentity: ServiceIdentity
-  log: Logger
 }
 
 /** Builds the gateway from the outside in; it keeps no state that another replica would miss. */
@@ -95,7 +98,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime, work
     }),
     executionTokens: await openExecutionTokens(settings),
     executions,
-    ...createWorkerClients(settings, { clients, serviceIdentity, log }),
+    ...createWorkerClients(settings, { clients, executions, serviceIdentity, log, teardown }),
     signCaller: serviceIdentity.signCaller,
     subscriptions,
     health,

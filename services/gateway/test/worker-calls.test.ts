@@ -49,6 +49,7 @@ test('a claim: the context with its log, the claim generation in both headers', 
   ])
   expect(executions.commands.at(-1)?.body?.value).toEqual({
     writer: { worker_name: 'w1', session_id: SESSION, claim_generation: undefined },
+    awaits_confirmation: true,
   })
 })
 

@@ -19,7 +19,7 @@ const workerEvent = (type: string, worker_name: string): PendingEvent => ({
 
 /** Leases queued work to a worker. An execution that is no longer queued stays unchanged. */
 export function lease(execution: Execution, offer: Offer, limits: Limits): Outcome {
-  if (!execution.queued) return { next: execution, events: [] }
+  if (!execution.queued) return unchanged(execution)
   const state = next(execution.state, 'lease')
   const type = state === 'SCHEDULED' ? 'WORKFLOW_SCHEDULED' : 'WORKFLOW_RESUME_SCHEDULED'
   return {
@@ -46,25 +46,59 @@ const MAX_FRAME_BYTES = 256 * 1_048_576
 /** Restarts the claim deadline of a lease whose frame is on its way; it grows with the size of the frame. */
 export function extendLease(execution: Execution, frame_bytes: number, limits: Limits): Outcome {
   const isUnclaimed = ['SCHEDULED', 'RESUME_SCHEDULED'].includes(execution.state)
-  if (!isUnclaimed) return { next: execution, events: [] }
-  const bytes = Math.min(Math.max(frame_bytes, 0), MAX_FRAME_BYTES)
-  const deadlineMs = limits.claimMs + bytes / MIN_BYTES_PER_MS
-  return { next: { ...execution }, events: [], deadlineMs }
+  if (!isUnclaimed) return unchanged(execution)
+  return { next: { ...execution }, events: [], deadlineMs: transferMs(frame_bytes, limits) }
+}
+
+/** Time for so many bytes to reach the worker. */
+function transferMs(bytes: number, { claimMs }: Limits): number {
+  return claimMs + Math.min(Math.max(bytes, 0), MAX_FRAME_BYTES) / MIN_BYTES_PER_MS
 }
 
 const CLAIMED_STATES = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED', 'CANCELLING']
 
-/** Confirms a lease. Repeating it is accepted: the first answer may have been lost. */
-export function claim(execution: Execution, holder: ClaimHolder): Outcome {
+interface ClaimRequest {
+  holder: ClaimHolder
+  /** The caller will confirm that the worker has received the answer. */
+  awaits_confirmation?: boolean
+}
+
+/**
+ * Confirms a lease. Repeating it is accepted: the first answer may have been lost. A claim whose answer
+ * awaits confirmation has a deadline: a worker without the answer does not know that it holds the
+ * execution, and many never ask again.
+ */
+export function claim(
+  execution: Execution,
+  { holder, awaits_confirmation }: ClaimRequest,
+  { claimMs }: Limits,
+): Outcome {
   if (!isHeldBy(execution, holder, execution.held_by)) throw cannotClaim(execution)
-  if (CLAIMED_STATES.includes(execution.state)) return { next: execution, events: [] }
+  const deadlineMs = awaits_confirmation ? claimMs : undefined
+  if (CLAIMED_STATES.includes(execution.state))
+    return awaits_confirmation ? setClaimDeadline(execution, deadlineMs) : unchanged(execution)
   const state = next(execution.state, 'claim')
   const type = state === 'CLAIMED' ? 'WORKFLOW_CLAIMED' : 'WORKFLOW_RESUME_CLAIMED'
   return {
     next: { ...execution, state, attempts: execution.attempts + 1 },
     events: [workerEvent(type, holder.worker_name)],
+    deadlineMs,
   }
 }
+
+/** Ends the deadline of a claim, or starts it again while bytes of the answer are still to be sent. */
+export function confirmClaim(execution: Execution, pending_bytes: number, limits: Limits): Outcome {
+  const deadlineMs = pending_bytes > 0 ? transferMs(pending_bytes, limits) : undefined
+  return setClaimDeadline(execution, deadlineMs)
+}
+
+/** Without effect once the worker has sent a checkpoint. */
+function setClaimDeadline(execution: Execution, deadlineMs: number | undefined): Outcome {
+  const isClaimed = execution.state === 'CLAIMED' || execution.state === 'RESUME_CLAIMED'
+  return isClaimed ? { next: { ...execution }, events: [], deadlineMs } : unchanged(execution)
+}
+
+const unchanged = (execution: Execution): Outcome => ({ next: execution, events: [] })
 
 const cannotClaim = ({ execution_id, state }: Execution) =>
   conflict(`Cannot claim execution ${execution_id}: current state is ${state}`)
@@ -86,7 +120,7 @@ export type Loss = 'released' | 'died' | 'expired'
  * workers have died without progress FAILS.
  */
 export function lose(execution: Execution, loss: Loss, limits: Limits): Outcome {
-  if (!execution.held_by) return { next: execution, events: [] }
+  if (!execution.held_by) return unchanged(execution)
   const { state, held_by } = execution
   const isUnclaimed = state === 'SCHEDULED' || state === 'RESUME_SCHEDULED'
   const free = { ...withoutHolder(execution), claim_generation: execution.claim_generation + 1 }
@@ -98,7 +132,8 @@ export function lose(execution: Execution, loss: Loss, limits: Limits): Outcome 
   if (!isUnclaimed && loss === 'died' && execution.attempts >= limits.maxAttempts)
     return giveUp(execution, free)
   const trigger: Trigger = execution.resume_due && !isUnclaimed ? 'lose_resume' : 'lose'
-  const refunded = loss === 'released' && !isUnclaimed ? 1 : 0
+  // Its worker lives: it released the execution, or never received the answer to its claim.
+  const refunded = loss !== 'died' && !isUnclaimed ? 1 : 0
   return {
     next: {
       ...free,
@@ -116,7 +151,7 @@ export function lose(execution: Execution, loss: Loss, limits: Limits): Outcome 
 /** Fails an execution that was queued for longer than its queue_timeout. Others stay unchanged. */
 export function timeOut(execution: Execution): Outcome {
   const { state, queued, queue_timeout_ms = 0 } = execution
-  if (!queued) return { next: execution, events: [] }
+  if (!queued) return unchanged(execution)
   const message = `no worker took it within its queue_timeout of ${queue_timeout_ms / 1_000} s`
   return withFailure(
     { ...execution, state: next(state, 'time_out'), queued: false },

@@ -14,6 +14,7 @@ import { cancel, type Resume, resume } from '../domain/client-requests.ts'
 import type { Execution, Limits, Outcome, PendingEvent } from '../domain/execution.ts'
 import {
   claim,
+  confirmClaim,
   extendLease,
   type Loss,
   lease,
@@ -27,7 +28,8 @@ import type { NewExecution } from '../store/executions.ts'
 export type Command =
   | { kind: 'create'; row: NewExecution }
   | { kind: 'lease'; offer: Offer; capacity: number }
-  | { kind: 'claim'; holder: ClaimHolder }
+  | { kind: 'claim'; holder: ClaimHolder; awaits_confirmation?: boolean }
+  | { kind: 'confirm_claim'; holder: ClaimHolder; pending_bytes: number }
   | { kind: 'checkpoint'; report: Checkpoint }
   | { kind: 'release'; holder: ClaimHolder }
   | ({ kind: 'resume' } & Resume)
@@ -93,7 +95,10 @@ function applyTransition(
         : unchanged(execution)
     }
     case 'claim':
-      return claim(execution, command.holder)
+      return claim(execution, command, limits)
+    case 'confirm_claim':
+      fence(execution, command.holder)
+      return confirmClaim(execution, command.pending_bytes, limits)
     case 'checkpoint':
       return checkpoint(execution, command.report, isKnown, limits)
     case 'release':

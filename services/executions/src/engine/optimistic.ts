@@ -23,6 +23,7 @@ const SINGLE_ROW_COMMANDS = new Set<Command['kind']>([
   'cancel',
   'verify',
   'extend_lease',
+  'confirm_claim',
 ])
 
 /** Leases only, or none: the write checks for a free slot, so no command may depend on a lease before it. */

@@ -44,7 +44,8 @@ const command: fc.Arbitrary<Exclude<Command, { kind: 'create' }>> = fc.oneof(
     }),
     capacity: fc.constant(0),
   }),
-  fc.record({ kind: fc.constant('claim' as const), holder }),
+  fc.record({ kind: fc.constant('claim' as const), holder, awaits_confirmation: fc.boolean() }),
+  fc.record({ kind: fc.constant('confirm_claim' as const), holder, pending_bytes: fc.nat(9) }),
   fc.record({ kind: fc.constant('release' as const), holder }),
   fc.record({ kind: fc.constant('verify' as const), holder }),
   fc.record({

@@ -21,7 +21,16 @@ export interface ParsedCommand extends ExecutionCommand {
 
 /** Commands that each service may submit. */
 const ALLOWED_COMMANDS: Record<string, ReadonlySet<string>> = {
-  gateway: new Set(['create', 'claim', 'checkpoint', 'release', 'resume', 'cancel', 'verify']),
+  gateway: new Set([
+    'create',
+    'claim',
+    'confirm_claim',
+    'checkpoint',
+    'release',
+    'resume',
+    'cancel',
+    'verify',
+  ]),
   scheduler: new Set(['create', 'cancel']),
   dispatcher: new Set(['release', 'extend_lease']),
 }
@@ -45,8 +54,14 @@ export function parseCommand({ execution_id, with_log, body }: Message, sender: 
   switch (body?.$case) {
     case 'create':
       return create(execution_id, body.value, verifiedStarter(body.value, sender), as)
-    case 'claim':
-      return as({ kind: 'claim', holder: toClaimHolder(body.value.writer) })
+    case 'claim': {
+      const { writer, awaits_confirmation } = body.value
+      return as({ kind: 'claim', holder: toClaimHolder(writer), awaits_confirmation })
+    }
+    case 'confirm_claim': {
+      const { writer, pending_bytes } = body.value
+      return as({ kind: 'confirm_claim', holder: toClaimHolder(writer), pending_bytes })
+    }
     case 'release':
       return as({ kind: 'release', holder: toClaimHolder(body.value.writer) })
     case 'extend_lease': {

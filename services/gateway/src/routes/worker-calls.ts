@@ -4,6 +4,7 @@ import { unprocessable } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import { z } from 'zod'
+import type { ClaimAnswers } from '../clients/claim-answers.ts'
 import type { ExecutionsClient } from '../clients/executions.ts'
 import type { HeartbeatClient } from '../clients/heartbeats.ts'
 import { readMetrics } from '../domain/pong.ts'
@@ -16,6 +17,7 @@ import { ExecutionContext, ExecutionView, Ok } from './schemas.ts'
 
 export interface Deps {
   bus: Bus
+  claimAnswers: ClaimAnswers
   executions: ExecutionsClient
   heartbeats: HeartbeatClient
 }
@@ -43,13 +45,16 @@ export const claim = route('post', '/workers/{name}/claim/{execution_id}', {
   access: 'own worker',
   raw: true,
   returns: ExecutionContext,
-  async handle({ params: { execution_id }, resolved, ctx }, { executions }: Deps) {
+  async handle({ params: { execution_id }, resolved, ctx }, { executions, claimAnswers }: Deps) {
+    const writer = claimHolderOf(resolved, ctx, execution_id)
     const { execution, log, execution_token } = await executions.submit({
       execution_id,
       with_log: true,
-      body: { $case: 'claim', value: { writer: claimHolderOf(resolved, ctx, execution_id) } },
+      body: { $case: 'claim', value: { writer, awaits_confirmation: true } },
     })
-    const generation = String(execution.claim_generation)
+    const { claim_generation } = execution
+    claimAnswers.track(execution_id, { ...writer, claim_generation }, ctx.res)
+    const generation = String(claim_generation)
     ctx.responseHeaders.push('x-svc-claim-generation', generation)
     ctx.responseHeaders.push('x-flux-claim-generation', generation)
     if (execution_token) ctx.responseHeaders.push('x-svc-execution-token', execution_token)
@@ -89,7 +94,7 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
   raw: true,
   body: workerReport(Checkpoint, 'checkpoint'),
   returns: ExecutionView,
-  async handle({ params: { execution_id }, body, resolved, ctx }, { executions }: Deps) {
+  async handle({ params: { execution_id }, body, resolved, ctx }, deps: Deps) {
     if (parseId(body.execution_id) !== execution_id)
       throw unprocessable({
         loc: ['body', 'execution_id'],
@@ -97,7 +102,7 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
         type: 'value_error',
       })
     const { state, output_json, events } = body
-    const { execution } = await executions.submit({
+    const { execution } = await deps.executions.submit({
       execution_id,
       with_log: false,
       body: {
@@ -105,6 +110,7 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
         value: { writer: claimHolderOf(resolved, ctx, execution_id), state, output_json, events },
       },
     })
+    deps.claimAnswers.forget(execution_id)
     return summary(execution)
   },
 })

@@ -76,6 +76,12 @@ export interface Command {
      * unchanged. Replicas before this command refuse it; then the deadline of the lease applies.
      */
     { $case: "extend_lease"; value: ExtendLease }
+    | //
+    /**
+     * Ends the deadline of a claim: the worker has received the answer. Replicas before this command
+     * refuse it (`invalid`); repeat it until one that knows it accepts.
+     */
+    { $case: "confirm_claim"; value: ConfirmClaim }
     | undefined;
 }
 
@@ -109,7 +115,22 @@ export interface Writer {
 }
 
 export interface Claim {
-  writer: Writer | undefined;
+  writer:
+    | Writer
+    | undefined;
+  /** The caller sends ConfirmClaim; the claim keeps a deadline until then or until the first checkpoint. */
+  awaits_confirmation: boolean;
+}
+
+export interface ConfirmClaim {
+  writer:
+    | Writer
+    | undefined;
+  /**
+   * Bytes of the answer that are still to be sent: the deadline starts again and grows with them, as
+   * for ExtendLease. 0: all are sent, and the deadline ends.
+   */
+  pending_bytes: number;
 }
 
 export interface ExtendLease {
@@ -872,6 +893,9 @@ export const Command: MessageFns<Command> = {
       case "extend_lease":
         ExtendLease.encode(message.body.value, writer.uint32(138).fork()).join();
         break;
+      case "confirm_claim":
+        ConfirmClaim.encode(message.body.value, writer.uint32(146).fork()).join();
+        break;
     }
     return writer;
   },
@@ -967,6 +991,14 @@ export const Command: MessageFns<Command> = {
             }
 
             message.body = { $case: "extend_lease", value: ExtendLease.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.body = { $case: "confirm_claim", value: ConfirmClaim.decode(reader, reader.uint32()) };
             continue;
           }
         }
@@ -1219,13 +1251,16 @@ export const Writer: MessageFns<Writer> = {
 };
 
 function createBaseClaim(): Claim {
-  return { writer: undefined };
+  return { writer: undefined, awaits_confirmation: false };
 }
 
 export const Claim: MessageFns<Claim> = {
   encode(message: Claim, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.writer !== undefined) {
       Writer.encode(message.writer, writer.uint32(10).fork()).join();
+    }
+    if (message.awaits_confirmation !== false) {
+      writer.uint32(16).bool(message.awaits_confirmation);
     }
     return writer;
   },
@@ -1249,6 +1284,71 @@ export const Claim: MessageFns<Claim> = {
             }
 
             message.writer = Writer.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.awaits_confirmation = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseConfirmClaim(): ConfirmClaim {
+  return { writer: undefined, pending_bytes: 0 };
+}
+
+export const ConfirmClaim: MessageFns<ConfirmClaim> = {
+  encode(message: ConfirmClaim, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.writer !== undefined) {
+      Writer.encode(message.writer, writer.uint32(10).fork()).join();
+    }
+    if (message.pending_bytes !== 0) {
+      writer.uint32(16).int64(message.pending_bytes);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ConfirmClaim {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConfirmClaim();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.writer = Writer.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pending_bytes = longToNumber(reader.int64());
             continue;
           }
         }

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from enum import Enum, auto
+from itertools import count
 
 from windlass.worker._api import Api, Refused, Unavailable
 from windlass.worker._backoff import backoff
@@ -62,9 +63,14 @@ async def deliver(
 
 
 async def release(api: Api, execution_id: str, generation: str | None) -> None:
-    """Releases an execution. If that fails, the server's deadlines requeue it."""
+    """Releases an execution.
+
+    With a generation, repeats the request until the server answers: otherwise the server would wait
+    for this worker as long as it lives. Without one, gives up after some attempts, since a late
+    release could end a newer claim; then the deadline of the lease or unconfirmed claim applies.
+    """
     delays = backoff(FIRST_DELAY_S, MAX_RELEASE_DELAY_S)
-    for attempt in range(RELEASE_ATTEMPTS):
+    for attempt in count(1):
         try:
             await api.release(execution_id, generation)
             log.info("released execution %s", execution_id)
@@ -74,5 +80,6 @@ async def release(api: Api, execution_id: str, generation: str | None) -> None:
             return
         except Unavailable as error:
             log.warning("failed to release execution %s: %s", execution_id, error)
-            if attempt + 1 < RELEASE_ATTEMPTS:
-                await asyncio.sleep(next(delays))
+            if generation is None and attempt == RELEASE_ATTEMPTS:
+                return
+            await asyncio.sleep(next(delays))

@@ -111,6 +111,7 @@ class Execution:
             reason = "the server refused a checkpoint of the execution; see the log of its worker"
             value = {"type": "CheckpointRefused", "message": reason}
             body = self._checkpoints.build_terminal(E.WORKFLOW_FAILED, value, ExecutionState.FAILED)
-            await self._post_checkpoint(body, self._settings.terminal_deadline_s)
-            return
+            end = await self._post_checkpoint(body, self._settings.terminal_deadline_s)
+            if end is not DeliveryResult.TIMED_OUT:
+                return
         await release(self._api, self.execution_id, self.generation)
