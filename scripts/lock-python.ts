@@ -11,7 +11,10 @@ import { run } from './setup/run.ts'
 const UV = 'uv==0.13.9'
 const MINIMUM_AGE = '7 days'
 /** Lock file to the extras that it includes. */
-const LOCKS = { 'requirements.txt': [], 'requirements-dev.txt': ['--extra', 'dev'] }
+const LOCKS = {
+  'requirements.txt': ['--extra', 'worker'],
+  'requirements-dev.txt': ['--extra', 'dev'],
+}
 
 catchSignals()
 try {

@@ -50,7 +50,12 @@ export async function ensurePython(
     const install = ['-m', 'pip', 'install', ...flags]
     await run(python, [...install, '--require-hashes', '-r', lock(dev)], { onLine: report })
     // Without an index: fails if the lock misses what pyproject.toml asks for (`npm run lock:python` adds it).
-    const sdk = ['--no-index', '--no-build-isolation', '--editable', dev ? `${SDK}[dev]` : SDK]
+    const sdk = [
+      '--no-index',
+      '--no-build-isolation',
+      '--editable',
+      `${SDK}[${dev ? 'dev' : 'worker'}]`,
+    ]
     await run(python, [...install, ...sdk], { onLine: report })
   })
   const made = dev ? full : plain
