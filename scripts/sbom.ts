@@ -1,6 +1,6 @@
 // `npm run sbom -- [FILE]`: writes the software bill of materials (CycloneDX) of the Node and Python packages
-// that the lock files name; windlass.cdx.json without a name.
-import { existsSync } from 'node:fs'
+// that the lock files name; windlass.cdx.json without a name. The generator validates it against the schema.
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { PROJECT, projectDataDir } from './bootstrap/data-dir.mjs'
 import { catchSignals } from './process/signals.ts'
@@ -8,6 +8,8 @@ import { Progress } from './setup/progress.ts'
 import { run } from './setup/run.ts'
 
 const GENERATOR_VERSION = '12.8.4'
+/** Kinds of packages that the bill must name. */
+const KINDS = ['npm', 'pypi']
 
 catchSignals()
 const [name = 'windlass.cdx.json'] = process.argv.slice(2)
@@ -15,14 +17,27 @@ const file = path.resolve(name)
 const progress = new Progress()
 try {
   const generator = await ensureGenerator(projectDataDir())
-  const args = ['--no-recurse', '--no-install-deps', '--type', 'pnpm', '--output', file]
+  const types = ['--type', 'pnpm', '--type', 'pypi']
+  const args = [...types, '--no-install-deps', '--exclude', '**/.windlass/**', '--output', file]
   await progress.step('Listing the packages', (onLine) =>
     run(process.execPath, [generator, ...args, PROJECT], { cwd: PROJECT, onLine }),
   )
-  process.stdout.write(`${file}\n`)
+  process.stdout.write(`${file}: ${countPackages(file)}\n`)
 } catch (error) {
   process.stderr.write(`\n${(error as Error).message}\n`)
   process.exitCode = 1
+}
+
+/** Returns the number of packages of each kind; throws if there is none of one. */
+function countPackages(file: string): string {
+  const { components } = JSON.parse(readFileSync(file, 'utf8')) as {
+    components: { purl?: string }[]
+  }
+  return KINDS.map((kind) => {
+    const count = components.filter(({ purl }) => purl?.startsWith(`pkg:${kind}/`)).length
+    if (count === 0) throw new Error(`${file} names no ${kind} package; see the output of cdxgen`)
+    return `${count} ${kind}`
+  }).join(', ')
 }
 
 /** Returns the program of cdxgen, of OWASP CycloneDX; fetched at its first use. */
