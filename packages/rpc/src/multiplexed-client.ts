@@ -48,6 +48,10 @@
  *
  * The service token is verified when the stream opens; a token that ends later does not end the
  * stream. The RPC policy and the on-behalf-of token are verified for every call. See ADR 9.
+ *
+ * Not chosen. More connections: the cost lies in the HTTP/2 stream of each call, not in the connection.
+ * A batch form of each rpc: every service would need its own, and one caller's calls would wait for
+ * the slowest of their batch. A transport without gRPC: replicas of earlier releases speak only gRPC.
  */
 import { type ClientDuplexStream, status } from '@grpc/grpc-js'
 import {

@@ -37,9 +37,29 @@
  * - Redis loses its data: a reader creates a new random token, which no entry carries. A counter
  *   could return to a value that old entries carry; a random token cannot.
  *
+ * Not guaranteed. A hit: while Redis does not answer, every request asks the owner, and a change of
+ * one account drops the entries of all. A message that is already on its way to a client: the promise
+ * is about requests that arrive after the answer to the change.
+ *
+ * Where. This file has the token, the wait of the owner and the marker rows. The gateway has the
+ * lease of a reader (services/gateway/src/cache/generation-reader.ts) and the entries of one
+ * generation (generation-cache.ts of the same folder).
+ *
  * Cost. One Redis command per process and lease, shared by all requests in it (the reader batches),
- * and GENERATION_LEASE_MS added to each change. The lease is longer than the few requests of one
- * execution and short enough for a change of permissions to feel immediate.
+ * and GENERATION_LEASE_MS added to each change: 27 ms with the margin. The lease is longer than the few
+ * requests of one execution and short enough for a change of permissions to feel immediate.
+ *
+ * Measurements (bench hello, two virtual cores, before and after taking turns in one run; ADR 14).
+ * Reading the token for each use cost a single execution four round trips in sequence, a twelfth of
+ * its time. With the lease an execution takes 0.96 of that time and the gateway 0.85 of the CPU.
+ *
+ * Tried and dropped, or not chosen.
+ * - Reading the token before each use of an entry: correct without a wait of the owner, at the cost above.
+ * - Messages that name what changed: a lost one is never noticed, and most changes (a role, a revoked
+ *   key) affect entries that cannot be listed. For the same reason there is one token for each cache
+ *   and not for each key.
+ * - A time to live alone: a revoked key would stay valid for as long.
+ * - A counter in place of a random token: see the loss of data above.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
