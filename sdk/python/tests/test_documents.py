@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -45,3 +46,13 @@ async def _run_test(function: object) -> None:
         return
     with Engine() as engine:
         await function(engine=engine)
+
+
+def test_workflow_and_tests_of_the_readme_pass(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[3] / "README.md").read_text()
+    source, tests = (block.group(1) for block in BLOCK.finditer(text))
+    (tmp_path / "greetings.py").write_text(source)
+    (tmp_path / "test_greetings.py").write_text(tests)
+    command = [sys.executable, "-m", "pytest", "-q", "-o", "asyncio_mode=auto"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "2 passed" in run.stdout, run.stdout + run.stderr
