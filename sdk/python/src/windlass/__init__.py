@@ -26,9 +26,11 @@ from windlass.domain.schedule import (
 from windlass.domain.state import ExecutionState
 from windlass.errors import (
     ApprovalRejected,
+    CompensationError,
     ExecutionContextNotFoundError,
     ExecutionError,
     ExecutionTimeoutError,
+    NondeterminismError,
     NonRetryable,
     PauseRequested,
     RecordedError,
@@ -58,8 +60,10 @@ from windlass.output_storage import (
 from windlass.task import Task, task
 from windlass.tasks import (
     Graph,
+    as_completed,
     call,
     choice,
+    first,
     now,
     parallel,
     pause,
@@ -67,6 +71,7 @@ from windlass.tasks import (
     progress,
     randint,
     randrange,
+    saga,
     sleep,
     uuid4,
 )
@@ -75,6 +80,7 @@ from windlass.workflow import Workflow, workflow
 __all__ = [
     "ApprovalRejected",
     "Cache",
+    "CompensationError",
     "Current",
     "ExecutionContext",
     "ExecutionContextNotFoundError",
@@ -87,6 +93,7 @@ __all__ = [
     "InlineOutputStorage",
     "LocalFileStorage",
     "NonRetryable",
+    "NondeterminismError",
     "OutputStorage",
     "OutputStorageReference",
     "PauseRequested",
@@ -116,10 +123,12 @@ __all__ = [
     "WorkflowCatalogError",
     "WorkflowNotFoundError",
     "__version__",
+    "as_completed",
     "call",
     "choice",
     "cron",
     "current",
+    "first",
     "heartbeat",
     "interval",
     "logger",
@@ -133,6 +142,7 @@ __all__ = [
     "progress",
     "randint",
     "randrange",
+    "saga",
     "sleep",
     "task",
     "uuid4",

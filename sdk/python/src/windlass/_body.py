@@ -41,7 +41,7 @@ async def run_body(
                 raise ExecutionTimeoutError(timeout_s) from None
             raise
     except asyncio.CancelledError as error:
-        if is_cancel_requested(scope.run):
+        if scope.is_cancelled or is_task_cancelled():
             raise
         raise ExecutionError(error, "an awaited operation was cancelled") from error
     except (SystemExit, KeyboardInterrupt) as error:
@@ -52,9 +52,14 @@ async def run_body(
 
 
 def is_cancel_requested(run: Run) -> bool:
-    """True if a CancelledError cancels the current code, not only something that it awaited."""
+    """True if a CancelledError cancels the run, not only something that it awaited."""
+    return run.is_cancelled or run.is_closed or is_task_cancelled()
+
+
+def is_task_cancelled() -> bool:
+    """True if a CancelledError cancels the current asyncio task."""
     task = asyncio.current_task()
-    return run.is_cancelled or run.is_closed or (task is not None and task.cancelling() > 0)
+    return task is not None and task.cancelling() > 0
 
 
 async def _call(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -1,6 +1,6 @@
 """Concurrent branches of a workflow, with one rule for failures and pauses.
 
-Used by `parallel` and by `Task.map`.
+Used by `parallel`, `first`, `as_completed` and `Task.map`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,30 @@ from windlass._run import current_scope, require_scope
 from windlass._task_call import TaskCall
 from windlass.errors import PauseRequested
 
+Branch = asyncio.Future[Any]
+
+
+def start_branches(calls: Sequence[Awaitable[Any]], limit: int) -> list[Branch]:
+    """Starts all calls concurrently, at most `limit` at a time."""
+    slots = asyncio.Semaphore(limit)
+    branches: list[Branch] = [
+        asyncio.ensure_future(_branch(call, n, slots)) for n, call in enumerate(calls)
+    ]
+    for branch in branches:
+        # Reads the exception of each branch, or asyncio would warn about unretrieved exceptions.
+        # Further failures are recorded in the log.
+        branch.add_done_callback(_error)
+    return branches
+
+
+async def cancel_branches(branches: Sequence[Branch]) -> None:
+    """Cancels the branches that still run, and waits until they have ended."""
+    running = [branch for branch in branches if not branch.done()]
+    for branch in running:
+        branch.cancel()
+    if running:
+        await asyncio.wait(running)
+
 
 async def run_branches(calls: Sequence[Awaitable[Any]], limit: int | None = None) -> list[Any]:
     """Awaits all calls concurrently, at most `limit` at a time; returns the results in order.
@@ -22,24 +46,28 @@ async def run_branches(calls: Sequence[Awaitable[Any]], limit: int | None = None
     The first failure is raised at once; the other branches continue to run. A pause is raised only
     after all other branches have ended, so that their results are recorded first.
     """
-    slots = asyncio.Semaphore(limit or max(1, len(calls)))
-    branches = [asyncio.ensure_future(_branch(call, n, slots)) for n, call in enumerate(calls)]
-    for branch in branches:
-        # Reads the exception of each branch, or asyncio would warn about unretrieved exceptions.
-        # Further failures are recorded in the log.
-        branch.add_done_callback(_error)
-    try:
-        await _await_branches(branches)
-    except asyncio.CancelledError:
-        for branch in branches:
-            branch.cancel()
-        await asyncio.wait(branches)
-        raise
+    branches = start_branches(calls, limit or max(1, len(calls)))
+    await _await_branches(branches, asyncio.FIRST_EXCEPTION)
     # Failures take precedence over pauses: a failed workflow must not be paused first.
     errors = [error for branch in branches if branch.done() and (error := _error(branch))]
     for error in sorted(errors, key=lambda error: isinstance(error, PauseRequested)):
         raise error
     return [branch.result() for branch in branches]
+
+
+async def settle_branches(
+    calls: Sequence[Awaitable[Any]], limit: int | None = None
+) -> list[Branch]:
+    """Awaits all calls concurrently until each has ended; returns them in order.
+
+    Raises a pause if a branch has paused.
+    """
+    branches = start_branches(calls, limit or max(1, len(calls)))
+    await _await_branches(branches, asyncio.ALL_COMPLETED)
+    for branch in branches:
+        if isinstance(error := _error(branch), PauseRequested):
+            raise error
+    return branches
 
 
 def check_limit(limit: int | None) -> None:
@@ -55,14 +83,18 @@ def close_unawaited(calls: Sequence[Any]) -> None:
             call.close()
 
 
-async def _await_branches(branches: Sequence[asyncio.Future[Any]]) -> None:
-    """Waits until all branches have ended, or one has failed."""
+async def _await_branches(branches: Sequence[Branch], until: str) -> None:
+    """Waits until all branches have ended or, if so asked, one has failed."""
     pending = set(branches)
-    while pending:
-        done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_EXCEPTION)
-        failed = [error for error in map(_error, done) if error]
-        if failed and not all(isinstance(error, PauseRequested) for error in failed):
-            return
+    try:
+        while pending:
+            done, pending = await asyncio.wait(pending, return_when=until)
+            failed = [error for error in map(_error, done) if error]
+            if failed and not all(isinstance(error, PauseRequested) for error in failed):
+                return
+    except asyncio.CancelledError:
+        await cancel_branches(branches)
+        raise
 
 
 async def _branch(call: Awaitable[Any], number: int, slots: asyncio.Semaphore) -> Any:
@@ -75,7 +107,7 @@ async def _branch(call: Awaitable[Any], number: int, slots: asyncio.Semaphore) -
         return await call
 
 
-def _error(branch: asyncio.Future[Any]) -> BaseException | None:
+def _error(branch: Branch) -> BaseException | None:
     return asyncio.CancelledError() if branch.cancelled() else branch.exception()
 
 

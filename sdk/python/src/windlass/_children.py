@@ -26,6 +26,9 @@ def track_children(
     if scope is not None:
         scope.run.children.add(task)
         task.add_done_callback(scope.run.children.discard)
+        for branches in scope.branches:
+            branches.add(task)
+            task.add_done_callback(branches.discard)
     return task
 
 

@@ -42,8 +42,7 @@ class Current:
         A function in a thread cannot be interrupted. If it takes long, it should read this property
         regularly and return: the next attempt starts after the thread has ended.
         """
-        run = self._scope.run
-        return self._scope.attempt.is_cancelled or run.is_cancelled or run.is_closed
+        return self._scope.attempt.is_cancelled or self._scope.is_cancelled
 
     @property
     def heartbeat_details(self) -> Any:

@@ -21,10 +21,10 @@ from windlass.domain.state import ExecutionState
 from windlass.errors import (
     ExecutionError,
     ExecutionStopped,
-    PauseRequested,
     TransientDurabilityError,
     UnawaitedCallError,
     UnserializableError,
+    find_pause,
 )
 
 Body = Callable[[], Awaitable[Any]]
@@ -80,7 +80,7 @@ def _close_unawaited(run: Run) -> UnawaitedCallError | None:
 
 
 def _to_final_event(run: Run, error: BaseException) -> tuple[E, Any, ExecutionState]:
-    pause = _find_pause(error)
+    pause = find_pause(error)
     if pause and not run.is_transient:
         value = {"name": pause.name, "output": pause.output}
         if pause.refused is not None:
@@ -99,12 +99,3 @@ def _to_final_event(run: Run, error: BaseException) -> tuple[E, Any, ExecutionSt
     if not isinstance(error, Exception):
         error = ExecutionError(message=f"user code raised {type(error).__name__}: {error}")
     return E.WORKFLOW_FAILED, describe_failure(error), ExecutionState.FAILED
-
-
-def _find_pause(error: BaseException) -> PauseRequested | None:
-    """Returns the pause in an exception: itself, or one that a TaskGroup has wrapped."""
-    if isinstance(error, PauseRequested):
-        return error
-    if isinstance(error, BaseExceptionGroup):
-        return next((pause for inner in error.exceptions if (pause := _find_pause(inner))), None)
-    return None

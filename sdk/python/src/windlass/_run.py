@@ -203,13 +203,25 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Position of running code in a run: the run, the scope's path, and the current task."""
+    """Position of running code in a run: the run, the scope's path, and the current task.
+
+    `branches` collects, for each saga around the code, the asyncio tasks that it waits for before
+    it compensates; `is_compensating` is true in compensations, which run although the execution is
+    cancelled.
+    """
 
     run: Run
     path: str = ""
     call_id: str = ""
     task_name: str = ""
     attempt: Attempt = field(default_factory=Attempt)
+    branches: tuple[set[asyncio.Task[Any]], ...] = ()
+    is_compensating: bool = False
+
+    @property
+    def is_cancelled(self) -> bool:
+        """True if the code of this scope should end."""
+        return self.run.is_closed or (self.run.is_cancelled and not self.is_compensating)
 
 
 current_scope: ContextVar[Scope | None] = ContextVar("windlass_scope", default=None)

@@ -7,7 +7,7 @@ import hashlib
 import logging
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -25,7 +25,7 @@ from windlass._option_checks import to_seconds
 from windlass._options import TaskMetadata, TaskOptions
 from windlass._policies import Cache
 from windlass._replay import Failed
-from windlass._run import Attempt, Run, Scope
+from windlass._run import Attempt, Run, require_scope
 from windlass._task_call import Call
 from windlass.domain.events import ExecutionEventType as E
 from windlass.errors import (
@@ -59,6 +59,8 @@ class TaskExecution:
     task_name: str
     run: Run
     call: Call
+    # True for `parallel`, whose branches run again in later runs of a saga.
+    belongs_to_saga: bool = False
 
     async def execute(self) -> Any:
         """Returns or raises the recorded outcome if there is one; otherwise runs the task."""
@@ -214,7 +216,15 @@ class TaskExecution:
         environment = self.run.environment
         environment.on_body(self.call.id)
         func = environment.bodies.get(func, func) if environment.bodies else func
-        scope = Scope(self.run, path, self.call.id, self.call.name, attempt)
+        outer = require_scope()
+        scope = replace(
+            outer,
+            branches=outer.branches if self.belongs_to_saga else (),
+            path=path,
+            call_id=self.call.id,
+            task_name=self.call.name,
+            attempt=attempt,
+        )
         kwargs = {**self.call.kwargs, **(injected or {})}
         return await run_body(func, self.call.args, kwargs, scope, self.options.timeout)
 

@@ -9,6 +9,7 @@ Exception
 │   ├── ExecutionTimeoutError       an attempt exceeded the task's timeout
 │   ├── TaskAuthorizationError      the caller may not run the task
 │   ├── ApprovalRejected            the approval of the task was rejected
+│   ├── CompensationError           compensations of a saga failed
 │   ├── TransientDurabilityError    a transient run used a feature that needs the log
 │   ├── UnawaitedCallError          the workflow returned before it awaited a call
 │   ├── NondeterminismError         a run made other calls than the log contains
@@ -116,6 +117,13 @@ class ApprovalRejected(ExecutionError):
         self.reason = reason
 
 
+class CompensationError(ExecutionError):
+    """Compensations of a saga failed; `__cause__` is the failure after which they ran."""
+
+    def __init__(self, message: str = "compensations failed") -> None:
+        super().__init__(None, message)
+
+
 class TransientDurabilityError(ExecutionError):
     """A transient run keeps no log from which it could continue, so it cannot pause."""
 
@@ -220,6 +228,15 @@ class ExecutionStopped(BaseException):
     def __init__(self, error: ExecutionError) -> None:
         super().__init__(str(error))
         self.error = error
+
+
+def find_pause(error: BaseException) -> PauseRequested | None:
+    """Returns the pause in an exception: itself, or one that a TaskGroup has wrapped."""
+    if isinstance(error, PauseRequested):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        return next((pause for inner in error.exceptions if (pause := find_pause(inner))), None)
+    return None
 
 
 def root_cause(error: BaseException) -> BaseException:

@@ -85,6 +85,7 @@ class Task(Generic[P, R]):
             call.id,
             procedure(scope.run, call, self.options),
             partial(self.decode, call),
+            getattr(self.func, "__globals__", None),
         )
 
     def with_options(self, **options: Unpack[TaskOptionNames]) -> Task[P, R]:

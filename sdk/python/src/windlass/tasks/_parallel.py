@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar, Unpack, cast
+from typing import Any, Literal, TypeVar, Unpack, overload
 
-from windlass._branches import check_limit, close_unawaited, run_branches
+from windlass._branches import (
+    Branch,
+    check_limit,
+    close_unawaited,
+    run_branches,
+    settle_branches,
+    start_branches,
+)
+from windlass._failures import describe_failure, restore_failure
 from windlass._options import TaskOptionNames, TaskOptions
-from windlass._run import Run
+from windlass._replay import Completed, Failed
+from windlass._run import Run, current_scope, require_scope
 from windlass._task_call import Call, TaskCall
 from windlass._task_execution import TaskExecution
+from windlass.errors import ExecutionError
 from windlass.task import Task
 
 T = TypeVar("T")
@@ -24,25 +36,45 @@ class Parallel:
     def __init__(self, options: TaskOptions) -> None:
         self._options = options
 
-    async def __call__(self, *calls: Awaitable[T], limit: int | None = None) -> list[T]:
+    @overload
+    async def __call__(
+        self,
+        *calls: Awaitable[T],
+        limit: int | None = None,
+        return_exceptions: Literal[False] = False,
+    ) -> list[T]: ...
+    @overload
+    async def __call__(
+        self, *calls: Awaitable[T], limit: int | None = None, return_exceptions: bool
+    ) -> list[T | ExecutionError]: ...
+    async def __call__(
+        self,
+        *calls: Awaitable[Any],
+        limit: int | None = None,
+        return_exceptions: bool = False,
+    ) -> list[Any]:
         """Awaits all calls concurrently and returns their results in order.
 
         At most `limit` calls run at a time; None means no limit. The first failure is raised at
-        once; the other branches continue to run. A pause is raised only after all other branches
-        have ended, so that their results are recorded first.
+        once; the other branches continue to run. With `return_exceptions`, all calls end, and the
+        failures are in the list in place of the results. A pause is raised only after all other
+        branches have ended, so that their results are recorded first.
         """
         check_limit(limit)
-        # The limit does not identify the call: it may change while executions are in flight.
-        task = Task(_branches, self._options, procedure=partial(_execute_parallel, limit))
-        return cast("list[T]", await task(*calls))
+        # The limit does not identify the call: it may change while executions are in flight. The
+        # other option does, since it changes the recorded result.
+        execute = _execute_settled if return_exceptions else _execute_parallel
+        task = Task(_branches, self._options, procedure=partial(execute, limit))
+        options = {"return_exceptions": True} if return_exceptions else {}
+        return await task(*calls, **options)
 
     def with_options(self, **options: Unpack[TaskOptionNames]) -> Parallel:
         """Returns a copy with some options changed; see `TaskOptions`."""
         return Parallel(self._options.replace(**options))
 
 
-async def _branches(*calls: Awaitable[Any]) -> list[Any]:
-    raise NotImplementedError  # only the signature is used; `_execute_parallel` does the work
+async def _branches(*calls: Awaitable[Any], return_exceptions: bool = False) -> list[Any]:
+    raise NotImplementedError  # only the signature is used; the functions below do the work
 
 
 async def _execute_parallel(limit: int | None, run: Run, call: Call, options: TaskOptions) -> Any:
@@ -55,10 +87,78 @@ async def _execute_parallel(limit: int | None, run: Run, call: Call, options: Ta
             for branch, result in zip(call.args, results, strict=True)
         ]
 
+    return await _execute(body, decode, limit, run, call, options)
+
+
+async def _execute_settled(limit: int | None, run: Run, call: Call, options: TaskOptions) -> Any:
+    """Records each branch as `{"value": …}` or `{"failure": …}`."""
+    names = [_names(branch) for branch in call.args]
+
+    async def body(*calls: Awaitable[Any], return_exceptions: bool) -> list[Any]:
+        return [_describe(branch) for branch in await settle_branches(calls, limit)]
+
+    def decode(results: list[Any]) -> list[Any]:
+        outcomes: list[Any] = []
+        for branch, result, scope in zip(call.args, results, names, strict=True):
+            if "failure" in result:
+                outcomes.append(restore_failure(result["failure"], scope))
+            else:
+                value = result["value"]
+                outcomes.append(branch.decode(value) if isinstance(branch, TaskCall) else value)
+        return outcomes
+
+    return await _execute(body, decode, limit, run, call, options)
+
+
+async def _execute(
+    body: Callable[..., Any],
+    decode: Callable[[list[Any]], list[Any]],
+    limit: int | None,
+    run: Run,
+    call: Call,
+    options: TaskOptions,
+) -> Any:
+    execution = TaskExecution(body, options, decode, call.name, run, call, belongs_to_saga=True)
+    recorded = run.replay.find_outcome(call.id)
+    if recorded is not None and require_scope().branches:
+        await _run_recorded_branches(recorded, call, limit)
+        return await execution.execute()
     try:
-        return await TaskExecution(body, options, decode, call.name, run, call).execute()
+        return await execution.execute()
     finally:
         close_unawaited(call.args)  # for example because the result is recorded
+
+
+async def _run_recorded_branches(
+    recorded: Completed | Failed, call: Call, limit: int | None
+) -> None:
+    """Runs the branches of a recorded call again, for the compensations that they add to a saga.
+
+    After a failure they continue to run, as they do in the run in which the branch failed.
+    """
+    token = current_scope.set(replace(require_scope(), path=call.id))
+    try:
+        branches = start_branches(call.args, limit or max(1, len(call.args)))
+    finally:
+        current_scope.reset(token)
+    if branches and isinstance(recorded, Completed):
+        await asyncio.wait(branches)
+
+
+def _describe(branch: Branch) -> dict[str, Any]:
+    if branch.cancelled():
+        cancelled = ExecutionError(message="an awaited operation was cancelled")
+        return {"failure": describe_failure(cancelled)}
+    error = branch.exception()
+    return {"value": branch.result()} if error is None else {"failure": describe_failure(error)}
+
+
+def _names(branch: Any) -> Mapping[str, Any]:
+    """Returns the globals of the code of a branch, where exception classes are looked up."""
+    if isinstance(branch, TaskCall):
+        return branch.names
+    frame = getattr(branch, "cr_frame", None)
+    return frame.f_globals if frame else {}
 
 
 parallel = Parallel(TaskOptions(name="parallel", auth_exempt=True))
