@@ -1,12 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises'
-
 /** Waits for a promise, for at most `ms` milliseconds; rejects if the promise rejects within that time. */
 export async function waitAtMost(ms: number, promise: Promise<unknown>): Promise<void> {
-  const done = new AbortController()
-  const elapsed = pause(ms, undefined, { signal: done.signal }).catch(() => {})
+  let timer: NodeJS.Timeout | undefined
+  // A plain timer: ending one of `timers/promises` by a signal creates an error for each wait.
+  const elapsed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
   try {
     await Promise.race([promise, elapsed])
   } finally {
-    done.abort()
+    clearTimeout(timer)
   }
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isIP, isIPv6 } from 'node:net'
+import { isIP, isIPv6, type Socket } from 'node:net'
 
 type Received = Pick<IncomingMessage, 'socket' | 'headers'>
 
@@ -9,6 +9,7 @@ type Received = Pick<IncomingMessage, 'socket' | 'headers'>
  */
 export function exactClientAddress({ socket, headers }: Received, trustedProxies: number): string {
   const direct = socket.remoteAddress ?? ''
+  if (trustedProxies === 0) return direct
   const hops = [...String(headers['x-forwarded-for'] ?? '').split(','), direct]
   const address = withoutPort((hops.at(-1 - trustedProxies) ?? '').trim())
   return isIP(address) ? address : direct
@@ -16,7 +17,20 @@ export function exactClientAddress({ socket, headers }: Received, trustedProxies
 
 /** The same, with an IPv6 address reduced to its /64 network, since a client has all of it. */
 export const clientAddress = (request: Received, trustedProxies: number): string =>
-  networkOf(exactClientAddress(request, trustedProxies))
+  trustedProxies === 0
+    ? peerNetwork(request.socket)
+    : networkOf(exactClientAddress(request, trustedProxies))
+
+/** The network of each connection: a client sends many requests on one. */
+const peerNetworks = new WeakMap<Pick<Socket, 'remoteAddress'>, string>()
+
+function peerNetwork(socket: Pick<Socket, 'remoteAddress'>): string {
+  const known = peerNetworks.get(socket)
+  if (known !== undefined) return known
+  const network = networkOf(socket.remoteAddress ?? '')
+  peerNetworks.set(socket, network)
+  return network
+}
 
 /** Removes the port, which some proxies append and which differs for each connection. */
 const withoutPort = (hop: string) =>

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from '../process/log.ts'
 import type { ServerTls } from '../tls/server-tls.ts'
 import { clientAddress, networkOf } from './client-address.ts'
+import { addDefaultHeaders } from './default-headers.ts'
 import { PendingClients } from './pending-clients.ts'
 import { SlowBodies } from './slow-bodies.ts'
 
@@ -168,8 +169,7 @@ export class Connections {
   }
 
   #open({ socket }: IncomingMessage, res: ServerResponse): void {
-    res.setHeader('x-content-type-options', 'nosniff')
-    res.setHeader('cache-control', 'no-store')
+    addDefaultHeaders(res)
     if (this.#isStopping) res.shouldKeepAlive = false
     this.#responses.set(socket, res)
     res.once('close', () => {

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+
 /**
  * JSON (RFC 8259) as text: checked and cut, never rebuilt, so that 2^53+1, key order, duplicate
  * keys, lone surrogates and `__proto__` arrive as they were sent. Nothing here makes values.
@@ -33,11 +35,8 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
 /** The text of a body. Bytes that are not UTF-8 are refused; so is a byte order mark, by the grammar. */
 export function decodeJson(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    throw new JsonError('the body is not UTF-8', 0)
-  }
+  if (!isUtf8(bytes)) throw new JsonError('the body is not UTF-8', 0)
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }
 
 /**

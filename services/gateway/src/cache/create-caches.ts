@@ -31,10 +31,12 @@ export function createCaches(
     const [subject, external_issuer] = JSON.parse(key) as [string, string]
     return principals.resolve({ subject, external_issuer })
   })
-  const sessions = new UsageReportingCache(readAuth, (token) => identity.checkSession({ token }), {
+  const refusedTokens = new RefusedTokens()
+  const checkSession = (token: string) =>
+    refusedTokens.check(token, () => identity.checkSession({ token }))
+  const sessions = new UsageReportingCache(readAuth, checkSession, {
     reportIntervalMs: sessionReportIntervalMs(session_idle_timeout),
   })
-  const refusedTokens = new RefusedTokens()
   return {
     /** A workflow without its source; version 0 is the latest. */
     resolveWorkflow: (namespace: string, name: string, version: number) =>
@@ -45,7 +47,7 @@ export function createCaches(
     getAccount: (subject: string, external_issuer: string) =>
       accounts.get(JSON.stringify([subject, external_issuer])),
     /** The worker session of a token; `unauthenticated` for an unknown or ended one. */
-    getSession: (token: string) => refusedTokens.check(token, () => sessions.get(token)),
+    getSession: (token: string) => sessions.get(token),
   }
 }
 

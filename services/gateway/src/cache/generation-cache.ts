@@ -42,9 +42,10 @@ export class GenerationCache<T> {
     this.#fetch = fetch
   }
 
-  async get(key: string): Promise<T> {
+  /** `fetch` replaces the fetch of the cache for this call. */
+  async get(key: string, fetch = this.#fetch): Promise<T> {
     const generation = await this.#readGeneration()
-    if (generation === undefined) return this.#fetch(key)
+    if (generation === undefined) return fetch(key)
     if (generation !== this.#generation) {
       this.#entries = new Map()
       this.#generation = generation
@@ -52,7 +53,7 @@ export class GenerationCache<T> {
     const entries = this.#entries
     const known = entries.get(key)
     if (known !== undefined) return known
-    const value = await this.#fetch(key)
+    const value = await fetch(key)
     if (entries.size >= MAX_ENTRIES) entries.delete(entries.keys().next().value as string)
     entries.set(key, value)
     return value

@@ -8,7 +8,8 @@ const MAX_ENTRIES = 10_000
 
 /**
  * Negative cache: refuses a token that its owner refused a moment ago, or whose checksum does not
- * match, without asking again. Bounded: the oldest entry is dropped first.
+ * match, without asking again. Bounded: the oldest entry is dropped first. It stands behind the caches
+ * of valid tokens, so that their requests do not pay for its hashes.
  */
 export class RefusedTokens {
   /** Time of the refusal by the hash of the token, in the order of time. */

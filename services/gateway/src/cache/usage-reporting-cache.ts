@@ -28,14 +28,13 @@ export class UsageReportingCache<T> {
   ) {
     this.#fetch = ask
     this.#options = { reportIntervalMs: reportIntervalMs, now }
-    this.#entries = new GenerationCache(readGeneration, async (key) => ({
-      reported_ms: now(),
-      value: await ask(key),
-    }))
+    this.#entries = new GenerationCache(readGeneration, (key) => this.#load(() => ask(key)))
   }
 
-  async get(key: string): Promise<T> {
-    const entry = await this.#entries.get(key)
+  /** `fetch` replaces the fetch of the cache for this call, but not for its reports. */
+  async get(key: string, fetch?: () => Promise<T>): Promise<T> {
+    const load = fetch && (() => this.#load(fetch))
+    const entry = await this.#entries.get(key, load)
     const { reportIntervalMs, now } = this.#options
     if (now() - entry.reported_ms >= reportIntervalMs) {
       entry.reported_ms = now()
@@ -43,5 +42,10 @@ export class UsageReportingCache<T> {
       this.#fetch(key).catch(() => {})
     }
     return entry.value
+  }
+
+  async #load(fetch: () => Promise<T>): Promise<Entry<T>> {
+    const reported_ms = this.#options.now()
+    return { reported_ms, value: await fetch() }
   }
 }

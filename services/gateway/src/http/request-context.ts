@@ -64,7 +64,11 @@ export class RequestContext {
       this.#closed = leaving
       const left = () => leaving.abort(new Fault('unavailable', 'the client has left'))
       if (this.isClosed) left()
-      else this.res.once('close', left)
+      else
+        this.res.once('close', () => {
+          // Nothing waits any more; an abort would create an error with its stack for every request.
+          if (!this.res.writableFinished) left()
+        })
     }
     return this.#closed.signal
   }
