@@ -19,6 +19,7 @@ import { executionsHandlers } from './handlers/executions-service.ts'
 import { queueHandlers } from './handlers/queue-service.ts'
 import { relayTerminalEvents } from './loops/relay.ts'
 import { expireOverdue, resendCancels } from './loops/sweep.ts'
+import { RecentEnds, WAKE_DELAY_MS, wakeAfterCursor, wakeAwaiting } from './loops/wake.ts'
 import * as executions from './store/executions.ts'
 import * as keys from './store/keys.ts'
 import { readQueueUsage } from './store/queue-usage.ts'
@@ -48,7 +49,13 @@ export async function start(settings: Settings, runtime: Runtime) {
   })
   startLoop('fold totals', POLL_INTERVAL_MS, () => totals.fold(db))
   const waiters = new WaitingDispatchers()
-  const onCommit = createNotifier({ bus, waiters, onFinished: relay.wake })
+  const ends = new RecentEnds()
+  const onFinished = (ids: readonly string[]) => {
+    ends.add(ids)
+    relay.wake()
+    prompt.wake()
+  }
+  const onCommit = createNotifier({ bus, waiters, onFinished })
   const { claim_timeout, cancel_timeout, max_attempts } = settings.executions
   const limits = {
     claimMs: claim_timeout * 1_000,
@@ -57,6 +64,10 @@ export async function start(settings: Settings, runtime: Runtime) {
   }
   const writer = createExecutionWriter({ db, limits, waiters, onCommit })
   teardown.add('writer', () => writer.whenIdle())
+  const prompt = startLoop('wake', POLL_INTERVAL_MS, () => wakeAwaiting(db, writer, ends.take()), {
+    wakeDelayMs: WAKE_DELAY_MS,
+  })
+  startLoop('find lost wake-ups', POLL_INTERVAL_MS, () => wakeAfterCursor(db, writer))
   startLoop('sweep', SWEEP_MS, () => expireOverdue(db, writer, log))
   startLoop('resend cancels', CANCEL_RESEND_MS, () => resendCancels(db, bus))
   startLoop('delete keys', KEY_CLEANUP_MS, () => keys.deleteExpired(db, KEY_CLEANUP_BATCH))

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Approval } from '../src/domain/approvals.ts'
 import type { Execution, PendingEvent } from '../src/domain/execution.ts'
 import type { Command, ExecutionCommand } from '../src/engine/command.ts'
-import { inState, leased } from './execution-samples.ts'
+import { inState, leased, parked } from './execution-samples.ts'
 import { type Deadline, REQUIREMENT_ID } from './seed-rows.ts'
 
 /** Two stored executions with their approvals, and commands for them and for a third id. */
@@ -17,11 +17,13 @@ export interface BatchCase {
 /** Part of all ids and names of a case, so that its copies can share a database. */
 export const PREFIX = 'f'.repeat(24)
 export const idAt = (index: number) => `${PREFIX}0000000${index}`
-const GENERATION = 3
+export const GENERATION = 3
 
 const rows: Execution[] = [
   ...STATES.filter((state) => state !== 'CREATED').map(inState),
   leased,
+  parked,
+  { ...parked, state: 'RESUMING', resume_due: true },
   { ...inState('RUNNING'), attempts: 5 },
   { ...inState('RESUME_CLAIMED'), resume_due: true },
   { ...inState('RUNNING'), resume_due: true, pause_source_id: 't1' },
@@ -49,7 +51,7 @@ const row = (index: number, base: fc.Arbitrary<Execution>): fc.Arbitrary<Executi
       gated,
     }))
 
-const approvalId = (index: number, call: string) => `${PREFIX}0000${index}0${call}`
+export const approvalId = (index: number, call: string) => `${PREFIX}0000${index}0${call}`
 const CALLS = ['c1', 'c2']
 
 /** Approvals of a gated execution: one for each call, in this order. */
@@ -84,6 +86,10 @@ const draft = fc.record<PendingEvent>({
 const request_id = fc.constantFrom(undefined, 'r1', 'r2')
 const kind = <Kind extends string>(name: Kind) => fc.constant(name)
 
+const park = fc.record({
+  wake_at: fc.constantFrom(undefined, new Date(0), new Date(Date.UTC(9999, 0))),
+  wake_on: fc.constantFrom([], [idAt(0)], [idAt(1)], [idAt(1), idAt(2)]),
+})
 const cancel = fc.record({ kind: kind('cancel'), request_id })
 const claim = fc.record({ kind: kind('claim'), holder, awaits_confirmation: fc.boolean() })
 const aboutApprovals = (index: number): fc.Arbitrary<Command> =>
@@ -115,9 +121,18 @@ const command = (index: number): fc.Arbitrary<Command> =>
     { weight: 3, arbitrary: fc.record({ kind: kind('expire') }) },
     { weight: 2, arbitrary: claim },
     { weight: 2, arbitrary: fc.record({ kind: kind('release'), holder }) },
+    { weight: 2, arbitrary: fc.record({ kind: kind('release'), holder, park }) },
+    fc.record({
+      kind: kind('wake'),
+      claim_generation: fc.constantFrom(GENERATION, GENERATION + 1),
+    }),
     fc.record({ kind: kind('verify'), holder }),
-    fc.record({ kind: kind('extend_lease'), holder, frame_bytes: fc.constantFrom(0, 1_000) }),
-    fc.record({ kind: kind('confirm_claim'), holder, pending_bytes: fc.constantFrom(0, 1_000) }),
+    fc.record({ kind: kind('extend_lease'), holder, frame_bytes: fc.constantFrom(0, 1_000_000) }),
+    fc.record({
+      kind: kind('confirm_claim'),
+      holder,
+      pending_bytes: fc.constantFrom(0, 1_000_000),
+    }),
     cancel,
     fc.record({ kind: kind('resume'), request_id, body_json: fc.constant('3') }),
     fc.record({
@@ -204,46 +219,3 @@ export const batchCase = ({ maxLength, isAlone, isOfApprovals }: Kinds) =>
         approvals: plan.approvals.flatMap((some, i) => (plan.rows[i]?.gated ? some : [])),
       }),
     )
-
-const held = (base: Execution, index: number): Execution => ({
-  ...base,
-  execution_id: idAt(index),
-  workflow_id: idAt(index),
-  requirement_id: REQUIREMENT_ID,
-  workflow_namespace: PREFIX,
-  claim_generation: GENERATION,
-  held_by: base.held_by && `a${PREFIX}`,
-})
-
-const asA = { worker_name: `a${PREFIX}`, session_id: 's', claim_generation: GENERATION }
-const pending = { approval_id: approvalId(0, 'c3'), task_call_id: 'c3', task_name: 't' }
-const offerOfA = { worker_name: `a${PREFIX}`, session_id: 's', connection_generation: 1 }
-
-/** An approval changed by two commands of one batch; a lease for a full worker before a cancel. */
-export const EXAMPLES: [BatchCase][] = [
-  [
-    {
-      rows: [held(inState('RUNNING'), 0), held(inState('RUNNING'), 1)],
-      deadlines: ['ahead', 'ahead'],
-      approvals: [],
-      commands: [
-        {
-          execution_id: idAt(0),
-          command: { kind: 'request_approval', holder: asA, request: pending },
-        },
-        { execution_id: idAt(0), command: { kind: 'cancel' } },
-      ],
-    },
-  ],
-  [
-    {
-      rows: [held(inState('SCHEDULED'), 0), held(inState('RUNNING'), 1)],
-      deadlines: ['ahead', 'ahead'],
-      approvals: [],
-      commands: [
-        { execution_id: idAt(0), command: { kind: 'lease', offer: offerOfA, capacity: 1 } },
-        { execution_id: idAt(0), command: { kind: 'cancel' } },
-      ],
-    },
-  ],
-]

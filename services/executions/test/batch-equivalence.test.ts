@@ -12,8 +12,9 @@ import type { CommandBatch } from '../src/engine/command.ts'
 import { applyOptimistically, type Caches } from '../src/engine/optimistic.ts'
 import { applyUnderLocks } from '../src/engine/pessimistic.ts'
 import * as approvals from '../src/store/approval-rows.ts'
-import { type BatchCase, batchCase, EXAMPLES } from './batch-cases.ts'
+import { type BatchCase, batchCase } from './batch-cases.ts'
 import { answerOf, copyOf, normalized } from './batch-copies.ts'
+import { EXAMPLES } from './batch-examples.ts'
 import { limits } from './execution-samples.ts'
 import { type Deadline, seedRequirement, seedRow } from './seed-rows.ts'
 
@@ -68,8 +69,8 @@ async function contentOf(db: Db, prefix: string) {
     select state, held_by, held_session, held_connection, worker_name, claim_generation, attempts,
            completions, resume_due, pause_source_id, gated, preferred_worker, passed_over, last_seq,
            revision, output, pause_output, queue_timeout_ms, finished_at is not null as finished,
-           queued_at < clock_timestamp() - interval '1 minute' as queued_earlier,
-           greatest(-1, ceil(extract(epoch from deadline_at - clock_timestamp()) / 10))::int as deadline
+           parked, queued_at < clock_timestamp() - interval '1 minute' as queued_earlier,
+           greatest(-1, least(100, ceil(extract(epoch from deadline_at - clock_timestamp()) / 10)))::int as deadline
       from executions where ${ids} order by execution_id`)
   const log = await db.rows(sql`
     select execution_id, seq, event_id, type, source_id, name, value
@@ -81,7 +82,10 @@ async function contentOf(db: Db, prefix: string) {
   const totals = await db.rows(sql`
     select state, sum(delta)::int as delta from totals_delta
      where workflow_namespace = ${prefix} group by state having sum(delta) <> 0 order by state`)
-  return { rows, log, decisions, totals }
+  const conditions = await db.rows(sql`
+    select w.wakes_on, w.execution_id from wake_conditions w join executions e using (execution_id)
+     where w.${ids} and e.parked order by 1, 2`)
+  return { rows, log, decisions, totals, conditions }
 }
 
 /** The first 24 digits in the notation of a uuid. */

@@ -15,6 +15,7 @@ export const queued: Execution = {
   state: 'SCHEDULED',
   claim_generation: 0,
   queued: true,
+  parked: false,
   attempts: 0,
   completions: 0,
   resume_due: false,
@@ -39,6 +40,9 @@ export function inState(state: State): Execution {
   return { ...row, worker_name: 'a', held_by: 'a', held_session: 's', held_connection: 1 }
 }
 
+/** An execution that waits outside of the queue. */
+export const parked: Execution = { ...queued, queued: false, parked: true, claim_generation: 1 }
+
 /** A lease that its worker, `a`, has not claimed yet. */
 export const leased: Execution = { ...inState('CLAIMED'), state: 'SCHEDULED' }
 
@@ -49,6 +53,7 @@ export const decisionContext = (more: Partial<DecisionContext> = {}): DecisionCo
   hasFreeSlot: () => true,
   isDue: false,
   approvals: [],
+  findAwaited: () => undefined,
   now: new Date(0),
   ...more,
 })

@@ -33,10 +33,17 @@ export async function seedRow(tx: Tx, row: Execution, deadline: Deadline): Promi
      where execution_id = ${execution_id}`)
 }
 
-/** True if the sweeper acts on the row: its holder can vanish unnoticed, or its wait is bounded. */
-export const hasDeadline = ({ state, held_by, queued, queue_timeout_ms }: Execution): boolean =>
+/** True if the sweeper acts on the row: its holder can vanish unnoticed, or its wait is bounded, or it is parked for a time. */
+export const hasDeadline = ({
+  state,
+  held_by,
+  queued,
+  parked,
+  queue_timeout_ms,
+}: Execution): boolean =>
   queued
     ? queue_timeout_ms !== undefined
     : !isTerminal(state) &&
-      (['RESUME_SCHEDULED', 'CANCELLING'].includes(state) ||
+      (parked ||
+        ['RESUME_SCHEDULED', 'CANCELLING'].includes(state) ||
         (state === 'SCHEDULED' && held_by !== undefined))

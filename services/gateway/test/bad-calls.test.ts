@@ -100,6 +100,27 @@ const calls: Record<string, Case> = {
     headers: { 'x-svc-claim-generation': 'abc' },
     expected: 422,
   },
+  'a release until a time without an offset': {
+    path: `/workers/w1/release/${ID}`,
+    body: '{"wake_at":"2026-01-02T03:04:05"}',
+    expected: 422,
+  },
+  'a release until a day that does not exist': {
+    path: `/workers/w1/release/${ID}`,
+    body: '{"wake_at":"2026-02-30T03:04:05Z"}',
+    expected: 422,
+  },
+  'a release until the end of something that is no execution': {
+    path: `/workers/w1/release/${ID}`,
+    body: '{"wake_on":["report"]}',
+    expected: 422,
+  },
+  'a release until the end of too many executions': {
+    path: `/workers/w1/release/${ID}`,
+    body: JSON.stringify({ wake_on: Array.from({ length: 257 }, () => ID) }),
+    expected: 422,
+  },
+  'a release with a list': { path: `/workers/w1/release/${ID}`, body: '[]', expected: 422 },
   'a claim generation above 2^63 - 1': {
     path: `/workers/w1/release/${ID}`,
     headers: { 'x-flux-claim-generation': '9223372036854775808' },

@@ -19,6 +19,8 @@ test('a queued execution: explain combines queue, requirement and worker verdict
           queued_at: QUEUED_AT,
           held_by: '',
           deadline_at: undefined,
+          parked: false,
+          wakes_on: [],
         }
       },
       loads: async ({ worker_names }) => {

@@ -46,7 +46,7 @@ test('a registration: the record and the session token', async () => {
     last_seen_at: null,
     session_token: 'token of w1 in s1',
     task_authorization: false,
-    features: ['session_renewal', 'execution_tokens'],
+    features: ['session_renewal', 'execution_tokens', 'parking'],
   })
   expect(registered[0]).toMatchObject({ instance: '', proven_session_id: '' })
 })

@@ -123,9 +123,14 @@ test('a stale claim: 409 with the stale-claim text that workers match', async ()
 })
 
 test('a release: the new state', async () => {
-  const { call, id } = await withExecution()
+  const { call, json, executions, id } = await withExecution()
   const response = await call('POST', `/workers/w1/release/${id}`)
   expect(await response.json()).toEqual({ status: 'released', state: 'SCHEDULED' })
+  const until = { wake_at: '9999-12-31T23:59:59+01:00', wake_on: [ID] }
+  expect((await json('POST', `/workers/w1/release/${id}`, until)).status).toBe(200)
+  expect(executions.commands.at(-1)?.body?.value).toMatchObject({
+    park: { wake_at: new Date('9999-12-31T22:59:59Z'), wake_on: [ID] },
+  })
 })
 
 test('progress of the claim holder: published to the readers of the execution', async () => {

@@ -35,6 +35,7 @@ export function cancel(execution: Execution, limits: Limits, event_id?: string):
       ...withoutHolder(execution),
       state,
       queued: false,
+      parked: false,
       claim_generation: execution.claim_generation + 1,
     },
     events,

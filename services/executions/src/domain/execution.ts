@@ -18,6 +18,8 @@ export interface Execution {
   claim_generation: number
   /** True if it is in the ready queue. */
   queued: boolean
+  /** True if it waits outside of the ready queue, without a worker (parking.ts). */
+  parked: boolean
   attempts: number
   completions: number
   resume_due: boolean
@@ -62,6 +64,8 @@ export interface Outcome {
   events: PendingEvent[]
   /** Time until the sweeper acts; absent: never; `kept`: unchanged. */
   deadlineMs?: number | 'kept'
+  /** Executions whose end wakes it, if it was parked. */
+  wake_on?: readonly string[]
 }
 
 /** Limits of the state machine, in milliseconds and counts. */

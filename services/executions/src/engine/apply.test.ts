@@ -98,7 +98,7 @@ const contentOf = (store: Store, results: readonly CommandResult[]) =>
   normalized({
     answers: results.map(answerOf),
     rows: [0, 1, 2].map((index) => store.rows.get(idAt(index))),
-    deadlines: [0, 1, 2].map((index) => store.deadlines.get(idAt(index))),
+    deadlines: [0, 1, 2].map((index) => rounded(store.deadlines.get(idAt(index)))),
     queued: [0, 1, 2].map((index) => store.queued.get(idAt(index))),
     approvals: [...store.approvals.values()].sort(byId),
     logs: [0, 1, 2].map((index) => store.log.filter((entry) => entry.execution_id === idAt(index))),
@@ -106,6 +106,10 @@ const contentOf = (store: Store, results: readonly CommandResult[]) =>
       .filter(([, total]) => total !== 0)
       .sort(),
   })
+
+/** Far deadlines count as one: a park until a time counts from its decision. */
+const rounded = (deadline: number | string | undefined) =>
+  typeof deadline === 'number' ? Math.min(deadline, 1_000_000) : deadline
 
 const byId = (a: Approval, b: Approval) => (a.approval_id < b.approval_id ? -1 : 1)
 

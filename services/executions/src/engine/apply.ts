@@ -21,6 +21,8 @@ export interface WorkingCopy {
   enteredQueue: boolean
   entries: StoredEntry[]
   approvals: Approval[]
+  /** Executions whose end wakes it, if this batch has parked it. */
+  wake_on: readonly string[]
 }
 
 /** Applies one command to the working copy of its execution. A refused command leaves it unchanged. */
@@ -41,7 +43,7 @@ export function applyCommand(
     }
     copies.set(execution_id, copy)
     const before = copy.after
-    const answer = runCommand(input, copy, command, limits)
+    const answer = runCommand(input, copy, command, { limits, copies })
     return { execution: copy.after, changed: copy.after !== before, answer }
   } catch (error) {
     if (error instanceof Fault) return { fault: error }
@@ -50,10 +52,13 @@ export function applyCommand(
 }
 
 function openWorkingCopy(input: DecisionInput, execution_id: string): WorkingCopy | undefined {
-  // A row that a later command of this batch creates does not exist yet.
-  const row = input.inserted.has(execution_id) ? undefined : input.rows.get(execution_id)
+  const row = storedRow(input, execution_id)
   return row && workingCopy(row, row)
 }
+
+/** A row that a later command of this batch creates does not exist yet. */
+const storedRow = ({ inserted, rows }: DecisionInput, execution_id: string) =>
+  inserted.has(execution_id) ? undefined : rows.get(execution_id)
 
 const workingCopy = (before: Execution | undefined, after: Execution): WorkingCopy => ({
   before,
@@ -62,6 +67,7 @@ const workingCopy = (before: Execution | undefined, after: Execution): WorkingCo
   enteredQueue: false,
   entries: [],
   approvals: [],
+  wake_on: [],
 })
 
 /** Answers a repeated create with the row of the first one; refuses it if the requests differ. */
@@ -103,7 +109,7 @@ function runCommand(
   input: DecisionInput,
   copy: WorkingCopy,
   command: Exclude<Command, { kind: 'create' }>,
-  limits: Limits,
+  { limits, copies }: { limits: Limits; copies: ReadonlyMap<string, WorkingCopy> },
 ): string | undefined {
   const { after: execution } = copy
   const { execution_id } = execution
@@ -115,6 +121,7 @@ function runCommand(
     hasFreeSlot: (worker, capacity) => input.slots.hasFree(worker, capacity),
     isDue: isDue(input, copy),
     approvals,
+    findAwaited: (id) => copies.get(id)?.after ?? storedRow(input, id),
     now,
   })
   if (outcome.next === execution && outcome.events.length === 0) return outcome.answer
@@ -132,6 +139,7 @@ function runCommand(
   copy.after = { ...outcome.next, last_seq: seq, revision, updated_at: now }
   if (outcome.deadlineMs !== 'kept') copy.deadlineMs = outcome.deadlineMs
   if (outcome.next.queued && !execution.queued) copy.enteredQueue = true
+  if (outcome.wake_on) copy.wake_on = outcome.wake_on
   input.slots.move(execution.held_by, outcome.next.held_by)
   return outcome.answer
 }

@@ -8,6 +8,7 @@ import type { Execution } from '../domain/execution.ts'
 import type { StoredEntry } from '../store/log.ts'
 import type { CommandResult } from './apply.ts'
 import type { CommandBatch, ExecutionCommand } from './command.ts'
+import { lockedIdsOf } from './decision-input.ts'
 import { type LockedRows, rowBusy } from './locked-rows.ts'
 
 /** One execution that a commit changed. */
@@ -68,11 +69,10 @@ export class FaultIsolatingBatch {
 
   /** Answers `unavailable` for the commands whose rows are locked, and applies the others. */
   async #runWithoutLockedRows(apply: ApplyStrategy, commands: CommandBatch): Promise<Results> {
-    const ids = commands.map(({ execution_id }) => execution_id)
-    const locked = await this.#lockedRows.findLocked(ids)
+    const locked = await this.#lockedRows.findLocked(lockedIdsOf(commands))
     // No row is locked any more: which one it was is unknown, so all callers retry.
-    const isBusy = ({ execution_id }: ExecutionCommand) =>
-      locked.size === 0 || locked.has(execution_id)
+    const isBusy = (command: ExecutionCommand) =>
+      locked.size === 0 || lockedIdsOf([command]).some((id) => locked.has(id))
     const free = commands.filter((command) => !isBusy(command))
     const results = await this.run(apply, free)
     for (const command of commands.filter(isBusy)) results.set(command, { fault: rowBusy() })

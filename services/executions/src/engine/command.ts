@@ -22,6 +22,7 @@ import {
   type Offer,
   timeOut,
 } from '../domain/ownership.ts'
+import { park, type WakeCondition, wake } from '../domain/parking.ts'
 import type { NewExecution } from '../store/executions.ts'
 
 /** A request to change one execution. Each is safe to repeat. */
@@ -31,7 +32,7 @@ export type Command =
   | { kind: 'claim'; holder: ClaimHolder; awaits_confirmation?: boolean }
   | { kind: 'confirm_claim'; holder: ClaimHolder; pending_bytes: number }
   | { kind: 'checkpoint'; report: Checkpoint }
-  | { kind: 'release'; holder: ClaimHolder }
+  | { kind: 'release'; holder: ClaimHolder; park?: WakeCondition | undefined }
   | ({ kind: 'resume' } & Resume)
   | { kind: 'cancel'; request_id?: string | undefined }
   | { kind: 'verify'; holder: ClaimHolder }
@@ -41,6 +42,8 @@ export type Command =
   /** Sent by this service: the named holder is gone, or the deadline has passed. */
   | { kind: 'lose'; held_by: string; upToConnection: number; loss: Loss }
   | { kind: 'expire' }
+  /** Sent by this service: an execution that the parked one waits for has ended. */
+  | { kind: 'wake'; claim_generation: number }
 
 export interface ExecutionCommand {
   execution_id: string
@@ -60,6 +63,8 @@ export interface DecisionContext {
   isDue: boolean
   /** Approvals of this execution, oldest first; read only if it is gated. */
   approvals: readonly Approval[]
+  /** An execution that the command waits for, locked as its own; see `awaitedIdsOf`. */
+  findAwaited(execution_id: string): Execution | undefined
   now: Date
 }
 
@@ -85,8 +90,9 @@ export function decide(
 function applyTransition(
   execution: Execution,
   command: Exclude<Command, { kind: 'create' | 'request_approval' | 'decide_approval' }>,
-  { limits, isKnown, hasFreeSlot, isDue }: DecisionContext,
+  context: DecisionContext,
 ): Outcome {
+  const { limits, isKnown, hasFreeSlot } = context
   switch (command.kind) {
     case 'lease': {
       const { offer, capacity } = command
@@ -103,7 +109,9 @@ function applyTransition(
       return checkpoint(execution, command.report, isKnown, limits)
     case 'release':
       fence(execution, command.holder)
-      return lose(execution, 'released', limits)
+      return command.park
+        ? park(execution, command.park, context)
+        : lose(execution, 'released', limits)
     case 'resume':
       return resume(execution, command)
     case 'cancel':
@@ -121,9 +129,16 @@ function applyTransition(
       return isHolder ? lose(execution, command.loss, limits) : unchanged(execution)
     }
     case 'expire':
-      if (!isDue) return unchanged(execution)
-      return execution.queued ? timeOut(execution) : lose(execution, 'expired', limits)
+      return context.isDue ? expire(execution, limits) : unchanged(execution)
+    case 'wake':
+      return wake(execution, command.claim_generation)
   }
+}
+
+/** Acts on a deadline that has passed. */
+function expire(execution: Execution, limits: Limits): Outcome {
+  if (execution.parked) return wake(execution, execution.claim_generation)
+  return execution.queued ? timeOut(execution) : lose(execution, 'expired', limits)
 }
 
 const unchanged = (execution: Execution): Outcome => ({ next: execution, events: [] })
@@ -150,3 +165,7 @@ export function eventIdsOf(command: Command): string[] {
     return [command.request_id ?? []].flat()
   return []
 }
+
+/** Executions that a command waits for: their rows are locked and read with that of the command. */
+export const awaitedIdsOf = (command: Command): readonly string[] =>
+  command.kind === 'release' ? (command.park?.wake_on ?? []) : []

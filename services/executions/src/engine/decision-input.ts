@@ -6,7 +6,7 @@ import * as deadlines from '../store/deadlines.ts'
 import * as executions from '../store/executions.ts'
 import * as log from '../store/log.ts'
 import * as ready from '../store/ready.ts'
-import { type Command, type CommandBatch, eventIdsOf } from './command.ts'
+import { awaitedIdsOf, type Command, type CommandBatch, eventIdsOf } from './command.ts'
 
 /** Everything that a batch reads before it decides; on the pessimistic path, under locks held to its end. */
 export interface DecisionInput {
@@ -56,7 +56,7 @@ export async function loadUnderLocks(tx: Tx, commands: CommandBatch): Promise<De
 
   const [, rows, available, known, expired, loads, created] = await Promise.all([
     workers.length > 0 ? ready.lockWorkers(tx, workers) : [],
-    others.length > 0 ? executions.lock(tx, idsOf(others)) : [],
+    others.length > 0 ? executions.lock(tx, lockedIdsOf(others)) : [],
     skipping.length > 0 ? executions.lockAvailable(tx, idsOf(skipping)) : [],
     knownEvents(tx, commands),
     expiries.length > 0 ? deadlines.findExpired(tx, idsOf(expiries)) : [],
@@ -94,6 +94,11 @@ function commandsOfKind<Kind extends Command['kind']>(commands: CommandBatch, ki
     command: CommandOf<Kind>
   }[]
 }
+
+/** Rows that commands lock: their own, and those that they wait for. */
+export const lockedIdsOf = (commands: CommandBatch): string[] => [
+  ...new Set(commands.flatMap((one) => [one.execution_id, ...awaitedIdsOf(one.command)])),
+]
 
 const idsOf = (commands: readonly { execution_id: string }[]) => [
   ...new Set(commands.map(({ execution_id }) => execution_id)),
@@ -135,6 +140,7 @@ export const newRow = (row: executions.NewExecution): Execution => ({
   state: 'SCHEDULED',
   claim_generation: 0,
   queued: true,
+  parked: false,
   attempts: 0,
   completions: 0,
   resume_due: false,

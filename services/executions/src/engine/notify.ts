@@ -13,8 +13,8 @@ const MAX_SIGNAL_BYTES = 64 * 1024
 interface NotifyDeps {
   bus: Bus
   waiters: WaitingDispatchers
-  /** Called when a log got its terminal event. */
-  onFinished(): void
+  /** Called with the executions whose logs got their terminal events. */
+  onFinished(execution_ids: readonly string[]): void
 }
 
 /**
@@ -33,7 +33,8 @@ export const createNotifier =
         publishWorkerSignal(bus, worker, { body: { $case: 'slot_freed', value: { slots } } })
       for (const { execution_id, held_by = '' } of committed.flatMap(newlyCancelling))
         notifyCancelDue(bus, held_by, execution_id)
-      if (committed.some(hasTerminalEvent)) onFinished()
+      const finished = committed.filter(hasTerminalEvent)
+      if (finished.length > 0) onFinished(finished.map(({ after }) => after.execution_id))
     })
   }
 

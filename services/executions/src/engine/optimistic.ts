@@ -5,7 +5,13 @@ import { applyCommand, type CommandResult, type WorkingCopy } from './apply.ts'
 import type { BatchResult } from './batch.ts'
 import type { LogCache } from './cache/logs.ts'
 import type { RowCache } from './cache/rows.ts'
-import { type Command, type CommandBatch, type ExecutionCommand, eventIdsOf } from './command.ts'
+import {
+  awaitedIdsOf,
+  type Command,
+  type CommandBatch,
+  type ExecutionCommand,
+  eventIdsOf,
+} from './command.ts'
 import { type DecisionInput, keyOf } from './decision-input.ts'
 
 export interface Caches {
@@ -24,6 +30,7 @@ const SINGLE_ROW_COMMANDS = new Set<Command['kind']>([
   'verify',
   'extend_lease',
   'confirm_claim',
+  'wake',
 ])
 
 /** Leases only, or none: the write checks for a free slot, so no command may depend on a lease before it. */
@@ -31,7 +38,9 @@ function isSingleRowGroup(group: CommandBatch): boolean {
   const leases = group.filter(({ command }) => command.kind === 'lease')
   return (
     (leases.length === 0 || leases.length === group.length) &&
-    group.every(({ command }) => SINGLE_ROW_COMMANDS.has(command.kind))
+    group.every(
+      ({ command }) => SINGLE_ROW_COMMANDS.has(command.kind) && awaitedIdsOf(command).length === 0,
+    )
   )
 }
 

@@ -4,6 +4,7 @@ import * as approvals from '../store/approval-rows.ts'
 import * as executions from '../store/executions.ts'
 import * as log from '../store/log.ts'
 import * as totals from '../store/totals.ts'
+import * as wakeConditions from '../store/wake-conditions.ts'
 import { applyCommand, totalsDeltas, type WorkingCopy } from './apply.ts'
 import type { BatchResult } from './batch.ts'
 import type { CommandBatch } from './command.ts'
@@ -40,11 +41,15 @@ async function save(tx: Tx, copies: readonly WorkingCopy[]): Promise<void> {
   const entries = copies.flatMap((copy) => copy.entries)
   const deltas = totalsDeltas(copies)
   const decided = copies.flatMap((copy) => copy.approvals)
+  const parked = copies.flatMap(({ after, wake_on }) =>
+    after.parked ? wake_on.map((wakes_on) => ({ ...after, wakes_on })) : [],
+  )
   const written = Promise.all([
     updates.length > 0 && executions.update(tx, updates),
     entries.length > 0 && log.append(tx, entries),
     deltas.length > 0 && totals.add(tx, deltas),
     decided.length > 0 && approvals.save(tx, decided),
+    parked.length > 0 && wakeConditions.save(tx, parked),
   ])
   await tx.commitBehind(written)
 }

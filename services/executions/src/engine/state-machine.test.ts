@@ -8,7 +8,6 @@ import { type Command, decide } from './command.ts'
 
 const WORKERS = ['a', 'b']
 
-const BOUNDED = ['SCHEDULED', 'RESUMING']
 const TARGET = { workflow_id: 'w2', workflow_version: 2, requirement_id: 'r2' }
 
 const worker = fc.constantFrom(...WORKERS)
@@ -24,6 +23,16 @@ const draft = fc.record<PendingEvent>({
   value_json: fc.constantFrom('null', '{"name":"p","output":7}'),
   event_id: fc.string({ minLength: 4, maxLength: 4 }),
   time: fc.constant('t'),
+})
+/** `other` is running and has the same starter, `ended` is finished. */
+const AWAITED = new Map([
+  ['other', { ...queued, execution_id: 'other' }],
+  ['ended', { ...queued, execution_id: 'ended', state: 'COMPLETED' as const }],
+  ['foreign', { ...queued, execution_id: 'foreign', created_by: 'eve' }],
+])
+const park = fc.record({
+  wake_at: fc.constantFrom(undefined, new Date(0), new Date(5_000)),
+  wake_on: fc.constantFrom(['other'], ['other', 'ended'], ['foreign'], ['unknown']),
 })
 const state = fc.constantFrom(
   'CLAIMED',
@@ -47,6 +56,11 @@ const command: fc.Arbitrary<Exclude<Command, { kind: 'create' }>> = fc.oneof(
   fc.record({ kind: fc.constant('claim' as const), holder, awaits_confirmation: fc.boolean() }),
   fc.record({ kind: fc.constant('confirm_claim' as const), holder, pending_bytes: fc.nat(9) }),
   fc.record({ kind: fc.constant('release' as const), holder }),
+  fc.record({ kind: fc.constant('release' as const), holder, park }),
+  fc.record({
+    kind: fc.constant('wake' as const),
+    claim_generation: fc.integer({ min: 0, max: 6 }),
+  }),
   fc.record({ kind: fc.constant('verify' as const), holder }),
   fc.record({
     kind: fc.constant('checkpoint' as const),
@@ -91,7 +105,7 @@ function play({ queue_timeout_ms, commands }: Play, each: (step: Step) => void):
   for (const command of commands) {
     try {
       const known = Object.freeze(before)
-      const outcome = decide(known, command, decisionContext({ isDue: deadline }))
+      const outcome = decide(known, command, context(deadline))
       const changed = outcome.next !== before || outcome.events.length > 0
       if (changed)
         deadline = outcome.deadlineMs === 'kept' ? deadline : outcome.deadlineMs !== undefined
@@ -102,6 +116,8 @@ function play({ queue_timeout_ms, commands }: Play, each: (step: Step) => void):
     }
   }
 }
+
+const context = (isDue: boolean) => decisionContext({ isDue, findAwaited: (id) => AWAITED.get(id) })
 
 interface Play {
   queue_timeout_ms: number | undefined
@@ -124,18 +140,30 @@ const canVanish = ({ state, held_by }: Execution) =>
   state === 'CANCELLING' ||
   (state === 'SCHEDULED' && held_by !== undefined)
 
-test('every non-terminal state has an owner, and a deadline where the owner can vanish unnoticed', () => {
-  always(({ after, deadline }) => {
-    const { state, held_by, queued: waits } = after
-    expect(waits).toBe((state === 'SCHEDULED' || state === 'RESUMING') && held_by === undefined)
+/** True for a wait until a time, and for a claim until its answer is confirmed. */
+const mayHaveDeadline = ({ state, parked }: Execution) =>
+  parked || state === 'CLAIMED' || state === 'RESUME_CLAIMED'
+
+/** True if it may be queued. */
+const isReady = ({ state, held_by }: Execution) =>
+  (state === 'SCHEDULED' || state === 'RESUMING') && held_by === undefined
+
+test('every non-terminal state has an owner, the ready queue, or a wake-up', () => {
+  always(({ after }) => {
+    const { state, held_by, queued: waits, parked } = after
+    expect([waits, parked].filter(Boolean)).toHaveLength(isReady(after) ? 1 : 0)
     if (['CLAIMED', 'RUNNING', 'RESUME_SCHEDULED', 'RESUME_CLAIMED', 'CANCELLING'].includes(state))
       expect(held_by).toBeDefined()
     if (state === 'PAUSED' || state === 'RESUMING' || isTerminal(state))
       expect(held_by).toBeUndefined()
-    const bounded = after.queue_timeout_ms !== undefined && waits
+  })
+})
+
+test('a deadline: where the owner can vanish, and of a bounded wait', () => {
+  always(({ after, deadline }) => {
+    const bounded = after.queue_timeout_ms !== undefined && after.queued
     // Only these states are ended by a clock.
-    expect(deadline).toBe(canVanish(after) || bounded)
-    if (bounded) expect(BOUNDED).toContain(state)
+    if (!mayHaveDeadline(after)) expect(deadline).toBe(canVanish(after) || bounded)
   })
 })
 
@@ -162,7 +190,7 @@ test('fencing tokens never shrink, and grow with every lease and every loss', ()
   always(({ before, after }) => {
     expect(after.claim_generation).toBeGreaterThanOrEqual(before.claim_generation)
     const given = after.held_by !== undefined && before.held_by === undefined
-    const taken = before.held_by !== undefined && after.queued
+    const taken = before.held_by !== undefined && (after.queued || after.parked)
     if (given || taken) expect(after.claim_generation).toBe(before.claim_generation + 1)
   })
 })
@@ -191,6 +219,31 @@ test('a resume body is kept until a task has received it or the execution is ter
     if (!before.resume_due || isTerminal(after.state) || after.state === 'PAUSED') return
     if (events.some(({ type }) => type === 'TASK_COMPLETED')) return
     expect(after.resume_due).toBe(true)
-    if (after.queued) expect(after.state).toBe('RESUMING')
+    if (after.queued || after.parked) expect(after.state).toBe('RESUMING')
+  })
+})
+
+test('a parked execution: only its release parks it, and it has a condition that is not met', () => {
+  always(({ before, after, command, deadline }) => {
+    if (!after.parked || before.parked) return
+    expect(command.kind).toBe('release')
+    const { wake_at, wake_on = [] } = ('park' in command && command.park) || {}
+    expect(deadline).toBe(wake_at !== undefined)
+    expect(wake_at?.getTime() ?? 1).toBeGreaterThan(0)
+    expect(wake_on).toEqual(['other'])
+    expect(after.attempts).toBe(
+      Math.max(0, before.attempts - (before.state === 'SCHEDULED' ? 0 : 1)),
+    )
+  })
+})
+
+test('a parked execution: queued by its deadline or by its wake-up, ended by a cancel, else unchanged', () => {
+  always(({ before, after, command, deadline }) => {
+    if (!before.parked || after === before) return
+    expect(['expire', 'wake', 'cancel']).toContain(command.kind)
+    if (command.kind === 'cancel') expect(after.state).toBe('CANCELLED')
+    else expect(after).toEqual({ ...before, parked: false, queued: true })
+    if (command.kind === 'wake') expect(command.claim_generation).toBe(before.claim_generation)
+    if (after.queued) expect(deadline).toBe(before.queue_timeout_ms !== undefined)
   })
 })

@@ -102,6 +102,7 @@ import { LogCache } from './cache/logs.ts'
 import { RowCache } from './cache/rows.ts'
 import type { ExecutionCommand } from './command.ts'
 import { createExecutions } from './create.ts'
+import { lockedIdsOf } from './decision-input.ts'
 import { LockedRows, rowBusy } from './locked-rows.ts'
 import { applyOptimistically } from './optimistic.ts'
 import { PendingCreates } from './pending-creates.ts'
@@ -160,8 +161,9 @@ export function createExecutionWriter(options: ExecutionWriterOptions): Executio
     const { execution_id } = command
     const pending = pendingCreates.find(execution_id)
     if (pending) await pending
-    if (lockedRows.mayBeLocked(execution_id))
-      if ((await lockedRows.findLocked([execution_id])).size > 0) return { fault: rowBusy() }
+    const suspects = lockedIdsOf([command]).filter((id) => lockedRows.mayBeLocked(id))
+    if (suspects.length > 0 && (await lockedRows.findLocked(suspects)).size > 0)
+      return { fault: rowBusy() }
     return (command.command.kind === 'lease' ? leases : others).add(command)
   }
   const submit = async (command: ExecutionCommand) => {

@@ -63,7 +63,7 @@ export function parseCommand({ execution_id, with_log, body }: Message, sender: 
       return as({ kind: 'confirm_claim', holder: toClaimHolder(writer), pending_bytes })
     }
     case 'release':
-      return as({ kind: 'release', holder: toClaimHolder(body.value.writer) })
+      return release(body.value, as)
     case 'extend_lease': {
       const { writer, frame_bytes } = body.value
       return as({ kind: 'extend_lease', holder: toClaimHolder(writer), frame_bytes })
@@ -122,6 +122,12 @@ const queueTimeoutMs = (requirement: Requirement | undefined): number | undefine
 function routingInputs({ requirement, input_json }: Body<'create'>): string | undefined {
   const { routing_json } = requirement ?? {}
   return routing_json ? selectRoutingInputs(JSON.parse(routing_json), input_json) : undefined
+}
+
+/** A release that names neither a time nor an execution queues it. */
+function release({ writer, park }: Body<'release'>, as: As): ParsedCommand {
+  const waits = park && (park.wake_at !== undefined || park.wake_on.length > 0)
+  return as({ kind: 'release', holder: toClaimHolder(writer), park: waits ? park : undefined })
 }
 
 function resume({ body_json, target, request_id }: Body<'resume'>, as: As): ParsedCommand {

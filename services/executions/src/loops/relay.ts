@@ -68,18 +68,19 @@ import type { Db } from '@windlass/runtime/postgres/db'
 import { toDurableMessage } from '@windlass/runtime/postgres/outbox'
 import * as cursor from '../store/relay-cursor.ts'
 
+const NAME = 'executions'
 const BATCH = 500
 
 /** Publishes one batch of terminal events. Resolves to true if there are more. */
 export async function relayTerminalEvents(db: Db, bus: Bus): Promise<boolean> {
   if (!bus.isUp) return false
   return db.tx(async (tx) => {
-    if (!(await cursor.lockCursor(tx))) return false
-    const finished = await cursor.listAfterCursor(tx, BATCH)
+    if (!(await cursor.lockCursor(tx, NAME))) return false
+    const finished = await cursor.listAfterCursor(tx, NAME, BATCH)
     const last = finished.at(-1)
     if (!last) return false
     await bus.publishDurable(finished.map(toFinishedMessage))
-    await cursor.moveCursor(tx, last)
+    await cursor.moveCursor(tx, NAME, last)
     return finished.length === BATCH
   })
 }

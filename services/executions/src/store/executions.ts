@@ -125,7 +125,7 @@ export const assignments = sql`
   attempts = c.attempts, completions = c.completions, resume_due = c.resume_due, gated = c.gated,
   queue_timeout_ms = c.queue_timeout_ms,
   pause_source_id = c.pause_source_id, preferred_worker = c.preferred_worker,
-  passed_over = c.passed_over, last_seq = c.last_seq, revision = c.revision, output = c.output,
+  parked = c.parked, passed_over = c.passed_over, last_seq = c.last_seq, revision = c.revision, output = c.output,
   pause_output = c.pause_output, updated_at = clock_timestamp(),
   finished_at = case when c.state in ${terminalStates}
                      then clock_timestamp() end`
@@ -160,6 +160,7 @@ const COLUMNS: Column<RowUpdate>[] = [
   ['old_revision', 'bigint', ({ before }) => before?.revision],
   ['most_held', 'int', ({ maxHeld }) => maxHeld],
   ['queue_timeout_ms', 'float8', ({ next }) => next.queue_timeout_ms],
+  ['parked', 'bool', ({ next }) => next.parked],
 ]
 
 /** The updates as rows `c` of a statement. */

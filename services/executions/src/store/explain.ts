@@ -10,7 +10,12 @@ export interface QueueStatus {
   queued_at?: Date
   held_by?: string
   deadline_at?: Date
+  parked: boolean
+  /** Executions whose end wakes it; at most MAX_LISTED. */
+  wakes_on: string[]
 }
+
+const MAX_LISTED = 100
 
 /** Rows of the queue that are counted at most; a later position is answered as the last one. */
 const MAX_AHEAD = 9_999
@@ -18,7 +23,11 @@ const MAX_AHEAD = 9_999
 /** Requirement, holder, deadline and queue position of an execution. */
 export const queueStatus = (db: Queries, execution_id: string) =>
   db.maybe<QueueStatus>(sql`
-    select e.state, r.body, e.queued_at, e.held_by, e.deadline_at,
+    select e.state, r.body, e.queued_at, e.held_by, e.deadline_at, e.parked,
+           array(select replace(w.wakes_on::text, '-', '') from wake_conditions w
+                  where e.parked and w.execution_id = e.execution_id
+                    and w.claim_generation = e.claim_generation
+                  order by w.wakes_on limit ${MAX_LISTED}) as wakes_on,
            case when e.queued_at is null then 0 else 1 + (
              select count(*) filter (where (-first.priority, first.queued_at, first.execution_id)
                                          < (-e.priority, e.queued_at, e.execution_id))

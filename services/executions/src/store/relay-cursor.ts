@@ -12,12 +12,15 @@ export interface FinishedExecution {
   schedule_id?: string
 }
 
-const NAME = 'executions'
+/** Readers of terminal events: the relay publishes them, `wake` wakes parked executions. */
+export type CursorName = 'executions' | 'wake'
 
-/** True if this transaction got the relay's lock: one replica publishes at a time, which keeps the order. */
-export async function lockCursor(tx: Tx): Promise<boolean> {
+const LOCKS: Record<CursorName, string> = { executions: '.relay', wake: '.wake' }
+
+/** True if this transaction got the reader's lock: one replica reads at a time, which keeps the order. */
+export async function lockCursor(tx: Tx, name: CursorName): Promise<boolean> {
   const row = await tx.maybe<{ held: boolean }>(
-    sql`select pg_try_advisory_xact_lock(hashtext(current_schema() || '.relay')) as held`,
+    sql`select pg_try_advisory_xact_lock(hashtext(current_schema() || ${LOCKS[name]})) as held`,
   )
   return row?.held ?? false
 }
@@ -26,10 +29,10 @@ export async function lockCursor(tx: Tx): Promise<boolean> {
  * Terminal events after the cursor, in the order of `xid`. An open transaction may still commit with a
  * lower xid, so entries at or above the oldest open one wait.
  */
-export const listAfterCursor = (tx: Tx, limit: number) =>
+export const listAfterCursor = (tx: Tx, name: CursorName, limit: number) =>
   tx.rows<FinishedExecution>(sql`
     with cursor as (
-      select xid, execution_id, seq from relay_cursor where name = ${NAME}
+      select xid, execution_id, seq from relay_cursor where name = ${name}
       union all select '0', '00000000-0000-0000-0000-000000000000', 0 limit 1)
     select e.xid::text as xid, e.execution_id, e.seq, x.state, x.workflow_namespace,
            x.workflow_name, x.schedule_id
@@ -39,9 +42,13 @@ export const listAfterCursor = (tx: Tx, limit: number) =>
        and e.type in ${terminalEvents}
      order by e.xid, e.execution_id, e.seq limit ${limit}`)
 
-export const moveCursor = (tx: Tx, { xid, execution_id, seq }: FinishedExecution) =>
+export const moveCursor = (
+  tx: Tx,
+  name: CursorName,
+  { xid, execution_id, seq }: Pick<FinishedExecution, 'xid' | 'execution_id' | 'seq'>,
+) =>
   tx.run(sql`
     insert into relay_cursor (name, xid, execution_id, seq)
-    values (${NAME}, ${xid}::xid8, ${execution_id}, ${seq})
+    values (${name}, ${xid}::xid8, ${execution_id}, ${seq})
     on conflict (name) do update
        set xid = excluded.xid, execution_id = excluded.execution_id, seq = excluded.seq`)

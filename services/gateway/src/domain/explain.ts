@@ -7,6 +7,10 @@ export interface Wait {
   /** Name of the worker that has it; empty for none. */
   held_by: string
   deadline_at: string | null
+  /** True if it waits outside of the queue, until `deadline_at` or for one of `wakes_on`. */
+  parked: boolean
+  /** Executions whose end wakes it. */
+  wakes_on: readonly string[]
   /** Tasks with a pending approval. */
   gates: readonly string[]
   /** Its requirement of a worker, in words. */
@@ -47,6 +51,7 @@ export function unmet(place: Place): string | undefined {
 export function explain(wait: Wait, places: readonly Place[]): Explanation {
   if (isTerminal(wait.state)) return because(`it has ended: ${wait.state}`)
   if (wait.state === 'PAUSED') return explainPaused(wait)
+  if (wait.parked) return because(parkedReason(wait))
   if (wait.held_by !== '') return explainHeld(wait, places)
   if (wait.queue_position > 0) return explainQueued(wait, places)
   return because('it is changing its state; retry')
@@ -64,6 +69,14 @@ function explainPaused({ gates }: Wait): Explanation {
     `it waits for approval of ${tasks}`,
     `a decision on '${gates[0]}', e.g. by POST /executions/{id}/authorize/{task}`,
   )
+}
+
+function parkedReason({ deadline_at, wakes_on }: Wait): string {
+  const [first, ...others] = wakes_on
+  const more = others.length === 0 ? '' : ` or ${others.length} others`
+  const ends = first === undefined ? [] : [`for the end of execution ${first}${more}`]
+  const times = deadline_at === null ? [] : [`until ${deadline_at}`]
+  return `its workflow waits ${[...times, ...ends].join(', or ')}; it needs no worker meanwhile`
 }
 
 function explainHeld({ state, held_by, deadline_at }: Wait, places: readonly Place[]): Explanation {

@@ -115,16 +115,40 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
   },
 })
 
+/** Executions that one parked execution may wait for. */
+const MAX_AWAITED = 256
+
+const executionId = z
+  .string()
+  .refine((text) => parseId(text) !== undefined, 'is not an execution id')
+  .transform((text) => parseId(text) ?? text)
+
+const Park = z
+  .object({
+    /** RFC 3339, with an offset or Z; a time in the past queues the execution at once. */
+    wake_at: z.iso
+      .datetime({ offset: true })
+      .transform((text) => new Date(text))
+      .nullish(),
+    /** Executions whose end wakes it. */
+    wake_on: z.array(executionId).max(MAX_AWAITED).nullish(),
+  })
+  .meta({ id: 'WakeCondition' })
+
 export const release = route('post', '/workers/{name}/release/{execution_id}', {
-  summary: 'Return an execution to the queue',
+  summary: 'Return an execution to the queue, at once or when a condition is met',
   access: 'own execution',
   raw: true,
+  body: optionalJson(Park),
   returns: z.object({ status: z.literal('released'), state: z.string() }),
-  async handle({ params: { execution_id }, resolved, ctx }, { executions }: Deps) {
+  async handle({ params: { execution_id }, body, resolved, ctx }, { executions }: Deps) {
+    const { wake_at, wake_on } = body ?? {}
+    const park = { wake_at: wake_at ?? undefined, wake_on: wake_on ?? [] }
+    const writer = claimHolderOf(resolved, ctx, execution_id)
     const { execution } = await executions.submit({
       execution_id,
       with_log: false,
-      body: { $case: 'release', value: { writer: claimHolderOf(resolved, ctx, execution_id) } },
+      body: { $case: 'release', value: { writer, park } },
     })
     return { status: 'released' as const, state: execution.state }
   },

@@ -139,9 +139,10 @@ const SESSION: Caller = { subject: 'session-token', permissions: NO_PERMISSIONS 
 
 /**
  * Additions to the original protocol: a registration is renewed with the session token; an execution
- * token is accepted by the routes of a worker that concern its execution.
+ * token is accepted by the routes of a worker that concern its execution; a release may park the
+ * execution until a condition is met.
  */
-const FEATURES = ['session_renewal', 'execution_tokens']
+const FEATURES = ['session_renewal', 'execution_tokens', 'parking']
 
 /** Returns the restrictions of the credential; refuses a registration beyond them. */
 function requireAllowed(grant: WorkerGrant | undefined, claims: RestrictedClaims): Restrictions {

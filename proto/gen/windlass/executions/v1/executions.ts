@@ -162,7 +162,23 @@ export interface Checkpoint {
 }
 
 export interface Release {
-  writer: Writer | undefined;
+  writer:
+    | Writer
+    | undefined;
+  /**
+   * The execution only waits: it is queued when the condition is met. Replicas before this field queue
+   * it at once.
+   */
+  park?: Park | undefined;
+}
+
+/** Condition for the wake-up of a parked execution: whichever comes first. */
+export interface Park {
+  wake_at:
+    | Date
+    | undefined;
+  /** Executions whose end wakes it. Refused (`unprocessable`) unless the same principal started them. */
+  wake_on: string[];
 }
 
 export interface Resume {
@@ -447,8 +463,14 @@ export interface ExplainResponse {
     | undefined;
   /** Worker that holds it; empty: none. */
   held_by: string;
-  /** Deadline after which the server acts if the holder does not. */
-  deadline_at: Date | undefined;
+  /** Deadline after which the server acts if the holder does not; of a parked execution, its wake-up. */
+  deadline_at:
+    | Date
+    | undefined;
+  /** True if it waits outside of the ready queue, until `deadline_at` or for one of `wakes_on`. */
+  parked: boolean;
+  /** Executions whose end wakes it: the first hundred. */
+  wakes_on: string[];
 }
 
 export interface LoadsRequest {
@@ -1602,13 +1624,16 @@ export const Checkpoint: MessageFns<Checkpoint> = {
 };
 
 function createBaseRelease(): Release {
-  return { writer: undefined };
+  return { writer: undefined, park: undefined };
 }
 
 export const Release: MessageFns<Release> = {
   encode(message: Release, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.writer !== undefined) {
       Writer.encode(message.writer, writer.uint32(10).fork()).join();
+    }
+    if (message.park !== undefined) {
+      Park.encode(message.park, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -1632,6 +1657,71 @@ export const Release: MessageFns<Release> = {
             }
 
             message.writer = Writer.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.park = Park.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePark(): Park {
+  return { wake_at: undefined, wake_on: [] };
+}
+
+export const Park: MessageFns<Park> = {
+  encode(message: Park, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.wake_at !== undefined) {
+      Timestamp.encode(toTimestamp(message.wake_at), writer.uint32(10).fork()).join();
+    }
+    for (const v of message.wake_on) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Park {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePark();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.wake_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.wake_on.push(reader.string());
             continue;
           }
         }
@@ -4165,6 +4255,8 @@ function createBaseExplainResponse(): ExplainResponse {
     queued_at: undefined,
     held_by: "",
     deadline_at: undefined,
+    parked: false,
+    wakes_on: [],
   };
 }
 
@@ -4187,6 +4279,12 @@ export const ExplainResponse: MessageFns<ExplainResponse> = {
     }
     if (message.deadline_at !== undefined) {
       Timestamp.encode(toTimestamp(message.deadline_at), writer.uint32(50).fork()).join();
+    }
+    if (message.parked !== false) {
+      writer.uint32(56).bool(message.parked);
+    }
+    for (const v of message.wakes_on) {
+      writer.uint32(66).string(v!);
     }
     return writer;
   },
@@ -4250,6 +4348,22 @@ export const ExplainResponse: MessageFns<ExplainResponse> = {
             }
 
             message.deadline_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.parked = reader.bool();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.wakes_on.push(reader.string());
             continue;
           }
         }

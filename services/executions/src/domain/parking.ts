@@ -1,0 +1,75 @@
+import { isTerminal } from '@windlass/domain/states'
+import { unprocessable } from '@windlass/runtime/faults'
+import type { Execution, Limits, Outcome } from './execution.ts'
+import { lose } from './ownership.ts'
+
+/** Condition of a wake-up: a time, the end of one of some executions, or whichever is first. */
+export interface WakeCondition {
+  wake_at?: Date | undefined
+  wake_on: readonly string[]
+}
+
+export interface ParkContext {
+  limits: Limits
+  now: Date
+  /** An execution of `wake_on`, locked until the commit; undefined if it does not exist. */
+  findAwaited(execution_id: string): Execution | undefined
+}
+
+/**
+ * Releases an execution that only waits. It is parked, without a worker and outside of the ready queue,
+ * until the condition is met; one that is met already leaves it queued. A release of an execution that
+ * is being cancelled ends it, as any release does.
+ *
+ * The rows of `wake_on` are locked with that of the execution: an end that was committed before is seen
+ * here, and one that is committed later finds the stored condition (loops/wake.ts).
+ */
+export function park(
+  execution: Execution,
+  { wake_at, wake_on }: WakeCondition,
+  { limits, now, findAwaited }: ParkContext,
+): Outcome {
+  const awaited = wake_on.map((id, i) => ownExecution(execution, findAwaited(id), i))
+  const released = lose(execution, 'released', limits)
+  const waitMs = wake_at && wake_at.getTime() - now.getTime()
+  const isMet =
+    (waitMs !== undefined && waitMs <= 0) || awaited.some((row) => isTerminal(row.state))
+  if (isMet || !released.next.queued) return released
+  return {
+    next: { ...released.next, queued: false, parked: true },
+    events: [],
+    deadlineMs: waitMs,
+    wake_on,
+  }
+}
+
+/**
+ * Only executions of the same principal are awaited, such as nested runs: a wake-up tells when an
+ * execution ends. One that does not exist, and the execution itself, are refused with the same words.
+ */
+function ownExecution(execution: Execution, awaited: Execution | undefined, i: number): Execution {
+  const isOwn =
+    awaited?.execution_id !== execution.execution_id &&
+    awaited?.created_by === execution.created_by &&
+    awaited.created_by_issuer === execution.created_by_issuer
+  if (awaited && isOwn) return awaited
+  throw unprocessable({
+    loc: ['body', 'wake_on', i],
+    msg: 'is not another execution of the principal that started this one',
+    type: 'value_error',
+  })
+}
+
+/**
+ * Puts an execution into the ready queue that was parked under this claim generation; its queue_timeout
+ * starts now. Others stay unchanged.
+ */
+export function wake(execution: Execution, claim_generation: number): Outcome {
+  if (!execution.parked || execution.claim_generation !== claim_generation)
+    return { next: execution, events: [] }
+  return {
+    next: { ...execution, parked: false, queued: true },
+    events: [],
+    deadlineMs: execution.queue_timeout_ms,
+  }
+}

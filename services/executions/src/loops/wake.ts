@@ -1,0 +1,107 @@
+/**
+ * Wake-ups of parked executions.
+ *
+ * Problem
+ *
+ * An execution that waits for others (`wake_on`, domain/parking.ts) must be queued when one of them
+ * ends. The end and the wake-up concern two rows; writing both in one transaction would lock rows
+ * against the order of ids, and make every end look for parents.
+ *
+ * Protocol
+ *
+ *   park     locks the parent and the awaited rows in the order of ids; an awaited row that has ended
+ *            leaves the parent queued; otherwise commits the conditions with the parked row
+ *   end      is written without any regard to conditions
+ *   prompt   the replica that committed an end looks up its conditions, WAKE_DELAY_MS later
+ *   poll     a cursor behind the terminal events of the log (store/relay-cursor.ts) finds every end once
+ *            more, also those of replicas that died after their commit
+ *
+ * No wake-up is lost: the row lock orders the two commits. If the end is first, park sees it. If park is
+ * first, its conditions are visible to every statement that sees the end. The cursor passes only ends
+ * that are older than every open transaction, and none that failed here.
+ *
+ * A condition carries the claim generation of its parking, so one that was left behind by another
+ * wake-up (a time, a cancel) wakes nothing. It is deleted when its execution ends.
+ *
+ * Wake-ups by time are deadlines of rows (sweep.ts).
+ *
+ * Cost: one indexed query for each WAKE_DELAY_MS in which executions end, none for waiting.
+ *
+ * Rejected
+ *
+ *   - A query of all conditions whose execution has ended, as the only poll: it grows with the number of
+ *     executions that wait.
+ *   - Marking the awaited row: a second write, and a conflict with the checkpoint of its worker.
+ */
+import type { Db } from '@windlass/runtime/postgres/db'
+import type { ExecutionWriter } from '../engine/writer.ts'
+import * as cursor from '../store/relay-cursor.ts'
+import * as store from '../store/wake-conditions.ts'
+
+/** Ends within this time are looked up together. */
+export const WAKE_DELAY_MS = 20
+
+const NAME = 'wake'
+const BATCH = 500
+/** More ends at once than this are left to the poll. */
+const MAX_RECENT = 10_000
+
+/** Ends that this replica has committed and not looked up yet. */
+export class RecentEnds {
+  #ids: string[] = []
+
+  add(ids: readonly string[]): void {
+    if (this.#ids.length < MAX_RECENT) this.#ids.push(...ids)
+  }
+
+  take(): string[] {
+    const taken = this.#ids
+    this.#ids = []
+    return taken
+  }
+}
+
+/** Wakes the executions that wait for one of these. Throws if one of them could not be woken. */
+export async function wakeAwaiting(
+  db: Db,
+  writer: ExecutionWriter,
+  ended: readonly string[],
+): Promise<void> {
+  if (ended.length === 0) return
+  for (;;) {
+    const conditions = await store.listOn(db, ended, BATCH)
+    if (conditions.length === 0) return
+    const results = await Promise.allSettled(
+      conditions.map(({ execution_id, claim_generation }) =>
+        writer.submit({ execution_id, command: { kind: 'wake', claim_generation } }),
+      ),
+    )
+    const isDone = (_: unknown, i: number) => isApplied(results[i])
+    await store.remove(db, conditions.filter(isDone))
+    const failed = results.find((result) => !isApplied(result))
+    if (failed) throw new Error('an execution could not be woken', { cause: failed })
+  }
+}
+
+type Settled = PromiseSettledResult<Awaited<ReturnType<ExecutionWriter['submit']>>>
+
+/** True if the row was decided; an execution that does not exist any more needs no wake-up. */
+const isApplied = (result: Settled | undefined): boolean =>
+  result?.status === 'fulfilled' &&
+  !('fault' in result.value && result.value.fault.kind !== 'not_found')
+
+/** Polls: looks up the ends after the cursor. Resolves to true if there are more. */
+export const wakeAfterCursor = (db: Db, writer: ExecutionWriter): Promise<boolean> =>
+  db.tx(async (tx) => {
+    if (!(await cursor.lockCursor(tx, NAME))) return false
+    const finished = await cursor.listAfterCursor(tx, NAME, BATCH)
+    const last = finished.at(-1)
+    if (!last) return false
+    await wakeAwaiting(
+      db,
+      writer,
+      finished.map(({ execution_id }) => execution_id),
+    )
+    await cursor.moveCursor(tx, NAME, last)
+    return finished.length === BATCH
+  })
