@@ -14,6 +14,7 @@ const MINIMUM_AGE = '7 days'
 const LOCKS = {
   'requirements.txt': ['--extra', 'worker'],
   'requirements-dev.txt': ['--extra', 'dev'],
+  'requirements-docs.txt': ['--extra', 'docs'],
 }
 
 catchSignals()
