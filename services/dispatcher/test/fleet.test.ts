@@ -1,7 +1,7 @@
 import { FleetService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { startDispatchers } from './dispatcher-fixture.ts'
+import { registration, startDispatchers } from './dispatcher-fixture.ts'
 
 const requirement = { packages: ['aiohttp>=3'], affinity: { zone: 'a' }, runner: '', cpu: 3 }
 
@@ -31,6 +31,21 @@ test('explain: status and all unmet requirements of each worker', async () => {
   })
   const { verdicts } = await fleet.explain({ requirement: undefined })
   expect(verdicts.every(({ lacking }) => lacking.length === 0)).toBe(true)
+})
+
+test('a worker that is restricted to namespaces: list, record and explanation name them', async () => {
+  const { rpc, client, name } = await startDispatchers()
+  const [bound, free] = [name(), name()]
+  await rpc.register(registration({ name: bound }, { namespaces: { names: ['a', 'b'] } }))
+  await rpc.register(registration({ name: free }))
+  const namespaces = { names: ['a', 'b'] }
+  expect(await rpc.get({ name: bound })).toMatchObject({ namespaces })
+  expect(await rpc.get({ name: free })).not.toHaveProperty('namespaces.names')
+  const { workers } = await rpc.list({ status: '' })
+  expect(workers.find((one) => one.name === bound)).toMatchObject({ namespaces })
+  const { verdicts } = await client(FleetService).explain({ requirement: undefined })
+  expect(verdicts.find((one) => one.name === bound)).toMatchObject({ namespaces })
+  expect(verdicts.find((one) => one.name === free)?.namespaces).toBeUndefined()
 })
 
 test('pongs of many workers in one call: each is refused independently', async () => {

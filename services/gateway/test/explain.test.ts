@@ -80,6 +80,7 @@ test('a queued execution: explain combines queue, requirement and worker verdict
         capacity: 2,
       },
     ],
+    other_workers: 0,
     suggestion: "3 more free slots on 'w2', which holds 2 of 2",
   })
   expect(requests).toMatchObject([ID, { requirement }, ['w1', 'w2']])

@@ -46,5 +46,6 @@ function toVerdict(row: fleet.FleetMember, requirement: Requirement): Verdict {
     status: statusOf(row),
     lacking: [...unmetRequirements(requirement, capabilities)],
     capacity,
+    namespaces: capabilities.namespaces && { names: [...capabilities.namespaces] },
   }
 }

@@ -22,6 +22,7 @@ interface WorkerRecord {
   resources?: string
   labels: string
   runners: string
+  namespaces?: string
   max_concurrent_executions: number
 }
 
@@ -67,7 +68,8 @@ export async function list(db: Queries, status: string): Promise<Worker[]> {
 
 async function readWorkers(db: Queries, matching: Sql): Promise<Worker[]> {
   const rows = await db.rows<WorkerStatusRow & WorkerRecord>(sql`
-    select name, ${statusColumns}, runtime, packages, resources, labels, runners, max_concurrent_executions
+    select name, ${statusColumns}, runtime, packages, resources, labels, runners, namespaces,
+           max_concurrent_executions
       from workers w join records using (name) where ${matching} order by name`)
   return rows.map((row) => ({ ...toRecord(row), ...toStatus(row) }))
 }
@@ -79,6 +81,7 @@ const toRecord = (row: WorkerRecord) => ({
   packages: JSON.parse(row.packages),
   labels: JSON.parse(row.labels),
   runners: JSON.parse(row.runners),
+  namespaces: row.namespaces === undefined ? undefined : { names: JSON.parse(row.namespaces) },
   max_concurrent_executions: row.max_concurrent_executions,
 })
 

@@ -11,6 +11,7 @@ import {
   mayReadSchedule,
 } from './schedule.ts'
 import { ownExecution, ownWorker } from './worker.ts'
+import { seesWorkers } from './worker-visibility.ts'
 import { listReadable, mayRegister, mayResume, mayRun } from './workflow.ts'
 
 /** Access rules by the name under which routes declare them. */
@@ -22,6 +23,7 @@ export const rules = {
   'may resume': mayResume,
   'may register': mayRegister,
   'sees readable': listReadable,
+  'sees workers': seesWorkers,
   'may read schedule': mayReadSchedule,
   'may list schedules': mayListSchedules,
   'may read history': mayReadHistory,

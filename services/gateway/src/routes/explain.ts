@@ -1,6 +1,7 @@
 import type { Verdict } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { ExplainResponse } from '@windlass/proto/windlass/executions/v1/executions'
 import { z } from 'zod'
+import { isVisibleTo } from '../access/worker-visibility.ts'
 import { listApprovals } from '../clients/approvals.ts'
 import type { Clients } from '../clients/connect.ts'
 import { explain, isEligible, type Place, unmet } from '../domain/explain.ts'
@@ -40,6 +41,8 @@ const Explanation = z
         capacity: z.int().nullable(),
       }),
     ),
+    /** Workers that run other namespaces only, which the caller may not see. */
+    other_workers: z.int(),
     suggestion: z.string().nullable(),
   })
   .meta({ id: 'ExecutionExplanation' })
@@ -49,12 +52,18 @@ export const explainExecution = route('get', '/executions/{execution_id}/explain
     'Explain why an execution does not run, with the smallest change that would let it start',
   access: 'may read execution',
   returns: Explanation,
-  async handle({ params: { execution_id } }, deps: Deps) {
+  async handle({ params: { execution_id }, caller }, deps: Deps) {
     const wait = await deps.queue.explain({ execution_id })
-    const [{ verdicts, needs }, gates] = await Promise.all([
+    const [{ verdicts: all, needs }, gates] = await Promise.all([
       deps.fleet.explain({ requirement: wait.requirement }),
       gatesOf(deps, execution_id, wait),
     ])
+    // A worker of other namespaces cannot run it, so that the explanation does not miss it.
+    const isVisible = isVisibleTo(caller)
+    const namespace = wait.requirement?.namespace ?? ''
+    const verdicts = all.filter(
+      (one) => isVisible(one) || one.namespaces?.names.includes(namespace),
+    )
     const places = await placesOf(deps, verdicts)
     const deadline_at = timeOf(wait.deadline_at)
     return {
@@ -66,6 +75,7 @@ export const explainExecution = route('get', '/executions/{execution_id}/explain
       held_by: wait.held_by || null,
       deadline_at,
       requirement: requirementOf(wait),
+      other_workers: all.length - verdicts.length,
       workers: places.map((place) => ({
         name: place.name,
         status: place.status,

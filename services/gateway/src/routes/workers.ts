@@ -4,7 +4,7 @@ import { NO_PERMISSIONS } from '@windlass/domain/permissions'
 import type { Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { WorkerGrant } from '@windlass/proto/windlass/identity/v1/identity'
 import type { Settings } from '@windlass/runtime/config/settings'
-import { Fault } from '@windlass/runtime/faults'
+import { Fault, notFound } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { type Caller, onBehalfOf } from '../access/caller.ts'
 import { identityMismatch } from '../access/worker.ts'
@@ -215,19 +215,23 @@ export const connectWorker = route('get', '/workers/{name}/connect', {
 })
 
 export const listWorkers = route('get', '/workers', {
-  summary: 'List the known workers',
-  access: 'authenticated',
+  summary: 'List the known workers; those that serve other namespaces only are left out',
+  access: 'sees workers',
   query: { status: z.enum(['online', 'offline', 'unhealthy']).optional() },
   returns: z.array(WorkerView),
-  async handle({ query }, { dispatcher }: Deps) {
+  async handle({ query, resolved: isVisible }, { dispatcher }: Deps) {
     const { workers } = await dispatcher.list({ status: query.status ?? '' })
-    return workers.map(viewOf)
+    return workers.filter(isVisible).map(viewOf)
   },
 })
 
 export const getWorker = route('get', '/workers/{name}', {
   summary: 'Show a worker, connected or not',
-  access: 'authenticated',
+  access: 'sees workers',
   returns: WorkerView,
-  handle: async ({ params }, { dispatcher }: Deps) => viewOf(await dispatcher.get(params)),
+  async handle({ params, resolved: isVisible }, { dispatcher }: Deps) {
+    const worker = await dispatcher.get(params)
+    if (!isVisible(worker)) throw notFound('Worker', params.name)
+    return viewOf(worker)
+  },
 })

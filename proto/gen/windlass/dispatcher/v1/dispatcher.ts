@@ -53,6 +53,8 @@ export interface Worker {
   last_seen_at: Date | undefined;
   registered_at: Date | undefined;
   session_id: string;
+  /** Namespaces that it may run, in responses; absent: all. */
+  namespaces?: Namespaces | undefined;
 }
 
 export interface Worker_LabelsEntry {
@@ -194,6 +196,8 @@ export interface Verdict {
   lacking: string[];
   /** 0: no limit. */
   capacity: number;
+  /** As in Worker. */
+  namespaces?: Namespaces | undefined;
 }
 
 export interface ExplainResponse {
@@ -530,6 +534,7 @@ function createBaseWorker(): Worker {
     last_seen_at: undefined,
     registered_at: undefined,
     session_id: "",
+    namespaces: undefined,
   };
 }
 
@@ -570,6 +575,9 @@ export const Worker: MessageFns<Worker> = {
     }
     if (message.session_id !== "") {
       writer.uint32(98).string(message.session_id);
+    }
+    if (message.namespaces !== undefined) {
+      Namespaces.encode(message.namespaces, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -687,6 +695,14 @@ export const Worker: MessageFns<Worker> = {
             }
 
             message.session_id = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.namespaces = Namespaces.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1901,7 +1917,7 @@ export const ExplainRequest: MessageFns<ExplainRequest> = {
 };
 
 function createBaseVerdict(): Verdict {
-  return { name: "", status: "", lacking: [], capacity: 0 };
+  return { name: "", status: "", lacking: [], capacity: 0, namespaces: undefined };
 }
 
 export const Verdict: MessageFns<Verdict> = {
@@ -1917,6 +1933,9 @@ export const Verdict: MessageFns<Verdict> = {
     }
     if (message.capacity !== 0) {
       writer.uint32(32).int32(message.capacity);
+    }
+    if (message.namespaces !== undefined) {
+      Namespaces.encode(message.namespaces, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -1964,6 +1983,14 @@ export const Verdict: MessageFns<Verdict> = {
             }
 
             message.capacity = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.namespaces = Namespaces.decode(reader, reader.uint32());
             continue;
           }
         }
