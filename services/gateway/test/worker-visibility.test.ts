@@ -99,7 +99,12 @@ test('authentication off: all workers are shown', async () => {
 
 test.each<[string, string[], string[], number]>([
   ['with this execution only', [`execution:${ID}:read`], ['any', 'of-a', 'of-ab'], 1],
-  ['with its namespace', ['execution:a:*:read', `execution:${ID}:read`], ['any', 'of-a', 'of-ab'], 1],
+  [
+    'with its namespace',
+    ['execution:a:*:read', `execution:${ID}:read`],
+    ['any', 'of-a', 'of-ab'],
+    1,
+  ],
   ['with everything', ['*'], ALL, 0],
 ])('explain for a caller %s: other tenants are a number', async (_, permissions, seen, others) => {
   const { get, asked } = await setup(permissions)

@@ -17,7 +17,7 @@ export function recheckAccess(
     try {
       await recheck()
     } catch (error) {
-      if (error instanceof Fault && REFUSALS.has(error.kind)) end(error)
+      if (isRefusal(error)) end(error)
     } finally {
       isAsking = false
     }
@@ -25,5 +25,9 @@ export function recheckAccess(
   const timer = setInterval(() => void beat(), intervalMs)
   return () => clearInterval(timer)
 }
+
+/** True for the refusal of a caller that is not, or no longer, authorized. */
+export const isRefusal = (error: unknown): error is Fault =>
+  error instanceof Fault && REFUSALS.has(error.kind)
 
 const REFUSALS: ReadonlySet<string> = new Set(['unauthenticated', 'forbidden'])

@@ -54,12 +54,19 @@ export function closingFrame(
   return frame(entry.seq, entry.type, data)
 }
 
+/** The execution of a frame that is not in the log, and the last entry before it. */
+interface Place {
+  execution_id: string
+  state: string
+  seq: number
+}
+
 /**
  * Returns the frame of a task's progress; its id is that of the last entry, since progress is not
  * in the log.
  */
 export function progressFrame(
-  { execution_id, state, seq }: { execution_id: string; state: string; seq: number },
+  { execution_id, state, seq }: Place,
   { task_id, task_name, value_json, time }: ProgressItem,
 ): string {
   const fields = fieldsOf(execution_id, state, {
@@ -70,6 +77,23 @@ export function progressFrame(
     time,
   })
   return frame(seq, 'TASK_PROGRESS', `{${fields}}`)
+}
+
+/**
+ * Returns the last frame of a stream whose reader is no longer authorized. It has the members of other
+ * frames, since clients read the state of each, and `detail` as a refused request.
+ */
+export function refusalFrame({ execution_id, state, seq }: Place, message: string): string {
+  const type = 'ACCESS_DENIED'
+  const entry = {
+    type,
+    source_id: '',
+    name: '',
+    value_json: 'null',
+    time: new Date().toISOString(),
+  }
+  const fields = fieldsOf(execution_id, state, entry)
+  return frame(seq, type, `{${fields},"detail":${quote(message)}}`)
 }
 
 /** True if a stream ends with this entry. */

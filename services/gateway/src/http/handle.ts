@@ -74,8 +74,11 @@ async function runRoute<Deps>(
   /** Runs what may take long; aborts the request once its caller is no longer authorized. */
   const checked = <T>(run: () => Promise<T>): Promise<T> => {
     if (!settings.security.auth.enabled) return run()
-    const recheck = async () =>
-      authorize(access, { ...request, caller: await authenticateRequest(access, ctx, deps) }, deps)
+    const recheck = async () => {
+      const now = await authenticateRequest(access, ctx, deps)
+      await authorize(access, { ...request, caller: now }, deps)
+      input.caller = now
+    }
     const intervalMs = settings.workers.heartbeat_interval * 1_000
     const stop = recheckAccess(recheck, intervalMs, (refusal) => ctx.abort(refusal))
     return run().finally(stop)

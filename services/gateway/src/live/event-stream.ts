@@ -2,7 +2,16 @@ import { isTerminal } from '@windlass/domain/states'
 import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
 import type { Settings } from '@windlass/runtime/config/settings'
-import { closes, closingFrame, frameOf, progressFrame, stateAfter } from '../domain/frames.ts'
+import type { Fault } from '@windlass/runtime/faults'
+import { isRefusal } from '../access/stream-recheck.ts'
+import {
+  closes,
+  closingFrame,
+  frameOf,
+  progressFrame,
+  refusalFrame,
+  stateAfter,
+} from '../domain/frames.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { SseStream } from '../http/sse.ts'
 import { StreamedResponse } from '../route/reply.ts'
@@ -12,7 +21,7 @@ import type { LiveDeps } from './wait-until-settled.ts'
 /** Characters that are sent before the next check of the buffer. */
 const CHUNK_LENGTH = 65_536
 
-interface StreamRequest {
+export interface StreamRequest {
   execution_id: string
   /** The log entry after which the stream begins. */
   afterSeq: number
@@ -20,8 +29,11 @@ interface StreamRequest {
   detailed: boolean
   /** Frame that is sent before the log is read. */
   first?: string
-  /** False for a reader that may not read the log: frames of tasks have no values. */
-  hasValues: boolean
+  /**
+   * False for a reader that may not, or no longer, read the log: frames of tasks then have no values, and
+   * the closing frame no log.
+   */
+  mayReadLog: () => boolean
   /** Called when the stream has ended. */
   onEnd?: () => void
 }
@@ -41,6 +53,7 @@ export const eventStream = (live: EventStreamDeps, request: StreamRequest): Stre
     const { execution_id, afterSeq } = request
     // A stream that fails is broken off and not ended, so that the reader reconnects.
     await follow(live, { execution_id, afterSeq, subscriber, signal }).finally(request.onEnd)
+    if (isRefusal(signal.reason)) subscriber.refuse(signal.reason)
     sse.end()
   })
 
@@ -91,8 +104,14 @@ class FrameWriter implements StreamSubscriber {
     if (this.#sse.isAboveHighWater) return
     const { execution_id } = this.#request
     const place = { execution_id, state: this.#state, seq: this.#seq }
-    const hidden = this.#request.hasValues ? {} : { value_json: NO_VALUE }
+    const hidden = this.#request.mayReadLog() ? {} : { value_json: NO_VALUE }
     this.#sse.send(items.map((item) => progressFrame(place, { ...item, ...hidden })).join(''))
+  }
+
+  /** Tells the reader why the stream ends before the execution does. */
+  refuse({ message }: Fault): void {
+    const { execution_id } = this.#request
+    this.#sse.send(refusalFrame({ execution_id, state: this.#state, seq: this.#seq }, message))
   }
 
   async #frame(entry: LogEntry, row?: () => Promise<Execution> | Execution): Promise<string> {
@@ -101,15 +120,17 @@ class FrameWriter implements StreamSubscriber {
     const execution = row && closes(entry) ? await row() : undefined
     if (execution && isTerminal(execution.state))
       return closingFrame(execution, entry, await this.#wholeLog())
-    const { execution_id, hasValues } = this.#request
-    return hasValues || !entry.type.startsWith('TASK_')
+    const { execution_id, mayReadLog } = this.#request
+    return mayReadLog() || !entry.type.startsWith('TASK_')
       ? sharedFrame(execution_id, this.#state, entry)
       : (frameOf(execution_id, this.#state, { ...entry, value_json: NO_VALUE }) ?? '')
   }
 
   async #wholeLog(): Promise<LogEntry[] | undefined> {
-    const { execution_id, detailed } = this.#request
-    return detailed ? (await this.#live.executions.withLog(execution_id)).log : undefined
+    const { execution_id, detailed, mayReadLog } = this.#request
+    return detailed && mayReadLog()
+      ? (await this.#live.executions.withLog(execution_id)).log
+      : undefined
   }
 }
 

@@ -77,7 +77,7 @@ export const getExecution = route('get', '/executions/{execution_id}', {
     const onEnd = deps.quotas.takeStream(caller, execution.workflow_namespace)
     return eventStream(deps, {
       ...{ execution_id, afterSeq, onEnd },
-      ...{ detailed: query.detailed, hasValues: true },
+      ...{ detailed: query.detailed, mayReadLog: () => true },
     })
   },
 })
@@ -94,7 +94,7 @@ export const followExecution = route('get', '/executions/{execution_id}/events',
     const onEnd = deps.quotas.takeStream(caller, execution.workflow_namespace)
     return eventStream(deps, {
       ...{ execution_id, afterSeq, onEnd },
-      ...{ detailed: query.detailed, hasValues: true },
+      ...{ detailed: query.detailed, mayReadLog: () => true },
     })
   },
 })
@@ -127,7 +127,8 @@ export const cancelExecution = route(
       object: ({ params }) => objects.execution(params.execution_id),
       recorded: 'around',
     },
-    async handle({ params, query, caller, ctx }, deps: Deps) {
+    async handle(input, deps: Deps) {
+      const { params, query, caller, ctx } = input
       const mode = query.mode === '' ? 'async' : query.mode
       if (mode !== 'async' && mode !== 'sync') throw invalid("Invalid mode. Use 'sync', 'async'.")
       const { execution_id } = await getInWorkflow(deps.executions, params, caller)
@@ -148,7 +149,9 @@ export const cancelExecution = route(
               timeoutMs: undefined,
               signal,
             })
-      return viewOf(deps.executions, execution, query.detailed && mayReadLog(caller, execution))
+      // The caller as of the last check: permission to read may have ended during the wait.
+      const isDetailed = query.detailed && mayReadLog(input.caller, execution)
+      return viewOf(deps.executions, execution, isDetailed)
     },
   },
 )

@@ -1,35 +1,19 @@
 import { objects } from '@windlass/domain/audit'
-import { isTerminal } from '@windlass/domain/states'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
-import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
-import { z } from 'zod'
-import { type Caller, toPrincipal } from '../access/caller.ts'
-import { mayReadLog } from '../access/execution.ts'
-import type { Quotas } from '../access/quotas.ts'
+import { toPrincipal } from '../access/caller.ts'
 import { firstFrame } from '../domain/frames.ts'
-import { detailed, summary } from '../domain/views.ts'
 import type { RequestContext } from '../http/request-context.ts'
-import { type EventStreamDeps, eventStream } from '../live/event-stream.ts'
-import { changeAndWait } from '../live/wait-until-settled.ts'
 import { anyJson } from '../route/body.ts'
 import type { InputValidator } from '../route/body-parser.ts'
-import { flag, oneOf, seconds, versionQuery } from '../route/fields.ts'
+import { versionQuery } from '../route/fields.ts'
 import { route } from '../route/route.ts'
+import { type AnswerDeps, changeAndAnswer, mode, waitQuery } from './change-and-answer.ts'
 import { resolveIdempotencyKey } from './idempotency.ts'
 import { nestingOf } from './nesting.ts'
-import { viewOf } from './responses.ts'
 import { ExecutionView } from './schemas.ts'
 
-type Deps = EventStreamDeps & { inputSchemas: InputValidator; quotas: Quotas }
-
-const mode = oneOf(['sync', 'async', 'stream'], "Invalid mode. Use 'sync', 'async', or 'stream'.")
-
-const waiting = {
-  detailed: flag.default(false),
-  wait_for: z.literal('paused').optional(),
-  timeout: seconds.optional(),
-}
+type Deps = AnswerDeps & { inputSchemas: InputValidator }
 
 /**
  * Starts an execution. `sync` answers when it is terminal (or paused, with `wait_for=paused`), `async`
@@ -41,7 +25,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
   access: 'may run',
   raw: true,
   params: { mode },
-  query: { ...waiting, version: versionQuery },
+  query: { ...waitQuery, version: versionQuery },
   body: anyJson,
   returns: ExecutionView,
   streams: true,
@@ -54,7 +38,9 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
     }),
     recorded: 'eventually',
   },
-  async handle({ params, query, body, resolved: workflow, caller, ctx }, deps: Deps) {
+  async handle(input, deps: Deps) {
+    const { body, resolved: workflow, caller, ctx } = input
+    const depth = nestingOf(caller, deps.quotas.limits)
     await deps.inputSchemas.check(workflow, body)
     const { execution_id, request_hash } = await resolveIdempotencyKey(ctx, {
       workflow,
@@ -63,33 +49,21 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
       executions: deps.executions,
     })
     ctx.executionId = execution_id
-    const hasLog = mayReadLog(caller, { execution_id, ...identityOf(workflow) })
-    const isDetailed = query.detailed && hasLog
-    const command: Command = {
-      execution_id,
-      with_log: params.mode === 'async' && isDetailed,
-      body: {
-        $case: 'create',
-        value: {
-          ...identityOf(workflow),
-          input_json: body,
-          requirement: workflow.requirement,
-          preferred_worker: preferredWorker(ctx),
-          caller: deps.executions.signCaller(toPrincipal(caller)),
-          schedule_id: '',
-          request_hash,
-          depth: nestingOf(caller, deps.quotas.limits),
-        },
-      },
+    const create = {
+      ...identityOf(workflow),
+      input_json: body,
+      requirement: workflow.requirement,
+      preferred_worker: preferredWorker(ctx),
+      caller: deps.executions.signCaller(toPrincipal(caller)),
+      schedule_id: '',
+      request_hash,
+      depth,
     }
-    const held = takeQuota(deps.quotas, { caller, ...params })
-    if (params.mode === 'sync') return settled(deps, { command, query, isDetailed, ctx, held })
-    const { execution, log } = await held.during(() => deps.executions.submit(command))
-    nameExecution(ctx, execution_id)
-    if (params.mode === 'async') return isDetailed ? detailed(execution, log) : summary(execution)
-    return eventStream(deps, {
-      ...{ execution_id, afterSeq: 0, first: firstFrame(execution_id), onEnd: held.release },
-      ...{ detailed: isDetailed, hasValues: hasLog },
+    return changeAndAnswer(deps, {
+      input,
+      execution: { execution_id, ...identityOf(workflow) },
+      change: { $case: 'create', value: create },
+      stream: { afterSeq: 0, first: firstFrame(execution_id) },
     })
   },
 })
@@ -103,7 +77,7 @@ export const resumeWorkflow = route(
     waits: true,
     access: 'may resume',
     params: { mode },
-    query: waiting,
+    query: waitQuery,
     body: anyJson,
     returns: ExecutionView,
     streams: true,
@@ -113,84 +87,20 @@ export const resumeWorkflow = route(
       object: ({ params }) => objects.execution(params.execution_id),
       recorded: 'eventually',
     },
-    async handle({ params, query, body, resolved, caller, ctx }, deps: Deps) {
-      const { execution_id, last_seq } = resolved.execution
-      const hasLog = mayReadLog(caller, resolved.execution)
-      const isDetailed = query.detailed && hasLog
+    async handle(input, deps: Deps) {
+      const { execution, version } = input.resolved
       const isNewest = deps.settings.executions.resume_version === 'newest'
-      const command: Command = {
-        execution_id,
-        with_log: params.mode === 'async' && isDetailed,
-        body: {
-          $case: 'resume',
-          value: {
-            body_json: body,
-            request_id: newId(),
-            target: isNewest ? targetOf(resolved.version) : undefined,
-          },
-        },
-      }
-      const held = takeQuota(deps.quotas, { caller, ...params })
-      if (params.mode === 'sync') return settled(deps, { command, query, isDetailed, ctx, held })
-      const { execution, log } = await held.during(() => deps.executions.submit(command))
-      nameExecution(ctx, execution_id)
-      if (params.mode === 'async') return isDetailed ? detailed(execution, log) : summary(execution)
-      return eventStream(deps, {
-        ...{ execution_id, afterSeq: last_seq, onEnd: held.release },
-        ...{ detailed: isDetailed, hasValues: hasLog },
+      const target = isNewest ? targetOf(version) : undefined
+      const resume = { body_json: input.body, request_id: newId(), target }
+      return changeAndAnswer(deps, {
+        input,
+        execution,
+        change: { $case: 'resume', value: resume },
+        stream: { afterSeq: execution.last_seq },
       })
     },
   },
 )
-
-interface Sync {
-  command: Command
-  query: { wait_for?: 'paused'; timeout?: number }
-  isDetailed: boolean
-  ctx: RequestContext
-  held: HeldRun
-}
-
-/** Makes the change; resolves once the execution is terminal, or as the query says. */
-async function settled(deps: Deps, { command, query, isDetailed, ctx, held }: Sync) {
-  const { wait_for, timeout } = query
-  const execution = await changeAndWait(deps, {
-    execution_id: command.execution_id,
-    // While it waits, the request holds no body.
-    change: () => deps.executions.submit(command).finally(() => ctx.bodyReservation?.release()),
-    isDone: (state) => isTerminal(state) || (state === 'PAUSED' && wait_for === 'paused'),
-    timeoutMs: timeout === undefined ? undefined : timeout * 1_000,
-    signal: ctx.signal,
-  }).finally(held.release)
-  nameExecution(ctx, command.execution_id)
-  return viewOf(deps.executions, execution, isDetailed)
-}
-
-interface HeldRun {
-  release(): void
-  /** Releases if the change fails: then there is no stream that would. */
-  during<T>(change: () => Promise<T>): Promise<T>
-}
-
-interface RunOfCaller {
-  mode: 'sync' | 'async' | 'stream'
-  caller: Caller
-  namespace: string
-}
-
-/** Counts a run that will wait or stream; throws above the quota, before anything is changed. */
-function takeQuota(quotas: Quotas, { mode, caller, namespace }: RunOfCaller): HeldRun {
-  const take = { sync: quotas.takeWait, stream: quotas.takeStream, async: undefined }[mode]
-  const release = take?.(caller, namespace) ?? (() => {})
-  const onFailure = (error: unknown): never => {
-    release()
-    throw error
-  }
-  return { release, during: (change) => change().catch(onFailure) }
-}
-
-const nameExecution = (ctx: RequestContext, execution_id: string) =>
-  void ctx.responseHeaders.push('x-svc-execution-id', execution_id)
 
 const identityOf = ({ id, namespace, name, version }: Workflow) => ({
   workflow_id: id,
