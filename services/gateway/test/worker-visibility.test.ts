@@ -50,7 +50,7 @@ async function setup(permissions: string[], isOn = true) {
       queue: {
         explain: async () => ({
           ...{ state: 'SCHEDULED', queue_position: 1, held_by: '' },
-          ...{ queued_at: undefined, deadline_at: undefined },
+          ...{ queued_at: undefined, deadline_at: undefined, parked: false, wakes_on: [] },
           requirement: { packages: [], affinity: {}, runner: '', namespace: 'a' },
         }),
         async loads({ worker_names }) {
