@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from windlass.worker._backoff import backoff
+from windlass._backoff import backoff
 
 
 def test_delays_double_with_jitter_up_to_the_limit() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from windlass.worker._sse import Decoder, Frame, FrameTooLarge
+from windlass._sse import Decoder, Frame, FrameTooLarge
 
 STREAM = (
     b"\xef\xbb\xbf: a comment\n"

@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 
+from windlass._encryption import require_encryption
 from windlass.worker._api import Refused
 from windlass.worker._bootstrap import (
     TOKEN_VARIABLE,
@@ -23,7 +24,7 @@ from windlass.worker._bootstrap import (
 from windlass.worker._logging import configure
 from windlass.worker._registration import Session
 from windlass.worker._settings import Settings
-from windlass.worker._tls import create_ssl_context, require_encryption
+from windlass.worker._tls import create_ssl_context
 from windlass.worker._worker import Worker
 
 DEFAULT_SERVER_URL = "http://localhost:8000"

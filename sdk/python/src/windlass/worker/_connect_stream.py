@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator
 
 import aiohttp
 
-from windlass.worker._backoff import backoff
+from windlass._backoff import backoff
+from windlass._sse import Decoder, Frame, FrameTooLarge
 from windlass.worker._registration import Registration
 from windlass.worker._settings import Settings
-from windlass.worker._sse import Decoder, Frame, FrameTooLarge
 
 log = logging.getLogger("windlass.worker")
 

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from enum import Enum, auto
 from itertools import count
 
+from windlass._backoff import backoff
 from windlass.worker._api import Api, Refused, Unavailable
-from windlass.worker._backoff import backoff
 
 log = logging.getLogger("windlass.worker")
 

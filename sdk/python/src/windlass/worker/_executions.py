@@ -7,10 +7,10 @@ import logging
 from collections.abc import Coroutine
 from typing import Any
 
+from windlass._backoff import backoff
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.state import ExecutionState
 from windlass.worker._api import Refused, Unavailable
-from windlass.worker._backoff import backoff
 from windlass.worker._checkpoint import Checkpoints
 from windlass.worker._delivery import release
 from windlass.worker._execution import Execution

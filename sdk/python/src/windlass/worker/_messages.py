@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from windlass._json import loads
+from windlass._sse import Frame
 from windlass.worker._models import Assignment, Cancellation, Message, Ping, Source, parse_context
-from windlass.worker._sse import Frame
 
 
 class MalformedFrame(Exception):

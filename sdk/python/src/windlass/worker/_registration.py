@@ -13,9 +13,9 @@ from uuid import uuid4
 
 import aiohttp
 
+from windlass._backoff import backoff
 from windlass.worker import _system_info
 from windlass.worker._api import Unavailable
-from windlass.worker._backoff import backoff
 from windlass.worker._http import HttpResponse, send
 from windlass.worker._settings import Settings
 

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from windlass._backoff import backoff
 from windlass._json import encode
 from windlass._services import Approval, WorkflowTarget
 from windlass.errors import (
@@ -17,7 +18,6 @@ from windlass.errors import (
     WorkflowNotFoundError,
 )
 from windlass.worker._api import Api, Refused, Unavailable
-from windlass.worker._backoff import backoff
 from windlass.worker._http import read_detail
 from windlass.worker._progress_buffer import ProgressBuffer
 

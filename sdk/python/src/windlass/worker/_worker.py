@@ -8,6 +8,7 @@ from collections.abc import Awaitable
 
 import aiohttp
 
+from windlass._sse import Frame
 from windlass.worker._api import Refused, Unavailable
 from windlass.worker._connect_stream import ConnectStream
 from windlass.worker._executions import Executions
@@ -18,7 +19,6 @@ from windlass.worker._models import Assignment, Cancellation, Ping
 from windlass.worker._modules import Modules
 from windlass.worker._registration import Registration, Session
 from windlass.worker._settings import Settings
-from windlass.worker._sse import Frame
 from windlass.worker._tls import create_ssl_context
 from windlass.worker._user_loop import UserLoop
 from windlass.worker._worker_context import WorkerContext

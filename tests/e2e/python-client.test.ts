@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { sharedSystem } from './execution-fixture.ts'
+
+const run = promisify(execFile)
+const SDK = fileURLToPath(new URL('../../sdk/python/', import.meta.url))
+const HANG_MS = 300_000
+
+const system = sharedSystem({ workers: 1 })
+
+test('Python client: its tests pass against a running system', { timeout: HANG_MS }, async () => {
+  const python = process.env.TEST_PYTHON ?? 'python3'
+  const args = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'tests_system/test_client.py']
+  const env = { ...process.env, WINDLASS_URL: system().url, PYTHONDONTWRITEBYTECODE: '1' }
+  const { stdout } = await run(python, args, { cwd: SDK, env, timeout: HANG_MS - 10_000 }).catch(
+    (error: { stdout: string; stderr: string }) => {
+      throw new Error(`${error.stdout}\n${error.stderr}`)
+    },
+  )
+  expect(stdout).toMatch(/ passed/)
+  expect(stdout).not.toMatch(/skipped/)
+})
