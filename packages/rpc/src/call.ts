@@ -15,6 +15,8 @@ export const CALLER_HEADER = 'windlass-caller'
 /** Metadata key of the id of the HTTP request that led to the call. */
 export const REQUEST_ID_HEADER = 'windlass-request-id'
 export const CLIENT_ADDRESS_HEADER = 'windlass-client-address'
+/** Metadata key of a stream of calls whose client confirms responses on request. */
+export const RECEIPTS_HEADER = 'windlass-receipts'
 
 export const codes: Record<Kind, status> = {
   invalid: status.INVALID_ARGUMENT,
@@ -38,6 +40,12 @@ export interface Call {
   readonly signal: AbortSignal
   /** Aborts when the client requests an early answer, with what there is. Never aborts in a unary call. */
   readonly answerNow: AbortSignal
+  /**
+   * Runs `run` if the caller does not have the response within about a second after it was sent: the
+   * client hangs, has gone or has given up. For responses that hand something over. Never runs for
+   * unary calls and clients of earlier releases.
+   */
+  onLost(run: () => void): void
   /** Name of the calling service. */
   readonly service: string
   /** Principal of the on-behalf-of token; present in every rpc whose policy requires a caller. */

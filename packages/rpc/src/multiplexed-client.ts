@@ -15,6 +15,8 @@
  *        |-- {id 2, path, request, caller} -------->|
  *        |<- {id 2, response} ----------------------|  in the order of completion
  *        |-- {id 1, abandoned} -------------------->|  cancels; no response follows
+ *        |<- {id 3, response, receipt} -------------|  the response hands something over
+ *        |-- {id 3, received} --------------------->|  otherwise the handler takes it back after 1 s
  *        |<----------- LEAVING ---------------------|  the server begins to stop
  *        |------------ half-close ----------------->|  the client sends no further call here
  *        |<- the responses still due ---------------|
@@ -75,6 +77,7 @@ const EMPTY_REQUEST: CallRequest = {
   hurried: false,
   request_id: '',
   client_address: '',
+  received: false,
 }
 
 export interface OutgoingCall {
@@ -205,8 +208,10 @@ export class MultiplexedStream {
     if (this.#stream.writable) this.#stream.write(message)
   }
 
-  #onResponse({ id, body }: CallResponse): void {
+  #onResponse({ id, body, receipt }: CallResponse): void {
     this.#probe.onReceive()
+    // Without a receipt the server takes back what a response hands over to a call that has given up.
+    if (receipt && this.#pending.has(id)) this.#send({ ...EMPTY_REQUEST, id, received: true })
     if (body?.$case === 'notice') this.#onNotice(body.value)
     else if (body?.$case === 'response') this.#pending.get(id)?.resolve(body.value)
     else if (body) this.#pending.get(id)?.reject(body.value)

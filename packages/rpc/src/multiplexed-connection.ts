@@ -4,7 +4,7 @@ import {
   type CallResponse,
   CallsService,
 } from '@windlass/proto/windlass/rpc/v1/calls'
-import { SERVICE_TOKEN_HEADER } from './call.ts'
+import { RECEIPTS_HEADER, SERVICE_TOKEN_HEADER } from './call.ts'
 import { MultiplexedStream } from './multiplexed-client.ts'
 
 const REOPEN_MS = 100
@@ -53,6 +53,7 @@ export class MultiplexedConnection {
     const { path, requestSerialize, responseDeserialize } = CallsService.carry
     const metadata = new Metadata()
     metadata.set(SERVICE_TOKEN_HEADER, this.#serviceToken())
+    metadata.set(RECEIPTS_HEADER, '1')
     const duplex = this.#channel.makeBidiStreamRequest<CallRequest, CallResponse>(
       path,
       requestSerialize,

@@ -8,6 +8,9 @@ import {
 } from '@windlass/proto/windlass/rpc/v1/calls'
 import type { Call } from './call.ts'
 
+/** Time for the receipt of a response. */
+const RECEIPT_MS = 1_000
+
 /** Handler of one rpc, from encoded request to encoded response. */
 export type RpcHandler = (request: Buffer, call: Call) => Promise<Buffer>
 
@@ -15,6 +18,8 @@ export interface MultiplexedServerDeps {
   rpcs: ReadonlyMap<string, RpcHandler>
   /** The calling service, authenticated when the stream opened. */
   service: string
+  /** True if the client confirms responses on request. */
+  givesReceipts: boolean
   /** Applies the RPC policy; answers the caller or throws RpcDenied. */
   authorize(path: string, callerToken: string): Caller | undefined
   failureOf(path: string, error: unknown): Failure
@@ -27,6 +32,8 @@ export class MultiplexedServerStream {
   readonly #stream: ServerDuplexStream<CallRequest, CallResponse>
   readonly #deps: MultiplexedServerDeps
   readonly #running = new Map<number, MultiplexedCall>()
+  /** Runs for a response whose receipt does not come; by id of the call. */
+  readonly #unconfirmed = new Map<number, () => void>()
   #isClientSending = true
 
   constructor(
@@ -42,28 +49,51 @@ export class MultiplexedServerStream {
     })
     stream.on('cancelled', () => this.#cancelAll())
     stream.on('error', () => this.#cancelAll())
-    this.#send({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_READY } })
+    this.#send({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_READY }, receipt: false })
   }
 
   /** Sends the notice after which the client sends further calls to other replicas. */
   announceShutdown(): void {
-    this.#send({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_LEAVING } })
+    this.#send({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_LEAVING }, receipt: false })
   }
 
   #onRequest(ask: CallRequest): void {
-    if (ask.abandoned) this.#running.get(ask.id)?.cancel()
+    if (ask.received) this.#unconfirmed.delete(ask.id)
+    else if (ask.abandoned) this.#abandon(ask.id)
     else if (ask.hurried) this.#running.get(ask.id)?.requestAnswer()
     else void this.#answer(ask)
   }
 
+  #abandon(id: number): void {
+    this.#running.get(id)?.cancel()
+    this.#giveUp(id)
+  }
+
   async #answer(ask: CallRequest): Promise<void> {
     const { id } = ask
-    const call = new MultiplexedCall(this.#deps.service, ask)
+    const call = new MultiplexedCall(this.#deps, ask)
     this.#running.set(id, call)
     const body = await this.#run(ask, call)
     this.#running.delete(id)
-    if (!call.isCancelled) this.#send({ id, body })
+    if (call.lost) this.#sendForReceipt({ id, body, receipt: true }, call)
+    else if (!call.isCancelled) this.#send({ id, body, receipt: false })
     this.#endWhenDone()
+  }
+
+  #sendForReceipt(answer: CallResponse, { lost, isCancelled }: MultiplexedCall): void {
+    const { id } = answer
+    if (isCancelled) lost?.()
+    if (isCancelled || !lost) return
+    this.#unconfirmed.set(id, lost)
+    this.#send(answer)
+    // After the poll phase: timers fire first when this process was itself suspended or busy.
+    setTimeout(() => setImmediate(() => this.#giveUp(id)), RECEIPT_MS).unref()
+  }
+
+  #giveUp(id: number): void {
+    const lost = this.#unconfirmed.get(id)
+    this.#unconfirmed.delete(id)
+    lost?.()
   }
 
   async #run(
@@ -93,6 +123,7 @@ export class MultiplexedServerStream {
 
   #cancelAll(): void {
     for (const call of this.#running.values()) call.cancel()
+    for (const id of [...this.#unconfirmed.keys()]) this.#giveUp(id)
     this.#deps.onEnd()
   }
 }
@@ -113,12 +144,16 @@ export class MultiplexedCall implements Call {
   #answerNow: AbortController | undefined
   #isAnswerRequested = false
   isCancelled = false
+  /** Runs if the caller does not get the response. */
+  lost: (() => void) | undefined
+  readonly #givesReceipts: boolean
 
   constructor(
-    service: string,
+    { service, givesReceipts }: Pick<MultiplexedServerDeps, 'service' | 'givesReceipts'>,
     { request_id, client_address }: Pick<CallRequest, 'request_id' | 'client_address'>,
   ) {
     this.service = service
+    this.#givesReceipts = givesReceipts
     this.requestId = request_id
     this.clientAddress = client_address
   }
@@ -133,6 +168,10 @@ export class MultiplexedCall implements Call {
     this.#answerNow ??= new AbortController()
     if (this.#isAnswerRequested) this.#answerNow.abort()
     return this.#answerNow.signal
+  }
+
+  onLost(run: () => void): void {
+    if (this.#givesReceipts) this.lost = run
   }
 
   requestAnswer(): void {

@@ -33,6 +33,7 @@ import {
   FAULT_TRAILER,
   type Handlers,
   MAX_MESSAGE_BYTES,
+  RECEIPTS_HEADER,
   REQUEST_ID_HEADER,
 } from './call.ts'
 import { MultiplexedServerStream, type RpcHandler } from './multiplexed-server.ts'
@@ -141,6 +142,7 @@ export class RpcServer {
     const calls = new MultiplexedServerStream(stream, {
       rpcs: this.#rpcs,
       service,
+      givesReceipts: stream.metadata.get(RECEIPTS_HEADER).length > 0,
       authorize: (path, callerToken) => this.#authorizer.authorize(path, service, callerToken),
       failureOf: (path, error) => this.#failureOf(path, error),
       onEnd: () => this.#streams.delete(calls),
@@ -228,6 +230,9 @@ class UnaryCall implements Call {
 
   /** Unary calls have no message for this request. */
   readonly answerNow = NEVER
+
+  /** Unary calls have no receipts. */
+  onLost(): void {}
 
   get signal(): AbortSignal {
     const controller = new AbortController()

@@ -42,7 +42,13 @@ export function rawMultiplexedCall(address: string, path: string, given: RawHead
     })
     const caller = given['windlass-caller'] ?? ''
     const request = Buffer.alloc(0)
-    const rest = { abandoned: false, hurried: false, request_id: '', client_address: '' }
+    const rest = {
+      abandoned: false,
+      hurried: false,
+      received: false,
+      request_id: '',
+      client_address: '',
+    }
     stream.write({ id: 1, path, request, caller, ...rest })
   })
 }

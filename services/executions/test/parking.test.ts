@@ -18,7 +18,11 @@ const park = (client: Client, w: ReturnType<typeof worker>, id: string, until: P
     with_log: false,
     body: {
       $case: 'release',
-      value: { writer: w.writer(), park: { wake_at: undefined, wake_on: [], ...until } },
+      value: {
+        writer: w.writer(),
+        park: { wake_at: undefined, wake_on: [], ...until },
+        unclaimed_only: false,
+      },
     },
   })
 

@@ -97,7 +97,10 @@ export class WorkDelivery {
       with_log: false,
       body: {
         $case: 'release' as const,
-        value: { writer: { worker_name, session_id: worker_session, claim_generation } },
+        value: {
+          writer: { worker_name, session_id: worker_session, claim_generation },
+          unclaimed_only: true,
+        },
       },
     }))
     await this.#executions.submit({ commands })

@@ -1,5 +1,5 @@
 import { conflict } from '@windlass/runtime/faults'
-import { type ClaimHolder, isHeldBy } from './claim-holder.ts'
+import { type ClaimHolder, fence, isHeldBy } from './claim-holder.ts'
 import type { Execution, Limits, Outcome, PendingEvent } from './execution.ts'
 import { next, type Trigger } from './lifecycle.ts'
 
@@ -43,10 +43,28 @@ export function lease(execution: Execution, offer: Offer, limits: Limits): Outco
 const MIN_BYTES_PER_MS = 256
 const MAX_FRAME_BYTES = 256 * 1_048_576
 
+const isUnclaimed = ({ state }: Execution) => state === 'SCHEDULED' || state === 'RESUME_SCHEDULED'
+
+interface ReleaseRequest {
+  holder: ClaimHolder
+  /** Leaves an execution alone that its worker has claimed. */
+  unclaimed_only?: boolean
+}
+
+/** Returns an execution of the holder to the queue. */
+export function release(
+  execution: Execution,
+  { holder, unclaimed_only }: ReleaseRequest,
+  limits: Limits,
+): Outcome {
+  fence(execution, holder)
+  if (unclaimed_only && !isUnclaimed(execution)) return unchanged(execution)
+  return lose(execution, 'released', limits)
+}
+
 /** Restarts the claim deadline of a lease whose frame is on its way; it grows with the size of the frame. */
 export function extendLease(execution: Execution, frame_bytes: number, limits: Limits): Outcome {
-  const isUnclaimed = ['SCHEDULED', 'RESUME_SCHEDULED'].includes(execution.state)
-  if (!isUnclaimed) return unchanged(execution)
+  if (!isUnclaimed(execution)) return unchanged(execution)
   return { next: { ...execution }, events: [], deadlineMs: transferMs(frame_bytes, limits) }
 }
 
@@ -122,18 +140,18 @@ export type Loss = 'released' | 'died' | 'expired'
 export function lose(execution: Execution, loss: Loss, limits: Limits): Outcome {
   if (!execution.held_by) return unchanged(execution)
   const { state, held_by } = execution
-  const isUnclaimed = state === 'SCHEDULED' || state === 'RESUME_SCHEDULED'
+  const wasUnclaimed = isUnclaimed(execution)
   const free = { ...withoutHolder(execution), claim_generation: execution.claim_generation + 1 }
   if (state === 'CANCELLING')
     return {
       next: { ...free, state: next(state, 'lose') },
       events: [workflowEvent(execution, 'WORKFLOW_CANCELLED')],
     }
-  if (!isUnclaimed && loss === 'died' && execution.attempts >= limits.maxAttempts)
+  if (!wasUnclaimed && loss === 'died' && execution.attempts >= limits.maxAttempts)
     return giveUp(execution, free)
-  const trigger: Trigger = execution.resume_due && !isUnclaimed ? 'lose_resume' : 'lose'
+  const trigger: Trigger = execution.resume_due && !wasUnclaimed ? 'lose_resume' : 'lose'
   // Its worker lives: it released the execution, or never received the answer to its claim.
-  const refunded = loss !== 'died' && !isUnclaimed ? 1 : 0
+  const refunded = loss !== 'died' && !wasUnclaimed ? 1 : 0
   return {
     next: {
       ...free,

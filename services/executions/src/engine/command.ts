@@ -20,6 +20,7 @@ import {
   lease,
   lose,
   type Offer,
+  release,
   timeOut,
 } from '../domain/ownership.ts'
 import { park, type WakeCondition, wake } from '../domain/parking.ts'
@@ -32,7 +33,12 @@ export type Command =
   | { kind: 'claim'; holder: ClaimHolder; awaits_confirmation?: boolean }
   | { kind: 'confirm_claim'; holder: ClaimHolder; pending_bytes: number }
   | { kind: 'checkpoint'; report: Checkpoint }
-  | { kind: 'release'; holder: ClaimHolder; park?: WakeCondition | undefined }
+  | {
+      kind: 'release'
+      holder: ClaimHolder
+      park?: WakeCondition | undefined
+      unclaimed_only?: boolean
+    }
   | ({ kind: 'resume' } & Resume)
   | { kind: 'cancel'; request_id?: string | undefined }
   | { kind: 'verify'; holder: ClaimHolder }
@@ -108,10 +114,7 @@ function applyTransition(
     case 'checkpoint':
       return checkpoint(execution, command.report, isKnown, limits)
     case 'release':
-      fence(execution, command.holder)
-      return command.park
-        ? park(execution, command.park, context)
-        : lose(execution, 'released', limits)
+      return releaseOrPark(execution, command, context)
     case 'resume':
       return resume(execution, command)
     case 'cancel':
@@ -139,6 +142,17 @@ function applyTransition(
 function expire(execution: Execution, limits: Limits): Outcome {
   if (execution.parked) return wake(execution, execution.claim_generation)
   return execution.queued ? timeOut(execution) : lose(execution, 'expired', limits)
+}
+
+function releaseOrPark(
+  execution: Execution,
+  command: Extract<Command, { kind: 'release' }>,
+  context: DecisionContext,
+): Outcome {
+  fence(execution, command.holder)
+  return command.park
+    ? park(execution, command.park, context)
+    : release(execution, command, context.limits)
 }
 
 const unchanged = (execution: Execution): Outcome => ({ next: execution, events: [] })

@@ -7,7 +7,7 @@ import type { Call } from '@windlass/rpc/call'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { WaitingDispatchers } from '../engine/waiters.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
-import { leaseAssignments, releaseUndelivered, toLeases } from './lease.ts'
+import { leaseAssignments, releaseIfLost, releaseUndelivered, toLeases } from './lease.ts'
 
 const MAX_WAIT_MS = 5_000
 
@@ -31,6 +31,7 @@ export const createAwaitWorkHandler =
     const fromQueue = await leaseAssignments(writer, offers, assignments)
     const leased = [...created, ...fromQueue]
     const delivered = signal.aborted ? await releaseUndelivered(writer, leased) : leased
+    releaseIfLost(writer, delivered, call)
     if (fromQueue.length < assignments.length)
       onUnleased(new Set(offers.flatMap(({ requirement_ids }) => requirement_ids)))
     return { ...NOTHING, leases: await toLeases(db, writer.logs, { tokens, leased: delivered }) }

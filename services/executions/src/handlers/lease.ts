@@ -97,7 +97,10 @@ const MAX_LEASES = 128
 /** Leases queued work to the offered workers. The answer holds the leases that were committed. */
 export const createLeaseHandler =
   (db: Db, writer: ExecutionWriter, tokens: ExecutionTokens) =>
-  async ({ offers, limit }: LeaseRequest, call: Pick<Call, 'signal'>): Promise<LeaseResponse> => {
+  async (
+    { offers, limit }: LeaseRequest,
+    call: Pick<Call, 'signal' | 'onLost'>,
+  ): Promise<LeaseResponse> => {
     const requirementIds = [...new Set(offers.flatMap((offer) => offer.requirement_ids))]
     const maxLeases = Math.min(limit || MAX_LEASES, MAX_LEASES)
     if (requirementIds.length === 0) return NOTHING
@@ -117,6 +120,7 @@ export const createLeaseHandler =
       await releaseUndelivered(writer, leased)
       return NOTHING
     }
+    releaseIfLost(writer, leased, call)
     for (const { worker_name = '' } of leased)
       used.set(worker_name, (used.get(worker_name) ?? 0) + 1)
     return {
@@ -147,15 +151,25 @@ export async function leaseAssignments(
   return results.flat()
 }
 
+/** Returns leases to the queue if the dispatcher does not receive them: it hangs or has gone. */
+export function releaseIfLost(
+  writer: ExecutionWriter,
+  leased: readonly Execution[],
+  call: Pick<Call, 'onLost'>,
+): void {
+  if (leased.length === 0) return
+  // After a failure the deadlines of the leases return the work.
+  call.onLost(() => void releaseUndelivered(writer, leased).catch(() => {}))
+}
+
 /** Returns leases of a dispatcher that has disconnected or abandoned its call: no worker would receive them. */
 export async function releaseUndelivered(writer: ExecutionWriter, leased: readonly Execution[]) {
   await Promise.all(
-    leased.map(({ execution_id, held_by = '', held_connection = 0 }) =>
-      writer.submit({
-        execution_id,
-        command: { kind: 'lose', held_by, upToConnection: held_connection, loss: 'released' },
-      }),
-    ),
+    leased.map(({ execution_id, held_by = '', claim_generation }) => {
+      const holder = { worker_name: held_by, session_id: '', claim_generation }
+      const command = { kind: 'release', holder, unclaimed_only: true } as const
+      return writer.submit({ execution_id, command })
+    }),
   )
   return []
 }

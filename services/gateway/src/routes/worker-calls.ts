@@ -148,7 +148,7 @@ export const release = route('post', '/workers/{name}/release/{execution_id}', {
     const { execution } = await executions.submit({
       execution_id,
       with_log: false,
-      body: { $case: 'release', value: { writer, park } },
+      body: { $case: 'release', value: { writer, park, unclaimed_only: false } },
     })
     return { status: 'released' as const, state: execution.state }
   },

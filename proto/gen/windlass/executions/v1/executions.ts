@@ -169,7 +169,11 @@ export interface Release {
    * The execution only waits: it is queued when the condition is met. Replicas before this field queue
    * it at once.
    */
-  park?: Park | undefined;
+  park?:
+    | Park
+    | undefined;
+  /** Leaves an execution alone that its worker has claimed. */
+  unclaimed_only: boolean;
 }
 
 /** Condition for the wake-up of a parked execution: whichever comes first. */
@@ -1624,7 +1628,7 @@ export const Checkpoint: MessageFns<Checkpoint> = {
 };
 
 function createBaseRelease(): Release {
-  return { writer: undefined, park: undefined };
+  return { writer: undefined, park: undefined, unclaimed_only: false };
 }
 
 export const Release: MessageFns<Release> = {
@@ -1634,6 +1638,9 @@ export const Release: MessageFns<Release> = {
     }
     if (message.park !== undefined) {
       Park.encode(message.park, writer.uint32(18).fork()).join();
+    }
+    if (message.unclaimed_only !== false) {
+      writer.uint32(24).bool(message.unclaimed_only);
     }
     return writer;
   },
@@ -1665,6 +1672,14 @@ export const Release: MessageFns<Release> = {
             }
 
             message.park = Park.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.unclaimed_only = reader.bool();
             continue;
           }
         }

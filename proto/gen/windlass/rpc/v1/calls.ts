@@ -68,6 +68,8 @@ export interface CallRequest {
   request_id: string;
   /** Network address of the client of that request, as the gateway determined it; empty for none. */
   client_address: string;
+  /** The response to the call with this id has arrived, and its caller has it. */
+  received: boolean;
 }
 
 export interface CallResponse {
@@ -80,6 +82,11 @@ export interface CallResponse {
     | { $case: "failure"; value: Failure }
     | { $case: "notice"; value: Notice }
     | undefined;
+  /**
+   * Asks the client to answer `received`. Sent only to clients that announced it when they opened
+   * the stream.
+   */
+  receipt: boolean;
 }
 
 export interface Failure {
@@ -100,6 +107,7 @@ function createBaseCallRequest(): CallRequest {
     hurried: false,
     request_id: "",
     client_address: "",
+    received: false,
   };
 }
 
@@ -128,6 +136,9 @@ export const CallRequest: MessageFns<CallRequest> = {
     }
     if (message.client_address !== "") {
       writer.uint32(66).string(message.client_address);
+    }
+    if (message.received !== false) {
+      writer.uint32(72).bool(message.received);
     }
     return writer;
   },
@@ -209,6 +220,14 @@ export const CallRequest: MessageFns<CallRequest> = {
             message.client_address = reader.string();
             continue;
           }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.received = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -223,7 +242,7 @@ export const CallRequest: MessageFns<CallRequest> = {
 };
 
 function createBaseCallResponse(): CallResponse {
-  return { id: 0, body: undefined };
+  return { id: 0, body: undefined, receipt: false };
 }
 
 export const CallResponse: MessageFns<CallResponse> = {
@@ -241,6 +260,9 @@ export const CallResponse: MessageFns<CallResponse> = {
       case "notice":
         writer.uint32(32).int32(noticeToNumber(message.body.value));
         break;
+    }
+    if (message.receipt !== false) {
+      writer.uint32(40).bool(message.receipt);
     }
     return writer;
   },
@@ -288,6 +310,14 @@ export const CallResponse: MessageFns<CallResponse> = {
             }
 
             message.body = { $case: "notice", value: noticeFromJSON(reader.int32()) };
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.receipt = reader.bool();
             continue;
           }
         }
