@@ -28,6 +28,8 @@ const STORES = ['identity', 'catalog', 'executions', 'dispatcher', 'scheduler']
 const ROOT = new URL('../../../', import.meta.url)
 
 export interface SystemOptions {
+  /** Built checkout whose programs and migrations are used, such as one of an earlier release. */
+  root?: URL
   /** Replicas of each service; one by default. */
   replicas?: Partial<Record<Service, number>>
   env?: Record<string, string>
@@ -60,21 +62,14 @@ const FAST = {
  * its own database, and one address for all gateways. `defer` decides when it stops.
  */
 export async function startSystem(options: SystemOptions = {}) {
-  const { replicas = {}, env = {}, workers = 1, defer = withTest } = options
+  const { replicas = {}, env = {}, workers = 1, defer = withTest, root = ROOT } = options
   const { envOf = () => ({}), linked = [], infra = {}, onOutput } = options
   const home = temporaryFolder('home', defer)
   const database = await emptyDatabase(defer, infra.TEST_POSTGRES_URL)
-  for (const store of STORES)
-    await migrate(
-      database,
-      store,
-      new URL(`services/${store}/migrations/`, ROOT),
-      serviceUrl(database, store),
-    )
-
+  await migrateAll(database, root)
   const links = new Map<Service, LossyLink[]>()
   defer(() => [...links.values()].flat().forEach((link) => void link.stop()))
-  const layout = { home, database, linked, links, infra }
+  const layout = { root, home, database, linked, links, infra }
   const create = async () => {
     const created = await createProcesses({ replicas, envOf }, { ...FAST, ...env }, layout)
     for (const { program } of [...created.values()].flat()) program.onOutput = onOutput
@@ -103,6 +98,18 @@ export async function startSystem(options: SystemOptions = {}) {
   return system
 }
 
+/** Brings the schemas of all services to those of a checkout. */
+export async function migrateAll(database: string, root = ROOT): Promise<void> {
+  for (const store of STORES) {
+    const migrations = new URL(`services/${store}/migrations/`, root)
+    await migrate(database, store, migrations, serviceUrl(database, store))
+  }
+}
+
+/** Returns the program of a service in a checkout. */
+export const programOf = (service: Service, root = ROOT) =>
+  fileURLToPath(new URL(`services/${service}/dist/main.js`, root))
+
 const ATTEMPTS = 3
 
 const endAll = (all: readonly Process[]) => Promise.all(all.map((one) => one.end()))
@@ -130,6 +137,7 @@ async function startAll(
 const portOf = ({ program: { env } }: Process) => Number(env.SVC_SERVER__PORT ?? env.SVC_MCP__PORT)
 
 interface Layout {
+  root: URL
   home: string
   database: string
   linked: readonly Service[]
@@ -141,7 +149,7 @@ interface Layout {
 async function createProcesses(
   { replicas, envOf }: Required<Pick<SystemOptions, 'replicas' | 'envOf'>>,
   env: Record<string, string>,
-  { home, database, linked, links, infra }: Layout,
+  { root, home, database, linked, links, infra }: Layout,
 ): Promise<Map<Service, Process[]>> {
   const ports = new Map<Service, number[]>()
   for (const service of SERVICES) ports.set(service, await freePorts(replicas[service] ?? 1))
@@ -185,7 +193,7 @@ async function createProcesses(
         new Process({
           name: `${service}-${i + 1}`,
           command: process.execPath,
-          args: [fileURLToPath(new URL(`services/${service}/dist/main.js`, ROOT))],
+          args: [programOf(service, root)],
           env: {
             SVC_POSTGRES__URL: serviceUrl(database, service),
             SVC_NATS__URL: storeUrl(infra.TEST_NATS_URL ?? testUrl('TEST_NATS_URL'), service),
