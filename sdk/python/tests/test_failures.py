@@ -10,6 +10,7 @@ import pytest
 from run_fixture import failure_of, run_from, value
 from windlass import ExecutionContext, ExecutionError, task, workflow
 from windlass._failures import MAX_TEXT, describe_failure, restore_failure
+from windlass._parking import Parking
 from windlass.errors import (
     ApprovalRejected,
     NonRetryable,
@@ -195,10 +196,10 @@ async def test_refused_secret_is_neither_retried_nor_handed_to_a_fallback() -> N
 async def test_retry_after_delays_the_next_attempt(monkeypatch: pytest.MonkeyPatch) -> None:
     delays: list[float] = []
 
-    async def sleep(seconds: float) -> None:
+    async def sleep(_: Parking, seconds: float) -> None:
         delays.append(seconds)
 
-    monkeypatch.setattr("windlass._attempts.asyncio.sleep", sleep)
+    monkeypatch.setattr(Parking, "sleep", sleep)
 
     @task.with_options(retry_max_attempts=1, retry_delay=1)
     async def limited() -> str:

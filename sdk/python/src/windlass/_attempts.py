@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -48,6 +47,8 @@ class Attempts(Generic[T]):
     attempt: Callable[[int], Awaitable[Any]]
     store: Callable[[Any], Awaitable[T]]
     restore: Callable[[Mapping[str, Any]], ExecutionError]
+    # True if a time limit runs during the delays, too.
+    has_limit: bool = False
 
     async def execute(self) -> T:
         """Returns the stored result of the first attempt that succeeds.
@@ -97,7 +98,7 @@ class Attempts(Generic[T]):
         return delay
 
     async def _begin_retry(self, number: int, delay_s: float) -> None:
-        await asyncio.sleep(delay_s)
+        await self.run.parking.delay_task(delay_s, has_limit=self.has_limit)
         await self.run.await_threads(self.call.id)
         self._record(E.TASK_RETRY_STARTED, self._describe(number))
 

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Callable, Coroutine
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from windlass._entry import Entry, create_entry
 from windlass._environment import Environment
 from windlass._mismatch import MismatchGuard
+from windlass._parking import Parking
 from windlass._replay import Replay
 from windlass._services import Journal, Services
 from windlass.domain.events import ExecutionEventType as E
@@ -62,6 +63,7 @@ class Run:
         self._unrecorded_resume = self.replay.resume
         self._source = f"{context.workflow_name}_{context.execution_id}"
         self.guard = MismatchGuard(self)
+        self.parking = Parking(self)
         # Answers of `patched` in this run, by call id.
         self.patches: dict[str, bool] = {}
 
@@ -105,6 +107,16 @@ class Run:
         threads = self._threads.setdefault(call_id, set())
         threads.add(thread)
         thread.add_done_callback(threads.discard)
+
+    def owns(self, context: Context) -> bool:
+        """Returns true if code in this context belongs to the run."""
+        scope = context.get(current_scope)
+        return scope is not None and scope.run is self
+
+    @property
+    def has_threads(self) -> bool:
+        """True if a thread of an earlier attempt still runs."""
+        return any(self._threads.values())
 
     async def await_threads(self, call_id: str) -> None:
         """Waits until the threads of earlier attempts of a call have ended."""

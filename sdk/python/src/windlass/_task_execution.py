@@ -81,6 +81,12 @@ class TaskExecution:
         return await self._load(recorded.value)
 
     async def _execute_unrecorded(self) -> Any:
+        options = self.options
+        has_limit = bool(options.timeout or options.total_timeout or options.heartbeat_timeout)
+        with self.run.parking.busy(self.func, has_limit=has_limit):
+            return await self._run_to_outcome()
+
+    async def _run_to_outcome(self) -> Any:
         try:
             if not self.options.auth_exempt:
                 await self.run.services.authorize_task(self.task_name)
@@ -107,6 +113,7 @@ class TaskExecution:
             attempt=partial(self._attempt, deadline),
             store=self._store,
             restore=self._restore,
+            has_limit=total_s > 0,
         )
         if not total_s:
             return await attempts.execute()

@@ -22,6 +22,7 @@ from windlass._option_checks import (
     check_texts,
     to_seconds,
 )
+from windlass._parking import set_limit
 from windlass._run import require_scope
 from windlass.domain.events import ExecutionEventType
 from windlass.domain.execution_context import ExecutionContext
@@ -187,9 +188,10 @@ class Workflow(Generic[I, O]):
         run = require_scope().run
         started_at = run.find_start(ExecutionEventType.WORKFLOW_STARTED)
         run.deadline = started_at + timedelta(seconds=timeout_s)
-        limit = asyncio.timeout(max(0.0, timeout_s - run.elapsed_s(started_at)))
+        limit = asyncio.timeout(None)
         try:
             async with limit:
+                set_limit(limit, max(0.0, timeout_s - run.elapsed_s(started_at)))
                 return await self(context)
         except TimeoutError:
             if limit.expired():

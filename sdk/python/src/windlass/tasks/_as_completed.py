@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from windlass._branches import Branch, cancel_branches, check_limit, start_branches
 from windlass._options import TaskOptions
+from windlass._parking import only_awaits
 from windlass._run import current_scope, require_scope
 from windlass._task_call import Signature, identify_call
 from windlass.errors import PauseRequested
@@ -76,6 +77,7 @@ class _AsCompleted(Generic[T]):
         self._ended.append(number)
         self._has_ended.set()
 
+    @only_awaits
     async def _await_next(self, position: int) -> int:
         """Returns the number of the next branch that has ended and was not yielded yet."""
         branches = self._branches or []

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from windlass._options import TaskOptions
+from windlass._parking import only_awaits
 from windlass._run import require_scope
 from windlass._services import WorkflowTarget
 from windlass._task_call import Call
+from windlass.domain.events import ExecutionEventType as E
 from windlass.task import Task
 from windlass.workflow import Workflow
 
 
+@only_awaits
 async def _call(
     workflow: Workflow[Any, Any] | str, *args: Any, mode: Literal["sync", "async"] = "sync"
 ) -> Any:
@@ -26,9 +29,16 @@ async def _call(
     scope = require_scope()
     workflow_input = args[0] if len(args) == 1 else (list(args) or None)
     key = f"{scope.run.context.execution_id}:{scope.call_id}"
-    return await scope.run.services.call_workflow(
-        _to_target(workflow), workflow_input, key=key, wait=mode == "sync"
-    )
+    run, target = scope.run, _to_target(workflow)
+
+    async def start() -> str:
+        return str(await run.services.call_workflow(target, workflow_input, key=key, wait=False))
+
+    if mode == "async":
+        return await start()
+    result = run.services.call_workflow(target, workflow_input, key=key, wait=True)
+    waited_s = run.elapsed_s(run.find_start(E.TASK_STARTED, scope.call_id))
+    return await run.parking.await_execution(result, start, waited_s)
 
 
 def _to_target(workflow: Workflow[Any, Any] | str) -> WorkflowTarget:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from windlass._branches import Branch, cancel_branches, close_unawaited, start_branches
 from windlass._options import TaskOptions
+from windlass._parking import only_awaits
 from windlass._run import Run
 from windlass._task_call import Call, TaskCall
 from windlass._task_execution import TaskExecution
@@ -48,6 +49,7 @@ async def _execute_first(run: Run, call: Call, options: TaskOptions) -> Any:
         close_unawaited(call.args)  # for example because the winner is recorded
 
 
+@only_awaits
 async def _race(*calls: Awaitable[Any]) -> dict[str, Any]:
     branches = start_branches(calls, len(calls))
     try:

@@ -8,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from windlass._options import TaskOptions
+from windlass._parking import only_awaits
 from windlass._task_call import Call
 from windlass.task import Task
 
@@ -105,6 +106,7 @@ class Graph:
         options = TaskOptions(name=f"graph_{self.name}", auth_exempt=True)
         return await Task(self._walk, options, decode=self._decode)(input)
 
+    @only_awaits
     async def _walk(self, input: Any) -> Any:
         results: dict[str, Any] = {self.START: input}
         for node in self._topological_order():

@@ -18,6 +18,7 @@ from windlass._branches import (
 )
 from windlass._failures import describe_failure, restore_failure
 from windlass._options import TaskOptionNames, TaskOptions
+from windlass._parking import only_awaits
 from windlass._replay import Completed, Failed
 from windlass._run import Run, current_scope, require_scope
 from windlass._task_call import Call, TaskCall
@@ -78,6 +79,7 @@ async def _branches(*calls: Awaitable[Any], return_exceptions: bool = False) -> 
 
 
 async def _execute_parallel(limit: int | None, run: Run, call: Call, options: TaskOptions) -> Any:
+    @only_awaits
     async def body(*calls: Awaitable[Any]) -> list[Any]:
         return await run_branches(calls, limit)
 
@@ -94,6 +96,7 @@ async def _execute_settled(limit: int | None, run: Run, call: Call, options: Tas
     """Records each branch as `{"value": …}` or `{"failure": …}`."""
     names = [_names(branch) for branch in call.args]
 
+    @only_awaits
     async def body(*calls: Awaitable[Any], return_exceptions: bool) -> list[Any]:
         return [_describe(branch) for branch in await settle_branches(calls, limit)]
 

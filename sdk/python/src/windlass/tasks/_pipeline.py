@@ -6,10 +6,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from windlass._options import TaskOptions
+from windlass._parking import only_awaits
 from windlass._task_call import Call
 from windlass.task import Task
 
 
+@only_awaits
 async def _pipeline(*tasks: Callable[[Any], Awaitable[Any]], input: Any = None) -> Any:
     """Passes `input` to the first task and each result to the next; returns the last result."""
     value = input

@@ -18,6 +18,7 @@ from windlass._failures import restore_failure
 from windlass._json import encode, loads
 from windlass._lifecycle import advance_execution
 from windlass._option_checks import to_seconds
+from windlass._parking import WakeCondition
 from windlass._run import Run
 from windlass._services import Approval
 from windlass.domain.events import ExecutionEvent
@@ -56,6 +57,12 @@ class Execution:
         self._engine = engine
         self._run: Run | None = None
         self._task: asyncio.Task[None] | None = None
+        self._condition: WakeCondition | None = None
+
+    @property
+    def is_parked(self) -> bool:
+        """True while it waits without a worker; see `Engine(park_after=...)`."""
+        return self._condition is not None
 
     @property
     def paused_on(self) -> str | None:
@@ -144,10 +151,31 @@ class Execution:
             environment=self._engine.environment,
         )
         try:
+            if self._engine.park_after_s is not None and self.workflow.durability != "transient":
+                self._run.parking.enable(self._engine.park_after_s, self._park)
             await advance_execution(self._run, lambda: self.workflow.perform(context))
+        except asyncio.CancelledError:
+            if self._condition is None:
+                raise
         finally:
-            self.settled.set()
-            self._engine.on_settled(self)
+            if self._condition is None:
+                self.settled.set()
+                self._engine.on_settled(self)
+            else:
+                self._engine.wake_on(self._condition, self._wake)
+
+    def _park(self, condition: WakeCondition) -> None:
+        assert self._run is not None
+        assert self._task is not None
+        self._condition = condition
+        self._run.close()
+        self._task.cancel()
+
+    def _wake(self) -> None:
+        """Continues after a wait, as another worker would."""
+        if self._condition is not None:
+            self._condition = None
+            self.begin()
 
     def _pause(self) -> Any:
         return self.events[-1].value if self.state == ExecutionState.PAUSED else None
@@ -168,7 +196,8 @@ class Execution:
         self._resume(None)
 
     def _cancel(self) -> None:
-        if self.state == ExecutionState.PAUSED:
+        if self.state == ExecutionState.PAUSED or self._condition is not None:
+            self._condition = None
             self._append_server_event(E.WORKFLOW_CANCELLED, None, ExecutionState.CANCELLED)
         elif self._run is not None and self._task is not None:
             self._run.request_cancel()
@@ -196,9 +225,19 @@ class Engine:
         secrets: values of secrets by name.
         configs: values of configs by name.
         executions: all executions, in the order of their start, sub-workflows included.
+
+    With `park_after` (seconds or a timedelta), executions that wait longer are parked as on a
+    server: their run ends, and another one continues from the log when the wait is over.
     """
 
-    def __init__(self, *, start: datetime = START, seed: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        start: datetime = START,
+        seed: int = 0,
+        park_after: float | timedelta | None = None,
+    ) -> None:
+        self.park_after_s = None if park_after is None else to_seconds("park_after", park_after)
         self.secrets: dict[str, Any] = {}
         self.configs: dict[str, Any] = {}
         self.executions: list[Execution] = []
@@ -291,6 +330,17 @@ class Engine:
         """Stops the clock if `advance_until_settled` waits for this execution."""
         if execution is self._awaited:
             self._virtual.stop_clock()
+
+    def wake_on(self, condition: WakeCondition, wake: Callable[[], None]) -> None:
+        """Calls `wake` when the condition is met. Called in the engine's loop."""
+        loop = asyncio.get_running_loop()
+        if condition.wake_at is not None:
+            delay_s = (condition.wake_at - self.now).total_seconds()
+            loop.call_later(delay_s, wake, context=contextvars.Context())
+        for execution in self.executions:
+            if execution.execution_id in condition.wake_on:
+                task = loop.create_task(execution.settled.wait(), context=contextvars.Context())
+                task.add_done_callback(lambda _: wake(), context=contextvars.Context())
 
     def start_child(self, workflow: Any, input: Any, key: str) -> Execution:
         """Starts a sub-workflow, once for each key. Called in the engine's loop."""

@@ -9,6 +9,7 @@ which virtual time is the same in every run.
 from __future__ import annotations
 
 import asyncio
+import math
 import selectors
 import threading
 from collections.abc import Callable
@@ -69,9 +70,14 @@ class _Loop(asyncio.SelectorEventLoop):
         # The loop's own wake-up is one of the registered descriptors.
         if len(self._waiting.get_map()) > 1 and self._waiting.poll(NETWORK_S):
             return True
-        if timeout is not None and self.now + timeout <= self.limit:
-            self.now += timeout
-            return True
+        if timeout is not None:
+            timers: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
+            next_at = timers[0].when() if timers else self.now + timeout
+            if next_at <= self.limit:
+                # After a year, the loop's clock resolution is less than the rounding of the time:
+                # without the next number, a timer would stay due and never be called.
+                self.now = max(self.now, math.nextafter(next_at, math.inf))
+                return True
         self.now = max(self.now, self.limit)
         self.idle.set()
         return False
