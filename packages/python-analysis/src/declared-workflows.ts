@@ -8,6 +8,7 @@ import { type Metadata, toMetadata, type WorkflowName } from './metadata.ts'
 import { readAffinity } from './options/affinity.ts'
 import { checkNamespace, checkWorkflowName, readNameOption } from './options/names.ts'
 import { optionFault } from './options/option.ts'
+import { checkOptionNames } from './options/option-names.ts'
 import { type Options, optionsOf } from './options/options.ts'
 import { readRequests, toRequirement } from './options/resources.ts'
 import { Budget } from './python/budget.ts'
@@ -56,7 +57,10 @@ export function readWorkflows(
   const declarations = new Map<Definition, Declaration>()
   for (const definition of outline.definitions) {
     const declaration = findDeclaration(definition, context)
-    if (declaration) declarations.set(definition, declaration)
+    if (!declaration) continue
+    // Also those of tasks that no workflow reaches: they keep a worker from importing the source.
+    checkOptionNames(declaration)
+    declarations.set(definition, declaration)
   }
   const workflows = nameDeclarations([...declarations.values()])
   const names = new Map(workflows.map(({ declaration, name }) => [declaration, name]))

@@ -88,7 +88,7 @@ class Y(BaseModel):
   x: X
   b: int = Field(toString=1, __proto__=2)
   c: valueOf.valueOf
-@workflow.with_options(toString=1)
+@workflow
 async def typed(ctx: ExecutionContext[Y]): pass
 @workflow.with_options(name="__proto__", secret_requests=["constructor"])
 async def job(ctx): pass
@@ -96,6 +96,8 @@ async def job(ctx): pass
 async def toString(ctx): pass
 `
   expect(read(source).map(({ name }) => name)).toEqual(['typed', '__proto__', 'toString'])
+  const unknown = JOB.replace('workflow', 'workflow.with_options(toString=1)')
+  expect(() => read(SDK + unknown)).toThrow("Unknown option 'toString'")
   const odd = JOB.replace('workflow', 'workflow.with_options(schedule=windlass.constructor())')
   expect(() => read(`import windlass\n${SDK}${odd}`)).toThrow('schedule of')
 })

@@ -1,6 +1,7 @@
 import type { Declaration } from '../declaration.ts'
 import { checkPermissions, checkSecretNames } from './names.ts'
 import { type Option, optionFault, requireConstant, requireText, requireTexts } from './option.ts'
+import { checkOptionNames } from './option-names.ts'
 
 /** Options of one workflow or task, by name. */
 export interface Options {
@@ -10,9 +11,10 @@ export interface Options {
 
 /**
  * Returns the options of a declaration. Throws for options that are unpacked or positional: which
- * names they set is unknown.
+ * names they set is unknown. Throws for names that the SDK does not have.
  */
-export function optionsOf({ kind, definition, options }: Declaration): Options {
+export function optionsOf(declaration: Declaration): Options {
+  const { kind, definition, options } = declaration
   const line = definition.node.startPosition.row + 1
   const owner = `${kind} '${definition.name}' in line ${line}`
   if (options.isIncomplete)
@@ -20,6 +22,7 @@ export function optionsOf({ kind, definition, options }: Declaration): Options {
   if (options.positional.length > 0) {
     throw optionFault({ owner, name: 'options' }, 'they are given by name')
   }
+  checkOptionNames(declaration)
   return {
     owner,
     get(name) {

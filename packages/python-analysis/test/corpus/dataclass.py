@@ -1,7 +1,7 @@
 from __future__ import annotations
 from windlass import ExecutionContext, workflow
 from dataclasses import dataclass, field, KW_ONLY
-@dataclass
+@dataclass(frozen=True)
 class Base:
     id: int
 @dataclass(frozen=True)

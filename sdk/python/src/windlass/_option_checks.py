@@ -58,10 +58,10 @@ def check_texts(name: str, value: Any) -> None:
 
 
 def check_labels(name: str, value: Any) -> None:
-    """Refuses everything but None and a mapping of text to text."""
+    """Refuses everything but None and a mapping whose keys and values have one text."""
     if value is not None and not (
         isinstance(value, Mapping)
-        and all(isinstance(key, str) and isinstance(label, str) for key, label in value.items())
+        and all(isinstance(part, str | int | float) for item in value.items() for part in item)
     ):
         raise TypeError(f"{name} must be a mapping of text to text, not {value!r}")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import update_wrapper
 from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
+from unicodedata import normalize
 
 from windlass._body import run_body
 from windlass._decode import Decoder, input_decoder, result_decoder
@@ -50,7 +51,7 @@ class WorkflowOptionNames(TypedDict, total=False):
     secret_requests: Sequence[str]
     output_storage: OutputStorage | None
     requests: ResourceRequest | None
-    affinity: Mapping[str, str] | None
+    affinity: Mapping[str, str | float] | None
     schedule: Schedule | None
     durability: str
     runner: str | None
@@ -74,7 +75,7 @@ class WorkflowOptions:
         secret_requests: names of the secrets that the workflow's tasks may request.
         output_storage: storage of the output. Default: the log itself.
         requests: resources that a worker must have free.
-        affinity: labels that a worker must have.
+        affinity: labels that a worker must have; numbers and flags count as their text.
         schedule: schedule that starts the workflow.
         durability: `"durable"`, or `"transient"` for executions that record only their start
             and end.
@@ -96,7 +97,7 @@ class WorkflowOptions:
     secret_requests: Sequence[str] = ()
     output_storage: OutputStorage | None = None
     requests: ResourceRequest | None = None
-    affinity: Mapping[str, str] | None = None
+    affinity: Mapping[str, str | float] | None = None
     schedule: Schedule | None = None
     durability: str = "durable"
     runner: str | None = None
@@ -147,7 +148,9 @@ class Workflow(Generic[I, O]):
         update_wrapper(self, func)
         self.func: Callable[..., Any] = func
         self.options = options
-        self.name = options.name or str(getattr(func, "__name__", type(func).__name__))
+        name = options.name or str(getattr(func, "__name__", type(func).__name__))
+        # The form in which the server keeps names.
+        self.name = normalize("NFC", name)
         self.namespace = options.namespace or "default"
         self.qualified_name = f"{self.namespace}/{self.name}"
         self.schedule = options.schedule
