@@ -35,6 +35,8 @@ const SCHEDULE = /^[^\p{C}\p{Zl}\p{Zp}/\\%?#]{1,255}$/u
 export const toNamespace = (text: string) =>
   PathSegment.parse('workflow namespace', NAMESPACE, text)
 export const toWorkflowName = (text: string) => PathSegment.parse('workflow name', WORKFLOW, text)
+export const toWorkerTokenName = (text: string) =>
+  PathSegment.parse('worker token name', WORKER, text)
 export const toWorkerName = (text: string) => PathSegment.parse('worker name', WORKER, text)
 
 /** A text that is a name but not an id is reported as an unknown execution, in the text of the contract. */

@@ -30,6 +30,13 @@ export function readBytes(path: string): Buffer {
   }
 }
 
+/** Parses `a,b`: the items between commas, without blanks around them. */
+export const parseList = (text: string): string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean)
+
 export interface WorkflowRef {
   namespace: string
   name: string

@@ -3,8 +3,9 @@ import { toJsonObject } from '@windlass/api-client/payload'
 import { checkJson, elementsOf, membersOf, quote, stringOf } from '@windlass/runtime/json/json'
 import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, Failure, type ParsedArguments, UsageError } from '../command.ts'
-import { readText } from '../input.ts'
+import { parseList, readText } from '../input.ts'
 import { jsonOption, printJson, printMessage } from '../output.ts'
+import { deleteCommand } from './delete-command.ts'
 
 const secretName = (text: string) => PathSegment.parse('secret name', /^[^/\p{C}]{1,255}$/u, text)
 
@@ -32,10 +33,7 @@ function scopeMembers(options: ParsedArguments['options']): Record<string, strin
 
 /** `*` alone: every name, also where none is known. */
 function patternsJson(text: string): string {
-  const items = text
-    .split(',')
-    .map((item) => item.trim())
-    .filter(Boolean)
+  const items = parseList(text)
   return items.length === 1 && items[0] === '*' ? 'null' : JSON.stringify(items)
 }
 
@@ -146,20 +144,11 @@ export const secretList: Command = {
   },
 }
 
-export const secretDelete: Command = {
+export const secretDelete = deleteCommand({
   words: 'secret delete',
-  args: ['name'],
   about: 'Delete a secret',
-  options: serverOptions,
-  async run(parsed, context) {
-    const answer = await createApiCall(
-      parsed,
-      context,
-    )({ method: 'DELETE', path: path`/admin/secrets/${secretName(parsed.args[0] ?? '')}` })
-    printMessage(context, answer)
-    return 0
-  },
-}
+  pathOf: (name) => path`/admin/secrets/${secretName(name)}`,
+})
 
 interface Batch {
   key_id: string

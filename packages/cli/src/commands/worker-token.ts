@@ -1,18 +1,11 @@
-import { PathSegment, path } from '@windlass/api-client/path'
+import { path, toWorkerName, toWorkerTokenName } from '@windlass/api-client/path'
 import { toJsonObject } from '@windlass/api-client/payload'
 import { membersOf, quote, stringOf } from '@windlass/runtime/json/json'
 import { createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, type ParsedArguments, UsageError } from '../command.ts'
-import { jsonOption, printJson, printMessage } from '../output.ts'
-
-const plainName = (kind: string, text = '') =>
-  PathSegment.parse(kind, /^[A-Za-z0-9._-]{1,128}$/, text)
-
-const listOf = (text: string): string[] =>
-  text
-    .split(',')
-    .map((item) => item.trim())
-    .filter(Boolean)
+import { parseList } from '../input.ts'
+import { jsonOption, printJson } from '../output.ts'
+import { deleteCommand } from './delete-command.ts'
 
 function requireCount(option: string, text: string): string {
   if (/^[1-9]\d{0,8}$/.test(text)) return text
@@ -22,7 +15,7 @@ function requireCount(option: string, text: string): string {
 /** Allowed values by label, from `key=value,key=value`. */
 function labelsOf(text: string): Record<string, string[]> {
   const labels: Record<string, string[]> = {}
-  for (const item of listOf(text)) {
+  for (const item of parseList(text)) {
     const [, key = '', value = ''] = /^([^=]+)=(.+)$/.exec(item) ?? []
     if (key === '') throw new UsageError(`the label '${item}' is not of the form key=value`)
     labels[key] = [...(labels[key] ?? []), value]
@@ -34,7 +27,7 @@ function restrictionsOf(options: ParsedArguments['options']): string {
   const { namespaces, labels, 'name-prefix': name_prefix, 'max-concurrent': concurrent } = options
   return JSON.stringify({
     ...(typeof name_prefix === 'string' && { name_prefix }),
-    ...(typeof namespaces === 'string' && { namespaces: listOf(namespaces) }),
+    ...(typeof namespaces === 'string' && { namespaces: parseList(namespaces) }),
     ...(typeof labels === 'string' && { labels: labelsOf(labels) }),
     ...(typeof concurrent === 'string' && {
       limits: { max_concurrent_executions: Number(requireCount('max-concurrent', concurrent)) },
@@ -62,7 +55,7 @@ export const workerTokensCreate: Command = {
   async run(parsed, context) {
     const { days, uses } = parsed.options
     const [name = ''] = parsed.args
-    plainName('token name', name)
+    toWorkerTokenName(name)
     const body = toJsonObject({
       name: quote(name),
       ...(typeof days === 'string' && { expires_in_days: requireCount('days', days) }),
@@ -106,28 +99,14 @@ export const workerTokensList: Command = {
   },
 }
 
-export const workerTokensRevoke: Command = {
+export const workerTokensRevoke = deleteCommand({
   words: 'worker-tokens revoke',
-  args: ['name'],
   about: 'Revoke a worker token and end the sessions of its workers',
-  options: serverOptions,
-  async run(parsed, context) {
-    const route = path`/admin/worker-tokens/${plainName('token name', parsed.args[0])}`
-    const answer = await createApiCall(parsed, context)({ method: 'DELETE', path: route })
-    printMessage(context, answer)
-    return 0
-  },
-}
+  pathOf: (name) => path`/admin/worker-tokens/${toWorkerTokenName(name)}`,
+})
 
-export const workerEndSession: Command = {
+export const workerEndSession = deleteCommand({
   words: 'worker end-session',
-  args: ['name'],
   about: 'End the session of a worker: its token is refused, its work is released',
-  options: serverOptions,
-  async run(parsed, context) {
-    const route = path`/workers/${plainName('worker name', parsed.args[0])}/session`
-    const answer = await createApiCall(parsed, context)({ method: 'DELETE', path: route })
-    printMessage(context, answer)
-    return 0
-  },
-}
+  pathOf: (name) => path`/workers/${toWorkerName(name)}/session`,
+})
