@@ -183,6 +183,9 @@ export function requestsOf(operation: string): string[] {
 
 /** Arguments of MCP tools by name; a tool with another argument fails the test. */
 export const TOOL_ARGUMENTS: Record<string, unknown> = {
+  expires_in_days: 1,
+  max_uses: 1,
+  restrictions: '{}',
   workflow_name: THEIRS.workflow_name,
   workflow_namespace: THEIRS.namespace,
   execution_id: ID,

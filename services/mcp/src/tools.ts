@@ -2,6 +2,7 @@ import type { Tool } from './tool.ts'
 import * as executions from './tools/executions.ts'
 import * as runs from './tools/runs.ts'
 import * as schedules from './tools/schedules.ts'
+import * as workerTokens from './tools/worker-tokens.ts'
 import * as workers from './tools/workers.ts'
 import * as workflows from './tools/workflows.ts'
 
@@ -34,4 +35,8 @@ export const tools: readonly Tool[] = [
   schedules.deleteSchedule,
   schedules.getScheduleHistory,
   workers.healthCheck,
+  // Not part of the contract.
+  workerTokens.createWorkerToken,
+  workerTokens.listWorkerTokens,
+  workerTokens.revokeWorkerToken,
 ]

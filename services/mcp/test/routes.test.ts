@@ -132,6 +132,20 @@ const cases: [string, object, string, string, string][] = [
     '{"success":true,"worker":{"name":"w1"}}',
   ],
   [
+    'list_worker_tokens',
+    {},
+    'GET /admin/worker-tokens',
+    '[1]',
+    '{"success":true,"worker_tokens":[1],"count":1}',
+  ],
+  [
+    'revoke_worker_token',
+    { name: 'team-a' },
+    'DELETE /admin/worker-tokens/team-a',
+    '{"status":"success","message":"gone"}',
+    '{"success":true,"message":"gone"}',
+  ],
+  [
     'list_schedules',
     {},
     'GET /schedules?active_only=true',
@@ -188,6 +202,20 @@ const cases: [string, object, string, string, string][] = [
     '{"success":true,"health":{"status":"healthy"}}',
   ],
 ]
+
+test('create_worker_token: sends name, limits and restrictions, and returns the token', async () => {
+  const { api, connect } = await connectOverHttp()
+  const client = await connect()
+  api.answers.set('POST /admin/worker-tokens', { body: '{"token":"wt_1"}' })
+  const args = { name: 'team-a', expires_in_days: 30, restrictions: '{"namespaces":["a"]}' }
+  const { text } = await callTool(client, 'create_worker_token', args)
+  expect(text).toBe('{"success":true,"token":"wt_1"}')
+  expect(api.seen.at(-1)?.body).toBe(
+    '{"name":"team-a","expires_in_days":30,"restrictions":{"namespaces":["a"]}}',
+  )
+  const invalid = await callTool(client, 'create_worker_token', { name: 'a/b' })
+  expect(invalid.text).toContain("Invalid worker token name 'a/b'")
+})
 
 test('each tool: calls its route and returns the answer in its form, as text and structured', async () => {
   const { api, connect } = await connectOverHttp()

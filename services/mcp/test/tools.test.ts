@@ -9,7 +9,7 @@ const SUMMARY = `{"workflow_id":"${ID}","workflow_namespace":"default","workflow
 const ANSWER = `{"worker_name":"w1",${SUMMARY.slice(1)}`
 const wf = { workflow_name: 'report' }
 
-test('tools/list: all 27 tools in the order of the contract, with closed schemas', async () => {
+test('tools/list: the 27 tools of the contract in its order, then ours, with closed schemas', async () => {
   const { connect } = await connectOverHttp()
   const { tools } = await (await connect()).listTools()
 
@@ -41,6 +41,9 @@ test('tools/list: all 27 tools in the order of the contract, with closed schemas
     'delete_schedule',
     'get_schedule_history',
     'health_check',
+    'create_worker_token',
+    'list_worker_tokens',
+    'revoke_worker_token',
   ])
   for (const { inputSchema, outputSchema } of tools) {
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
@@ -71,11 +74,12 @@ test('tools/list: each tool has a title and all hints; the list is not announced
     expect(title, name).toMatch(/^[A-Z][a-z]+( [a-z]+)+$/)
     expect(Object.values(annotations ?? {}), name).toHaveLength(5)
   }
-  expect(named('readOnlyHint')).toHaveLength(15)
+  expect(named('readOnlyHint')).toHaveLength(16)
   expect(named('destructiveHint')).toEqual([
     'cancel_execution',
     'delete_workflow',
     'delete_schedule',
+    'revoke_worker_token',
   ])
   expect(named('openWorldHint')).toEqual([
     'execute_workflow_async',
@@ -92,6 +96,7 @@ test('tools/list: each tool has a title and all hints; the list is not announced
     'resume_workflow_sync',
     'upload_workflow',
     'create_schedule',
+    'create_worker_token',
   ])
   expect(client.getServerCapabilities()).toEqual({ tools: {} })
 })
@@ -171,7 +176,7 @@ test('over standard input and output: the same tools, with the token of the envi
   const { text } = await callTool(client, 'health_check')
   expect(text).toBe('{"success":true,"health":{"status":"healthy"}}')
   expect(api.seen[0]?.headers.authorization).toBe('Bearer ci.secret')
-  expect((await client.listTools()).tools).toHaveLength(27)
+  expect((await client.listTools()).tools).toHaveLength(30)
 })
 
 test('the end of standard input: ends the process with status 0; standard output has the protocol only', async () => {
