@@ -26,7 +26,7 @@ import { principalHandlers } from './handlers/principal-handlers.ts'
 import { roleHandlers } from './handlers/role-handlers.ts'
 import { secretHandlers } from './handlers/secret-handlers.ts'
 import { workerTokenHandlers } from './handlers/worker-token-handlers.ts'
-import { deleteEndedSessions, endIdleSessions } from './loops/end-sessions.ts'
+import { deleteEndedSessions, endExpiredSessions } from './loops/end-sessions.ts'
 import { authMarkers } from './store/pending-invalidations.ts'
 import { deleteExpired } from './store/secrets.ts'
 
@@ -36,7 +36,8 @@ const USED_SECRETS = [
 ] as const
 const INVALIDATE_INTERVAL_MS = 1_000
 const DELETE_INTERVAL_MS = 600_000
-const END_INTERVAL_MS = 60_000
+const DELETE_SECRETS_INTERVAL_MS = 60_000
+const END_INTERVAL_MS = 5_000
 
 /** Builds the service from the outside in; teardown releases its parts in reverse order. */
 export async function start(settings: Settings, { log, teardown }: Runtime) {
@@ -58,15 +59,18 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const policy = await openUsePolicy({ db, settings, verifyCaller })
 
   const caches = new CacheInvalidator({ db, redis, markers: authMarkers, log })
-  const sessionIdleS = workers.session_idle_timeout
+  const sessionLimits = {
+    idleS: workers.session_idle_timeout,
+    maxAgeS: workers.session_max_age,
+  }
   service.startLoop('invalidate caches', INVALIDATE_INTERVAL_MS, () => caches.sweep())
   service.startLoop('delete ended sessions', DELETE_INTERVAL_MS, () => deleteEndedSessions(db))
-  service.startLoop('delete previous secrets', END_INTERVAL_MS, () => deleteExpired(db))
-  service.startLoop('end idle sessions', END_INTERVAL_MS, () => endIdleSessions(db, sessionIdleS))
+  service.startLoop('delete previous secrets', DELETE_SECRETS_INTERVAL_MS, () => deleteExpired(db))
+  service.startLoop('end sessions', END_INTERVAL_MS, () => endExpiredSessions(db, sessionLimits))
 
   rpc.serve(
     IdentityService,
-    handlers({ db, caches, bootstrapToken, sessionIdleS }),
+    handlers({ db, caches, bootstrapToken, sessionLimits }),
     access.identity,
   )
   rpc.serve(WorkerTokensService, workerTokenHandlers(db, caches), access.workerTokens)

@@ -65,6 +65,7 @@ const samples: Record<string, unknown[]> = {
   'workers.heartbeat_timeout': number,
   'workers.eviction_grace_period': [0.5, 1.5],
   'workers.session_idle_timeout': number,
+  'workers.session_max_age': number,
   'workers.server_url': text,
   'quotas.principal_event_streams': number,
   'quotas.namespace_event_streams': number,

@@ -82,6 +82,8 @@ const workers = z
     eviction_grace_period: seconds.default(10),
     /** A session that is unused for so long ends; its worker registers again. */
     session_idle_timeout: seconds.default(86_400),
+    /** Age at which a session ends, in seconds since its worker registered; renewals do not prolong it. 0: none. */
+    session_max_age: count.default(0),
     /** Read by workers and the command line, not by the server. */
     server_url: z.string().optional(),
   })

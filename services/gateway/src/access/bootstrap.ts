@@ -2,6 +2,7 @@ import type { WorkerGrant } from '@windlass/proto/windlass/identity/v1/identity'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault } from '@windlass/runtime/faults'
 import type { Caches } from '../cache/create-caches.ts'
+import type { RefusedTokens } from '../cache/refused-tokens.ts'
 import type { Clients } from '../clients/connect.ts'
 import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import { authorizationOf } from './authenticate.ts'
@@ -14,6 +15,7 @@ export interface Deps {
   identity: Clients['identity']
   registrationLimit: RateLimit
   bootstrapGuesses: GuessLimit
+  refusedRegistrars: RefusedTokens
   getSession: Caches['getSession']
   settings: Settings
 }
@@ -33,10 +35,8 @@ export const bootstrap = rule({
   summary: 'the bootstrap token, or the session token of the worker that renews its registration',
   for: 'machines',
   requiredPermissions: [],
-  async authorize(
-    { ctx }: AccessRequest<unknown>,
-    { identity, registrationLimit, bootstrapGuesses, getSession, settings }: Deps,
-  ): Promise<Registrar> {
+  async authorize({ ctx }: AccessRequest<unknown>, deps: Deps): Promise<Registrar> {
+    const { registrationLimit, bootstrapGuesses, getSession, settings } = deps
     requireWorkerCertificate(ctx, settings)
     const authorization = authorizationOf(ctx)
     if (authorization === undefined)
@@ -44,7 +44,9 @@ export const bootstrap = rule({
     const [, token] = /^Bearer\s+(\S+)\s*$/i.exec(authorization) ?? []
     if (token === undefined) throw new Fault('unauthenticated', 'Invalid authorization format')
     const { configured, valid, renewed, grant } = await bootstrapGuesses.verify(ctx, token, () =>
-      isSessionToken(token) ? checkRenewal(getSession, token) : checkToken(identity, token),
+      isSessionToken(token)
+        ? verdictOf(() => checkRenewal(getSession, token))
+        : checkToken(deps, token),
     )
     if (!configured) throw new Fault('misconfigured', 'No bootstrap token is configured.')
     // An ended session is answered like any other token that does not open this route.
@@ -61,13 +63,25 @@ interface Verdict extends Registrar {
   valid: boolean
 }
 
-const checkToken = (identity: Deps['identity'], token: string): Promise<Verdict> =>
-  identity.checkBootstrap({ token, accepts_grants: true })
+/** A token that was refused a moment ago, or whose checksum is wrong, costs no lookup. */
+const checkToken = ({ identity, refusedRegistrars }: Deps, token: string): Promise<Verdict> =>
+  verdictOf(() =>
+    refusedRegistrars.check(token, async () => {
+      const verdict = await identity.checkBootstrap({ token, accepts_grants: true })
+      if (verdict.configured && !verdict.valid) throw new Fault('unauthenticated', 'unknown token')
+      return verdict
+    }),
+  )
 
 async function checkRenewal(getSession: Deps['getSession'], token: string): Promise<Verdict> {
+  const renewed = await getSession(token)
+  return { configured: true, valid: true, renewed, grant: renewed.grant }
+}
+
+/** Converts the refusal of a token to a verdict. */
+async function verdictOf(check: () => Promise<Verdict>): Promise<Verdict> {
   try {
-    const renewed = await getSession(token)
-    return { configured: true, valid: true, renewed, grant: renewed.grant }
+    return await check()
   } catch (error) {
     if (error instanceof Fault && error.kind === 'unauthenticated')
       return { configured: true, valid: false }

@@ -1,5 +1,6 @@
 import type { Settings } from '@windlass/runtime/config/settings'
 import type { Redis } from '@windlass/runtime/redis/redis'
+import { RefusedTokens } from '../cache/refused-tokens.ts'
 import { GuessLimit } from './guess-limit.ts'
 import { createRateLimit } from './rate-limit.ts'
 
@@ -12,6 +13,7 @@ export function createRequestLimits({ workers, server }: Settings, redis: Redis)
     createRateLimit({ name, rate, trustedProxies: server.trusted_proxies }, redis)
   return {
     registrationLimit: limitRate('register', workers.register_rate_limit),
+    refusedRegistrars: new RefusedTokens(),
     bootstrapGuesses: new GuessLimit(limitRate('register-failed', workers.register_rate_limit)),
     tokenTestLimit: limitRate('test-token', TOKEN_TEST_RATE),
   }

@@ -24,7 +24,7 @@ const TOUCHES_PER_TIMEOUT = 8
 export interface SessionDeps {
   db: Db
   caches: CacheInvalidator
-  sessionIdleS: number
+  sessionLimits: sessions.SessionLimits
 }
 
 /** Issues a token. Tokens that it ends are invalid at every gateway before the call returns. */
@@ -42,7 +42,11 @@ export async function issueSession(
     await sessions.lockWorker(tx, worker_name)
     if (worker_token !== undefined && !renewal && (await tokens.use(tx, worker_token)) === 0)
       throw new Fault('forbidden', 'The worker token was revoked, has expired or is used up.')
-    await sessions.insert(tx, { ...stored, worker_name, session_id: id, worker_token })
+    const registered_at = renewal ? await sessions.findRegisteredAt(tx, worker_name) : undefined
+    // It ended while a gateway still had it in its cache.
+    if (renewal && !registered_at) throw new Fault('forbidden', 'The session has ended.')
+    const session = { ...stored, worker_name, session_id: id, worker_token, registered_at }
+    await sessions.insert(tx, session)
     const ended = await sessions.endOthers(tx, worker_name, id, TOKENS_PER_SESSION)
     if (ended > 0) await addMarker(tx, authMarkers)
     const object = objects.worker(worker_name)
@@ -58,14 +62,16 @@ export async function issueSession(
  * thousands of sessions are checked at the same time.
  */
 export async function checkSession(
-  { db, sessionIdleS }: SessionDeps,
+  { db, sessionLimits: { idleS, maxAgeS } }: SessionDeps,
   { token }: CheckSessionRequest,
 ): Promise<Session> {
   const prefix = sessionPrefixOf(token)
   const session = prefix === undefined ? undefined : await sessions.findLive(db, prefix)
   const isGenuine = hasHash(token, session?.token_hash ?? NO_HASH)
-  if (!session || !isGenuine) throw new Fault('unauthenticated', 'Invalid or expired token')
-  if (session.idle_s > sessionIdleS / TOUCHES_PER_TIMEOUT) await sessions.touch(db, session.prefix)
+  const isTooOld = maxAgeS > 0 && session !== undefined && session.age_s >= maxAgeS
+  if (!session || !isGenuine || isTooOld)
+    throw new Fault('unauthenticated', 'Invalid or expired token')
+  if (session.idle_s > idleS / TOUCHES_PER_TIMEOUT) await sessions.touch(db, session.prefix)
   const { worker_name, session_id, worker_token: token_name, restrictions_json } = session
   if (token_name === undefined) return { worker_name, session_id }
   // The row of a revoked token is gone, but its sessions have ended before.

@@ -10,10 +10,10 @@ const BATCH = 1_000
 export const deleteEndedSessions = async (db: Db): Promise<boolean> =>
   (await sessions.deleteEnded(db, KEEP_MS, BATCH)) === BATCH
 
-/** Ends one batch of sessions that have been idle for `idleS` seconds; true if there may be more. */
-export const endIdleSessions = (db: Db, idleS: number): Promise<boolean> =>
+/** Ends one batch of sessions that are beyond a limit; true if there may be more. */
+export const endExpiredSessions = (db: Db, limits: sessions.SessionLimits): Promise<boolean> =>
   db.tx(async (tx) => {
-    const ended = await sessions.endIdle(tx, idleS, BATCH)
+    const ended = await sessions.endExpired(tx, limits, BATCH)
     if (ended > 0) await addMarker(tx, authMarkers)
     return ended === BATCH
   })

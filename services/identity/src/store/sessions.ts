@@ -10,17 +10,35 @@ export interface WorkerSession {
   worker_token?: string | undefined
 }
 
+interface NewSession extends WorkerSession {
+  /** Time of the registration that it renews; absent: now. */
+  registered_at?: Date | undefined
+}
+
 /** Serializes transactions that change the sessions of one worker. */
 export const lockWorker = (tx: Tx, worker_name: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`session ${worker_name}`}, 0))`)
 
 export const insert = (
   tx: Tx,
-  { prefix, token_hash, worker_name, session_id, worker_token }: WorkerSession,
+  { prefix, token_hash, worker_name, session_id, worker_token, registered_at }: NewSession,
 ) =>
   tx.run(sql`
-    insert into worker_sessions (prefix, token_hash, worker_name, session_id, worker_token, created_at)
-    values (${prefix}, ${token_hash}, ${worker_name}, ${session_id}, ${worker_token ?? null}, clock_timestamp())`)
+    insert into worker_sessions
+      (prefix, token_hash, worker_name, session_id, worker_token, created_at, registered_at)
+    values (${prefix}, ${token_hash}, ${worker_name}, ${session_id}, ${worker_token ?? null},
+            clock_timestamp(), coalesce(${registered_at ?? null}::timestamptz, clock_timestamp()))`)
+
+/**
+ * Time of the earliest registration whose tokens a worker has; undefined if all have ended. The earliest,
+ * so that a renewal with an old token does not get the age of a newer registration.
+ */
+export async function findRegisteredAt(tx: Tx, worker_name: string): Promise<Date | undefined> {
+  const row = await tx.maybe<{ registered_at?: Date }>(sql`
+    select min(registered_at) as registered_at from worker_sessions
+     where worker_name = ${worker_name} and ended_at is null`)
+  return row?.registered_at
+}
 
 /**
  * Ends the tokens of a worker's other sessions, and of this one all but the `keep` newest. Returns
@@ -40,6 +58,8 @@ export const endOthers = (tx: Tx, worker_name: string, session_id: string, keep:
 
 interface LiveSession extends WorkerSession {
   idle_s: number
+  /** Seconds since its registration. */
+  age_s: number
   /** Restrictions of its worker token. */
   restrictions_json?: string
 }
@@ -49,7 +69,8 @@ export const findLive = (db: Queries, prefix: string) =>
   db.maybe<LiveSession>(sql`
     select s.prefix, s.token_hash, worker_name, session_id, worker_token,
            restrictions::text as restrictions_json,
-           extract(epoch from now() - last_used_at)::float8 as idle_s
+           extract(epoch from now() - last_used_at)::float8 as idle_s,
+           extract(epoch from now() - registered_at)::float8 as age_s
       from worker_sessions s left join worker_tokens t on t.name = s.worker_token
      where s.prefix = ${prefix} and ended_at is null`)
 
@@ -71,13 +92,22 @@ export async function endOfToken(tx: Tx, worker_token: string): Promise<string[]
 export const touch = (db: Queries, prefix: string) =>
   db.run(sql`update worker_sessions set last_used_at = now() where prefix = ${prefix}`)
 
-/** Ends tokens that have been idle for `idleS` seconds; returns their number. */
-export const endIdle = (tx: Tx, idleS: number, limit: number) =>
+/** Limits of sessions, in seconds; a `maxAgeS` of 0 is none. */
+export interface SessionLimits {
+  idleS: number
+  maxAgeS: number
+}
+
+/** Ends tokens that are beyond a limit; returns their number. */
+export const endExpired = (tx: Tx, { idleS, maxAgeS }: SessionLimits, limit: number) =>
   tx.run(sql`
     update worker_sessions set ended_at = now()
      where prefix in (
        select prefix from worker_sessions
-        where ended_at is null and last_used_at < now() - make_interval(secs => ${idleS}::float8)
+        where ended_at is null
+          and (last_used_at < now() - make_interval(secs => ${idleS}::float8)
+               or (${maxAgeS}::float8 > 0
+                   and registered_at < now() - make_interval(secs => ${maxAgeS}::float8)))
         order by last_used_at limit ${limit}
         for update skip locked)`)
 
