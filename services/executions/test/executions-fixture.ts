@@ -81,6 +81,7 @@ export const create = (fields: Partial<CreateValue> = {}, execution_id = newId()
       caller: signedCaller(),
       schedule_id: '',
       request_hash: '',
+      reply_to: '',
       depth: 0,
       ...fields,
     },

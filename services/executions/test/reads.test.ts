@@ -6,7 +6,7 @@ import { newId } from '@windlass/runtime/ids'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
-import { cancel, event, run, setup, worker } from './executions-fixture.ts'
+import { cancel, create, event, run, setup, worker } from './executions-fixture.ts'
 
 const ALL = { all: true, workflows: [], ids: [] }
 const page = {
@@ -143,6 +143,35 @@ test('a commit: followers receive its entries, or a notice if the values are lar
       { state: 'CLAIMED', last_seq: 2 },
       { state: 'RUNNING', last_seq: 3, omitted: true, entries: [] },
     ])
+})
+
+test('a settled execution: the sender of its create is signalled, once, and its name answered', async () => {
+  const { client } = await setup()
+  const connection = await nats()
+  const heard: LogGrew[] = []
+  connection.subscribe('executions.sender1.events.reply', {
+    callback: (_, message) => void heard.push(LogGrew.decode(message.data)),
+  })
+  await connection.flush()
+  const command = create({ reply_to: 'sender1' })
+  const { execution_id } = command
+  const repeated = { ...command, body: create({ reply_to: 'sender2' }).body }
+  const answers: (string | undefined)[] = []
+  for (const one of [command, { ...repeated, execution_id }]) {
+    const { results } = await client.submit({ commands: [one] })
+    answers.push(results[0]?.reply_to)
+  }
+  // The second request is answered with the row of the first one.
+  expect(answers).toEqual(['sender1', 'sender1'])
+  const w = worker(client)
+  await w.lease()
+  await w.claim(execution_id)
+  await w.report(execution_id, 'RUNNING', { generation: 1, events: [event('TASK_COMPLETED')] })
+  await w.report(execution_id, 'COMPLETED', { generation: 1, output_json: '7' })
+  await expect.poll(() => heard).toHaveLength(1)
+  expect(heard).toMatchObject([
+    { execution_id, state: 'COMPLETED', ended: { output_json: '7' }, omitted: false },
+  ])
 })
 
 test('every terminal event is published once to JetStream, in the order of commit', async () => {

@@ -15,6 +15,7 @@ import type { Bus } from '@windlass/runtime/nats/bus'
 interface Row {
   execution: Execution
   log: LogEntry[]
+  reply_to?: string
 }
 
 /** Entries per page of the log, few enough for several pages. */
@@ -25,8 +26,8 @@ export class FakeExecutions {
   readonly rows = new Map<string, Row>()
   readonly commands: Command[] = []
   readonly calls = { submit: 0, get: 0, log: 0 }
-  /** `on`: changes are published; `omit`: without their entries. */
-  readonly signals = { on: true, omit: false }
+  /** `on`: changes are published; `omit`: without their entries; `replies`: on the subject of the sender. */
+  readonly signals = { on: true, omit: false, replies: true }
   readonly #bus: Bus
   readonly #reserved = new Map<string, string>()
 
@@ -47,7 +48,7 @@ export class FakeExecutions {
     const end = events.find(({ type }) => /^WORKFLOW_(COMPLETED|FAILED)$/.test(type ?? ''))
     const output_json = end?.value_json ?? row.execution.output_json
     row.execution = { ...row.execution, state, last_seq: row.log.length, output_json }
-    const { on, omit } = this.signals
+    const { on, omit, replies } = this.signals
     const grew = {
       execution_id: id,
       state,
@@ -57,8 +58,10 @@ export class FakeExecutions {
       ended: !omit && isTerminal(state) ? { ...row.execution, input_json: '' } : undefined,
     }
     const kind = isSettled(state) ? 'settled' : 'step'
-    if (on)
-      this.#bus.publishBestEffort(`executions.${id}.events.${kind}`, LogGrew.encode(grew).finish())
+    const signal = LogGrew.encode(grew).finish()
+    if (on) this.#bus.publishBestEffort(`executions.${id}.events.${kind}`, signal)
+    if (on && replies && row.reply_to && kind === 'settled')
+      this.#bus.publishBestEffort(`executions.${row.reply_to}.events.reply`, signal)
   }
 
   get handlers(): Partial<Handlers<typeof ExecutionsService>> {
@@ -92,13 +95,17 @@ export class FakeExecutions {
   }
 
   #apply({ execution_id: id, with_log, body }: Command): Result {
-    if (body?.$case === 'create') this.rows.set(id, { execution: created(id, body.value), log: [] })
+    if (body?.$case === 'create') {
+      const execution = created(id, body.value)
+      this.rows.set(id, { execution, log: [], reply_to: body.value.reply_to })
+    }
     if (!this.rows.has(id)) return refuse('not_found', `Execution '${id}' not found`)
     const next = body && nextOf(body)
     if (next) this.grow(id, ...next)
-    const { execution, log } = this.#row(id)
+    const { execution, log, reply_to } = this.#row(id)
     const value = { ...execution, claim_generation: 7 }
-    return { body: { $case: 'execution', value }, log: with_log ? log : [] }
+    const echo = this.signals.replies && { reply_to }
+    return { body: { $case: 'execution', value }, log: with_log ? log : [], ...echo }
   }
 
   #row(id: string): Row {

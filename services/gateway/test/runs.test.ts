@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { startGateway, workflow } from './gateway-fixture.ts'
 
 const RUN = '/workflows/default/hello/run'
+const JSON_TYPE = { 'content-type': 'application/json' }
 
 test('a terminal message with the row: a sync run answers without another read', async () => {
   const { call, executions } = await startGateway()
@@ -16,6 +17,28 @@ test('a terminal message with the row: a sync run answers without another read',
   const text = await (await running).text()
   expect(text).toContain(`"input":${body},"output":1e400,"state":"COMPLETED"`)
   expect(executions.calls.get).toBe(reads)
+})
+
+test('two sync runs at a time: each is answered with its own result', async () => {
+  const { call, executions } = await startGateway()
+  const running = [1, 2].map(() => call('POST', `${RUN}/sync`, { body: '1', headers: JSON_TYPE }))
+  await expect.poll(() => executions.commands.length).toBe(2)
+  const ids = executions.commands.map(({ execution_id }) => execution_id)
+  for (const id of ids)
+    executions.grow(id, 'COMPLETED', [{ type: 'WORKFLOW_COMPLETED', value_json: `"${id}"` }])
+  const texts = await Promise.all(running.map(async (response) => (await response).text()))
+  expect(texts.map((text) => JSON.parse(text).output)).toEqual(ids)
+})
+
+test('a replica of an earlier release, which signals no sender: a sync run subscribes and is answered', async () => {
+  const { call, executions } = await startGateway()
+  executions.signals.replies = false
+  const running = call('POST', `${RUN}/sync`, { body: '1', headers: JSON_TYPE })
+  await expect.poll(() => executions.calls.get).toBe(1)
+  executions.grow(executions.last, 'COMPLETED', [
+    { type: 'WORKFLOW_COMPLETED', value_json: '"done"' },
+  ])
+  expect(await (await running).json()).toMatchObject({ state: 'COMPLETED', output: 'done' })
 })
 
 test('an async run: the summary of the new execution', async () => {

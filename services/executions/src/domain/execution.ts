@@ -43,6 +43,8 @@ export interface Execution {
   /** Nested runs above it; 0 for an outermost execution. */
   depth: number
   request_hash: string
+  /** Sender of the create, if it waits for the end; absent: none. */
+  reply_to?: string
   created_at: Date
   updated_at: Date
 }

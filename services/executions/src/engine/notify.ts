@@ -65,18 +65,22 @@ function freedSlots(committed: readonly CommittedChange[]): Map<string, number> 
 
 function publishLogEntries(bus: Bus, { after, entries }: CommittedChange): void {
   if (entries.length === 0) return
-  const { execution_id, state, last_seq } = after
+  const { execution_id, state, last_seq, reply_to } = after
   const bytes = entries.reduce((sum, { value_json }) => sum + value_json.length, 0)
   const omitted = bytes > MAX_SIGNAL_BYTES
   // Without the input: a caller that waits for the end has it already, or reads the row.
   const ended = !omitted && isTerminal(state) ? toMessage({ ...after, input_json: '' }) : undefined
   const message = { execution_id, state, last_seq, omitted, entries: omitted ? [] : entries, ended }
+  const signal = LogGrew.encode(message).finish()
   const kind = isSettled(state) ? 'settled' : 'step'
-  bus.publishBestEffort(
-    `executions.${execution_id}.events.${kind}`,
-    LogGrew.encode(message).finish(),
-  )
+  // First: a client waits for it.
+  if (reply_to && kind === 'settled') publishReply(bus, reply_to, signal)
+  bus.publishBestEffort(`executions.${execution_id}.events.${kind}`, signal)
 }
+
+/** In the subjects of log entries, with the name of the sender in place of the id. */
+const publishReply = (bus: Bus, reply_to: string, signal: Uint8Array) =>
+  bus.publishBestEffort(`executions.${reply_to}.events.reply`, signal)
 
 /** Signals the dispatcher that holds the worker's stream to deliver a cancel; safe to repeat. */
 export const notifyCancelDue = (bus: Bus, worker: string, execution_id: string) =>

@@ -102,7 +102,7 @@ function verifiedStarter(
 
 function create(execution_id: string, value: Body<'create'>, starter: VerifiedStarter, as: As) {
   const known = identifyRequirement(value.requirement)
-  const { requirement, preferred_worker, schedule_id, caller: _, ...rest } = value
+  const { requirement, preferred_worker, schedule_id, reply_to, caller: _, ...rest } = value
   const row = {
     ...rest,
     ...starter,
@@ -110,10 +110,20 @@ function create(execution_id: string, value: Body<'create'>, starter: VerifiedSt
     requirement_id: known.requirement_id,
     preferred_worker: preferred_worker || undefined,
     schedule_id: schedule_id || undefined,
+    reply_to: readSender(reply_to),
     routing_inputs: routingInputs(value),
     queue_timeout_ms: queueTimeoutMs(requirement),
   }
   return as({ kind: 'create', row }, known)
+}
+
+/** Part of a subject: one token of it. */
+const SENDER = /^[\w-]{1,64}$/
+
+function readSender(reply_to: string): string | undefined {
+  if (reply_to !== '' && !SENDER.test(reply_to))
+    throw invalid('The name of the sender is malformed.')
+  return reply_to || undefined
 }
 
 const queueTimeoutMs = (requirement: Requirement | undefined): number | undefined =>

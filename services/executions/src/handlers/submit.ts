@@ -102,6 +102,7 @@ export function createSubmitHandler({
           parsed?.command.kind === 'claim'
             ? tokens.mint({ ...execution, worker_name: execution.held_by ?? '' })
             : undefined,
+        reply_to: execution.reply_to,
       }
     })
     return { results }

@@ -25,6 +25,8 @@ export interface ChangedExecution {
   log: LogEntry[]
   /** Set for a claim only. */
   execution_token?: string
+  /** Sender that is signalled when it settles. */
+  reply_to?: string
 }
 
 /** Each call is one message; many in flight, so that no command waits for the slowest of an earlier batch. */
@@ -60,10 +62,10 @@ export class ExecutionsClient {
    * retried.
    */
   async submit(command: Command): Promise<ChangedExecution> {
-    const { body, log, execution_token } = unwrap(await this.#submitBatcher.add(command))
+    const { body, log, execution_token, reply_to } = unwrap(await this.#submitBatcher.add(command))
     if (body?.$case === 'execution') {
       if (isSettled(body.value.state)) this.#onSettled(body.value)
-      return { execution: body.value, log, execution_token }
+      return { execution: body.value, log, execution_token, reply_to }
     }
     if (!body) throw new Error('a command was not answered')
     const { kind, message, details_json } = body.value

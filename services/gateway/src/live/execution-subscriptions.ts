@@ -5,6 +5,7 @@ import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, loop } from '@windlass/runtime/process/loop'
 import type { ExecutionsClient } from '../clients/executions.ts'
+import { Replies } from './replies.ts'
 import { SharedSubscription } from './shared-subscription.ts'
 
 const POLL_INTERVAL_MS = 1_000
@@ -18,11 +19,13 @@ export class ExecutionSubscriptions {
   /** Only settled states, which most requests wait for. */
   readonly settled: SharedSubscription<LogGrew>
   readonly progress: SharedSubscription<Progress>
+  readonly replies: Replies
   readonly #executions: ExecutionsClient
   readonly #poll: Loop
 
   constructor(bus: Bus, executions: ExecutionsClient, log: Logger) {
     this.#executions = executions
+    this.replies = new Replies(bus)
     this.grew = new SharedSubscription(bus, (id) => `executions.${id}.events.*`, LogGrew.decode)
     this.settled = new SharedSubscription(
       bus,
@@ -39,7 +42,9 @@ export class ExecutionSubscriptions {
 
   /** Delivers a change made through this process without waiting for its signal. */
   deliverSettled(execution: Execution): void {
-    this.settled.deliver(execution.execution_id, signalOf(execution))
+    const signal = signalOf(execution)
+    this.replies.deliver(execution.execution_id, signal)
+    this.settled.deliver(execution.execution_id, signal)
   }
 
   stop(): Promise<void> {
@@ -50,13 +55,13 @@ export class ExecutionSubscriptions {
     // A failed read is repeated at the next poll.
     const poll = (execution_id: string) =>
       this.#executions.find(execution_id).catch(() => undefined)
-    const silent = [...this.grew.takeSilentKeys(), ...this.settled.takeSilentKeys()]
+    const sources = [this.grew, this.settled, this.replies]
+    const silent = sources.flatMap((source) => source.takeSilentKeys())
     const executions = await Promise.all([...new Set(silent)].map(poll))
     for (const execution of executions) {
       if (!execution) continue
       const signal = signalOf(execution)
-      this.grew.deliver(execution.execution_id, signal)
-      this.settled.deliver(execution.execution_id, signal)
+      for (const source of sources) source.deliver(execution.execution_id, signal)
     }
   }
 }

@@ -1,14 +1,10 @@
 import { Batcher } from '@windlass/runtime/batcher'
 import type { BusSubscription } from '@windlass/runtime/nats/best-effort'
 import type { Bus } from '@windlass/runtime/nats/bus'
+import { KeyedHandlers } from './keyed-handlers.ts'
 
-type Handler<T> = (message: T) => void
-
-interface SubjectState<T> {
-  handlers: Set<Handler<T>>
+interface SubjectState {
   subscription: BusSubscription
-  /** No message since the last call of takeSilentKeys. */
-  isSilent: boolean
   /** Resolves when the NATS server has the subscription. */
   confirmed: Promise<unknown>
 }
@@ -18,7 +14,8 @@ export class SharedSubscription<T> {
   readonly #bus: Bus
   readonly #subjectOf: (key: string) => string
   readonly #decode: (bytes: Uint8Array) => T
-  readonly #subjects = new Map<string, SubjectState<T>>()
+  readonly #subjects = new Map<string, SubjectState>()
+  readonly #handlers = new KeyedHandlers<T>()
   readonly #confirmations = new Batcher<BusSubscription, undefined>(confirmAll)
 
   constructor(bus: Bus, subjectOf: (key: string) => string, decode: (bytes: Uint8Array) => T) {
@@ -28,12 +25,12 @@ export class SharedSubscription<T> {
   }
 
   /** Resolves when no later message can be missed. Returns the function that unsubscribes. */
-  async subscribe(key: string, handler: Handler<T>): Promise<() => void> {
+  async subscribe(key: string, handler: (message: T) => void): Promise<() => void> {
     const state = this.#subjects.get(key) ?? this.#open(key)
-    state.handlers.add(handler)
+    const remove = this.#handlers.add(key, handler)
     await state.confirmed
     return () => {
-      if (!state.handlers.delete(handler) || state.handlers.size > 0) return
+      if (!remove()) return
       state.subscription.stop()
       this.#subjects.delete(key)
     }
@@ -41,26 +38,19 @@ export class SharedSubscription<T> {
 
   /** Delivers a message as if it had been received. */
   deliver(key: string, message: T): void {
-    for (const handler of this.#subjects.get(key)?.handlers ?? []) handler(message)
+    this.#handlers.deliver(key, message)
   }
 
   /** Returns the keys without a message since the last call. */
   takeSilentKeys(): string[] {
-    const silent: string[] = []
-    for (const [key, state] of this.#subjects) {
-      if (state.isSilent) silent.push(key)
-      state.isSilent = true
-    }
-    return silent
+    return this.#handlers.takeSilentKeys()
   }
 
-  #open(key: string): SubjectState<T> {
-    const subscription = this.#bus.subscribeBestEffort(this.#subjectOf(key), (bytes) => {
-      state.isSilent = false
-      this.deliver(key, this.#decode(bytes))
-    })
-    const confirmed = this.#confirmations.add(subscription)
-    const state: SubjectState<T> = { handlers: new Set(), subscription, isSilent: false, confirmed }
+  #open(key: string): SubjectState {
+    const subscription = this.#bus.subscribeBestEffort(this.#subjectOf(key), (bytes) =>
+      this.#handlers.receive(key, this.#decode(bytes)),
+    )
+    const state = { subscription, confirmed: this.#confirmations.add(subscription) }
     this.#subjects.set(key, state)
     return state
   }

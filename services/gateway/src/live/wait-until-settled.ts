@@ -1,7 +1,7 @@
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import type { LogGrew } from '@windlass/proto/windlass/signals/v1/signals'
 import { Fault } from '@windlass/runtime/faults'
-import type { ExecutionsClient } from '../clients/executions.ts'
+import type { ChangedExecution, ExecutionsClient } from '../clients/executions.ts'
 import type { ExecutionSubscriptions } from './execution-subscriptions.ts'
 
 export interface LiveDeps {
@@ -12,7 +12,7 @@ export interface LiveDeps {
 interface WaitOptions {
   execution_id: string
   /** Starts the change whose end is awaited. */
-  change(): Promise<{ execution: Execution }>
+  change(): Promise<Pick<ChangedExecution, 'execution' | 'reply_to'>>
   isDone(state: string): boolean
   /** Absent: no limit. */
   timeoutMs: number | undefined
@@ -20,9 +20,10 @@ interface WaitOptions {
 }
 
 /**
- * Makes a change; resolves to the execution once it is done, or as it is when the time is up. The
- * change does not wait for the subscription: if it is answered before that is confirmed, the row is
- * read once more, so the end is found in the row or signalled.
+ * Makes a change; resolves to the execution once it is done, or as it is when the time is up. An
+ * execution that was created with the name of this process signals its end on the subject of the
+ * process. For any other, this subscribes after the change, and reads the row once more when the
+ * subscription is confirmed, so the end is found in the row or signalled.
  */
 export async function changeAndWait(
   { executions, subscriptions }: LiveDeps,
@@ -30,38 +31,37 @@ export async function changeAndWait(
 ): Promise<Execution> {
   const { execution_id, change, isDone, timeoutMs, signal } = wait
   const latest = new LatestSignal()
-  let isSubscribed = false
-  const subscribing = subscriptions.settled
-    .subscribe(execution_id, (grew) => latest.receive(grew))
-    .then((stop) => {
-      isSubscribed = true
-      return stop
-    })
+  const receive = (grew: LogGrew) => latest.receive(grew)
+  const stops: (() => void)[] = [subscriptions.replies.add(execution_id, receive)]
   const leave = () => latest.fail(stillRunning(execution_id, signal.reason))
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => latest.timeOut(), timeoutMs)
   signal.addEventListener('abort', leave)
   try {
-    let { execution } = await change()
-    // Signals may have been sent before the subscription was confirmed.
-    if (!isSubscribed) {
-      await subscribing
-      execution = await executions.get(execution_id)
-    }
-    for (;;) {
-      if (signal.aborted) throw stillRunning(execution_id, signal.reason)
-      if (isDone(execution.state)) return execution
-      const received = await latest.waitFor(execution.last_seq, isDone)
-      if (received?.ended) return { ...received.ended, input_json: execution.input_json }
-      execution = await executions.get(execution_id)
-      if (!received) return execution
-    }
+    const { execution, reply_to } = await change()
+    if (reply_to === subscriptions.replies.name || isDone(execution.state))
+      return await waitUntilDone(executions, latest, execution, wait)
+    stops.push(await subscriptions.settled.subscribe(execution_id, receive))
+    return await waitUntilDone(executions, latest, await executions.get(execution_id), wait)
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', leave)
-    void subscribing.then(
-      (stop) => stop(),
-      () => {},
-    )
+    for (const stop of stops) stop()
+  }
+}
+
+async function waitUntilDone(
+  executions: ExecutionsClient,
+  latest: LatestSignal,
+  first: Execution,
+  { execution_id, isDone, signal }: WaitOptions,
+): Promise<Execution> {
+  for (let execution = first; ; ) {
+    if (signal.aborted) throw stillRunning(execution_id, signal.reason)
+    if (isDone(execution.state)) return execution
+    const received = await latest.waitFor(execution.last_seq, isDone)
+    if (received?.ended) return { ...received.ended, input_json: execution.input_json }
+    execution = await executions.get(execution_id)
+    if (!received) return execution
   }
 }
 

@@ -39,7 +39,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
     recorded: 'eventually',
   },
   async handle(input, deps: Deps) {
-    const { body, resolved: workflow, caller, ctx } = input
+    const { params, body, resolved: workflow, caller, ctx } = input
     const depth = nestingOf(caller, deps.quotas.limits)
     await deps.inputSchemas.check(workflow, body)
     const { execution_id, request_hash } = await resolveIdempotencyKey(ctx, {
@@ -57,6 +57,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
       caller: deps.executions.signCaller(toPrincipal(caller)),
       schedule_id: '',
       request_hash,
+      reply_to: params.mode === 'sync' ? deps.subscriptions.replies.name : '',
       depth,
     }
     return changeAndAnswer(deps, {

@@ -207,6 +207,7 @@ function toCreateCommand(
     ),
     schedule_id: firing.schedule_id,
     request_hash: '',
+    reply_to: '',
     depth: 0,
   }
   const { execution_id } = firing

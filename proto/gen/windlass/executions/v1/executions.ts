@@ -101,6 +101,11 @@ export interface Create {
   request_hash: string;
   /** Number of executions above it that started each other by nested runs; 0 for an outermost one. */
   depth: number;
+  /**
+   * Name of the sender in `executions.<name>.events.reply`, where it is signalled when the execution
+   * settles; empty: the sender does not wait.
+   */
+  reply_to: string;
 }
 
 /**
@@ -227,7 +232,14 @@ export interface Result {
     | undefined;
   log: LogEntry[];
   /** Result of a claim: the token under which the worker acts for the execution. */
-  execution_token?: string | undefined;
+  execution_token?:
+    | string
+    | undefined;
+  /**
+   * The `reply_to` that is stored with the execution: of its first create. Absent from answers of
+   * replicas of earlier releases, which signal `executions.<id>.events.settled` only.
+   */
+  reply_to?: string | undefined;
 }
 
 export interface Refusal {
@@ -1053,6 +1065,7 @@ function createBaseCreate(): Create {
     schedule_id: "",
     request_hash: "",
     depth: 0,
+    reply_to: "",
   };
 }
 
@@ -1090,6 +1103,9 @@ export const Create: MessageFns<Create> = {
     }
     if (message.depth !== 0) {
       writer.uint32(88).int32(message.depth);
+    }
+    if (message.reply_to !== "") {
+      writer.uint32(98).string(message.reply_to);
     }
     return writer;
   },
@@ -1193,6 +1209,14 @@ export const Create: MessageFns<Create> = {
             }
 
             message.depth = reader.int32();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.reply_to = reader.string();
             continue;
           }
         }
@@ -2073,7 +2097,7 @@ export const SubmitResponse: MessageFns<SubmitResponse> = {
 };
 
 function createBaseResult(): Result {
-  return { body: undefined, log: [], execution_token: undefined };
+  return { body: undefined, log: [], execution_token: undefined, reply_to: undefined };
 }
 
 export const Result: MessageFns<Result> = {
@@ -2091,6 +2115,9 @@ export const Result: MessageFns<Result> = {
     }
     if (message.execution_token !== undefined) {
       writer.uint32(34).string(message.execution_token);
+    }
+    if (message.reply_to !== undefined) {
+      writer.uint32(42).string(message.reply_to);
     }
     return writer;
   },
@@ -2138,6 +2165,14 @@ export const Result: MessageFns<Result> = {
             }
 
             message.execution_token = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.reply_to = reader.string();
             continue;
           }
         }

@@ -10,7 +10,8 @@ import { Execution, LogEntry } from "../../executions/v1/executions.ts";
 
 /**
  * executions.<id>.events.<kind>: new log entries. Kind `settled`: the execution is terminal or paused
- * with them; `step`: it is not.
+ * with them; `step`: it is not. Also executions.<name>.events.reply, if it is settled: for the sender
+ * of that name, which waits for what it created.
  */
 export interface LogGrew {
   execution_id: string;
