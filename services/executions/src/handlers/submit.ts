@@ -48,7 +48,7 @@ export function createSubmitHandler({
     stored.set(requirement.requirement_id, true)
   }
 
-  async function one(
+  async function submitOne(
     message: Message,
     service: string,
   ): Promise<{ parsed?: ParsedCommand; result: CommandResult }> {
@@ -69,7 +69,7 @@ export function createSubmitHandler({
   }
 
   return async ({ commands }: { commands: Message[] }, { service }: Pick<Call, 'service'>) => {
-    const done = await Promise.all(commands.map((message) => one(message, service)))
+    const done = await Promise.all(commands.map((message) => submitOne(message, service)))
     const answered = done.flatMap(({ parsed, result }) =>
       'execution' in result && parsed ? [{ parsed, execution: result.execution }] : [],
     )
