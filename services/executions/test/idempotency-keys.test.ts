@@ -3,8 +3,8 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { type Client, create, setup, submit } from './executions-fixture.ts'
 
-const reserve = async (client: Client, key_id: string) =>
-  (await client.reserveKey({ key_id })).execution_id
+const reserve = async (client: Client, key_id: string, execution_id = '') =>
+  (await client.reserveKey({ key_id, execution_id })).execution_id
 
 test('concurrent requests with one key at two replicas: one execution', async () => {
   const { client } = await setup({ replicas: 2 })
@@ -38,6 +38,16 @@ test('24 hours later: the key is reserved for another execution, with any body',
     state: 'SCHEDULED',
   })
   expect(await reserve(client, key_id)).toBe(second)
+})
+
+test('a wanted id: reserved again after 24 hours, but not in place of another reservation', async () => {
+  const { client, db } = await setup()
+  const [key_id, used, wanted] = [newId(), newId(), newId()]
+  expect(await reserve(client, key_id, wanted)).toBe(wanted)
+  await db.run(sql`update idempotency_keys set expires_at = clock_timestamp()`)
+  expect(await reserve(client, key_id, wanted)).toBe(wanted)
+  const first = await reserve(client, used)
+  expect(await reserve(client, used, newId())).toBe(first)
 })
 
 test('expired keys are deleted, others stay', async () => {

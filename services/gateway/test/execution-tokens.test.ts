@@ -185,3 +185,16 @@ test('authentication off: tasks are authorized; a token stays bound to its execu
   expect((await ask(`/executions/${OTHER}/authorize/pay`)).status).toBe(403)
   expect((await ask(NESTED)).status).toBe(200)
 })
+
+test('a nested run whose key has expired: the same execution', async () => {
+  const { call, executions } = await setup()
+  const ids: string[] = []
+  for (const key of ['k', 'k', 'l']) {
+    executions.expireKeys()
+    const headers = { ...bearer(token), 'idempotency-key': key }
+    expect((await call('POST', NESTED, { headers })).status).toBe(200)
+    ids.push(executions.last)
+  }
+  expect(ids[1]).toBe(ids[0])
+  expect(ids[2]).not.toBe(ids[0])
+})

@@ -35,6 +35,11 @@ export class FakeExecutions {
     this.#bus = bus
   }
 
+  /** Forgets all idempotency keys, as after a day. */
+  expireKeys(): void {
+    this.#reserved.clear()
+  }
+
   /** The id in the latest command. */
   get last(): string {
     return this.commands.at(-1)?.execution_id ?? ''
@@ -71,8 +76,8 @@ export class FakeExecutions {
         this.commands.push(...commands)
         return { results: commands.map((command) => this.#apply(command)) }
       },
-      reserveKey: async ({ key_id }) => {
-        const execution_id = this.#reserved.get(key_id) ?? newId()
+      reserveKey: async ({ key_id, execution_id: wanted }) => {
+        const execution_id = this.#reserved.get(key_id) ?? (wanted || newId())
         this.#reserved.set(key_id, execution_id)
         return { execution_id }
       },

@@ -55,7 +55,9 @@ export function executionsHandlers(deps: ExecutionsDeps): Handlers<typeof Execut
       }),
     }),
 
-    reserveKey: async ({ key_id }) => ({ execution_id: await keys.reserve(db, key_id, newId()) }),
+    reserveKey: async ({ key_id, execution_id }) => ({
+      execution_id: await keys.reserve(db, key_id, execution_id || newId()),
+    }),
 
     async get({ execution_ids }) {
       const rows = await executions.getMany(db, execution_ids)

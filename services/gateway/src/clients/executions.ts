@@ -81,9 +81,13 @@ export class ExecutionsClient {
     return this.#signCaller(caller, 'executions', ExecutionsService.submit.path)
   }
 
-  /** Reserves the execution id of an idempotency key; the same key gets the same id for 24 hours. */
-  async reserveExecutionId(key_id: string): Promise<string> {
-    const { execution_id } = await callUntilAvailable(() => this.#rpc.reserveKey({ key_id }))
+  /**
+   * Reserves the execution id of an idempotency key; the same key gets the same id for 24 hours.
+   * `wanted` is the id to reserve, if the key has none; empty: a new one.
+   */
+  async reserveExecutionId(key_id: string, wanted: string): Promise<string> {
+    const request = { key_id, execution_id: wanted }
+    const { execution_id } = await callUntilAvailable(() => this.#rpc.reserveKey(request))
     return execution_id
   }
 

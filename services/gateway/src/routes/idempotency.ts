@@ -18,7 +18,9 @@ interface Run {
 /**
  * Returns the execution id and request hash of a run. Repeats of a caller with the same
  * `Idempotency-Key` for the same workflow get the same id for 24 hours, so they start no second
- * execution; the hash distinguishes a repeat from another request under a used key.
+ * execution; the hash distinguishes a repeat from another request under a used key. A nested run has
+ * an id that is derived from its key: it may take longer than a key is kept, and its parent asks for it
+ * again whenever it continues.
  */
 export async function resolveIdempotencyKey(
   ctx: RequestContext,
@@ -34,10 +36,15 @@ export async function resolveIdempotencyKey(
     })
   const { namespace, name } = workflow
   const key_id = digest(JSON.stringify([caller.issuer, caller.subject, namespace, name, key]))
+  const parent = caller.execution?.exec_id
+  const wanted = parent === undefined ? '' : toId(digest(JSON.stringify([parent, key_id])))
   return {
-    execution_id: await executions.reserveExecutionId(key_id.slice(0, 32)),
+    execution_id: await executions.reserveExecutionId(toId(key_id), wanted),
     request_hash: digest(body),
   }
 }
+
+/** The first 128 bits. */
+const toId = (hex: string) => hex.slice(0, 32)
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex')

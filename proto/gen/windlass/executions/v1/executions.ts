@@ -317,6 +317,11 @@ export interface RequeueResponse {
 export interface ReserveKeyRequest {
   /** 32 hex digits, derived from caller, workflow and key. */
   key_id: string;
+  /**
+   * Id to reserve if the key has none; empty: a new one. Nested runs derive it from their key, so that
+   * it is the same after the key has expired.
+   */
+  execution_id: string;
 }
 
 /**
@@ -2869,13 +2874,16 @@ export const RequeueResponse: MessageFns<RequeueResponse> = {
 };
 
 function createBaseReserveKeyRequest(): ReserveKeyRequest {
-  return { key_id: "" };
+  return { key_id: "", execution_id: "" };
 }
 
 export const ReserveKeyRequest: MessageFns<ReserveKeyRequest> = {
   encode(message: ReserveKeyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.key_id !== "") {
       writer.uint32(10).string(message.key_id);
+    }
+    if (message.execution_id !== "") {
+      writer.uint32(18).string(message.execution_id);
     }
     return writer;
   },
@@ -2899,6 +2907,14 @@ export const ReserveKeyRequest: MessageFns<ReserveKeyRequest> = {
             }
 
             message.key_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.execution_id = reader.string();
             continue;
           }
         }
