@@ -13,6 +13,8 @@ from windlass import (
     ExecutionContext,
     ExecutionEvent,
     Graph,
+    as_completed,
+    first,
     parallel,
     patch_done,
     patched,
@@ -305,6 +307,12 @@ async def with_graph(ctx: ExecutionContext[Any]) -> Any:
     return await graph(3)
 
 
+async def with_as_completed(ctx: ExecutionContext[Any]) -> Any:
+    calls = [branch(n, 3 - n) for n in range(3)]
+    parts = [[await part, await charge(10)] async for part in as_completed(calls)]
+    return [parts, await first(branch(8, 1), branch(9, 5)), await charge(11)]
+
+
 async def with_late_branch(ctx: ExecutionContext[Any]) -> Any:
     async def late() -> list[str]:
         await asyncio.sleep(0.02)
@@ -332,6 +340,7 @@ BODIES: list[Body] = [
     with_task_group,
     with_map_and_limit,
     with_graph,
+    with_as_completed,
     with_late_branch,
     with_timeout,
 ]

@@ -1,6 +1,6 @@
 """Client against a running system with a worker: `WINDLASS_URL` is its address.
 
-`tests/e2e/python-client.test.ts` starts the system and runs this file.
+`tests/e2e/python-system.test.ts` starts the system and runs this file.
 """
 
 from __future__ import annotations

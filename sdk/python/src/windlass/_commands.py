@@ -19,3 +19,16 @@ def worker() -> int:
         )
         return 2
     return main()
+
+
+def check() -> int:
+    """`windlass-check`: runs its command line and returns its exit code."""
+    try:
+        from windlass.check._cli import main
+
+        return main()
+    except ImportError as error:
+        if "windlass[client]" not in str(error):
+            raise
+        print(f"windlass-check: {error}", file=sys.stderr)  # noqa: T201
+        return 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -32,6 +32,8 @@ class Environment:
         bodies: functions that run instead of the functions of tasks.
         on_call: is called with id and place of each call when it is created.
         on_body: is called with the call id whenever a task's function is about to run.
+        hold: is awaited before a call without a recorded outcome runs, unless the call only awaits
+            others, as `parallel` does. A replay that must not run anything new never returns.
     """
 
     clock: Callable[[], datetime] = _now
@@ -41,3 +43,4 @@ class Environment:
     bodies: Mapping[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
     on_call: Callable[[str, str], None] = _ignore
     on_body: Callable[[str], None] = _ignore
+    hold: Callable[[str], Awaitable[None]] | None = None

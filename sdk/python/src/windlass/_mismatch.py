@@ -63,7 +63,7 @@ MODES = ("pause", "fail", "continue")
 SETTLE_S = 2.0
 
 # Tasks around other calls: their ids change with the calls inside, so they explain nothing.
-_COMPOSITE = {"parallel", "pipeline"}
+_COMPOSITE = {"parallel", "pipeline", "first", "as_completed"}
 
 
 class GuardedRun(Recorder, Protocol):
@@ -119,6 +119,11 @@ class MismatchGuard:
         calls.pop(call_id, None)
         if not calls:
             self._release(scope)
+
+    @property
+    def new_calls(self) -> dict[str, str]:
+        """Places of the calls that the log lacks and that have not run, by id."""
+        return self._new
 
     def find_unrequested(self, path: str) -> list[RecordedCall]:
         """Returns the recorded calls of a scope that this run has not made, in their order."""

@@ -42,6 +42,12 @@ log = logging.getLogger("windlass.run")
 # Longer arguments are recorded by size and hash: the log is not their place.
 MAX_ARGUMENTS = 64 * 1024
 
+# Modules of tasks whose functions only await other calls.
+_COMPOSITES = {
+    f"windlass.tasks.{name}"
+    for name in ("_parallel", "_pipeline", "_graph", "_first", "_as_completed")
+}
+
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
@@ -81,6 +87,9 @@ class TaskExecution:
         return await self._load(recorded.value)
 
     async def _execute_unrecorded(self) -> Any:
+        hold = self.run.environment.hold
+        if hold is not None and self.func.__module__ not in _COMPOSITES:
+            await hold(self.call.id)
         options = self.options
         has_limit = bool(options.timeout or options.total_timeout or options.heartbeat_timeout)
         with self.run.parking.busy(self.func, has_limit=has_limit):

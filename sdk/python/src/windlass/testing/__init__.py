@@ -17,6 +17,14 @@ pass in virtual time: a test never waits for them.
 """
 
 from windlass.testing._checks import assert_deterministic, assert_survives_crashes
+from windlass.testing._comparison import ReplayReport, replay
 from windlass.testing._engine import Engine, Execution
 
-__all__ = ["Engine", "Execution", "assert_deterministic", "assert_survives_crashes"]
+__all__ = [
+    "Engine",
+    "Execution",
+    "ReplayReport",
+    "assert_deterministic",
+    "assert_survives_crashes",
+    "replay",
+]

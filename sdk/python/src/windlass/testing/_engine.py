@@ -65,6 +65,13 @@ class Execution:
         return self._condition is not None
 
     @property
+    def run(self) -> Run:
+        """The last run of the workflow's body."""
+        if self._run is None:
+            raise AssertionError("the execution has not run yet")
+        return self._run
+
+    @property
     def paused_on(self) -> str | None:
         """Name of the pause at which the execution waits, or None."""
         pause = self._pause()

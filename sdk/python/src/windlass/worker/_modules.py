@@ -8,11 +8,11 @@ import contextvars
 import linecache
 import sys
 from collections import OrderedDict
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 from windlass import compat
+from windlass._sources import list_workflows
 from windlass.errors import WorkflowNotFoundError
 from windlass.worker._models import Source
 from windlass.workflow import Workflow
@@ -98,15 +98,3 @@ def find_workflow(module: ModuleType, source: Source) -> Workflow[Any, Any]:
         f"version {source.version} of the source defines no workflow "
         f"'{source.namespace}/{source.name}'"
     )
-
-
-def list_workflows(module: ModuleType) -> Iterator[Workflow[Any, Any]]:
-    """Yields the workflows of a module and of the classes that it defines."""
-    owners: list[ModuleType | type] = [module]
-    # The loop also visits the classes that it appends.
-    for owner in owners:
-        for value in vars(owner).values():
-            if isinstance(value, Workflow):
-                yield value
-            elif isinstance(value, type) and value.__module__ == module.__name__:
-                owners += [] if value in owners else [value]

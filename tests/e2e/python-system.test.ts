@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { temporaryFolder } from '@windlass/testkit/folder'
 import { expect, test } from 'vitest'
 import { sharedSystem } from './execution-fixture.ts'
 
@@ -10,9 +12,12 @@ const HANG_MS = 300_000
 
 const system = sharedSystem({ workers: 1 })
 
-test('Python client: its tests pass against a running system', { timeout: HANG_MS }, async () => {
+test('Python client and windlass-check: their tests pass against a running system', {
+  timeout: HANG_MS,
+}, async () => {
   const python = process.env.TEST_PYTHON ?? 'python3'
-  const args = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'tests_system/test_client.py']
+  const folder = ['--basetemp', join(temporaryFolder('pytest'), 'tests')]
+  const args = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', ...folder, 'tests_system']
   const env = { ...process.env, WINDLASS_URL: system().url, PYTHONDONTWRITEBYTECODE: '1' }
   const { stdout } = await run(python, args, { cwd: SDK, env, timeout: HANG_MS - 10_000 }).catch(
     (error: { stdout: string; stderr: string }) => {
